@@ -1,0 +1,122 @@
+#include "attica/core/random.hpp"
+
+#include <Random123/philox.h>
+
+#include <Eigen/Core>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kWordsPerBlock = 4;
+constexpr double kUniformUnit = 0x1.0p-53;
+
+/// Maps 64 bits to (0, 1): the midpoints of 2^53 equal cells.
+double to_uniform(std::uint64_t word) {
+  constexpr int kDroppedBits = 11;
+  return (static_cast<double>(word >> kDroppedBits) + 0.5) * kUniformUnit;
+}
+
+}  // namespace
+
+std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
+                                        const std::array<std::uint64_t, 2>& key) {
+  const r123::Philox4x64::ctr_type c = {{counter[0], counter[1], counter[2], counter[3]}};
+  const r123::Philox4x64::key_type k = {{key[0], key[1]}};
+  const auto block = r123::Philox4x64{}(c, k);
+  return {block[0], block[1], block[2], block[3]};
+}
+
+RandomStream::RandomStream(const StreamAddress& address)
+    : key_{address.seed, static_cast<std::uint64_t>(address.id)},
+      counter_{0, address.step, address.replicate, address.point} {}
+
+void RandomStream::refill_words() {
+  // Independent blocks: the compiler interleaves them to hide the multiplier's latency.
+  for (std::size_t b = 0; b < kBatch / kWordsPerBlock; ++b) {
+    const auto block =
+        philox_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
+    for (std::size_t i = 0; i < kWordsPerBlock; ++i) words_[b * kWordsPerBlock + i] = block[i];
+  }
+  counter_[0] += kBatch / kWordsPerBlock;
+  next_word_ = 0;
+}
+
+std::uint64_t RandomStream::bits() {
+  if (next_word_ == kBatch) refill_words();
+  return words_[next_word_++];
+}
+
+double RandomStream::uniform() { return to_uniform(bits()); }
+
+std::uint64_t RandomStream::below(std::uint64_t n) {
+  assert(n >= 1);
+  __extension__ using Wide = unsigned __int128;
+  constexpr int kWordBits = 64;
+  Wide product = static_cast<Wide>(bits()) * n;
+  if (static_cast<std::uint64_t>(product) < n) {
+    const std::uint64_t threshold = (0 - n) % n;
+    while (static_cast<std::uint64_t>(product) < threshold) {
+      product = static_cast<Wide>(bits()) * n;
+    }
+  }
+  return static_cast<std::uint64_t>(product >> kWordBits);
+}
+
+void RandomStream::refill_normals() {
+  // Box-Muller in fixed batches, so that every value takes the same vectorised path wherever it stands.
+  // Angle 2 pi u with u = quarter + rest: the top two bits choose the quadrant, sine and cosine of
+  // (pi/2)(rest) in [-pi/4, pi/4] come from their Taylor polynomials (truncation below 1e-17).
+  constexpr std::size_t kPairs = kBatch / 2;
+  using Half = Eigen::Array<double, kPairs, 1>;
+  Half radius_uniform;
+  Half quarter_turns;  // angle / (pi/2), in [-1/2, 1/2]
+  std::array<unsigned, kPairs> quadrant{};
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    radius_uniform[static_cast<Eigen::Index>(i)] = uniform();
+    const std::uint64_t word = bits();
+    constexpr int kQuadrantShift = 62;
+    quadrant[i] = static_cast<unsigned>(word >> kQuadrantShift);
+    quarter_turns[static_cast<Eigen::Index>(i)] = to_uniform(word << 2) - 0.5;
+  }
+  const Half radius = (-2.0 * radius_uniform.log()).sqrt();
+  const Half t = quarter_turns * (std::numbers::pi / 2);
+  const Half t2 = t.square();
+  // clang-format off
+  const Half sine = t * (1.0 + t2 * (-1.0 / 6 + t2 * (1.0 / 120 + t2 * (-1.0 / 5040 + t2 * (1.0 / 362880
+      + t2 * (-1.0 / 39916800 + t2 * (1.0 / 6227020800.0 + t2 * (-1.0 / 1307674368000.0))))))));
+  const Half cosine = 1.0 + t2 * (-1.0 / 2 + t2 * (1.0 / 24 + t2 * (-1.0 / 720 + t2 * (1.0 / 40320
+      + t2 * (-1.0 / 3628800 + t2 * (1.0 / 479001600.0 + t2 * (-1.0 / 87178291200.0
+      + t2 * (1.0 / 20922789888000.0))))))));
+  // clang-format on
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const bool swap = (quadrant[i] & 1U) != 0;
+    const double sign = (quadrant[i] & 2U) != 0 ? -1.0 : 1.0;
+    normals_[2 * i] = radius[k] * sign * (swap ? -sine[k] : cosine[k]);
+    normals_[2 * i + 1] = radius[k] * sign * (swap ? cosine[k] : sine[k]);
+  }
+  next_normal_ = 0;
+}
+
+double RandomStream::normal() {
+  if (next_normal_ == kBatch) refill_normals();
+  return normals_[next_normal_++];
+}
+
+void RandomStream::fill_uniform(std::span<double> out) {
+  for (double& value : out) value = uniform();
+}
+
+void RandomStream::fill_normal(std::span<double> out) {
+  for (double& value : out) value = normal();
+}
+
+void RandomStream::fill_normal(std::span<float> out) {
+  for (float& value : out) value = static_cast<float>(normal());
+}
+
+}  // namespace attica
