@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The one exception type of attica, and helpers that phrase bad input the same way everywhere.
+/// @brief The one exception type of attica, and helpers that phrase bad input the same way
+/// everywhere.
 
 #include <stdexcept>
 #include <string>
@@ -15,12 +16,13 @@ enum class ErrorKind {
   storage = 5,    ///< output and run folders: full disk, unwritable, damaged or locked
 };
 
-/// Thrown for everything attica refuses to do. The message is one line that names the parameter, its value
-/// and what was expected.
+/// Thrown for everything attica refuses to do. The message is one line that names the parameter,
+/// its value and what was expected.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
-  /// @param parameter name of the offending parameter, as the user spells it; empty if there is none
+  /// @param parameter name of the offending parameter, as the user spells it; empty if there is
+  /// none
   Error(ErrorKind kind, const std::string& message, std::string parameter)
       : std::runtime_error(message), kind_(kind), parameter_(std::move(parameter)) {}
 

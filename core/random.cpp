@@ -23,7 +23,7 @@ double to_uniform(std::uint64_t word) {
 }  // namespace
 
 std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
-                                        const std::array<std::uint64_t, 2>& key) {
+                                          const std::array<std::uint64_t, 2>& key) {
   const r123::Philox4x64::ctr_type c = {{counter[0], counter[1], counter[2], counter[3]}};
   const r123::Philox4x64::key_type k = {{key[0], key[1]}};
   const auto block = r123::Philox4x64{}(c, k);
@@ -37,8 +37,7 @@ RandomStream::RandomStream(const StreamAddress& address)
 void RandomStream::refill_words() {
   // Independent blocks: the compiler interleaves them to hide the multiplier's latency.
   for (std::size_t b = 0; b < kBatch / kWordsPerBlock; ++b) {
-    const auto block =
-        philox_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
+    const auto block = philox_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
     for (std::size_t i = 0; i < kWordsPerBlock; ++i) words_[b * kWordsPerBlock + i] = block[i];
   }
   counter_[0] += kBatch / kWordsPerBlock;
@@ -67,9 +66,10 @@ std::uint64_t RandomStream::below(std::uint64_t n) {
 }
 
 void RandomStream::refill_normals() {
-  // Box-Muller in fixed batches, so that every value takes the same vectorised path wherever it stands.
-  // Angle 2 pi u with u = quarter + rest: the top two bits choose the quadrant, sine and cosine of
-  // (pi/2)(rest) in [-pi/4, pi/4] come from their Taylor polynomials (truncation below 1e-17).
+  // Box-Muller in fixed batches, so that every value takes the same vectorised path wherever it
+  // stands. Angle 2 pi u with u = quarter + rest: the top two bits choose the quadrant, sine and
+  // cosine of (pi/2)(rest) in [-pi/4, pi/4] come from their Taylor polynomials (truncation below
+  // 1e-17).
   constexpr std::size_t kPairs = kBatch / 2;
   using Half = Eigen::Array<double, kPairs, 1>;
   Half radius_uniform;

@@ -2,10 +2,10 @@
 /// @file
 /// @brief Counter-based random streams: Philox4x64-10 (Salmon et al. 2011) with our own transforms.
 ///
-/// A stream is addressed, not seeded: key = (master seed, stream id), counter = (draw, step, replicate,
-/// point). Any stream can be opened at any time by any thread and gives the same numbers, so results do not
-/// depend on the order of the work. The transforms to uniform and normal numbers are ours because those of the
-/// standard library differ between implementations.
+/// A stream is addressed, not seeded: key = (master seed, stream id), counter = (draw, step,
+/// replicate, point). Any stream can be opened at any time by any thread and gives the same
+/// numbers, so results do not depend on the order of the work. The transforms to uniform and normal
+/// numbers are ours because those of the standard library differ between implementations.
 
 #include <array>
 #include <cstddef>
@@ -18,18 +18,19 @@ namespace attica {
 
 /// Which stream: all fields are free 64-bit numbers.
 struct StreamAddress {
-  std::uint64_t seed = 0;       ///< master seed of the run
+  std::uint64_t seed = 0;  ///< master seed of the run
   StreamId id = StreamId::data;
   std::uint64_t point = 0;      ///< index of the sweep point
   std::uint64_t replicate = 0;  ///< index of the replicate
   std::uint64_t step = 0;       ///< training step, or 0
 };
 
-/// @brief A sequence of random numbers. Values drawn depend only on the address and on the calls made before.
+/// @brief A sequence of random numbers. Values drawn depend only on the address and on the calls
+/// made before.
 ///
-/// 64-bit words come in the order of the counter's draw field, four words a draw. `uniform` and `below` use one
-/// word (below: more in rare rejections); normals come in batches of 32 from 32 words (Box-Muller pairs), so
-/// `normal()` called n times equals `fill_normal` of n values.
+/// 64-bit words come in the order of the counter's draw field, four words a draw. `uniform` and
+/// `below` use one word (below: more in rare rejections); normals come in batches of 32 from 32
+/// words (Box-Muller pairs), so `normal()` called n times equals `fill_normal` of n values.
 class RandomStream {
  public:
   explicit RandomStream(const StreamAddress& address);
@@ -66,6 +67,6 @@ class RandomStream {
 
 /// @brief One Philox4x64-10 block, for known-answer tests.
 std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
-                                        const std::array<std::uint64_t, 2>& key);
+                                          const std::array<std::uint64_t, 2>& key);
 
 }  // namespace attica

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The observation table: the one shape in which theory and simulation speak of the same quantity.
+/// @brief The observation table: the one shape in which theory and simulation speak of the same
+/// quantity.
 
 #include <cstddef>
 #include <string>
@@ -22,10 +23,11 @@ std::string describe(const Point& point);
 /// @brief A coordinate as text: shortest round-trip number, or the word itself.
 std::string describe(const CoordinateValue& value);
 
-/// @brief A curve: named quantity y against x at a point. A constant has x_name "none", one x = 0 and one y.
+/// @brief A curve: named quantity y against x at a point. A constant has x_name "none", one x = 0
+/// and one y.
 ///
-/// The same type holds a theory's prediction and one replicate's observations; they are compared where name,
-/// point, x_name and x are equal.
+/// The same type holds a theory's prediction and one replicate's observations; they are compared
+/// where name, point, x_name and x are equal.
 struct Series {
   std::string name;    ///< the quantity, e.g. "test_error"
   Point point;         ///< all other coordinates
@@ -34,12 +36,16 @@ struct Series {
   std::vector<double> y;  ///< same length as x
 };
 
-/// @brief A theory's curve with what it says about its own accuracy. Optional vectors are empty or as long as x.
+/// @brief A theory's curve with what it says about its own accuracy. Optional vectors are empty or
+/// as long as x.
 struct Prediction {
   Series series;
-  std::vector<double> finite_size = {};      ///< absolute allowance for what the theory neglects (f_p); empty: 0
-  std::vector<double> numerical_error = {};  ///< absolute error of the numbers themselves (e_p); empty: 0
-  std::vector<bool> compared = {};           ///< false: drawn, but not compared with simulation; empty: all true
+  std::vector<double> finite_size =
+      {};  ///< absolute allowance for what the theory neglects (f_p); empty: 0
+  std::vector<double> numerical_error =
+      {};  ///< absolute error of the numbers themselves (e_p); empty: 0
+  std::vector<bool> compared =
+      {};  ///< false: drawn, but not compared with simulation; empty: all true
 };
 
 }  // namespace attica

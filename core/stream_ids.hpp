@@ -1,13 +1,14 @@
 #pragma once
 /// @file
-/// @brief The registry of random streams: every use of randomness in attica has its own number here.
+/// @brief The registry of random streams: every use of randomness in attica has its own number
+/// here.
 
 #include <cstdint>
 
 namespace attica {
 
-/// Second half of a stream's key. Two uses with different ids never see the same random numbers. Numbers
-/// are never reused or changed: recorded runs depend on them.
+/// Second half of a stream's key. Two uses with different ids never see the same random numbers.
+/// Numbers are never reused or changed: recorded runs depend on them.
 enum class StreamId : std::uint64_t {
   data = 1,            ///< training samples
   model = 2,           ///< a random problem instance (couplings, covariance, instance tables)

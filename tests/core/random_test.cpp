@@ -9,16 +9,16 @@ using namespace attica;
 TEST_CASE("philox_block: known answers of Random123's kat_vectors (10 rounds)", "[core][random]") {
   const std::uint64_t ones = ~std::uint64_t{0};
   CHECK(philox_block({0, 0, 0, 0}, {0, 0}) ==
-        std::array<std::uint64_t, 4>{0x16554d9eca36314cU, 0xdb20fe9d672d0fdcU, 0xd7e772cee186176bU,
-                                     0x7e68b68aec7ba23bU});
+        std::array<std::uint64_t, 4>{
+            0x16554d9eca36314cU, 0xdb20fe9d672d0fdcU, 0xd7e772cee186176bU, 0x7e68b68aec7ba23bU});
   CHECK(philox_block({ones, ones, ones, ones}, {ones, ones}) ==
-        std::array<std::uint64_t, 4>{0x87b092c3013fe90bU, 0x438c3c67be8d0224U, 0x9cc7d7c69cd777b6U,
-                                     0xa09caebf594f0ba0U});
-  CHECK(philox_block({0x243f6a8885a308d3U, 0x13198a2e03707344U, 0xa4093822299f31d0U,
-                    0x082efa98ec4e6c89U},
-                   {0x452821e638d01377U, 0xbe5466cf34e90c6cU}) ==
-        std::array<std::uint64_t, 4>{0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U,
-                                     0x57bd43b5e52b7fe6U});
+        std::array<std::uint64_t, 4>{
+            0x87b092c3013fe90bU, 0x438c3c67be8d0224U, 0x9cc7d7c69cd777b6U, 0xa09caebf594f0ba0U});
+  CHECK(philox_block(
+            {0x243f6a8885a308d3U, 0x13198a2e03707344U, 0xa4093822299f31d0U, 0x082efa98ec4e6c89U},
+            {0x452821e638d01377U, 0xbe5466cf34e90c6cU}) ==
+        std::array<std::uint64_t, 4>{
+            0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U, 0x57bd43b5e52b7fe6U});
 }
 
 TEST_CASE("RandomStream: every field of the address changes the numbers", "[core][random]") {
@@ -83,7 +83,8 @@ TEST_CASE("normal: moments, tails and independence of pairs", "[core][random]") 
   CHECK(std::abs(beyond - n * p) < 5 * std::sqrt(n * p));
 }
 
-TEST_CASE("normal: Box-Muller with its angle, against the library's sine and cosine", "[core][random]") {
+TEST_CASE("normal: Box-Muller with its angle, against the library's sine and cosine",
+          "[core][random]") {
   // Rebuild the pairs from the words by the plain formula: the angle is (pi/2)(quadrant + rest).
   RandomStream words({.seed = 3});
   RandomStream normals({.seed = 3});
