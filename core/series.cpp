@@ -18,4 +18,10 @@ std::string describe(const Point& point) {
   return text;
 }
 
+Point joined(const Point& outer, const Point& inner) {
+  Point whole = outer;
+  whole.insert(whole.end(), inner.begin(), inner.end());
+  return whole;
+}
+
 }  // namespace attica

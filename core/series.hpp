@@ -23,6 +23,9 @@ std::string describe(const Point& point);
 /// @brief A coordinate as text: shortest round-trip number, or the word itself.
 std::string describe(const CoordinateValue& value);
 
+/// @brief All of `outer`, then all of `inner`.
+Point joined(const Point& outer, const Point& inner);
+
 /// @brief A curve: named quantity y against x at a point. A constant has x_name "none", one x = 0
 /// and one y.
 ///

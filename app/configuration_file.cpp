@@ -1,0 +1,493 @@
+#include "attica/app/configuration_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+namespace attica::app {
+namespace {
+
+/// One key of the document: where it stands, and what it says.
+struct Entry {
+  std::string section;
+  std::string name;
+  const toml::node* node = nullptr;
+  std::string where;  ///< "file.toml:14:1"
+  std::string key() const { return section + "." + name; }
+};
+
+std::string position(const std::string& source, const toml::source_position& p) {
+  return fmt::format("{}:{}:{}", source, p.line, p.column);
+}
+
+/// TOML's own types, less dates, which no parameter takes.
+std::optional<Value> to_value(const toml::node& node) {
+  if (const auto* b = node.as_boolean()) return Value(b->get());
+  if (const auto* i = node.as_integer()) return Value(i->get());
+  if (const auto* d = node.as_floating_point()) return Value(d->get());
+  if (const auto* s = node.as_string()) return Value(s->get());
+  if (const auto* a = node.as_array()) {
+    List list;
+    for (const toml::node& element : *a) {
+      auto value = to_value(element);
+      if (!value) return std::nullopt;
+      list.push_back(std::move(*value));
+    }
+    return Value(std::move(list));
+  }
+  return std::nullopt;
+}
+
+/// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
+List expand_range(const toml::table& table, const std::string& name) {
+  const auto refuse = [&](const std::string& value) -> Error {
+    return invalid_parameter(name, value, "a list, {log = [lo, hi], n = N} or {linear = [lo, hi], n = N}");
+  };
+  const bool is_log = table.contains("log");
+  const auto* ends = table[is_log ? "log" : "linear"].as_array();
+  const auto n = table["n"].value<std::int64_t>();
+  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || !n || table["n"].is_floating_point()) {
+    throw refuse("a table");
+  }
+  const auto low = (*ends)[0].value<double>();
+  const auto high = (*ends)[1].value<double>();
+  constexpr std::int64_t kMostPoints = 1000000;
+  if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) throw refuse("a table");
+  if (*n < 2 || *n > kMostPoints) {
+    throw invalid_parameter(name + ".n", static_cast<double>(*n), "2 <= n <= 1000000");
+  }
+  if (is_log && (*low <= 0 || *high <= 0)) {
+    throw invalid_parameter(name + ".log", std::min(*low, *high), "positive ends");
+  }
+  List values;
+  for (std::int64_t k = 0; k < *n; ++k) {
+    const double t = static_cast<double>(k) / static_cast<double>(*n - 1);
+    const double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
+    values.emplace_back(k == 0 ? *low : k == *n - 1 ? *high : inner);
+  }
+  return values;
+}
+
+/// Checks a list parameter element by element and returns it in the parameter's own type.
+List checked_list(const Parameter& parameter, const Value& value, const std::string& name, bool distinct) {
+  const List* given = std::get_if<List>(&value);
+  const List single{value};
+  const List& elements = given != nullptr ? *given : single;
+  if (elements.empty()) throw invalid_parameter(name, "[]", "at least one value");
+  List checked;
+  for (std::size_t k = 0; k < elements.size(); ++k) {
+    checked.push_back(parameter.checked(
+        elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
+    if (distinct && std::find(checked.begin(), checked.end() - 1, checked.back()) != checked.end() - 1) {
+      throw invalid_parameter(fmt::format("{}[{}]", name, k), to_toml(checked.back()), "distinct values");
+    }
+  }
+  return checked;
+}
+
+/// Reads entries into the configuration, collecting one line per mistake.
+class Reader {
+ public:
+  Reader(CheckedConfiguration& target, std::vector<Parameter> parameters)
+      : target_(target), parameters_(std::move(parameters)) {
+    for (const Parameter& p : parameters_) sections_.insert(p.section());
+  }
+
+  void read(const std::vector<Entry>& entries) {
+    for (const Entry& entry : entries) {
+      try {
+        read(entry);
+      } catch (const Error& error) {
+        report(entry.where, error.what());
+      }
+    }
+  }
+
+  void read(const toml::table& document, const std::string& source, bool file) {
+    std::vector<Entry> entries;
+    for (auto&& [key, node] : document) {
+      const std::string name(key.str());
+      const std::string where =
+          file ? position(source, key.source().begin) : source;
+      if (file && name == "study") continue;
+      const auto* section = node.as_table();
+      if (section == nullptr || sections_.count(name) == 0) {
+        report(where, unknown_section(name, section != nullptr));
+        continue;
+      }
+      for (auto&& [inner_key, inner] : *section) {
+        entries.push_back({name, std::string(inner_key.str()), &inner,
+                           file ? position(source, inner_key.source().begin) : source});
+      }
+    }
+    // TOML tables iterate in alphabetical order; mistakes are reported in the order of the file.
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      const auto p = a.node->source().begin;
+      const auto q = b.node->source().begin;
+      return p.line != q.line ? p.line < q.line : p.column < q.column;
+    });
+    read(entries);
+  }
+
+  void report(const std::string& where, const std::string& message) {
+    errors_.push_back(fmt::format("{}: error: {}", where, message));
+  }
+
+  void finish() {
+    for (const SweptScalar& swept : target_.swept) {
+      if (target_.values.given(swept.key)) {
+        report(target_.locations["sweep." + swept.name],
+               fmt::format("parameter '{}' is given and swept; expected one of the two", swept.key));
+      }
+    }
+    if (!errors_.empty()) throw Error(ErrorKind::input, fmt::format("{}", fmt::join(errors_, "\n")));
+  }
+
+ private:
+  const Parameter* find(const std::string& key) const {
+    const auto p = std::find_if(
+        parameters_.begin(), parameters_.end(), [&](const Parameter& q) { return q.key == key; });
+    return p == parameters_.end() ? nullptr : &*p;
+  }
+
+  /// The scalar of [model] or [sim] that `sweep.<name>` takes over, if there is one.
+  const Parameter* swept_scalar(const std::string& name) const {
+    for (const char* section : {"model.", "sim."}) {
+      const Parameter* p = find(section + name);
+      if (p != nullptr && !p->list && p->key != "sim.seed" && p->key != "sim.replicates") return p;
+    }
+    return nullptr;
+  }
+
+  void read(const Entry& entry) {
+    const Parameter* parameter = find(entry.key());
+    const Parameter* swept =
+        parameter == nullptr && entry.section == "sweep" ? swept_scalar(entry.name) : nullptr;
+    if (parameter == nullptr && swept == nullptr) {
+      throw Error(ErrorKind::input, unknown_key(entry));
+    }
+    Value value;
+    if (const auto* table = entry.node->as_table();
+        table != nullptr && (swept != nullptr || (parameter->list && parameter->type != ParameterType::text))) {
+      value = expand_range(*table, entry.key());
+      const ParameterType type = (swept != nullptr ? swept : parameter)->type;
+      if (type == ParameterType::integer) {
+        for (Value& v : std::get<List>(value)) v = static_cast<std::int64_t>(std::llround(std::get<double>(v)));
+        auto& list = std::get<List>(value);
+        list.erase(std::unique(list.begin(), list.end()), list.end());
+      }
+    } else if (auto converted = to_value(*entry.node)) {
+      value = std::move(*converted);
+    } else {
+      throw invalid_parameter(entry.key(), entry.node->is_table() ? "a table" : "a date", "a plain value");
+    }
+    target_.locations[entry.key()] = entry.where;
+    if (swept != nullptr) {
+      std::erase_if(target_.swept, [&](const SweptScalar& s) { return s.key == swept->key; });
+      target_.swept.push_back({swept->key, entry.name, checked_list(*swept, value, entry.key(), true)});
+    } else if (parameter->list) {
+      target_.values.set(
+          parameter->key, checked_list(*parameter, value, entry.key(), parameter->section() == "sweep"), true);
+    } else {
+      target_.values.set(parameter->key, parameter->checked(value, parameter->key), true);
+    }
+  }
+
+  std::string unknown_section(const std::string& name, bool is_table) const {
+    const std::vector<std::string> sections(sections_.begin(), sections_.end());
+    if (!is_table) {
+      for (const Parameter& p : parameters_) {
+        if (p.name() == name) return fmt::format("key '{}' belongs in [{}]", name, p.section());
+      }
+      return fmt::format("unknown key '{}' outside any section", name);
+    }
+    const std::string near = nearest(name, sections);
+    return fmt::format("unknown section [{}]; {}", name,
+                       near.empty() ? fmt::format("expected one of [{}]", fmt::join(sections, "], ["))
+                                    : fmt::format("did you mean [{}]?", near));
+  }
+
+  std::string unknown_key(const Entry& entry) const {
+    std::vector<std::string> names;
+    for (const Parameter& p : parameters_) {
+      if (p.section() == entry.section) names.push_back(p.name());
+      if (p.name() == entry.name) {
+        return fmt::format("unknown key '{}' in [{}]; it belongs in [{}]", entry.name, entry.section, p.section());
+      }
+    }
+    const std::string near = nearest(entry.name, names);
+    const std::string hint = near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                                          : fmt::format("did you mean '{}'?", near);
+    return fmt::format("unknown key '{}' in [{}]; {}", entry.name, entry.section, hint);
+  }
+
+  CheckedConfiguration& target_;
+  std::vector<Parameter> parameters_;
+  std::set<std::string> sections_;
+  std::vector<std::string> errors_;
+};
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!std::filesystem::is_regular_file(path) || !file || !(text << file.rdbuf())) {
+    throw Error(ErrorKind::input, fmt::format("cannot read configuration file '{}'", path.string()));
+  }
+  return text.str();
+}
+
+toml::table parse(const std::string& text, const std::string& source, bool file) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    const std::string where = file ? position(source, e.source().begin) : source;
+    throw Error(ErrorKind::input, fmt::format("{}: error: {}", where, e.description()));
+  }
+}
+
+void apply_preset(const Study& study, const std::string& name, Configuration& values) {
+  if (name.empty()) return;
+  std::vector<std::string> names;
+  for (const Preset& preset : study.presets) {
+    names.push_back(preset.name);
+    if (preset.name != name) continue;
+    for (const auto& [key, value] : preset.values) values.set(key, value, false);
+    return;
+  }
+  throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
+}
+
+bool looks_like_file(const std::string& target) {
+  return target.ends_with(".toml") || target.find('/') != std::string::npos;
+}
+
+}  // namespace
+
+std::vector<Parameter> all_parameters(const Study& study) {
+  std::vector<Parameter> parameters = study.parameters;
+  const auto declared = [&](const std::string& key) {
+    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.key == key; });
+  };
+  const std::vector<Parameter> common = {
+      {.key = "sim.replicates",
+       .type = ParameterType::integer,
+       .fallback = Value(std::int64_t{100}),
+       .meaning = "independent replicates (seeds) at every point",
+       .range = {.low = 1, .high = 1e9}},
+      {.key = "sim.seed",
+       .type = ParameterType::integer,
+       .fallback = Value(std::int64_t{1}),
+       .meaning = "master seed of all random streams",
+       .range = {.low = 0}},
+      {.key = "check.margin",
+       .type = ParameterType::real,
+       .fallback = std::nullopt,
+       .meaning = "relative margin of every comparison; unset: the study's own",
+       .range = {.low = 0}},
+      {.key = "check.family",
+       .type = ParameterType::text,
+       .fallback = Value("holm"),
+       .meaning = "correction for many points: holm (any dependence) or maxt (sign flips of whole replicates)",
+       .choices = {"holm", "maxt"}},
+      {.key = "plot.formats",
+       .type = ParameterType::text,
+       .fallback = Value(List{"svg", "pdf", "png"}),
+       .meaning = "figure formats",
+       .list = true,
+       .choices = {"svg", "pdf", "png"}},
+  };
+  for (const Parameter& p : common) {
+    if (!declared(p.key)) parameters.push_back(p);
+  }
+  return parameters;
+}
+
+const Study& find_study(const std::string& name, const std::vector<Study>& registry) {
+  std::vector<std::string> names;
+  for (const Study& study : registry) {
+    if (study.name == name) return study;
+    names.push_back(study.name);
+  }
+  const std::string near = nearest(name, names);
+  throw Error(ErrorKind::input,
+              near.empty() ? fmt::format("unknown study '{}'; `attica list` names them all", name)
+                           : fmt::format("unknown study '{}'; did you mean '{}'?", name, near));
+}
+
+CheckedConfiguration read_configuration(const ConfigurationRequest& request,
+                                        const std::vector<Study>& registry) {
+  CheckedConfiguration result;
+  toml::table document;
+  std::string source;
+  if (looks_like_file(request.target)) {
+    source = request.target;
+    result.text = read_file(request.target);
+    result.directory = std::filesystem::absolute(request.target).parent_path();
+    document = parse(result.text, source, true);
+    const auto* study = document["study"].as_string();
+    if (study == nullptr) {
+      throw Error(ErrorKind::input, fmt::format("{}:1:1: error: missing key 'study' = \"<name of a study>\"", source));
+    }
+    try {
+      result.study = &find_study(study->get(), registry);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: error: {}", position(source, study->source().begin), error.what()));
+    }
+  } else {
+    result.study = &find_study(request.target, registry);
+  }
+  const std::vector<Parameter> parameters = all_parameters(*result.study);
+  result.values = Configuration(result.study->name, parameters);
+  apply_preset(*result.study, request.preset, result.values);
+  Reader reader(result, parameters);
+  reader.read(document, source, true);
+  for (const std::string& item : request.overrides) {
+    const std::string where = fmt::format("--set {}", item);
+    if (item.find('=') == std::string::npos) {
+      reader.report(where, "expected key=value");
+      continue;
+    }
+    try {
+      reader.read(parse(item, where, false), where, false);
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, error.what());
+    }
+  }
+  reader.finish();
+  return result;
+}
+
+std::vector<Table> combinations(const std::vector<SweptScalar>& swept) {
+  std::vector<Table> result{{}};
+  for (const SweptScalar& s : swept) {
+    std::vector<Table> extended;
+    for (const Table& point : result) {
+      for (const Value& value : s.values) {
+        extended.push_back(point);
+        extended.back().emplace_back(s.key, value);
+      }
+    }
+    result = std::move(extended);
+  }
+  return result;
+}
+
+std::string to_toml(const Value& value) {
+  struct Writer {
+    std::string operator()(bool b) const { return b ? "true" : "false"; }
+    std::string operator()(std::int64_t i) const { return fmt::format("{}", i); }
+    std::string operator()(double d) const {
+      const std::string digits = fmt::format("{}", d);
+      return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+    }
+    std::string operator()(const std::string& s) const {
+      std::string quoted = "\"";
+      for (const char c : s) {
+        if (c == '"' || c == '\\') quoted += '\\';
+        if (static_cast<unsigned char>(c) < 0x20) {
+          quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        } else {
+          quoted += c;
+        }
+      }
+      return quoted + '"';
+    }
+    std::string operator()(const List& list) const {
+      std::vector<std::string> items;
+      for (const Value& v : list) items.push_back(to_toml(v));
+      return fmt::format("[{}]", fmt::join(items, ", "));
+    }
+    std::string operator()(const Table& table) const {
+      std::vector<std::string> items;
+      for (const auto& [key, v] : table) items.push_back(key + " = " + to_toml(v));
+      return fmt::format("{{{}}}", fmt::join(items, ", "));
+    }
+  };
+  return std::visit(Writer{}, static_cast<const Value::variant&>(value));
+}
+
+std::string to_toml(const CheckedConfiguration& configuration) {
+  std::string text = fmt::format("study = {}\n", to_toml(Value(configuration.study->name)));
+  std::vector<std::string> order;
+  std::map<std::string, std::string> bodies;
+  const auto add = [&](const std::string& section, const std::string& line) {
+    if (bodies.count(section) == 0) order.push_back(section);
+    bodies[section] += line + "\n";
+  };
+  for (const auto& [key, value] : configuration.values.entries()) {
+    const bool swept = std::any_of(configuration.swept.begin(), configuration.swept.end(),
+                                   [&](const SweptScalar& s) { return s.key == key; });
+    if (swept) continue;
+    const auto dot = key.find('.');
+    add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
+  }
+  for (const SweptScalar& s : configuration.swept) {
+    add("sweep", fmt::format("{} = {}", s.name, to_toml(Value(s.values))));
+  }
+  for (const std::string& section : order) text += fmt::format("\n[{}]\n{}", section, bodies[section]);
+  return text;
+}
+
+std::string configuration_template(const Study& study, const std::string& preset) {
+  const std::vector<Parameter> parameters = all_parameters(study);
+  Configuration values(study.name, parameters);
+  apply_preset(study, preset, values);
+  std::string text = fmt::format("# {}\n# Run it: attica run THIS_FILE\nstudy = \"{}\"\n", study.question, study.name);
+  std::vector<std::string> sections;
+  for (const Parameter& p : parameters) {
+    if (std::find(sections.begin(), sections.end(), p.section()) == sections.end()) {
+      sections.push_back(p.section());
+    }
+  }
+  for (const std::string& section : sections) {
+    text += fmt::format("\n[{}]\n", section);
+    for (const Parameter& p : parameters) {
+      if (p.section() != section) continue;
+      text += fmt::format("# {}", p.meaning);
+      if (!p.choices.empty()) text += fmt::format("; one of \"{}\"", fmt::join(p.choices, "\", \""));
+      if (std::isfinite(p.range.low) || std::isfinite(p.range.high)) {
+        text += "; " + p.range.describe(p.name());
+      }
+      text += values.has(p.key) ? fmt::format("\n{} = {}\n", p.name(), to_toml(values.at(p.key)))
+                                : fmt::format("\n# {} =\n", p.name());
+    }
+  }
+  return text;
+}
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  const auto distance = [](const std::string& a, const std::string& b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j <= b.size(); ++j) {
+        const std::size_t up = row[j];
+        row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+        diagonal = up;
+      }
+    }
+    return row[b.size()];
+  };
+  std::string best;
+  std::size_t best_distance = 1 + word.size() / 3;  // about a mistake in three letters
+  for (const std::string& candidate : candidates) {
+    const std::size_t d = distance(word, candidate);
+    if (d <= best_distance && (best.empty() || d < best_distance)) {
+      best = candidate;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+}  // namespace attica::app

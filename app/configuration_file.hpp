@@ -1,0 +1,66 @@
+#pragma once
+/// @file
+/// @brief From a study name or a TOML file, with presets and overrides, to a checked configuration.
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attica/core/error.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// What the command line says about the configuration.
+struct ConfigurationRequest {
+  std::string target;                  ///< name of a study, or path of a TOML file
+  std::string preset;                  ///< name of a preset; empty: the defaults
+  std::vector<std::string> overrides;  ///< "key=value" in dotted TOML syntax, later ones win
+};
+
+/// A scalar of [model] or [sim] that [sweep] takes over: every value makes a problem of its own.
+struct SweptScalar {
+  std::string key;   ///< "model.rho"
+  std::string name;  ///< "rho": the coordinate's name in points
+  List values;
+};
+
+/// @brief A configuration that has passed all checks that need no problem to be built.
+struct CheckedConfiguration {
+  const Study* study = nullptr;
+  Configuration values;
+  std::vector<SweptScalar> swept;
+  std::string text;                  ///< the file as read; empty if there was none
+  std::filesystem::path directory;   ///< where relative input files are looked up first
+  std::map<std::string, std::string> locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
+};
+
+/// @brief The study's parameters followed by those every study has ([sim] seed, replicates; [check]; [plot]).
+std::vector<Parameter> all_parameters(const Study& study);
+
+/// @brief Reads, overrides and checks. All errors are reported at once, a line each, as
+/// `file.toml:14:1: error: unknown key 'replicate' in [sim]; did you mean 'replicates'?`.
+/// @throws Error of kind input
+CheckedConfiguration read_configuration(const ConfigurationRequest& request,
+                                        const std::vector<Study>& registry);
+
+/// @brief The study of that name. @throws Error of kind input with the nearest name.
+const Study& find_study(const std::string& name, const std::vector<Study>& registry);
+
+/// @brief All combinations of the swept scalars, the first named varying slowest; one empty point without any.
+std::vector<Table> combinations(const std::vector<SweptScalar>& swept);
+
+/// @brief A TOML document with every set value: reading it back gives the same run.
+std::string to_toml(const CheckedConfiguration& configuration);
+
+/// @brief A commented TOML template of a study with the values of a preset.
+std::string configuration_template(const Study& study, const std::string& preset);
+
+/// @brief A value in TOML syntax; numbers in shortest round-trip form.
+std::string to_toml(const Value& value);
+
+/// @brief Of `candidates`, the one a typist most likely meant; empty if none is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+}  // namespace attica::app

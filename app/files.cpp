@@ -1,0 +1,114 @@
+#include "attica/app/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "attica/core/error.hpp"
+
+namespace attica::app {
+namespace {
+
+Error storage_error(std::string_view action, const std::filesystem::path& path) {
+  return {ErrorKind::storage, fmt::format("cannot {} '{}': {}", action, path.string(), std::strerror(errno))};
+}
+
+/// Closes on scope exit.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+void write_all(int descriptor, std::string_view content, const std::filesystem::path& path) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw storage_error("write", path);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+constexpr mode_t kFileMode = 0644;
+
+}  // namespace
+
+void write_atomically(const std::filesystem::path& path, std::string_view content) {
+  static std::atomic<unsigned> counter{0};  // distinct names for concurrent writers of this process
+  const std::filesystem::path temporary =
+      path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
+  try {
+    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+    if (file.get() < 0) throw storage_error("create", path);
+    write_all(file.get(), content, path);
+    if (::fsync(file.get()) != 0) throw storage_error("flush", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) throw storage_error("rename into", path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+std::string read_whole(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream content;
+  if (!file || !(content << file.rdbuf()).good()) {
+    if (file && std::filesystem::file_size(path) == 0) return {};
+    throw Error(ErrorKind::storage, fmt::format("cannot read '{}'", path.string()));
+  }
+  return content.str();
+}
+
+std::string sha256(std::string_view content) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned length = 0;
+  if (EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
+    throw Error(ErrorKind::storage, "SHA-256 is not available");
+  }
+  std::string hex;
+  for (unsigned i = 0; i < length; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+FolderLock::FolderLock(const std::filesystem::path& folder) {
+  const std::filesystem::path path = folder / ".lock";
+  descriptor_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kFileMode);
+  if (descriptor_ < 0) throw storage_error("open", path);
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    std::array<char, 256> owner{};
+    const ssize_t length = ::read(descriptor_, owner.data(), owner.size() - 1);
+    ::close(descriptor_);
+    throw Error(ErrorKind::storage,
+                fmt::format("run folder '{}' is in use by {}",
+                            folder.string(),
+                            length > 0 ? owner.data() : "another process"));
+  }
+  std::array<char, 128> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string owner = fmt::format("process {} on {}", ::getpid(), host.data());
+  if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, owner, path);
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace attica::app

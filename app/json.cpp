@@ -1,0 +1,97 @@
+#include "attica/app/json.hpp"
+
+#include <cmath>
+
+#include "attica/core/error.hpp"
+
+namespace attica::app {
+namespace {
+
+void require_finite(const Json& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) {
+    throw Error(ErrorKind::numerical, "a non-finite number was about to be recorded");
+  }
+  if (json.is_structured()) {
+    for (const auto& element : json) require_finite(element);
+  }
+}
+
+}  // namespace
+
+Json to_json(const Value& value) {
+  struct Converter {
+    Json operator()(const List& list) const {
+      Json array = Json::array();
+      for (const Value& element : list) array.push_back(to_json(element));
+      return array;
+    }
+    Json operator()(const Table& table) const { return to_json(table); }
+    Json operator()(const auto& scalar) const { return scalar; }
+  };
+  return std::visit(Converter{}, static_cast<const Value::variant&>(value));
+}
+
+Json to_json(const Table& table) {
+  Json object = Json::object();
+  for (const auto& [key, value] : table) object[key] = to_json(value);
+  return object;
+}
+
+Json to_json(const Point& point) {
+  Json object = Json::object();
+  for (const auto& [name, value] : point) {
+    std::visit([&, &key = name](const auto& v) { object[key] = v; }, value);
+  }
+  return object;
+}
+
+Json to_json(const Series& series) {
+  return {{"name", series.name},
+          {"point", to_json(series.point)},
+          {"x_name", series.x_name},
+          {"x", series.x},
+          {"y", series.y}};
+}
+
+Json to_json(const Prediction& prediction) {
+  Json json = to_json(prediction.series);
+  if (!prediction.finite_size.empty()) json["finite_size"] = prediction.finite_size;
+  if (!prediction.numerical_error.empty()) json["numerical_error"] = prediction.numerical_error;
+  if (!prediction.compared.empty()) json["compared"] = prediction.compared;
+  return json;
+}
+
+Point point_from(const Json& json) {
+  Point point;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_string()) {
+      point.emplace_back(name, value.get<std::string>());
+    } else {
+      point.emplace_back(name, value.get<double>());
+    }
+  }
+  return point;
+}
+
+Series series_from(const Json& json) {
+  return {.name = json.at("name"),
+          .point = point_from(json.at("point")),
+          .x_name = json.at("x_name"),
+          .x = json.at("x"),
+          .y = json.at("y")};
+}
+
+Prediction prediction_from(const Json& json) {
+  Prediction p{.series = series_from(json)};
+  if (json.contains("finite_size")) p.finite_size = json["finite_size"].get<std::vector<double>>();
+  if (json.contains("numerical_error")) p.numerical_error = json["numerical_error"].get<std::vector<double>>();
+  if (json.contains("compared")) p.compared = json["compared"].get<std::vector<bool>>();
+  return p;
+}
+
+std::string dump(const Json& json, int indent) {
+  require_finite(json);
+  return json.dump(indent);
+}
+
+}  // namespace attica::app

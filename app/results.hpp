@@ -1,0 +1,71 @@
+#pragma once
+/// @file
+/// @brief Observations on their way from a piece of work to results.csv: part files, the table of all replicates,
+/// and the tidy files that users read.
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attica/core/figure.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// Outcomes of a piece's replicates, in order, with the number of the first one.
+struct PartRecord {
+  std::uint64_t first_replicate = 0;
+  std::vector<Outcome> outcomes;
+  double seconds = 0;  ///< wall time of the piece
+};
+
+/// @brief A part file: a line with the SHA-256 of the rest, a header line, then one JSON line per replicate.
+/// @throws Error of kind numerical if an observation that is not marked failed is not finite
+std::string encode(const PartRecord& part);
+/// @brief The inverse. @throws Error of kind storage if the content is damaged or truncated
+PartRecord decode(std::string_view content);
+
+/// @brief All replicates of a run.
+class Replicates {
+ public:
+  /// @brief Adds a piece's outcomes; `coordinates` go before every point.
+  void add(const PartRecord& part, const Point& coordinates);
+  /// @brief Sorts x within each curve and computes the means. Call once, after the last add.
+  void finish();
+
+  const std::vector<ObservedCurve>& curves() const { return curves_; }
+  /// @brief How many replicates ended with each status.
+  const std::map<std::string, std::size_t>& statuses() const { return statuses_; }
+  /// @brief Messages of failed replicates.
+  const std::vector<std::string>& failures() const { return failures_; }
+
+ private:
+  friend Replicates read_replicates(const std::filesystem::path& path);
+  ObservedCurve& curve(const Series& series, const Point& point);
+
+  std::vector<ObservedCurve> curves_;
+  std::map<std::string, std::size_t> index_;
+  std::map<std::string, std::size_t> statuses_;
+  std::vector<std::string> failures_;
+};
+
+/// @brief study,series,<point columns>,x_name,x,replicate,value
+std::string replicates_csv(const std::string& study, const Replicates& replicates);
+/// @brief Reads it back. @throws Error of kind storage naming the line
+Replicates read_replicates(const std::filesystem::path& path);
+
+/// @brief study,series,kind,<point columns>,x_name,x,mean,sem,sd,n: theory first, then simulation.
+std::string results_csv(const std::string& study,
+                        std::span<const Prediction> theory,
+                        const Replicates* simulation);
+
+/// @brief What figures draw.
+std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory, const Replicates& simulation);
+
+/// @brief A field of a CSV line, quoted where needed (RFC 4180).
+std::string csv_field(const std::string& text);
+
+}  // namespace attica::app

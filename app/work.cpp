@@ -1,0 +1,202 @@
+#include "attica/app/work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/app/files.hpp"
+#include "attica/app/paths.hpp"
+#include "attica/app/version.hpp"
+
+namespace attica::app {
+namespace {
+
+/// Repeats an error with the place of its parameter in the configuration, if the user wrote it there.
+Error located(const Error& error, const CheckedConfiguration& configuration) {
+  for (const char* section : {"", "model.", "sim.", "sweep.", "theory.", "check.", "plot."}) {
+    const std::string key = section + error.parameter().substr(0, error.parameter().find('['));
+    const auto place = configuration.locations.find(key);
+    if (place != configuration.locations.end()) {
+      return {error.kind(), fmt::format("{}: error: {}", place->second, error.what()), error.parameter()};
+    }
+  }
+  return error;
+}
+
+CoordinateValue coordinate(const Value& value) {
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* flag = std::get_if<bool>(&value)) return std::string(*flag ? "true" : "false");
+  return std::get<std::string>(value);
+}
+
+/// Everything that can change a number, as text.
+std::string identity(const Work& work) {
+  std::string text = fmt::format("attica {}\nstudy {}\n", kVersion, work.configuration.study->name);
+  const std::vector<Parameter> parameters = all_parameters(*work.configuration.study);
+  for (const auto& [key, value] : work.configuration.values.entries()) {
+    const auto parameter = std::find_if(
+        parameters.begin(), parameters.end(), [&, &k = key](const Parameter& p) { return p.key == k; });
+    const bool swept = std::any_of(work.configuration.swept.begin(), work.configuration.swept.end(),
+                                   [&, &k = key](const SweptScalar& s) { return s.key == k; });
+    if (swept || key == "sim.replicates" || parameter->section() == "plot" ||
+        parameter->type == ParameterType::file) {
+      continue;
+    }
+    text += fmt::format("{} = {}\n", key, to_toml(value));
+  }
+  for (const SweptScalar& s : work.configuration.swept) {
+    text += fmt::format("sweep {} = {}\n", s.key, to_toml(Value(s.values)));
+  }
+  for (const auto& [path, digest] : work.input_digests) text += std::get<std::string>(digest) + "\n";
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t Work::seed() const {
+  return static_cast<std::uint64_t>(configuration.values.integer("sim.seed"));
+}
+std::uint64_t Work::replicates() const {
+  return static_cast<std::uint64_t>(configuration.values.integer("sim.replicates"));
+}
+
+Work prepare(CheckedConfiguration configuration) {
+  Work work{.configuration = std::move(configuration), .problems = {}, .input_digests = {}, .hash = {}, .warnings = {}};
+  CheckedConfiguration& checked = work.configuration;
+  checked.values.input_directories = input_directories(checked.directory);
+  const std::vector<Parameter> parameters = all_parameters(*checked.study);
+  std::uint64_t first_point = 0;
+  for (const Table& combination : combinations(checked.swept)) {
+    Configuration values = checked.values;
+    Problem problem;
+    for (const auto& [key, value] : combination) {
+      values.set(key, value, true);
+      problem.coordinates.emplace_back(key.substr(key.find('.') + 1), coordinate(value));
+    }
+    try {
+      for (const Parameter& p : parameters) {
+        if (p.type != ParameterType::file || !values.has(p.key)) continue;
+        const std::filesystem::path path = values.input_file(p.key);
+        std::string content;
+        try {
+          content = read_whole(path);
+        } catch (const Error&) {
+          throw invalid_parameter(p.key, path.string(), "a readable file");
+        }
+        work.input_digests.emplace_back(std::filesystem::weakly_canonical(path).string(), sha256(content));
+      }
+      problem.experiment = checked.study->make(values);
+    } catch (const Error& error) {
+      throw located(error, checked);
+    }
+    problem.first_point = first_point;
+    first_point += problem.experiment->points();
+    for (const std::string& warning : problem.experiment->warnings()) {
+      if (std::find(work.warnings.begin(), work.warnings.end(), warning) == work.warnings.end()) {
+        work.warnings.push_back(warning);
+      }
+    }
+    // What the study completed is part of the resolved configuration, unless it differs along the sweep.
+    if (checked.swept.empty()) checked.values = values;
+    work.problems.push_back(std::move(problem));
+  }
+  constexpr std::size_t kHashDigits = 8;
+  work.hash = sha256(identity(work)).substr(0, kHashDigits);
+  return work;
+}
+
+TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
+  TheoryRecord record;
+  List diverged;
+  List failed;
+  for (const Problem& problem : work.problems) {
+    TheoryResult result = problem.experiment->theory(grid);
+    Table facts = problem.experiment->diagnostics();
+    facts.insert(facts.end(), result.diagnostics.begin(), result.diagnostics.end());
+    if (problem.coordinates.empty()) {
+      record.diagnostics.insert(record.diagnostics.end(), facts.begin(), facts.end());
+    } else if (!facts.empty()) {
+      record.diagnostics.emplace_back(describe(problem.coordinates), std::move(facts));
+    }
+    for (std::string& warning : result.warnings) record.warnings.push_back(std::move(warning));
+    for (Prediction& p : result.predictions) {
+      p.series.point = joined(problem.coordinates, p.series.point);
+      Prediction kept = p;
+      kept.series.x.clear();
+      kept.series.y.clear();
+      kept.finite_size.clear();
+      kept.numerical_error.clear();
+      kept.compared.clear();
+      for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+        const double y = p.series.y[k];
+        if (!std::isfinite(y)) {
+          Table place{{"series", p.series.name}};
+          for (const auto& [name, value] : p.series.point) {
+            std::visit([&, &n = name](const auto& v) { place.emplace_back(n, Value(v)); }, value);
+          }
+          place.emplace_back(p.series.x_name, p.series.x[k]);
+          (y > 0 ? diverged : failed).emplace_back(std::move(place));
+          continue;
+        }
+        kept.series.x.push_back(p.series.x[k]);
+        kept.series.y.push_back(y);
+        if (!p.finite_size.empty()) kept.finite_size.push_back(p.finite_size[k]);
+        if (!p.numerical_error.empty()) kept.numerical_error.push_back(p.numerical_error[k]);
+        if (!p.compared.empty()) kept.compared.push_back(p.compared[k]);
+      }
+      record.predictions.push_back(std::move(kept));
+    }
+  }
+  record.failed = !failed.empty();
+  if (!diverged.empty()) record.diagnostics.emplace_back("diverged", std::move(diverged));
+  if (!failed.empty()) record.diagnostics.emplace_back("failed", std::move(failed));
+  return record;
+}
+
+Json theory_object(const Work& work, const TheoryRecord& theory) {
+  Json parameters = Json::object();
+  for (const auto& [key, value] : work.configuration.values.entries()) {
+    const bool swept = std::any_of(work.configuration.swept.begin(), work.configuration.swept.end(),
+                                   [&, &k = key](const SweptScalar& s) { return s.key == k; });
+    if (!swept) parameters[key] = to_json(value);
+  }
+  for (const SweptScalar& s : work.configuration.swept) {
+    parameters["sweep." + s.name] = to_json(Value(s.values));
+  }
+  Json series = Json::array();
+  for (const Prediction& p : theory.predictions) series.push_back(to_json(p.series));
+  return {{"study", work.configuration.study->name},
+          {"parameters", std::move(parameters)},
+          {"series", std::move(series)},
+          {"diagnostics", to_json(theory.diagnostics)}};
+}
+
+std::string PieceOfRun::file_name() const {
+  return fmt::format("p{:05}-r{:06}-{:06}.part",
+                     piece.stream_point,
+                     piece.first_replicate,
+                     piece.first_replicate + piece.replicates - 1);
+}
+
+std::vector<PieceOfRun> pieces(const Work& work, std::uint64_t replicates) {
+  std::vector<PieceOfRun> all;
+  for (std::size_t k = 0; k < work.problems.size(); ++k) {
+    const Problem& problem = work.problems[k];
+    for (std::size_t point = 0; point < problem.experiment->points(); ++point) {
+      const std::uint64_t block = problem.experiment->replicates_per_piece(point);
+      for (std::uint64_t first = 0; first < replicates; first += block) {
+        all.push_back({.problem = k,
+                       .piece = {.point = point,
+                                 .stream_point = problem.first_point + point,
+                                 .first_replicate = first,
+                                 .replicates = std::min(block, replicates - first),
+                                 .seed = work.seed()}});
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace attica::app

@@ -1,0 +1,62 @@
+#pragma once
+/// @file
+/// @brief What a configuration asks for, built: the problems of the sweep, their theory, the pieces of their
+/// simulation, and the hash that names the run.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attica/app/configuration_file.hpp"
+#include "attica/app/json.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// One combination of the swept scalars.
+struct Problem {
+  Point coordinates;  ///< swept names and values, put before every point of the problem's series
+  std::unique_ptr<Experiment> experiment;
+  std::uint64_t first_point = 0;  ///< number of its first point in the whole run
+};
+
+/// A configuration with everything built that can be refused.
+struct Work {
+  CheckedConfiguration configuration;  ///< completed by the study
+  std::vector<Problem> problems;
+  Table input_digests;  ///< path -> SHA-256
+  std::string hash;     ///< of everything that can change a number; 8 hexadecimal digits
+  std::vector<std::string> warnings;
+
+  std::uint64_t seed() const;
+  std::uint64_t replicates() const;
+};
+
+/// @brief Builds all problems. @throws Error of kind input, with the place in the configuration where it is known
+Work prepare(CheckedConfiguration configuration);
+
+/// @brief All predictions, ready to be recorded: no non-finite number is left in them.
+struct TheoryRecord {
+  std::vector<Prediction> predictions;
+  Table diagnostics;                ///< with "diverged" and "failed": points left out, by series
+  bool failed = false;              ///< some point failed numerically
+  std::vector<std::string> warnings;
+};
+TheoryRecord compute_theory(const Work& work, TheoryGrid grid);
+
+/// @brief The object that `attica theory --json` prints: {study, parameters, series, diagnostics}.
+Json theory_object(const Work& work, const TheoryRecord& theory);
+
+/// A piece of work in the numbering of the run.
+struct PieceOfRun {
+  std::size_t problem = 0;
+  Piece piece;
+  /// @brief Name of its part file: "p00003-r000050-000099.part".
+  std::string file_name() const;
+};
+
+/// @brief All pieces, in the order of the record.
+std::vector<PieceOfRun> pieces(const Work& work, std::uint64_t replicates);
+
+}  // namespace attica::app

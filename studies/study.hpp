@@ -1,0 +1,157 @@
+#pragma once
+/// @file
+/// @brief What a study is: one theory and one simulation of the same problem, its figure and its
+/// agreement rule.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "attica/core/figure.hpp"
+#include "attica/core/series.hpp"
+#include "attica/core/value.hpp"
+#include "attica/solvers/agreement.hpp"
+#include "attica/studies/configuration.hpp"
+
+namespace attica {
+
+/// What `Experiment::theory` is asked for.
+enum class TheoryGrid {
+  requested,  ///< exactly the configured points (`attica theory`)
+  run,        ///< the points the simulation realises, and whatever a smooth line needs between them
+};
+
+/// @brief All predictions of a study's theory. A value of +inf says that the mathematics diverges
+/// there; NaN says that the computation failed. Neither is ever printed: both are listed by the
+/// caller.
+struct TheoryResult {
+  std::vector<Prediction> predictions;
+  Table diagnostics = {};
+  std::vector<std::string> warnings = {};
+};
+
+/// @brief A piece of work: a block of replicates at one point of the experiment.
+struct Piece {
+  std::size_t point = 0;  ///< index of the point within the experiment
+  std::uint64_t stream_point =
+      0;  ///< number of the point in the whole run: the `point` of its streams
+  std::uint64_t first_replicate = 0;
+  std::uint64_t replicates = 1;
+  std::uint64_t seed = 0;  ///< master seed
+  std::stop_token stop =
+      {};  ///< a long piece may return early when asked to; its result is then dropped
+};
+
+/// @brief One replicate's observations and how it ended.
+struct Outcome {
+  std::vector<Series> series;
+  std::string status = "finished";  ///< a word the study defines: "finished", "diverged", ...
+  bool failed = false;              ///< true: a numerical failure; the run ends with exit code 4
+  std::string message = {};         ///< for `failed`: what happened, with the step or time
+};
+
+/// @brief A resolved problem: the configured theory and simulation. Immutable; used by many threads
+/// at once.
+class Experiment {
+ public:
+  virtual ~Experiment() = default;
+
+  virtual TheoryResult theory(TheoryGrid grid) const = 0;
+
+  /// @brief Number of independent points that are simulated; 0 for a study of theory alone.
+  virtual std::size_t points() const = 0;
+  /// @brief Replicates per piece of work at a point, chosen so that a piece takes about a second or
+  /// less. A function of the configuration alone: never of the number of threads or replicates.
+  virtual std::uint64_t replicates_per_piece(std::size_t point) const = 0;
+  /// @brief Simulates the replicates of a piece, in order. Replicate r draws only from streams
+  /// addressed by (seed, stream_point, r).
+  virtual std::vector<Outcome> simulate(const Piece& piece) const = 0;
+
+  /// @brief Facts about the resolved problem (condition number, dropped columns, ...).
+  virtual Table diagnostics() const { return {}; }
+  /// @brief Sentences the user should read before believing the results.
+  virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+/// A quantity that the study's theory or simulation yields.
+struct SeriesInfo {
+  std::string name;
+  std::string symbol;   ///< as in the literature, plain UTF-8
+  std::string meaning;  ///< one line with normalisation
+};
+
+/// @brief How one series is compared: margin = absolute + relative |theory| + the prediction's own
+/// allowances.
+struct AgreementRule {
+  std::string series;
+  double relative = 0.05;
+  double absolute = 0;
+  Tails tails = Tails::guarded;
+  bool deterministic = false;  ///< replicates are identical by design
+};
+
+/// A simulated curve with all its replicates. At x[k] the values[k] belong to replicates[k], in rising order; a
+/// replicate that ended early has no value at later x.
+struct ObservedCurve {
+  Series mean;  ///< y is the mean over replicates
+  std::vector<std::vector<double>> values;
+  std::vector<std::vector<std::uint64_t>> replicates;
+};
+
+/// What claims look at.
+struct Observed {
+  std::vector<Prediction> theory;
+  std::vector<ObservedCurve> simulation;
+};
+
+/// A named inequality on observations and how it came out.
+struct ClaimResult {
+  std::string name;       ///< short identifier
+  std::string statement;  ///< what was claimed, with numbers
+  Verdict verdict = Verdict::inconclusive;
+  std::string detail;  ///< what was found
+};
+
+/// Paper, and what of it is used.
+struct Source {
+  std::string key;  ///< BibTeX key
+  std::string title;
+  std::string authors;
+  int year = 0;
+  std::string arxiv;  ///< identifier, e.g. "2304.07235"
+  std::string used;   ///< equations, figures
+};
+
+/// Named set of parameter values.
+struct Preset {
+  std::string name;
+  std::string meaning;
+  Table values;  ///< overrides of the defaults
+};
+
+/// @brief The unit that users name and contributors add.
+struct Study {
+  std::string name;      ///< e.g. "gauss-double-descent"
+  std::string question;  ///< one line
+  std::string neglects;  ///< what the theory neglects, hence the margin
+  std::vector<Parameter> parameters;
+  std::vector<SeriesInfo> series;
+  std::vector<Preset> presets;
+  std::vector<Source> sources;
+  /// Builds the problem; may complete the configuration with values that follow from others or from
+  /// files.
+  /// @throws Error of kind input naming the parameter
+  std::unique_ptr<Experiment> (*make)(Configuration&) = nullptr;
+  Figure (*figure)(const Configuration&) = nullptr;
+  std::vector<AgreementRule> (*agreement)(const Configuration&) = nullptr;
+  /// Optional: claims beyond the comparison of curves.
+  std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
+};
+
+/// @brief The studies that come with attica, in the order of `attica list`.
+const std::vector<Study>& studies();
+
+}  // namespace attica
