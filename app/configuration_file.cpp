@@ -349,16 +349,11 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   apply_preset(*result.study, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
-  for (const std::string& item : request.overrides) {
-    const std::string where = fmt::format("--set {}", item);
-    if (item.find('=') == std::string::npos) {
-      reader.report(where, "expected key=value");
-      continue;
-    }
-    try {
-      reader.read(parse(item, where, false), where, false);
-    } catch (const Error& error) {
-      throw Error(ErrorKind::input, error.what());
+  for (const auto& [shown, assignment] : request.overrides) {
+    if (assignment.find('=') == std::string::npos) {
+      reader.report(shown, "expected key=value");
+    } else {
+      reader.read(parse(assignment, shown, false), shown, false);
     }
   }
   reader.finish();

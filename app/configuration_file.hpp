@@ -12,11 +12,17 @@
 
 namespace attica::app {
 
+/// One assignment on the command line.
+struct Override {
+  std::string shown;       ///< as the user typed it, for messages: "--seed 3"
+  std::string assignment;  ///< "sim.seed=3", dotted key and TOML value
+};
+
 /// What the command line says about the configuration.
 struct ConfigurationRequest {
   std::string target;                  ///< name of a study, or path of a TOML file
   std::string preset;                  ///< name of a preset; empty: the defaults
-  std::vector<std::string> overrides;  ///< "key=value" in dotted TOML syntax, later ones win
+  std::vector<Override> overrides;     ///< later ones win
 };
 
 /// A scalar of [model] or [sim] that [sweep] takes over: every value makes a problem of its own.

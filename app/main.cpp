@@ -1,1 +1,3 @@
-int main() { return 0; }
+#include "attica/app/program.hpp"
+
+int main(int argc, char** argv) { return attica::app::program(argc, argv, attica::studies()); }

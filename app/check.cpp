@@ -1,0 +1,215 @@
+#include "attica/app/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attica/app/exit_codes.hpp"
+
+namespace attica::app {
+namespace {
+
+struct Compared {
+  const Prediction* prediction = nullptr;
+  std::string series;
+  Point point;
+  std::string x_name;
+  double x = 0;
+};
+
+const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
+  const auto at = std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
+    return p.series.name == series.name && p.series.x_name == series.x_name && p.series.point == series.point;
+  });
+  return at == theory.end() ? nullptr : &*at;
+}
+
+double entry(const std::vector<double>& values, std::size_t k) { return values.empty() ? 0.0 : values[k]; }
+
+Json point_object(const Compared& at, const PointVerdict& v) {
+  Json object{{"series", at.series},
+              {"point", to_json(at.point)},
+              {"x_name", at.x_name},
+              {"x", at.x},
+              {"mean", v.sample.mean},
+              {"theory", v.theory},
+              {"sem", v.sample.sem},
+              {"n", v.sample.n},
+              {"verdict", describe(v.verdict)},
+              {"difference", v.difference},
+              {"margin", v.margin},
+              {"margin_terms",
+               {{"absolute", v.margin_terms.absolute},
+                {"relative", v.margin_terms.relative},
+                {"finite_size", v.margin_terms.finite_size},
+                {"numerical_error", v.margin_terms.numerical_error}}},
+              {"tails", v.tails == Tails::normal ? "normal" : "guarded"},
+              {"p_agree", v.p_agree},
+              {"p_disagree", v.p_disagree},
+              {"p_disagree_adjusted", v.p_disagree_adjusted},
+              {"skewness", v.sample.skewness},
+              {"guard_share", v.guard_share}};
+  if (v.status == PointStatus::no_theory) object.erase("theory");
+  if (v.interval) object["interval90"] = {v.interval->lower, v.interval->upper};
+  if (v.z) object["z"] = *v.z;
+  if (v.verdict == Verdict::inconclusive) {
+    object["replicates_needed"] = v.replicates_needed ? Json(*v.replicates_needed) : Json("none");
+  }
+  if (!v.reason.empty()) object["reason"] = v.reason;
+  if (!v.warning.empty()) object["warning"] = v.warning;
+  return object;
+}
+
+Verdict overall(Verdict points, const std::vector<ClaimResult>& claims) {
+  Verdict verdict = points;
+  for (const ClaimResult& claim : claims) {
+    if (claim.verdict == Verdict::none) continue;
+    if (verdict == Verdict::none) verdict = claim.verdict;
+    if (claim.verdict == Verdict::disagree) verdict = Verdict::disagree;
+    if (claim.verdict == Verdict::inconclusive && verdict == Verdict::agree) verdict = Verdict::inconclusive;
+  }
+  return verdict;
+}
+
+int exit_code_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::disagree:
+      return kExitDisagree;
+    case Verdict::inconclusive:
+      return kExitInconclusive;
+    case Verdict::agree:
+    case Verdict::none:
+      return kExitDone;
+  }
+  return kExitDone;
+}
+
+std::string table_row(const Compared& at, const PointVerdict& v) {
+  std::string row = fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10.2g} {:>6} {:>10.2g}  {}",
+                                at.series,
+                                describe(at.point),
+                                at.x,
+                                v.theory,
+                                v.sample.mean,
+                                v.sample.sem,
+                                v.sample.n,
+                                v.margin,
+                                describe(v.verdict));
+  if (v.replicates_needed && v.verdict == Verdict::inconclusive) {
+    row += fmt::format(" (about {} replicates would decide)", *v.replicates_needed);
+  }
+  if (!v.reason.empty()) row += "; " + v.reason;
+  return row + '\n';
+}
+
+}  // namespace
+
+CheckRecord check(const CheckInput& input) {
+  std::vector<Compared> where;
+  std::vector<ComparedPoint> points;
+  std::size_t not_compared = 0;
+  for (const ObservedCurve& curve : input.simulation->curves()) {
+    const auto rule = std::find_if(input.rules.begin(), input.rules.end(), [&](const AgreementRule& r) {
+      return r.series == curve.mean.name;
+    });
+    if (rule == input.rules.end()) continue;
+    const Prediction* prediction = find_prediction(input.theory, curve.mean);
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      ComparedPoint point{.theory = std::nullopt,
+                          .replicates = curve.values[k],
+                          .margin = {.absolute = rule->absolute,
+                                     .relative = input.post_hoc_margin.value_or(rule->relative)},
+                          .tails = rule->tails,
+                          .deterministic = rule->deterministic};
+      if (prediction != nullptr) {
+        const auto& x = prediction->series.x;
+        const auto at = std::find(x.begin(), x.end(), curve.mean.x[k]);
+        if (at != x.end()) {
+          const auto j = static_cast<std::size_t>(at - x.begin());
+          if (!prediction->compared.empty() && !prediction->compared[j]) {
+            ++not_compared;
+            continue;
+          }
+          point.theory = prediction->series.y[j];
+          point.margin.finite_size = entry(prediction->finite_size, j);
+          point.margin.numerical_error = entry(prediction->numerical_error, j);
+        }
+      }
+      where.push_back({prediction, curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
+      points.push_back(std::move(point));
+    }
+  }
+
+  const RunVerdict run = judge(points, {.family = input.family == "maxt" ? Family::max_statistic : Family::holm,
+                                        .seed = input.seed});
+  CheckRecord record;
+  record.verdict = overall(run.verdict, input.claims);
+  const bool failed = input.failed || run.failed > 0;
+  record.exit_code = failed ? kExitNumerical : exit_code_of(record.verdict);
+
+  Json json_points = Json::array();
+  std::string table = fmt::format("{:<18} {:<24} {:>10} {:>12} {:>12} {:>10} {:>6} {:>10}  verdict\n",
+                                  "series", "point", "x", "theory", "mean", "SEM", "n", "margin");
+  for (std::size_t k = 0; k < where.size(); ++k) {
+    const PointVerdict& v = run.points[k];
+    json_points.push_back(point_object(where[k], v));
+    table += table_row(where[k], v);
+    if (v.status == PointStatus::no_theory || v.sample.n == 0) continue;
+    record.residuals.push_back({.series = where[k].series,
+                                .point = where[k].point,
+                                .x_name = where[k].x_name,
+                                .x = where[k].x,
+                                .theory = v.theory,
+                                .difference = v.difference,
+                                .sem = v.sample.sem,
+                                .margin = v.margin});
+  }
+  Json claims = Json::array();
+  for (const ClaimResult& claim : input.claims) {
+    claims.push_back({{"name", claim.name},
+                      {"statement", claim.statement},
+                      {"verdict", describe(claim.verdict)},
+                      {"detail", claim.detail}});
+    table += fmt::format("claim {}: {}: {} ({})\n", claim.name, claim.statement, describe(claim.verdict), claim.detail);
+  }
+  Json rules = Json::array();
+  double margin = 0;  // the widest relative margin; each point lists its own terms
+  for (const AgreementRule& rule : input.rules) {
+    const double relative = input.post_hoc_margin.value_or(rule.relative);
+    margin = std::max(margin, relative);
+    rules.push_back({{"series", rule.series}, {"relative", relative}, {"absolute", rule.absolute}});
+  }
+  record.object = Json{{"study", input.study},
+                       {"run", input.run},
+                       {"verdict", describe(record.verdict)},
+                       {"margin", margin},
+                       {"rules", std::move(rules)},
+                       {"post_hoc_margin", input.post_hoc_margin.has_value()},
+                       {"family", input.family},
+                       {"counts",
+                        {{"compared", run.compared},
+                         {"agree", run.agree},
+                         {"disagree", run.disagree},
+                         {"inconclusive", run.inconclusive},
+                         {"failed", run.failed},
+                         {"no_theory", run.no_theory},
+                         {"not_compared", not_compared}}},
+                       {"points", std::move(json_points)},
+                       {"claims", std::move(claims)},
+                       {"diagnostics", input.diagnostics}};
+  if (run.worst) record.object["worst_point"] = *run.worst;
+  if (run.largest_detectable_gap) record.object["largest_detectable_gap"] = *run.largest_detectable_gap;
+
+  std::string summary = fmt::format("{}: {} of {} points agree, {} disagree, {} inconclusive",
+                                    describe(record.verdict), run.agree, run.compared, run.disagree, run.inconclusive);
+  if (run.no_theory > 0) summary += fmt::format(", {} without theory", run.no_theory);
+  if (not_compared > 0) summary += fmt::format(", {} recorded but outside what the theory claims", not_compared);
+  if (failed) summary += "; some replicates or theory points FAILED numerically";
+  if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
+  if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";
+  record.text = table + summary + '\n';
+  record.object["summary"] = summary;
+  return record;
+}
+
+}  // namespace attica::app

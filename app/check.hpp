@@ -1,0 +1,43 @@
+#pragma once
+/// @file
+/// @brief The verdict on a run: compares recorded theory and replicates where series, point and x are equal.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attica/app/json.hpp"
+#include "attica/app/results.hpp"
+#include "attica/core/figure.hpp"
+#include "attica/solvers/agreement.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+struct CheckInput {
+  std::string study;
+  std::string run;  ///< path of the run folder
+  std::span<const AgreementRule> rules;
+  std::span<const Prediction> theory;
+  const Replicates* simulation = nullptr;
+  std::vector<ClaimResult> claims;
+  Json diagnostics = Json::object();
+  std::string family = "holm";
+  std::uint64_t seed = 0;
+  /// Relative margin that replaces the studies' own, given after the run: recorded as post hoc.
+  std::optional<double> post_hoc_margin;
+  bool failed = false;  ///< some replicate or theory point failed numerically
+};
+
+struct CheckRecord {
+  Json object;       ///< what check.json holds
+  std::string text;  ///< the same for people: verdict, counts, per-point table
+  std::vector<ResidualPoint> residuals;
+  Verdict verdict = Verdict::none;
+  int exit_code = 0;
+};
+
+CheckRecord check(const CheckInput& input);
+
+}  // namespace attica::app

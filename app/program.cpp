@@ -1,0 +1,208 @@
+#include "attica/app/program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdio>
+#include <exception>
+
+#include "attica/app/exit_codes.hpp"
+#include "attica/app/revision.hpp"
+#include "attica/app/verbs.hpp"
+#include "attica/app/version.hpp"
+#include "attica/core/error.hpp"
+#include "attica/plots/draw.hpp"
+
+namespace attica::app {
+namespace {
+
+/// Groups of options that verbs share.
+enum OptionGroup : unsigned {
+  kConfiguration = 1,  // --set, --seed, --replicates, --preset
+  kPreset = 2,         // --preset alone
+  kRunning = 4,        // --threads, --out, --name, --resume, --force, --max-time, --dry-run
+  kMargin = 8,
+  kDrawing = 16,
+  kJson = 32,
+  kThreads = 64,  // --threads, --out: for the demo
+};
+
+struct Verb {
+  const char* name;
+  const char* target;  ///< name of the positional argument; empty: none
+  const char* summary;
+  unsigned options;
+  int (*run)(const Options&, const Registry&);
+};
+
+constexpr Verb kVerbs[] = {
+    {"demo", "", "Theory, simulation, check and figure on real data, in seconds", kThreads | kJson, demo_verb},
+    {"list", "", "The studies, a line each", kJson, list_verb},
+    {"show", "STUDY", "A study's parameters, series, figure and sources", kJson, show_verb},
+    {"init", "STUDY", "A commented configuration on standard output", kPreset, init_verb},
+    {"theory", "STUDY|CONFIG", "The theory's series on standard output, as CSV or with --json", kConfiguration | kJson, theory_verb},
+    {"run", "STUDY|CONFIG", "Theory, simulation, check and figure into a run folder", kConfiguration | kRunning | kMargin | kJson, run_verb},
+    {"check", "RUN", "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE", kMargin | kJson, check_verb},
+    {"plot", "RUN", "Draw a run's figure again from its records", kDrawing, plot_verb},
+    {"status", "RUN", "What of a run is done and what is missing", kJson, status_verb},
+};
+
+/// "90", "90s", "15m", "2h" or "1h30m" in seconds.
+double parse_duration(const std::string& text) {
+  double total = 0;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  while (at != end) {
+    double number = 0;
+    const auto [next, code] = std::from_chars(at, end, number);
+    const char unit = next == end ? 's' : *next;
+    const double scale = unit == 's' ? 1 : unit == 'm' ? kMinute : unit == 'h' ? kHour : 0;
+    if (code != std::errc() || scale == 0 || !(number >= 0)) {
+      throw invalid_parameter("--max-time", text, "a time such as 90, 15m or 1h30m");
+    }
+    total += number * scale;
+    at = next == end ? end : next + 1;
+  }
+  if (text.empty()) throw invalid_parameter("--max-time", text, "a time such as 90, 15m or 1h30m");
+  return total;
+}
+
+/// Raw option values that need more than CLI11's own parsing.
+struct RawOptions {
+  std::vector<std::string> sets;
+  std::string seed;
+  std::string replicates;
+  std::string max_time;
+  double margin = -1;
+};
+
+void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
+  if (*verb.target != '\0') command.add_option(verb.target, options.target)->required();
+  const auto has = [&](unsigned group) { return (verb.options & group) != 0; };
+  if (has(kConfiguration)) {
+    command.add_option("--set", raw.sets, "KEY=VALUE: override a parameter, dotted key, TOML value; repeatable")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args(false);
+    command.add_option("--seed", raw.seed, "master seed (sim.seed)")->type_name("N");
+    command.add_option("--replicates", raw.replicates, "replicates at every point (sim.replicates)")->type_name("N");
+  }
+  if (has(kConfiguration | kPreset)) {
+    command.add_option("--preset", options.preset, "named set of parameter values; `attica show` lists them")
+        ->type_name("NAME");
+  }
+  if (has(kRunning | kThreads)) {
+    command.add_option("--threads", options.threads, "worker threads; results do not depend on it")
+        ->type_name("N")
+        ->check(CLI::Range(1, 4096));
+    command.add_option("--out", options.out, "folder that receives the run folder (default: runs)")->type_name("DIR");
+  }
+  if (has(kRunning)) {
+    command.add_option("--name", options.name, "first part of the run folder's name (default: the study's)")
+        ->type_name("NAME");
+    command.add_flag("--resume", options.resume, "carry on with an existing run folder, or start it");
+    command.add_flag("--force", options.force, "move an existing run folder aside and start anew")->excludes("--resume");
+    command.add_option("--max-time", raw.max_time, "stop at a checkpoint after this time, exit code 75")->type_name("TIME");
+    command.add_flag("--dry-run", options.dry_run, "say what would be done, write nothing");
+  }
+  if (has(kMargin)) {
+    command
+        .add_option("--margin",
+                    raw.margin,
+                    std::string(verb.name) == "check" ? "relative margin instead of the declared one; recorded as post hoc"
+                                                      : "relative margin of every comparison (check.margin)")
+        ->type_name("R")
+        ->check(CLI::NonNegativeNumber);
+  }
+  if (has(kDrawing)) {
+    command.add_option("-f,--format", options.formats, "svg, pdf, png; separated by commas")
+        ->delimiter(',')
+        ->type_name("LIST")
+        ->check(CLI::IsMember({"svg", "pdf", "png"}));
+    command.add_option("--style", options.style, fmt::format("one of {}", fmt::join(style_names(), ", ")))
+        ->type_name("STYLE")
+        ->check(CLI::IsMember(style_names()));
+    command.add_option("--width", options.width, "half (one column) or full")
+        ->type_name("WIDTH")
+        ->check(CLI::IsMember({"half", "full"}));
+  }
+  if (has(kJson)) command.add_flag("--json", options.json, "print one JSON object and nothing else");
+  command.add_flag("--quiet", options.quiet, "no progress, no remarks");
+}
+
+void interpret(const Verb& verb, const RawOptions& raw, Options& options) {
+  for (const std::string& set : raw.sets) options.overrides.push_back({"--set " + set, set});
+  if (!raw.seed.empty()) options.overrides.push_back({"--seed " + raw.seed, "sim.seed=" + raw.seed});
+  if (!raw.replicates.empty()) {
+    options.overrides.push_back({"--replicates " + raw.replicates, "sim.replicates=" + raw.replicates});
+  }
+  if (raw.margin >= 0) {
+    if (verb.run == check_verb) {
+      options.margin = raw.margin;
+    } else {
+      options.overrides.push_back({fmt::format("--margin {}", raw.margin), fmt::format("check.margin={:e}", raw.margin)});
+    }
+  }
+  if (!raw.max_time.empty()) options.max_seconds = parse_duration(raw.max_time);
+}
+
+int report(const Error& error) {
+  const std::string text = error.what();
+  // Configuration errors already say where they are.
+  const bool located = text.find(": error: ") != std::string::npos;
+  fmt::print(stderr, "{}{}\n", located ? "" : "attica: error: ", text);
+  return static_cast<int>(error.kind());
+}
+
+}  // namespace
+
+int program(int argc, char** argv, const std::vector<Study>& registry) {
+  CLI::App app{"attica: does the theory describe the simulation, and how do I know?", "attica"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
+  app.footer("`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or configuration,\n"
+             "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with --resume).");
+  Options options;
+  options.command_line.assign(argv, argv + argc);
+  RawOptions raw;
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) {
+    names.emplace_back(verb.name);
+    add_options(*app.add_subcommand(verb.name, verb.summary), verb, options, raw);
+  }
+  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+    const std::string near = nearest(argv[1], names);
+    fmt::print(stderr, "attica: error: unknown verb '{}'; {}\n", argv[1],
+               near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                            : fmt::format("did you mean '{}'?", near));
+    return kExitUsage;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? kExitDone : kExitUsage;
+  }
+  try {
+    for (const Verb& verb : kVerbs) {
+      if (!app.got_subcommand(verb.name)) continue;
+      interpret(verb, raw, options);
+      const int code = verb.run(options, registry);
+      if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
+      return code;
+    }
+  } catch (const Error& error) {
+    return report(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "attica: internal error: {}\n", error.what());
+    return kExitNumerical;
+  }
+  return kExitUsage;
+}
+
+}  // namespace attica::app

@@ -1,0 +1,35 @@
+#pragma once
+/// @file
+/// @brief How far a run is: a bar with the time left on a terminal, else a line a minute. On standard error.
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace attica::app {
+
+class Progress {
+ public:
+  /// @param total units of work; `quiet` prints nothing
+  Progress(std::size_t total, bool quiet);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// @brief Reports that `done` units are finished. Call from one thread.
+  void update(std::size_t done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  std::size_t total_;
+  bool quiet_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point start_;
+  Clock::time_point last_;
+};
+
+/// @brief "3 s", "2 min 10 s", "1 h 5 min".
+std::string duration_text(double seconds);
+
+}  // namespace attica::app

@@ -1,0 +1,211 @@
+#include "attica/app/run_folder.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "attica/app/revision.hpp"
+#include "attica/app/version.hpp"
+#include "attica/core/error.hpp"
+
+namespace attica::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string now_text() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+Json parse_json(const fs::path& path) {
+  try {
+    return Json::parse(read_whole(path));
+  } catch (const nlohmann::json::exception&) {
+    throw Error(ErrorKind::storage, fmt::format("'{}' is damaged: not valid JSON", path.string()));
+  }
+}
+
+void check_format(const fs::path& path, const Json& run) {
+  const int format = run.value("format", 0);
+  if (format < 1 || format > kRunFormat) {
+    throw Error(ErrorKind::storage,
+                fmt::format("'{}' has format {}; this attica reads formats 1 to {}", path.string(), format, kRunFormat));
+  }
+}
+
+/// The first free "<path>.old-<n>".
+fs::path aside(const fs::path& path) {
+  for (int n = 1;; ++n) {
+    fs::path candidate = fmt::format("{}.old-{}", path.string(), n);
+    if (!fs::exists(candidate)) return candidate;
+  }
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const fs::path& path, FolderMode mode) : path_(path) {
+  try {
+    fs::create_directories(path.parent_path());
+    bool fresh = fs::create_directory(path);
+    if (!fresh && mode == FolderMode::create) {
+      throw Error(ErrorKind::storage,
+                  fmt::format("run folder '{}' exists; --resume carries on with it, --force starts anew", path.string()));
+    }
+    lock_ = std::make_unique<FolderLock>(path);
+    if (!fresh && mode == FolderMode::force) {
+      const fs::path old = aside(path);
+      fs::rename(path, old);
+      fs::create_directory(path);
+      lock_ = std::make_unique<FolderLock>(path);
+      log(fmt::format("an earlier run was moved to '{}'", old.string()));
+    }
+    fs::create_directory(path / "parts");
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorKind::storage, fmt::format("cannot make run folder '{}': {}", path.string(), error.code().message()));
+  }
+  if (fs::exists(path / "run.json")) check_format(path, parse_json(path / "run.json"));
+}
+
+void RunFolder::write(const std::string& name, std::string_view content) const {
+  write_atomically(path_ / name, content);
+}
+
+void RunFolder::log(const std::string& line) const {
+  std::ofstream file(path_ / "log.txt", std::ios::app);
+  file << now_text() << "  " << line << '\n';
+  if (!file.flush()) throw Error(ErrorKind::storage, fmt::format("cannot write '{}'", (path_ / "log.txt").string()));
+}
+
+void RunFolder::store(const PieceOfRun& piece, const PartRecord& part) const {
+  write_atomically(path_ / "parts" / piece.file_name(), encode(part));
+}
+
+std::vector<PieceOfRun> RunFolder::missing(const std::vector<PieceOfRun>& pieces) const {
+  std::vector<PieceOfRun> left;
+  for (const PieceOfRun& piece : pieces) {
+    const fs::path file = path_ / "parts" / piece.file_name();
+    if (fs::exists(file)) {
+      try {
+        decode(read_whole(file));
+        continue;
+      } catch (const Error&) {
+        log(fmt::format("damaged part {}: computed again", piece.file_name()));
+      }
+    }
+    left.push_back(piece);
+  }
+  return left;
+}
+
+Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& pieces) const {
+  Replicates all;
+  for (const PieceOfRun& piece : pieces) {
+    all.add(decode(read_whole(path_ / "parts" / piece.file_name())), work.problems[piece.problem].coordinates);
+  }
+  all.finish();
+  return all;
+}
+
+RunRecord read_run(const fs::path& folder) {
+  if (!fs::exists(folder / "run.json")) {
+    throw Error(ErrorKind::input, fmt::format("'{}' is not a run folder: it has no run.json", folder.string()));
+  }
+  const Json run = parse_json(folder / "run.json");
+  check_format(folder, run);
+  const Json theory = parse_json(folder / "theory.json");
+  try {
+    RunRecord record{.path = folder,
+                     .study = run.at("study"),
+                     .name = run.at("name"),
+                     .hash = run.at("hash"),
+                     .replicates = run.at("replicates"),
+                     .seed = run.at("seed"),
+                     .complete = run.at("complete"),
+                     .rules = {},
+                     .family = run.at("family"),
+                     .has_failures = run.contains("failures"),
+                     .theory = {},
+                     .diagnostics = theory.at("diagnostics"),
+                     .pieces = run.at("pieces")};
+    for (const Json& rule : run.at("agreement")) {
+      record.rules.push_back({.series = rule.at("series"),
+                              .relative = rule.at("relative"),
+                              .absolute = rule.at("absolute"),
+                              .tails = rule.at("tails") == "normal" ? Tails::normal : Tails::guarded,
+                              .deterministic = rule.at("deterministic")});
+    }
+    for (const Json& p : theory.at("predictions")) record.theory.push_back(prediction_from(p));
+    return record;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::storage, fmt::format("run folder '{}' is damaged: {}", folder.string(), error.what()));
+  }
+}
+
+std::string run_json(const Work& work,
+                     const std::string& name,
+                     std::size_t piece_count,
+                     const std::vector<AgreementRule>& rules,
+                     const Replicates* finished) {
+  Json agreement = Json::array();
+  for (const AgreementRule& rule : rules) {
+    agreement.push_back({{"series", rule.series},
+                         {"relative", rule.relative},
+                         {"absolute", rule.absolute},
+                         {"tails", rule.tails == Tails::normal ? "normal" : "guarded"},
+                         {"deterministic", rule.deterministic}});
+  }
+  Json run{{"format", kRunFormat},
+           {"study", work.configuration.study->name},
+           {"name", name},
+           {"hash", work.hash},
+           {"seed", work.seed()},
+           {"replicates", work.replicates()},
+           {"pieces", piece_count},
+           {"family", work.configuration.values.text("check.family")},
+           {"agreement", std::move(agreement)},
+           {"complete", finished != nullptr}};
+  if (finished != nullptr) {
+    run["statuses"] = finished->statuses();
+    if (!finished->failures().empty()) run["failures"] = finished->failures();
+  }
+  return dump(run, 2) + "\n";
+}
+
+std::string theory_json(const TheoryRecord& theory) {
+  Json predictions = Json::array();
+  for (const Prediction& p : theory.predictions) predictions.push_back(to_json(p));
+  return dump({{"predictions", std::move(predictions)}, {"diagnostics", to_json(theory.diagnostics)}}) + "\n";
+}
+
+std::string provenance_json(const Work& work, const std::vector<std::string>& command_line, int threads) {
+  struct utsname machine = {};
+  ::uname(&machine);
+  return dump({{"attica", kVersion},
+               {"revision", kRevision},
+               {"compiler", kCompiler},
+               {"build_type", kBuildType},
+               {"native", kNative},
+               {"libraries", kLibraries},
+               {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+               {"host", machine.nodename},
+               {"processors", std::thread::hardware_concurrency()},
+               {"threads", threads},
+               {"started", now_text()},
+               {"command", command_line},
+               {"inputs", to_json(work.input_digests)}},
+              2) +
+         "\n";
+}
+
+fs::path run_path(const fs::path& out, const std::string& name, const Work& work) {
+  return fs::absolute(out) / fmt::format("{}-{}", name, work.hash);
+}
+
+}  // namespace attica::app

@@ -1,0 +1,90 @@
+#pragma once
+/// @file
+/// @brief A run on disk: what is in its folder, how it is made, resumed and read back.
+///
+///     run.json  config.toml  config.resolved.toml  provenance.json  theory.json  log.txt
+///     results.csv  replicates.csv  check.json  plots/
+///     parts/      one file per finished piece of work, renamed into place: existence = done
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/app/files.hpp"
+#include "attica/app/results.hpp"
+#include "attica/app/work.hpp"
+
+namespace attica::app {
+
+/// Version of the run folder's format; readers accept this and older ones.
+inline constexpr int kRunFormat = 1;
+
+enum class FolderMode {
+  create,  ///< refuse an existing folder
+  resume,  ///< carry on with an existing folder, or start it
+  force,   ///< move an existing folder aside and start anew
+};
+
+/// @brief A run folder that this process writes, locked while the object lives.
+class RunFolder {
+ public:
+  /// @throws Error of kind storage: exists, unwritable, locked, or of another format
+  RunFolder(const std::filesystem::path& path, FolderMode mode);
+
+  const std::filesystem::path& path() const { return path_; }
+  /// @brief Writes a file of the folder, whole or not at all.
+  void write(const std::string& name, std::string_view content) const;
+  /// @brief Appends a line with the time to log.txt.
+  void log(const std::string& line) const;
+
+  /// @brief Stores a piece's result; it exists from then on, whatever happens.
+  void store(const PieceOfRun& piece, const PartRecord& part) const;
+  /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and done again.
+  std::vector<PieceOfRun> missing(const std::vector<PieceOfRun>& pieces) const;
+  /// @brief All observations, in the order of `pieces`.
+  Replicates collect(const Work& work, const std::vector<PieceOfRun>& pieces) const;
+
+ private:
+  std::filesystem::path path_;
+  std::unique_ptr<FolderLock> lock_;
+};
+
+/// @brief What a finished or unfinished run recorded, as read back.
+struct RunRecord {
+  std::filesystem::path path;
+  std::string study;
+  std::string name;
+  std::string hash;
+  std::uint64_t replicates = 0;
+  std::uint64_t seed = 0;
+  bool complete = false;
+  std::vector<AgreementRule> rules;
+  std::string family;
+  bool has_failures = false;
+  std::vector<Prediction> theory;
+  Json diagnostics;
+  std::size_t pieces = 0;  ///< number of pieces of the whole run
+};
+
+/// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file
+RunRecord read_run(const std::filesystem::path& folder);
+
+/// @brief The text of run.json.
+std::string run_json(const Work& work,
+                     const std::string& name,
+                     std::size_t piece_count,
+                     const std::vector<AgreementRule>& rules,
+                     const Replicates* finished);
+
+/// @brief The text of theory.json: predictions with their allowances, and diagnostics.
+std::string theory_json(const TheoryRecord& theory);
+
+/// @brief The text of provenance.json: program, machine, inputs, command line.
+std::string provenance_json(const Work& work, const std::vector<std::string>& command_line, int threads);
+
+/// @brief <out>/<name>-<hash8>
+std::filesystem::path run_path(const std::filesystem::path& out, const std::string& name, const Work& work);
+
+}  // namespace attica::app

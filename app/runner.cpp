@@ -1,0 +1,112 @@
+#include "attica/app/runner.hpp"
+
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <mutex>
+#include <thread>
+
+#include "attica/app/progress.hpp"
+
+namespace attica::app {
+namespace {
+
+std::atomic<int> g_signal{0};  // written by the signal handler: the one global of the program
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// Takes over the stop signals while it lives.
+class SignalWatch {
+ public:
+  SignalWatch() {
+    g_signal = 0;
+    struct sigaction action = {};
+    action.sa_handler = [](int number) { g_signal = number; };
+    for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &action, &previous_[k]);
+  }
+  ~SignalWatch() {
+    for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &previous_[k], nullptr);
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+  static bool raised() { return g_signal != 0; }
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
+  std::array<struct sigaction, 3> previous_{};
+};
+
+}  // namespace
+
+int default_threads() { return tbb::this_task_arena::max_concurrency(); }
+
+RunnerEnd run_pieces(const Work& work,
+                     std::span<const PieceOfRun> pieces,
+                     const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
+                     const RunnerOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const SignalWatch watch;
+  std::stop_source stop;
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> done{0};
+  std::atomic<bool> out_of_time{false};
+
+  const auto carry_out = [&](const PieceOfRun& item) {
+    Piece piece = item.piece;
+    piece.stop = stop.get_token();
+    const auto begin = Clock::now();
+    PartRecord part{.first_replicate = piece.first_replicate,
+                    .outcomes = work.problems[item.problem].experiment->simulate(piece),
+                    .seconds = 0};
+    part.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!stop.stop_requested()) {
+      store(item, part);
+      ++done;
+    }
+  };
+
+  // Asks for the stop from outside the workers, so that a long piece hears of it too.
+  Progress progress(pieces.size(), options.quiet);
+  std::jthread supervisor([&](const std::stop_token& over) {
+    constexpr auto kPoll = std::chrono::milliseconds(50);
+    while (!over.stop_requested()) {
+      if (options.max_seconds && std::chrono::duration<double>(Clock::now() - start).count() > *options.max_seconds) {
+        out_of_time = true;
+      }
+      if (SignalWatch::raised() || out_of_time) stop.request_stop();
+      progress.update(done);
+      std::this_thread::sleep_for(kPoll);
+    }
+  });
+
+  const auto threads = static_cast<std::size_t>(options.threads);
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
+  tbb::task_arena arena(options.threads);
+  arena.execute([&] {
+    // Every worker takes the next piece in order until there is none: no piece waits behind a slow one.
+    tbb::parallel_for(
+        std::size_t{0},
+        threads,
+        [&](std::size_t) {
+          for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
+            try {
+              carry_out(pieces[k]);
+            } catch (...) {
+              stop.request_stop();
+              throw;
+            }
+          }
+        },
+        tbb::static_partitioner());
+  });
+  supervisor.request_stop();
+  supervisor.join();
+  if (done == pieces.size()) return RunnerEnd::finished;
+  return SignalWatch::raised() ? RunnerEnd::interrupted : RunnerEnd::out_of_time;
+}
+
+}  // namespace attica::app

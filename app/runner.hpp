@@ -1,0 +1,37 @@
+#pragma once
+/// @file
+/// @brief Carries out pieces of work on a thread pool and stops when asked to.
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+
+#include "attica/app/results.hpp"
+#include "attica/app/work.hpp"
+
+namespace attica::app {
+
+struct RunnerOptions {
+  int threads = 1;
+  std::optional<double> max_seconds;  ///< stop starting new pieces after this time
+  bool quiet = false;
+};
+
+enum class RunnerEnd {
+  finished,
+  out_of_time,
+  interrupted,  ///< SIGINT, SIGTERM or SIGUSR1
+};
+
+/// @brief Runs the pieces, each on one thread, and hands every result to `store`, which may be called by several
+/// threads at once. The first exception stops the rest and is thrown again.
+RunnerEnd run_pieces(const Work& work,
+                     std::span<const PieceOfRun> pieces,
+                     const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
+                     const RunnerOptions& options);
+
+/// @brief Number of threads a run uses when none is asked for: all processors this process may use.
+int default_threads();
+
+}  // namespace attica::app

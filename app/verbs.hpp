@@ -1,0 +1,48 @@
+#pragma once
+/// @file
+/// @brief What each verb does, given its options. Results go to standard output, talk to standard error; the return
+/// value is the exit code.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/app/configuration_file.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// Options of all verbs; each verb offers those it uses.
+struct Options {
+  std::string target;  ///< a study, a TOML file or a run folder, as the verb says
+  std::string preset;
+  std::vector<Override> overrides;
+  int threads = 0;  ///< 0: all processors
+  std::string out = "runs";
+  std::string name;  ///< empty: the study's
+  std::optional<double> max_seconds;
+  std::optional<double> margin;
+  std::vector<std::string> formats;  ///< empty: as configured
+  std::string style;
+  std::string width;
+  bool json = false;
+  bool quiet = false;
+  bool dry_run = false;
+  bool resume = false;
+  bool force = false;
+  std::vector<std::string> command_line;
+};
+
+using Registry = std::vector<Study>;
+
+int demo_verb(const Options& options, const Registry& registry);
+int list_verb(const Options& options, const Registry& registry);
+int show_verb(const Options& options, const Registry& registry);
+int init_verb(const Options& options, const Registry& registry);
+int theory_verb(const Options& options, const Registry& registry);
+int run_verb(const Options& options, const Registry& registry);
+int check_verb(const Options& options, const Registry& registry);
+int plot_verb(const Options& options, const Registry& registry);
+int status_verb(const Options& options, const Registry& registry);
+
+}  // namespace attica::app

@@ -1,0 +1,16 @@
+# Writes the git revision into a header, touching it only when it changed. Run at every build.
+execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=12
+                OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT revision)
+  set(revision "unknown")
+endif()
+set(text "#pragma once\n// Generated at every build.\nnamespace attica::app {\n"
+         "inline constexpr const char* kRevision = \"${revision}\";\n}  // namespace attica::app\n")
+string(JOIN "" text ${text})
+set(old "")
+if(EXISTS ${HEADER})
+  file(READ ${HEADER} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${HEADER} "${text}")
+endif()
