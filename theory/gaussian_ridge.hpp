@@ -91,14 +91,15 @@ class GaussianRidge {
 
  private:
   class SiteView;
+  static RidgeSite solve(SiteView& view, double samples, double lambda, double start);
 
-  // Eigenvalues ℓ of Σ, ascending; a kernel of any dimension is kept as the single eigenvalue 0.
+  // Eigenvalues ℓ of Σ, ascending. A kernel of any dimension is kept as one eigenvalue 0, because
+  // only its projection on the site matters.
   Eigen::ArrayXd spectrum_;
   Eigen::ArrayXd inverse_spectrum_;  // 1/ℓ, and 0 for the kernel
-  Eigen::ArrayXXd weights_;          // column i: squared i-th components of the eigenvectors, w_k
+  Eigen::ArrayXXd weights_;          // column i: w_k, squared i-th components of the eigenvectors
   Eigen::ArrayXd variances_;         // Σ_ii
   Eigen::ArrayXd noise_variances_;   // σ_i²
-  Eigen::ArrayXd kernel_weights_;  // squared length of the unit vectors' projections on the kernel
   double mean_eigenvalue_ = 0;
 };
 

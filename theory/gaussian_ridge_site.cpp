@@ -1,0 +1,142 @@
+// The readable path: one site, one eigendecomposition, the formulas of the header as they stand.
+
+#include <fmt/format.h>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/gaussian_ridge.hpp"
+#include "attica/theory/ridge_kappa.hpp"
+
+namespace attica {
+namespace {
+
+/// Teacher and inputs of one site.
+struct SiteProblem {
+  Eigen::ArrayXd s;        // positive eigenvalues of C_i
+  Eigen::ArrayXd v2;       // v_k² = (u_k·w*)²
+  double variance = 0;     // Σ_ii
+  double bayes_error = 0;  // σ²
+};
+
+SiteProblem site_problem(const GaussianMlm& problem, Eigen::Index site) {
+  const Eigen::Index sites = problem.sites();
+  require(site >= 0 && site < sites,
+          "site",
+          static_cast<double>(site),
+          fmt::format("0 <= site < {}", sites));
+  std::vector<Eigen::Index> order(static_cast<std::size_t>(sites));
+  std::iota(order.begin(), order.end(), Eigen::Index{0});
+  order.erase(order.begin() + site);
+  const Eigen::MatrixXd inputs = problem.covariance()(order, order);
+  const Eigen::VectorXd cross = problem.covariance()(order, site);
+  order.push_back(site);
+
+  // C_i has the rank of Σ, or one less if the site is not determined by the others.
+  const bool determined = problem.kernel_weights()[site] > 0;
+  const Eigen::Index rank = determined ? problem.rank() : problem.rank() - 1;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inputs);
+  SiteProblem result;
+  result.s = solver.eigenvalues().tail(rank);
+  const Eigen::VectorXd projections = solver.eigenvectors().rightCols(rank).transpose() * cross;
+  result.v2 = (projections.array() / result.s).square();
+  result.variance = problem.covariance()(site, site);
+  if (problem.rank() == sites) {
+    // With the site ordered last, its conditional variance is the last pivot.
+    const Eigen::MatrixXd ordered = problem.covariance()(order, order);
+    const Eigen::MatrixXd factor = ordered.llt().matrixL();
+    result.bayes_error = factor(sites - 1, sites - 1) * factor(sites - 1, sites - 1);
+  } else if (!determined) {
+    result.bayes_error = result.variance - (result.s * result.v2).sum();
+  }
+  return result;
+}
+
+}  // namespace
+
+RidgeSite ridge_site(const GaussianMlm& problem, Eigen::Index site, double samples, double lambda) {
+  require_samples(samples);
+  lambda = checked_penalty(lambda);
+  const auto [s, v2, variance, sigma2] = site_problem(problem, site);
+  const double rank = static_cast<double>(s.size());
+  const double kappa = ridge_kappa(s, samples, lambda);
+  const double train_factor = kappa > 0 ? lambda / kappa : 1 - rank / samples;
+
+  RidgeSite result{.kappa = kappa, .bayes_error = sigma2};
+  const double slope = (s / (s + kappa).square()).sum();
+  result.one_minus_gamma = train_factor + kappa / samples * slope;
+  const double gamma = 1 - result.one_minus_gamma;
+  result.bias = kappa * kappa * (s * v2 / (s + kappa).square()).sum();
+  result.signal = (s * v2).sum();
+  result.overlap_m = (s.square() * v2 / (s + kappa)).sum();
+  result.overlap_q = (s.cube() * v2 / (s + kappa).square()).sum();
+  result.weight_norm2 = (s.square() * v2 / (s + kappa).square()).sum();
+  if (result.one_minus_gamma == 0) {
+    if (sigma2 == 0) return result;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    result.noise_variance = result.test_error = kInfinity;
+    result.overlap_q = result.weight_norm2 = kInfinity;
+    result.status = RidgeStatus::divergent;
+    return result;
+  }
+  result.sampling_variance = result.bias * gamma / result.one_minus_gamma;
+  result.noise_variance = sigma2 * gamma / result.one_minus_gamma;
+  result.test_error = (result.bias + sigma2) / result.one_minus_gamma;
+  result.train_error = train_factor * train_factor * result.test_error;
+  result.overlap_q += gamma * result.test_error;
+  result.weight_norm2 += result.test_error / samples * slope;
+  return result;
+}
+
+RidgeSite ridge_site_replica(const GaussianMlm& problem,
+                             Eigen::Index site,
+                             double samples,
+                             double lambda) {
+  constexpr int kMaxIterations = 1'000'000;
+  constexpr double kTolerance = 1e-14;
+  require_samples(samples);
+  require(checked_penalty(lambda) > 0, "lambda", lambda, "lambda > 0");
+  const auto [s, v2, variance, sigma2] = site_problem(problem, site);
+  const double penalty = samples * lambda;
+
+  RidgeSite result{.bayes_error = sigma2, .signal = (s * v2).sum()};
+  result.status = RidgeStatus::not_converged;
+  double susceptibility = s.sum() / penalty;  // V
+  for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+    const double conjugate = samples / (1 + susceptibility);  // V̂ = m̂
+    const Eigen::ArrayXd resolvent = 1 / (penalty + conjugate * s);
+    const double test_error = result.signal + sigma2 - 2 * result.overlap_m + result.overlap_q;
+    const double noise = samples * test_error / ((1 + susceptibility) * (1 + susceptibility));  // q̂
+    const double new_susceptibility = (s * resolvent).sum();
+    const double new_m = conjugate * (s.square() * v2 * resolvent).sum();
+    const double new_q =
+        ((conjugate * conjugate * s * v2 + noise) * (s * resolvent).square()).sum();
+    const double change = std::abs(new_susceptibility - susceptibility) / new_susceptibility +
+                          std::abs(new_m - result.overlap_m) + std::abs(new_q - result.overlap_q);
+    susceptibility = new_susceptibility;
+    result.overlap_m = new_m;
+    result.overlap_q = new_q;
+    result.test_error = result.signal + sigma2 - 2 * new_m + new_q;
+    result.weight_norm2 =
+        ((conjugate * conjugate * s.square() * v2 + noise * s) * resolvent.square()).sum();
+    if (change <= kTolerance * (1 + new_q)) {
+      result.status = RidgeStatus::converged;
+      break;
+    }
+  }
+  result.kappa = lambda * (1 + susceptibility);
+  // df2/M of the converged κ, and the split of the error that it implies.
+  const double gamma = (s / (s + result.kappa)).square().sum() / samples;
+  result.one_minus_gamma = 1 - gamma;
+  result.bias = result.test_error * result.one_minus_gamma - sigma2;
+  result.sampling_variance = result.bias * gamma / result.one_minus_gamma;
+  result.noise_variance = sigma2 * gamma / result.one_minus_gamma;
+  result.train_error = result.test_error / ((1 + susceptibility) * (1 + susceptibility));
+  return result;
+}
+
+}  // namespace attica
