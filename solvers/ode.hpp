@@ -25,10 +25,9 @@ using OdeJacobian = std::function<void(
     double t, const Eigen::VectorXd& x, Eigen::MatrixXd& jacobian, Eigen::VectorXd& dfdt)>;
 
 enum class OdeMethod {
-  dopri5,      ///< explicit, order 5(4) of Dormand and Prince; output by its continuous extension
-               ///< (order 4)
-  fehlberg78,  ///< explicit, order 8(7) of Fehlberg; steps end on the output times. Its error
-               ///< estimate vanishes when f does not depend on x: not for plain quadrature
+  dopri5,       ///< explicit, order 5(4) of Dormand and Prince; output by an interpolant of order 5
+  fehlberg78,   ///< explicit, order 8(7) of Fehlberg; steps end on the output times. Its error
+                ///< estimate vanishes when f does not depend on x: not for plain quadrature
   rosenbrock4,  ///< for stiff problems, order 4(3), L-stable (RODAS of Hairer and Wanner); needs
                 ///< the Jacobian; steps end on the output times
 };

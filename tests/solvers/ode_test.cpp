@@ -90,14 +90,14 @@ TEST_CASE("solve_ode: every stepper converges with its order", "[solvers][ode]")
   }
 }
 
-TEST_CASE("solve_ode: dense output of dopri5 converges with order 4 at least", "[solvers][ode]") {
+TEST_CASE("solve_ode: output inside the steps of dopri5 converges with order 5", "[solvers][ode]") {
   // 7 output times per step, so that most lie inside steps.
   const auto error = [](int steps) {
     const std::vector<double> times = linear_grid(0, 2, 7 * steps);
     return largest_error(
         solve_ode(test_rhs, kTestStart, times, fixed_step(OdeMethod::dopri5, 2.0 / steps)), times);
   };
-  CHECK(std::log2(error(20) / error(40)) > 3.7);
+  CHECK_THAT(std::log2(error(40) / error(80)), WithinAbs(5, 0.3));
 }
 
 TEST_CASE("solve_ode: output keeps the tolerance at the ends of steps and inside them",
@@ -126,7 +126,7 @@ TEST_CASE("solve_ode: output keeps the tolerance at the ends of steps and inside
 TEST_CASE("solve_ode: statistics count every step and call", "[solvers][ode]") {
   std::int64_t calls = 0, seen = 0;
   double last = -1;
-  const std::vector<double> times{0, 1, 3};
+  const std::vector<double> times{0, 3};
   const OdeResult result = solve_ode(
       [&](double t, const VectorXd& x, VectorXd& dxdt) {
         ++calls;
@@ -143,7 +143,7 @@ TEST_CASE("solve_ode: statistics count every step and call", "[solvers][ode]") {
   CHECK(seen == result.accepted_steps + 1);
   CHECK(result.time == 3);
   CHECK(last == 3);
-  CHECK(result.state == result.states.col(2));
+  CHECK(result.state == result.states.col(1));
   // First evaluation, one more to choose the first step, six for each step (first same as last).
   CHECK(calls == 2 + 6 * (result.accepted_steps + result.rejected_steps));
 }
