@@ -26,7 +26,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kEventTolerance = 1e-12;  // in time
 
 // Vectorised, unlike Eigen's allFinite: 0 * inf and 0 * NaN are NaN.
-bool all_finite(const VectorXd& x) { return (0.0 * x.array()).sum() == 0.0; }
+bool all_finite(const Eigen::Ref<const VectorXd>& x) { return (0.0 * x.array()).sum() == 0.0; }
 
 // The caller's right-hand side as odeint calls it, counting calls and watching for non-finite
 // values. Steppers copy their system: pass std::ref.
@@ -353,15 +353,17 @@ void check(const Eigen::Ref<const VectorXd>& x0,
            std::span<const double> times,
            const OdeOptions& o) {
   require(x0.size() > 0, "x0", 0, "at least one component");
-  for (Eigen::Index i = 0; i < x0.size(); ++i) {
-    require(std::isfinite(x0[i]), fmt::format("x0[{}]", i), x0[i], "a finite number");
+  if (!all_finite(x0)) {
+    Eigen::Index bad = 0;
+    while (std::isfinite(x0[bad])) ++bad;
+    throw invalid_parameter(fmt::format("x0[{}]", bad), x0[bad], "a finite number");
   }
   require(!times.empty(), "times", 0, "at least the initial time");
   for (std::size_t k = 0; k < times.size(); ++k) {
-    require(std::isfinite(times[k]) && (k == 0 || times[k] > times[k - 1]),
-            fmt::format("times[{}]", k),
-            times[k],
-            "finite, strictly increasing output times");
+    if (!std::isfinite(times[k]) || (k > 0 && times[k] <= times[k - 1])) {
+      throw invalid_parameter(
+          fmt::format("times[{}]", k), times[k], "finite, strictly increasing output times");
+    }
   }
   require(o.absolute_tolerance > 0, "absolute_tolerance", o.absolute_tolerance, "> 0");
   require(o.relative_tolerance >= 0, "relative_tolerance", o.relative_tolerance, ">= 0");
