@@ -50,7 +50,7 @@ Json point_object(const Compared& at, const PointVerdict& v) {
               {"skewness", v.sample.skewness},
               {"guard_share", v.guard_share}};
   if (v.status == PointStatus::no_theory) object.erase("theory");
-  if (v.interval) object["interval90"] = {v.interval->lower, v.interval->upper};
+  if (v.interval) object["interval90"] = Json::array({v.interval->low, v.interval->high});
   if (v.z) object["z"] = *v.z;
   if (v.verdict == Verdict::inconclusive) {
     object["replicates_needed"] = v.replicates_needed ? Json(*v.replicates_needed) : Json("none");

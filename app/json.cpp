@@ -19,16 +19,16 @@ void require_finite(const Json& json) {
 }  // namespace
 
 Json to_json(const Value& value) {
-  struct Converter {
-    Json operator()(const List& list) const {
-      Json array = Json::array();
-      for (const Value& element : list) array.push_back(to_json(element));
-      return array;
-    }
-    Json operator()(const Table& table) const { return to_json(table); }
-    Json operator()(const auto& scalar) const { return scalar; }
-  };
-  return std::visit(Converter{}, static_cast<const Value::variant&>(value));
+  if (const auto* table = std::get_if<Table>(&value)) return to_json(*table);
+  if (const auto* list = std::get_if<List>(&value)) {
+    Json array = Json::array();
+    for (const Value& element : *list) array.push_back(to_json(element));
+    return array;
+  }
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  return std::get<double>(value);
 }
 
 Json to_json(const Table& table) {

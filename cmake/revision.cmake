@@ -4,9 +4,12 @@ execute_process(COMMAND git -C ${SOURCE_DIR} describe --always --dirty --abbrev=
 if(NOT revision)
   set(revision "unknown")
 endif()
-set(text "#pragma once\n// Generated at every build.\nnamespace attica::app {\n"
-         "inline constexpr const char* kRevision = \"${revision}\";\n}  // namespace attica::app\n")
-string(JOIN "" text ${text})
+set(text "#pragma once
+// Generated at every build.
+namespace attica::app {
+inline constexpr const char* kRevision = \"${revision}\";
+}  // namespace attica::app
+")
 set(old "")
 if(EXISTS ${HEADER})
   file(READ ${HEADER} old)

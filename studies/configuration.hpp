@@ -41,7 +41,7 @@ struct Range {
 struct Parameter {
   std::string key;  ///< section and name, e.g. "model.rho"
   ParameterType type = ParameterType::real;
-  Value fallback;       ///< default: a scalar of the type, or a List of them when `list`
+  std::optional<Value> fallback;  ///< default: a scalar of the type, or a List when `list`; none: unset
   std::string meaning;  ///< one line, with units or normalisation
   bool list = false;    ///< takes a list of scalars; sweeps accept {log = [lo, hi], n = N} as well
   Range range = {};

@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// @brief Reads tables of numbers that users bring along.
+
+#include <Eigen/Core>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace attica {
+
+struct NumericTable {
+  std::vector<std::string> columns;  ///< header names; empty if the file has no header
+  Eigen::MatrixXd values;            ///< one line of the file a row
+};
+
+enum class CsvHeader {
+  required,  ///< the first line names the columns
+  optional,  ///< the first line is a header if any of its fields is not a number
+};
+
+/// @brief Reads comma-separated numbers: all lines of equal length, every field a finite number. A UTF-8 byte-order
+/// mark, CRLF line ends, blank lines at the end and spaces around fields are accepted.
+/// @throws Error of kind input with file, line and column of the first mistake
+NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header);
+
+}  // namespace attica

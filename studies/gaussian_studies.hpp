@@ -1,0 +1,11 @@
+#pragma once
+/// @file
+/// @brief The studies of Gaussian masked modelling.
+
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+Study gauss_double_descent();
+
+}  // namespace attica

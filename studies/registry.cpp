@@ -1,0 +1,10 @@
+#include "attica/studies/gaussian_studies.hpp"
+
+namespace attica {
+
+const std::vector<Study>& studies() {
+  static const std::vector<Study> all = {gauss_double_descent()};
+  return all;
+}
+
+}  // namespace attica
