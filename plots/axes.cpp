@@ -1,0 +1,191 @@
+#include "attica/plots/axes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/core/error.hpp"
+
+namespace attica::plots {
+namespace {
+
+constexpr double kRoom = 0.05;      ///< of the range, free at each end
+constexpr double kSameness = 1e-9;  ///< relative spread below which values count as one
+constexpr double kNearZero = 0.3;   ///< smallest/largest below which a linear axis starts at zero
+
+std::string with_minus(std::string text) {
+  if (!text.empty() && text.front() == '-') text.replace(0, 1, "−");
+  return text;
+}
+
+std::string power_label(int exponent) {
+  return fmt::format("10^{{{}}}", with_minus(fmt::format("{}", exponent)));
+}
+
+int decade(double value) { return static_cast<int>(std::floor(std::log10(value) + kSameness)); }
+
+double power_of_ten(int exponent) { return std::pow(10.0, exponent); }
+
+/// ln(high/low) without forming the quotient, which may overflow.
+double log_ratio(double low, double high) { return std::log(high) - std::log(low); }
+
+/// Multiples of `step` inside the range, computed as products so that 0.3 is not
+/// 0.30000000000000004 away.
+std::vector<double> multiples(double step, double low, double high) {
+  std::vector<double> values;
+  const double slack = kSameness * (high - low);
+  for (double k = std::ceil((low - slack) / step); k * step <= high + slack; ++k) {
+    values.push_back(k == 0 ? 0.0 : k * step);
+  }
+  return values;
+}
+
+std::vector<Tick> linear_ticks(double low, double high, int wanted) {
+  // The smallest step of 1, 2 or 5 times a power of ten that gives no more than the wanted labels.
+  const int first = decade((high - low) / wanted) - 1;
+  double step = 0;
+  int mantissa = 0;
+  std::vector<double> majors;
+  for (int exponent = first; step == 0; ++exponent) {
+    for (const int m : {1, 2, 5}) {
+      majors = multiples(m * power_of_ten(exponent), low, high);
+      if (static_cast<int>(majors.size()) <= wanted) {
+        step = m * power_of_ten(exponent);
+        mantissa = m;
+        break;
+      }
+    }
+  }
+  constexpr double kLarge = 1e5;
+  constexpr double kSmall = 1e-3;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  const bool scientific = largest >= kLarge || largest < kSmall;
+  const int exponent = scientific ? decade(largest) : 0;
+  const double unit = power_of_ten(exponent);
+  const int digits = std::max(0, -decade(step / unit));
+  std::vector<Tick> ticks;
+  for (const double value : majors) {
+    std::string label = with_minus(fmt::format("{:.{}f}", value / unit, digits));
+    if (scientific && value != 0) label += "×" + power_label(exponent);
+    ticks.push_back({value, value == 0 ? "0" : label, true});
+  }
+  // Minor marks divide a step of 1 or 5 in five, a step of 2 in four.
+  constexpr int kFifths = 5;
+  for (const double value : multiples(step / (mantissa == 2 ? 4 : kFifths), low, high)) {
+    const auto same = [&](double major) { return std::abs(major - value) < step * kSameness; };
+    if (std::none_of(majors.begin(), majors.end(), same)) ticks.push_back({value, "", false});
+  }
+  return ticks;
+}
+
+std::string log_label(int mantissa, int exponent, bool plain) {
+  if (plain)
+    return fmt::format("{:.{}f}", mantissa * power_of_ten(exponent), std::max(0, -exponent));
+  return mantissa == 1 ? power_label(exponent)
+                       : fmt::format("{}×{}", mantissa, power_label(exponent));
+}
+
+std::vector<Tick> log_ticks(double low, double high, int wanted) {
+  const double decades = std::log10(high) - std::log10(low);
+  constexpr double kPlainDecades = 3.6;
+  constexpr double kPlainLow = 1e-3;
+  constexpr double kPlainHigh = 9999;
+  const bool plain = decades <= kPlainDecades && low >= kPlainLow / 2 && high <= kPlainHigh;
+  const int first = decade(low);
+  const int last = decade(high);
+  constexpr int kBase = 10;
+
+  struct Candidate {
+    std::vector<int> mantissas;
+    int stride;
+  };
+  std::vector<Candidate> candidates = {
+      {{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1}, {{1, 2, 5}, 1}, {{1, 3}, 1}};
+  for (int stride = 1; stride <= last - first + 1; ++stride) candidates.push_back({{1}, stride});
+  constexpr double kDenseDecades = 2.5;  // beyond this, powers of ten alone are clearer
+  for (const auto& [mantissas, stride] : candidates) {
+    if (mantissas.size() > 1 && decades > kDenseDecades) continue;
+    std::vector<Tick> ticks;
+    for (int exponent = first; exponent <= last; ++exponent) {
+      for (int m = 1; m < kBase; ++m) {
+        const double value = m * power_of_ten(exponent);
+        if (value < low * (1 - kSameness) || value > high * (1 + kSameness)) continue;
+        const bool major = exponent % stride == 0 &&
+                           std::find(mantissas.begin(), mantissas.end(), m) != mantissas.end();
+        if (major) {
+          ticks.push_back({value, log_label(m, exponent, plain), true});
+        } else if (m == 1 || stride == 1) {
+          ticks.push_back({value, "", false});
+        }
+      }
+    }
+    const auto labels =
+        std::count_if(ticks.begin(), ticks.end(), [](const Tick& t) { return t.major; });
+    if (labels >= 2 && labels <= wanted) return ticks;
+  }
+  // Within one decade without two round numbers: mark it as if it were linear.
+  return linear_ticks(low, high, wanted);
+}
+
+}  // namespace
+
+double Range::position(double value) const {
+  if (scale == AxisScale::log) return (std::log(value) - std::log(low)) / log_ratio(low, high);
+  return (value - low) / (high - low);
+}
+
+double Range::value(double position) const {
+  if (scale == AxisScale::log) return std::exp(std::log(low) + position * log_ratio(low, high));
+  return low + position * (high - low);
+}
+
+Range fit_range(const Axis& axis, const std::vector<double>& values) {
+  const bool log = axis.scale == AxisScale::log;
+  for (const auto& end : {axis.low, axis.high}) {
+    if (end && !(std::isfinite(*end) && (!log || *end > 0))) {
+      throw invalid_parameter("range of axis '" + axis.label + "'",
+                              *end,
+                              log ? "a positive number" : "a finite number");
+    }
+  }
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const double value : values) {
+    if (log && value <= 0) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  if (low > high) {  // nothing to show
+    low = log ? 1 : 0;
+    high = log ? 10 : 1;
+  } else if (log) {
+    const bool single = log_ratio(low, high) < kSameness;
+    const double factor = single ? 2.0 : std::exp(kRoom * log_ratio(low, high));
+    low = std::max(low / factor, std::numeric_limits<double>::min());
+    high = std::min(high * factor, std::numeric_limits<double>::max());
+  } else {
+    const double largest = std::max(std::abs(low), std::abs(high));
+    const bool single = high - low <= kSameness * largest;
+    const double room = largest == 0 ? 1 : single ? largest / 4 : kRoom * (high - low);
+    const bool from_zero = !single && low > 0 && low < kNearZero * high;
+    low = from_zero ? 0 : low - room;
+    high += room;
+  }
+  const Range range{axis.low.value_or(low), axis.high.value_or(high), axis.scale};
+  if (!(range.low < range.high)) {
+    throw invalid_parameter("range of axis '" + axis.label + "'",
+                            fmt::format("[{}, {}]", range.low, range.high),
+                            "low < high");
+  }
+  return range;
+}
+
+std::vector<Tick> choose_ticks(const Range& range, int wanted) {
+  wanted = std::max(wanted, 2);
+  return range.scale == AxisScale::log ? log_ticks(range.low, range.high, wanted)
+                                       : linear_ticks(range.low, range.high, wanted);
+}
+
+}  // namespace attica::plots

@@ -1,0 +1,45 @@
+#pragma once
+/// @file
+/// @brief Ranges and tick marks of axes.
+
+#include <string>
+#include <vector>
+
+#include "attica/core/figure.hpp"
+
+namespace attica::plots {
+
+/// @brief The part of an axis that is shown: low < high, both positive if logarithmic.
+struct Range {
+  double low = 0;
+  double high = 1;
+  AxisScale scale = AxisScale::linear;
+
+  bool contains(double value) const { return low <= value && value <= high; }
+  /// @brief Position along the axis: 0 at low, 1 at high.
+  double position(double value) const;
+  /// @brief The value at a position: inverse of position().
+  double value(double position) const;
+};
+
+/// @brief A range that shows `values` with a little room at both ends, or the axis' own fixed ends.
+///
+/// A linear axis of positive values that reach down near zero starts at zero. A logarithmic axis
+/// uses the positive values only. A single value gets room around it.
+/// @throws Error of kind input if the fixed ends are not increasing, or not positive on a
+/// logarithmic axis
+Range fit_range(const Axis& axis, const std::vector<double>& values);
+
+/// @brief A tick mark; minor ones have no label.
+struct Tick {
+  double position = 0;
+  std::string label;  ///< enhanced text
+  bool major = true;
+};
+
+/// @brief Tick marks with about `wanted` labels, at most: multiples of 1, 2 or 5 on a linear axis;
+/// on a logarithmic one powers of ten (plain numbers if the range is narrow and near 1, and 2, 5
+/// too if it spans little).
+std::vector<Tick> choose_ticks(const Range& range, int wanted);
+
+}  // namespace attica::plots

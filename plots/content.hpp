@@ -1,0 +1,91 @@
+#pragma once
+/// @file
+/// @brief What a figure shows once its layers have met the recorded curves: styles, ranges, legend,
+/// residuals.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/core/figure.hpp"
+#include "attica/plots/axes.hpp"
+#include "attica/plots/theme.hpp"
+
+namespace attica::plots {
+
+/// @brief A recorded curve in a panel.
+struct DrawnCurve {
+  int id = 0;  ///< column `curve` of the data file
+  const RecordedCurve* data = nullptr;
+  bool reference = false;
+  CurveStyle style;
+  std::vector<bool> drawn =
+      {};  ///< simulation: false where points were left out to keep them apart
+
+  bool constant() const { return data->mean.x_name == "none"; }
+};
+
+/// @brief Compared points of one curve, relative to its theory.
+struct ResidualCurve {
+  int id = 0;
+  CurveStyle style;
+  std::vector<ResidualPoint> points = {};
+};
+
+/// @brief Margin over theory in percent along x: the widest or the narrowest of the curves'
+/// margins.
+struct MarginBand {
+  int id = 0;
+  std::string_view colour;
+  std::vector<double> x;
+  std::vector<double> percent;
+};
+
+/// @brief (simulation - theory) / |theory| in percent, beneath a panel.
+struct ResidualContent {
+  std::vector<ResidualCurve> curves;
+  std::vector<MarginBand> bands;
+  Range y;
+  bool outliers =
+      false;  ///< some points lie beyond the range and are drawn as triangles at its edge
+};
+
+struct LegendEntry {
+  std::string text;  ///< enhanced
+  CurveStyle style;
+  bool line = false;
+  bool marker = false;
+
+  bool operator==(const LegendEntry&) const = default;
+};
+
+struct PanelContent {
+  const Panel* panel = nullptr;
+  std::string letter;  ///< "a", "b", ...
+  std::vector<DrawnCurve> curves;
+  Range x;
+  Range y;
+  bool joins_next = false;  ///< the panel below has the same x axis, which is written only once
+  std::optional<ResidualContent> residual = {};
+  std::vector<LegendEntry> legend;
+};
+
+struct Content {
+  const Figure* figure = nullptr;
+  std::vector<PanelContent> panels;
+  bool lines = false;   ///< some theory is drawn
+  bool points = false;  ///< some simulation is drawn
+  bool bars = false;    ///< some simulation has an error bar
+  bool thinned = false;
+  std::vector<std::string> remarks;  ///< what is not shown, for the reader of the figure
+};
+
+/// @throws Error as draw() does
+Content arrange(const Figure& figure, const FigureData& data);
+
+/// @brief The data file: one row per number drawn. `kind` is theory, simulation, residual or margin
+/// (the band, in percent); `curve` numbers what belongs together.
+std::string csv(const Content& content);
+
+}  // namespace attica::plots

@@ -1,0 +1,55 @@
+#pragma once
+/// @file
+/// @brief Figures from recorded results: writes the data, a complete gnuplot script and the figure
+/// files.
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attica/core/figure.hpp"
+
+namespace attica {
+
+enum class FigureWidth {
+  half,  ///< one column of a two-column page (the text width where a journal has one column)
+  full,  ///< the page's whole text width
+};
+
+/// @brief Where and how to draw.
+struct DrawOptions {
+  std::filesystem::path folder;                              ///< created if it does not exist
+  std::vector<std::string> formats = {"svg", "pdf", "png"};  ///< any of these three
+  std::string style = "aps";                                 ///< one of style_names()
+  FigureWidth width = FigureWidth::half;
+  /// (name, value) pairs such as the run's id, hash and verdict, recorded inside every file: a
+  /// trailing comment in SVG and in the script, the information dictionary in PDF, tEXt chunks in
+  /// PNG.
+  std::vector<std::pair<std::string, std::string>> metadata = {};
+  std::string note = {};  ///< plain text printed small beneath the figure, e.g. the verdict
+};
+
+/// @brief Draws `figure` from `data` and returns the files written: NAME.csv, NAME.gp and
+/// NAME.FORMAT for each format.
+///
+/// Nothing is recomputed. NAME.csv holds every number drawn in its shortest round-trip form;
+/// `gnuplot NAME.gp` in the folder draws the figure files again. Existing files are replaced only
+/// after everything succeeded. SVG and PNG are identical between runs on one machine (PDF holds its
+/// creation date).
+///
+/// What cannot be shown is never dropped in silence: values <= 0 on a logarithmic axis and values
+/// beyond a fixed range are counted in a line beneath the figure; residuals far outside the others
+/// appear as triangles at the edge of their panel.
+/// @throws Error of kind input if the figure, an option or a layer cannot be drawn, or gnuplot is
+/// not installed or
+///   refuses the script; of kind numerical, naming the series, if a recorded number is not finite;
+///   of kind storage if the folder cannot be written or the disk is full
+std::vector<std::filesystem::path> draw(const Figure& figure,
+                                        const FigureData& data,
+                                        const DrawOptions& options);
+
+/// @brief The names that DrawOptions::style accepts.
+std::vector<std::string> style_names();
+
+}  // namespace attica

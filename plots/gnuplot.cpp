@@ -1,0 +1,90 @@
+#include "attica/plots/gnuplot.hpp"
+
+#include <gnuplot-iostream.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <ctime>
+#include <fstream>
+#include <iterator>
+
+#include "attica/core/error.hpp"
+
+namespace attica::plots {
+namespace {
+
+/// Keeps a gnuplot that ends early from killing this program with SIGPIPE: the signal is held back
+/// in this thread, and one that arrived is taken away at the end.
+class HoldBrokenPipe {
+ public:
+  HoldBrokenPipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~HoldBrokenPipe() {
+    const timespec no_wait{};
+    while (sigtimedwait(&pipe_, nullptr, &no_wait) > 0) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  HoldBrokenPipe(const HoldBrokenPipe&) = delete;
+  HoldBrokenPipe& operator=(const HoldBrokenPipe&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+};
+
+std::string shell_quote(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// gnuplot's own sentence about what went wrong: its last line that says something.
+std::string complaint(const std::string& log) {
+  std::string last;
+  std::istringstream stream(log);
+  for (std::string line; std::getline(stream, line);) {
+    const auto start = line.find_first_not_of(" \t^");
+    if (start != std::string::npos) last = line.substr(start);
+  }
+  return last;
+}
+
+}  // namespace
+
+void run_gnuplot(const std::string& script, const std::filesystem::path& folder) {
+  // The pipe tells nothing about the end of the program at its other side: the shell notes the
+  // status in a file.
+  {
+    const HoldBrokenPipe hold;
+    Gnuplot pipe("cd " + shell_quote(folder.string()) +
+                 " && { gnuplot -d - >gnuplot.log 2>&1; echo $? >gnuplot.status; }");
+    pipe << script;
+    pipe.flush();
+  }
+  const std::string status = read(folder / "gnuplot.status");
+  if (status.empty()) {
+    throw Error(ErrorKind::storage,
+                "cannot write to '" + folder.string() + "' (is the disk full?)");
+  }
+  constexpr int kCommandNotFound = 127;
+  const int code = std::stoi(status);
+  if (code == kCommandNotFound) {
+    throw Error(ErrorKind::input,
+                "gnuplot was not found: figures need it (Debian package gnuplot-nox)");
+  }
+  if (code != 0) {
+    throw Error(ErrorKind::input,
+                "gnuplot refused the figure's script: " + complaint(read(folder / "gnuplot.log")));
+  }
+}
+
+}  // namespace attica::plots

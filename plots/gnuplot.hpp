@@ -1,0 +1,19 @@
+#pragma once
+/// @file
+/// @brief Running gnuplot.
+
+#include <filesystem>
+#include <string>
+
+namespace attica::plots {
+
+/// @brief Feeds `script` to gnuplot working in `folder`.
+///
+/// The user's own gnuplot settings are not read. gnuplot's messages are left in
+/// `folder`/gnuplot.log.
+/// @throws Error of kind input if gnuplot is not installed or refuses the script; of kind storage
+/// if nothing can be
+///   written to the folder
+void run_gnuplot(const std::string& script, const std::filesystem::path& folder);
+
+}  // namespace attica::plots

@@ -1,0 +1,363 @@
+#include "attica/plots/script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/plots/text.hpp"
+
+namespace attica::plots {
+namespace {
+
+constexpr double kPointsPerInch = 72;
+constexpr double kPngResolution = 300;  ///< pixels per inch
+constexpr double kSvgResolution = 96;   ///< CSS pixels per inch
+/// Diameter in points of gnuplot's circle at pointsize 1, with the terminal settings below.
+constexpr double kCircle = 6.7;
+constexpr double kCircleSvg = 5.3;
+constexpr double kThin = 0.5;  ///< of the theme's line width: frames, ticks, bars, marks
+
+class Writer {
+ public:
+  Writer(const Content& content,
+         const Layout& layout,
+         const Theme& theme,
+         const DrawOptions& options)
+      : content_(content), layout_(layout), theme_(theme), options_(options) {}
+
+  std::string write() {
+    preamble();
+    line("do for [format in {}] {{", quote(fmt::format("{}", fmt::join(options_.formats, " "))));
+    terminals();
+    line("set output {}.format", quote(content_.figure->name + "."));
+    line("set multiplot");
+    page_texts();
+    for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+      main_axes(content_.panels[i], layout_.panels[i].axes);
+      if (layout_.panels[i].residual) {
+        residual_axes(
+            *content_.panels[i].panel, *content_.panels[i].residual, *layout_.panels[i].residual);
+      }
+    }
+    line("unset multiplot");
+    line("set output");
+    line("}}");
+    svg_metadata();
+    line("set output");
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Arguments>
+  void line(fmt::format_string<Arguments...> pattern, Arguments&&... arguments) {
+    text_ += fmt::format(pattern, std::forward<Arguments>(arguments)...) + "\n";
+  }
+
+  std::string at(double x, double y) const {
+    return fmt::format("screen {:.5f},{:.5f}", x / layout_.width, 1 - y / layout_.height);
+  }
+
+  void preamble() {
+    const std::string& name = content_.figure->name;
+    line("# {}.gp: run `gnuplot {}.gp` in this folder to draw the figure again from {}.csv.",
+         name,
+         name,
+         name);
+    for (const auto& [key, value] : options_.metadata)
+      line("# {}: {}", one_line(key), one_line(value));
+    line("reset session");
+    line("set encoding utf8");
+    line("set datafile separator comma");
+    line("set datafile columnheaders");
+    line("data = {}", quote(name + ".csv"));
+    line("# Columns of one curve of the data file; anything else is undefined and skipped.");
+    line("x(i) = column(\"curve\") == i ? column(\"x\") : NaN");
+    line("kept(i) = column(\"drawn\") == 1 ? x(i) : NaN");
+    line("y(dummy) = column(\"y\")");
+    line(
+        "low(least) = column(\"y\") - column(\"sem\") > least ? column(\"y\") - column(\"sem\") : "
+        "least");
+    line("high(dummy) = column(\"y\") + column(\"sem\")");
+    line("percent(name) = 100 * column(name) / abs(column(\"theory\"))");
+    line("");
+  }
+
+  static std::string one_line(std::string text) {
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+
+  /// The three terminals are set so that text sizes, line widths and markers agree in points.
+  void terminals() {
+    const double width = layout_.width / kPointsPerInch;
+    const double height = layout_.height / kPointsPerInch;
+    const std::string font = fmt::format("font 'DejaVu Sans,{}'", theme_.label_size);
+    line(
+        "if (format eq 'svg') {{ set terminal svg enhanced size {:.0f},{:.0f} fixed {} fontscale "
+        "{:.6g} linewidth {:.6g} dashlength 2 "
+        "rounded background '#ffffff' name {}; mark = {:.4g} }}",
+        std::round(width * kSvgResolution),
+        std::round(height * kSvgResolution),
+        font,
+        kSvgResolution / kPointsPerInch,
+        kSvgResolution / kPointsPerInch,
+        quote(content_.figure->name),
+        theme_.marker_size / kCircleSvg);
+    // pdfcairo takes 96 units of font size per inch and half a point of line width.
+    line(
+        "if (format eq 'pdf') {{ set terminal pdfcairo enhanced size {:.4f}in,{:.4f}in {} "
+        "fontscale 0.75 linewidth 2 dashlength 2 "
+        "rounded background '#ffffff'; mark = {:.4g} }}",
+        width,
+        height,
+        font,
+        theme_.marker_size / kCircle);
+    line(
+        "if (format eq 'png') {{ set terminal pngcairo enhanced size {:.0f},{:.0f} {} fontscale "
+        "{:.6g} linewidth {:.6g} dashlength 2 "
+        "pointscale 4 rounded background '#ffffff'; mark = {:.4g} }}",
+        std::round(width * kPngResolution),
+        std::round(height * kPngResolution),
+        font,
+        kPngResolution / kSvgResolution,
+        kPngResolution / kPointsPerInch,
+        theme_.marker_size / kCircle);
+  }
+
+  std::string pen(const CurveStyle& style, double width) const {
+    return fmt::format("lw {:.3g} lc rgb '{}' dt {}", width, style.colour, style.dash);
+  }
+  std::string thin_pen(std::string_view colour) const {
+    return fmt::format("lw {:.3g} lc rgb '{}' dt solid", kThin * theme_.line_width, colour);
+  }
+  static std::string marker(const CurveStyle& style, double scale = 1) {
+    // Circles look smaller than the other shapes of the same size.
+    constexpr int kDisc = 7;
+    constexpr int kRing = 6;
+    constexpr double kOther = 1.15;
+    const bool round = style.marker == kDisc || style.marker == kRing;
+    return fmt::format("pt {} ps {:.3g}*mark", style.marker, scale * (round ? 1 : kOther));
+  }
+
+  /// Legend and labels: attached to the first plot of the page, which removes them afterwards.
+  void page_texts() {
+    for (const TextLine& text : layout_.texts) {
+      const char* anchor = text.anchor == TextLine::Anchor::left     ? "left"
+                           : text.anchor == TextLine::Anchor::centre ? "center"
+                                                                     : "center rotate by 90";
+      line("set label {} at {} {} font ',{}' tc rgb '{}'",
+           quote(text.text),
+           at(text.x, text.y),
+           anchor,
+           text.size,
+           text.grey ? kGrey : "#000000");
+    }
+    for (const Sample& sample : layout_.samples) {
+      const double middle = (sample.left + sample.right) / 2;
+      if (sample.patch) {
+        constexpr double kHalfHeight = 2.5;
+        line("set object rectangle from {} to {} fc rgb '{}' fs solid noborder",
+             at(sample.left, sample.y - kHalfHeight),
+             at(sample.right, sample.y + kHalfHeight),
+             sample.style.colour);
+      }
+      if (sample.line) {
+        segment(
+            sample.left, sample.y, sample.right, sample.y, pen(sample.style, theme_.line_width));
+      }
+      if (sample.bar) {
+        constexpr double kBar = 3.5;
+        constexpr double kCap = 1.2;
+        const std::string bar = thin_pen(sample.style.colour);
+        segment(middle, sample.y - kBar, middle, sample.y + kBar, bar);
+        segment(middle - kCap, sample.y - kBar, middle + kCap, sample.y - kBar, bar);
+        segment(middle - kCap, sample.y + kBar, middle + kCap, sample.y + kBar, bar);
+      }
+      if (sample.marker) {
+        line("set label '' at {} point {} lc rgb '{}' front",
+             at(middle, sample.y),
+             marker(sample.style),
+             sample.style.colour);
+      }
+    }
+  }
+
+  void segment(double x1, double y1, double x2, double y2, const std::string& how) {
+    line("set arrow from {} to {} nohead {}", at(x1, y1), at(x2, y2), how);
+  }
+
+  void ticks(char axis, const std::vector<Tick>& marks, bool labels) {
+    std::string list;
+    for (const Tick& tick : marks) {
+      list += list.empty() ? "" : ", ";
+      list += fmt::format(
+          "{} {}{}", quote(labels ? tick.label : ""), tick.position, tick.major ? "" : " 1");
+    }
+    line("set {}tics ({}) font ',{}' scale 0.7,0.35 mirror", axis, list, theme_.small_size);
+  }
+
+  void frame(const Axes& axes) {
+    const Box& box = axes.box;
+    line("");
+    line("set lmargin at screen {:.5f}; set rmargin at screen {:.5f}",
+         box.left / layout_.width,
+         box.right / layout_.width);
+    line("set tmargin at screen {:.5f}; set bmargin at screen {:.5f}",
+         1 - box.top / layout_.height,
+         1 - box.bottom / layout_.height);
+    line("unset logscale; unset key");
+    for (const auto& [axis, range] : {std::pair{'x', axes.x}, std::pair{'y', axes.y}}) {
+      if (range.scale == AxisScale::log) line("set logscale {}", axis);
+      line("set {}range [{}:{}] noextend", axis, range.low, range.high);
+    }
+    line("set border 15 lw {:.3g}", kThin * theme_.line_width);
+    // gnuplot clears a disc beneath markers with error bars, except if it is this small.
+    line("set errorbars 0.5; set pointintervalbox 0.01");
+    ticks('x', axes.x_ticks, axes.x_labels);
+    ticks('y', axes.y_ticks, true);
+  }
+
+  void vertical_marks(const Panel& panel) {
+    for (const double x : panel.vertical_marks) {
+      line("set arrow from {},graph 0 to {},graph 1 nohead back lw {:.3g} lc rgb '{}' dt (2,3)",
+           x,
+           x,
+           kThin * theme_.line_width,
+           kGrey);
+    }
+  }
+
+  /// The list of a plot command; the texts and marks set before it are used up.
+  void plot(const std::vector<std::string>& items) {
+    line("plot {}", fmt::format("{}", fmt::join(items, ", \\\n     ")));
+    line("unset label; unset arrow; unset object");
+  }
+
+  std::string theory_line(const DrawnCurve& curve, const Axes& axes) const {
+    const std::string how = pen(curve.style, theme_.line_width);
+    if (curve.constant()) {
+      return fmt::format(
+          "data using (x({0}) == x({0}) ? {1} : NaN):(y(0)):({2}):(0) with vectors nohead {3}",
+          curve.id,
+          axes.x.low,
+          axes.x.high - axes.x.low,
+          how);
+    }
+    if (curve.data->mean.x.size() == 1) {  // a line of one point would be invisible
+      constexpr double kDash = 0.03;
+      const double position = axes.x.position(curve.data->mean.x.front());
+      const double left = axes.x.value(position - kDash);
+      return fmt::format(
+          "data using (x({0}) == x({0}) ? {1} : NaN):(y(0)):({2}):(0) with vectors nohead {3}",
+          curve.id,
+          left,
+          axes.x.value(position + kDash) - left,
+          how);
+    }
+    return fmt::format("data using (x({})):(y(0)) with lines {}", curve.id, how);
+  }
+
+  std::string simulation_points(const DrawnCurve& curve, const Axes& axes) const {
+    // A simulated constant has no x: it stands at the right edge.
+    constexpr double kNearEdge = 0.97;
+    const std::string x =
+        curve.constant()
+            ? fmt::format("(x({0}) == x({0}) ? {1} : NaN)", curve.id, axes.x.value(kNearEdge))
+            : fmt::format("(kept({}))", curve.id);
+    const std::string look =
+        fmt::format("{} {}", marker(curve.style), thin_pen(curve.style.colour));
+    if (curve.data->sem.empty()) return fmt::format("data using {}:(y(0)) with points {}", x, look);
+    const std::string least =
+        axes.y.scale == AxisScale::log ? fmt::format("{}", axes.y.low) : "-1e308";
+    return fmt::format(
+        "data using {}:(y(0)):(low({})):(high(0)) with yerrorbars {}", x, least, look);
+  }
+
+  void main_axes(const PanelContent& panel, const Axes& axes) {
+    frame(axes);
+    vertical_marks(*panel.panel);
+    std::vector<std::string> items;
+    for (const bool reference : {true, false}) {
+      for (const DrawnCurve& curve : panel.curves) {
+        if (curve.data->theory && curve.reference == reference)
+          items.push_back(theory_line(curve, axes));
+      }
+    }
+    for (const DrawnCurve& curve : panel.curves) {
+      if (!curve.data->theory) items.push_back(simulation_points(curve, axes));
+    }
+
+    plot(items);
+  }
+
+  void residual_axes(const Panel& panel, const ResidualContent& residual, const Axes& axes) {
+    frame(axes);
+    vertical_marks(panel);
+    std::vector<std::string> items;
+    for (const MarginBand& band : residual.bands) {
+      items.push_back(fmt::format(
+          "data using (x({})):(-y(0)):(y(0)) with filledcurves fc rgb '{}'", band.id, band.colour));
+    }
+    items.push_back("0 with lines " + thin_pen("#000000"));
+    for (const ResidualCurve& curve : residual.curves) {
+      constexpr double kSmaller = 0.8;  // the panel is low, and all curves crowd around zero
+      const std::string look = thin_pen(curve.style.colour);
+      items.push_back(
+          fmt::format("data using (x({})):(percent('y')):(percent('sem')) with yerrorbars {} {}",
+                      curve.id,
+                      marker(curve.style, kSmaller),
+                      look));
+      if (!residual.outliers) continue;
+      constexpr double kEdge = 0.9;
+      constexpr int kUp = 8;
+      constexpr int kDown = 10;
+      for (const auto& [sign, shape] : {std::pair{1, kUp}, std::pair{-1, kDown}}) {
+        items.push_back(fmt::format(
+            "data using ({}*percent('y') > {} ? x({}) : NaN):({}) with points pt {} ps mark {}",
+            sign,
+            axes.y.high,
+            curve.id,
+            sign * kEdge * axes.y.high,
+            shape,
+            look));
+      }
+    }
+
+    plot(items);
+  }
+
+  /// SVG allows comments after its end.
+  void svg_metadata() {
+    if (options_.metadata.empty()) return;
+    if (std::find(options_.formats.begin(), options_.formats.end(), "svg") ==
+        options_.formats.end())
+      return;
+    line("set print {} append", quote(content_.figure->name + ".svg"));
+    for (const auto& [key, value] : options_.metadata) {
+      std::string comment = one_line(key) + ": " + one_line(value);
+      for (auto two = comment.find("--"); two != std::string::npos; two = comment.find("--")) {
+        comment.replace(two, 2, "- -");
+      }
+      line("print {}", quote("<!-- " + comment + " -->"));
+    }
+    line("set print");
+  }
+
+  const Content& content_;
+  const Layout& layout_;
+  const Theme& theme_;
+  const DrawOptions& options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string script(const Content& content,
+                   const Layout& layout,
+                   const Theme& theme,
+                   const DrawOptions& options) {
+  return Writer(content, layout, theme, options).write();
+}
+
+}  // namespace attica::plots

@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "attica/plots/content.hpp"
+
+namespace attica::plots {
+namespace {
+
+constexpr std::array kColumns = {"panel",
+                                 "curve",
+                                 "kind",
+                                 "series",
+                                 "x_name",
+                                 "x",
+                                 "y",
+                                 "sem",
+                                 "sd",
+                                 "n",
+                                 "theory",
+                                 "margin",
+                                 "drawn"};
+
+std::string field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+/// Writes rows; the coordinates of the points follow the fixed columns.
+class Table {
+ public:
+  explicit Table(const Content& content) {
+    for (const PanelContent& panel : content.panels) {
+      for (const DrawnCurve& curve : panel.curves) {
+        for (const auto& [name, value] : curve.data->mean.point) {
+          if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
+        }
+      }
+    }
+    text_ = fmt::format("{}", fmt::join(kColumns, ","));
+    for (const std::string& name : names_) {
+      const bool taken = std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end();
+      text_ += fmt::format(",{}", field(taken ? fmt::format("point_{}", name) : name));
+    }
+    text_ += '\n';
+  }
+
+  struct Row {
+    std::string_view letter;
+    int curve;
+    std::string_view kind;
+    std::string_view series;
+    std::string_view x_name;
+    double x;
+    double y;
+    std::string sem = {};
+    std::string sd = {};
+    std::string n = {};
+    std::string theory = {};
+    std::string margin = {};
+    bool drawn = true;
+  };
+
+  void add(const Row& row, const Point& point) {
+    text_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}",
+                         row.letter,
+                         row.curve,
+                         row.kind,
+                         field(row.series),
+                         field(row.x_name),
+                         row.x,
+                         row.y,
+                         row.sem,
+                         row.sd,
+                         row.n,
+                         row.theory,
+                         row.margin,
+                         row.drawn ? 1 : 0);
+    for (const std::string& name : names_) {
+      const auto found = std::find_if(
+          point.begin(), point.end(), [&](const auto& pair) { return pair.first == name; });
+      text_ += fmt::format(",{}", found == point.end() ? "" : field(describe(found->second)));
+    }
+    text_ += '\n';
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::vector<std::string> names_;
+  std::string text_;
+};
+
+template <typename Number>
+std::string number_or_empty(const std::vector<Number>& values, std::size_t i) {
+  return values.empty() ? "" : fmt::format("{}", values[i]);
+}
+
+void add_curve(Table& table, const std::string& letter, const DrawnCurve& curve) {
+  const Series& mean = curve.data->mean;
+  for (std::size_t i = 0; i < mean.x.size(); ++i) {
+    Table::Row row{letter,
+                   curve.id,
+                   curve.data->theory ? "theory" : "sim",
+                   mean.name,
+                   mean.x_name,
+                   mean.x[i],
+                   mean.y[i]};
+    if (!curve.data->theory) {
+      row.sem = number_or_empty(curve.data->sem, i);
+      row.sd = number_or_empty(curve.data->sd, i);
+      row.n = number_or_empty(curve.data->n, i);
+      row.drawn = curve.drawn[i];
+    }
+    table.add(row, mean.point);
+  }
+}
+
+void add_residual(Table& table, const std::string& letter, const ResidualContent& residual) {
+  for (const ResidualCurve& curve : residual.curves) {
+    for (const ResidualPoint& point : curve.points) {
+      Table::Row row{
+          letter, curve.id, "residual", point.series, point.x_name, point.x, point.difference};
+      row.sem = fmt::format("{}", point.sem);
+      row.theory = fmt::format("{}", point.theory);
+      row.margin = fmt::format("{}", point.margin);
+      table.add(row, point.point);
+    }
+  }
+  for (const MarginBand& band : residual.bands) {
+    for (std::size_t i = 0; i < band.x.size(); ++i) {
+      table.add({letter, band.id, "margin", "", "", band.x[i], band.percent[i]}, {});
+    }
+  }
+}
+
+}  // namespace
+
+std::string csv(const Content& content) {
+  Table table(content);
+  for (const PanelContent& panel : content.panels) {
+    for (const DrawnCurve& curve : panel.curves) add_curve(table, panel.letter, curve);
+    if (panel.residual) add_residual(table, panel.letter, *panel.residual);
+  }
+  return table.take();
+}
+
+}  // namespace attica::plots

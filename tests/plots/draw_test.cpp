@@ -1,0 +1,396 @@
+#include "attica/plots/draw.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <sstream>
+
+#include "attica/core/error.hpp"
+#include "plots/samples.hpp"
+
+using namespace attica;
+using namespace attica::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A fresh folder that goes away with the test.
+class Scratch {
+ public:
+  Scratch() : path_(fs::temp_directory_path() / fmt::format("attica-draw-{}", ::getpid())) {
+    fs::remove_all(path_);
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Sets an environment variable for a while.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name), old_(std::getenv(name)) {
+    ::setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { ::setenv(name_, old_.c_str(), 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::string old_;
+};
+
+std::string read(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// Rows of a CSV file without quoted fields, by column name.
+std::vector<std::map<std::string, std::string>> read_csv(const fs::path& path) {
+  const auto fields = [](const std::string& line) {
+    std::vector<std::string> parts;
+    std::istringstream stream(line + ",");
+    for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+    return parts;
+  };
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  const auto names = fields(line);
+  std::vector<std::map<std::string, std::string>> rows;
+  while (std::getline(stream, line)) {
+    const auto values = fields(line);
+    REQUIRE(values.size() == names.size());
+    rows.emplace_back();
+    for (std::size_t i = 0; i < names.size(); ++i) rows.back()[names[i]] = values[i];
+  }
+  return rows;
+}
+
+/// Runs a command in a folder and returns what it prints.
+std::string output_of(const fs::path& folder, const std::string& command) {
+  const std::string file = (folder / "output.txt").string();
+  const std::string all = "cd '" + folder.string() + "' && " + command + " >'" + file + "' 2>&1";
+  if (std::system(all.c_str()) != 0) return "failed: " + read(file);
+  return read(file);
+}
+
+DrawOptions options(const Scratch& scratch, std::vector<std::string> formats = {"svg"}) {
+  DrawOptions result;
+  result.folder = scratch.path();
+  result.formats = std::move(formats);
+  return result;
+}
+
+ErrorKind kind_of(const Figure& figure,
+                  const FigureData& data,
+                  const DrawOptions& how,
+                  std::string* message = nullptr) {
+  try {
+    draw(figure, data, how);
+  } catch (const Error& error) {
+    if (message != nullptr) *message = error.what();
+    return error.kind();
+  }
+  FAIL("drawn without an error");
+  return ErrorKind::input;
+}
+
+}  // namespace
+
+TEST_CASE("draw: writes data, script and every format", "[plots]") {
+  const Scratch scratch;
+  const auto files =
+      draw(one_panel(), double_descent({0.001, 0.1, 1}), options(scratch, {"svg", "pdf", "png"}));
+  REQUIRE(files.size() == 5);
+  for (const auto& file : files) CHECK(fs::file_size(file) > 1000);
+  // Nothing else is left behind.
+  CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 5);
+}
+
+TEST_CASE("draw: the data file holds every number exactly", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({1.0 / 3});
+  draw(one_panel(), data, options(scratch));
+  std::vector<std::vector<double>> found(2);
+  std::size_t residuals = 0;
+  for (const auto& row : read_csv(scratch.path() / "double_descent.csv")) {
+    residuals += row.at("kind") == "residual" ? 1 : 0;
+    if (row.at("series") != "test_error" || row.at("kind") == "residual") continue;
+    CHECK(std::stod(row.at("lambda")) == 1.0 / 3);
+    found[row.at("kind") == "theory" ? 0 : 1].push_back(std::stod(row.at("y")));
+  }
+  CHECK(found[0] == data.curves[0].mean.y);
+  CHECK(found[1] == data.curves[1].mean.y);
+  CHECK(residuals == found[1].size());
+}
+
+TEST_CASE("draw: SVG and PNG are the same bytes every time, and from the script alone", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.001, 0.1, 1});
+  DrawOptions how = options(scratch, {"svg", "png"});
+  draw(one_panel(), data, how);
+  const std::string svg = read(scratch.path() / "double_descent.svg");
+  const std::string png = read(scratch.path() / "double_descent.png");
+  draw(one_panel(), data, how);
+  CHECK(read(scratch.path() / "double_descent.svg") == svg);
+  CHECK(read(scratch.path() / "double_descent.png") == png);
+
+  fs::remove(scratch.path() / "double_descent.svg");
+  REQUIRE(output_of(scratch.path(), "gnuplot double_descent.gp") == "");
+  CHECK(read(scratch.path() / "double_descent.svg") == svg);
+  CHECK(read(scratch.path() / "double_descent.png") == png);
+}
+
+TEST_CASE("draw: metadata is in every file, whatever characters it holds", "[plots]") {
+  const Scratch scratch;
+  DrawOptions how = options(scratch, {"svg", "pdf", "png"});
+  how.metadata = {{"run", "demo-1234abcd"}, {"verdict", "AGREE ±5 % -- `echo \"x\"`"}};
+  how.note = "5 % of {all} `touch harmful` a_b \\ \"quoted\" 'too'";
+  draw(one_panel(), double_descent({0.1}), how);
+  for (const char* extension : {"svg", "png", "gp"}) {
+    CHECK(
+        read(scratch.path() / fmt::format("double_descent.{}", extension)).find("demo-1234abcd") !=
+        std::string::npos);
+  }
+  const std::string svg = read(scratch.path() / "double_descent.svg");
+  CHECK(svg.find("<!-- verdict: AGREE ±5 % - - `echo \"x\"` -->") != std::string::npos);
+  CHECK_FALSE(fs::exists(scratch.path() / "harmful"));
+  REQUIRE(output_of(scratch.path(), "gnuplot double_descent.gp") == "");
+  CHECK(read(scratch.path() / "double_descent.svg") == svg);
+
+  if (std::system("command -v pdfinfo >/dev/null") == 0) {
+    draw(one_panel(), double_descent({0.1}), how);
+    const std::string information = output_of(scratch.path(), "pdfinfo double_descent.pdf");
+    CHECK(information.find("run: demo-1234abcd; verdict: AGREE ±5 %") != std::string::npos);
+    CHECK(information.find("243 x") != std::string::npos);  // 3.375 in
+  }
+}
+
+TEST_CASE("draw: PDF fonts are embedded TrueType", "[plots]") {
+  if (std::system("command -v pdffonts >/dev/null") != 0) return;
+  const Scratch scratch;
+  draw(one_panel(), double_descent({0.1}), options(scratch, {"pdf"}));
+  std::istringstream fonts(output_of(scratch.path(), "pdffonts double_descent.pdf"));
+  std::string line;
+  std::getline(fonts, line);
+  std::getline(fonts, line);
+  int count = 0;
+  while (std::getline(fonts, line)) {
+    ++count;
+    CHECK(line.find("TrueType") != std::string::npos);
+    CHECK(line.find("Type 3") == std::string::npos);
+    CHECK(line.find(" yes yes ") != std::string::npos);  // embedded, subset
+  }
+  CHECK(count >= 2);  // upright and italic
+}
+
+TEST_CASE("draw: refuses numbers that are not finite and names the series", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1});
+  data.curves[0].mean.y[7] = std::numeric_limits<double>::quiet_NaN();
+  std::string message;
+  CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::numerical);
+  CHECK(message.find("series 'test_error' (lambda=0.1)") != std::string::npos);
+
+  data = double_descent({0.1});
+  data.curves[1].sem[0] = std::numeric_limits<double>::infinity();
+  CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::numerical);
+  CHECK(message.find("standard error at alpha = 0.2") != std::string::npos);
+  CHECK_FALSE(fs::exists(scratch.path() / "double_descent.svg"));
+}
+
+TEST_CASE("draw: refuses what cannot be drawn", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.1});
+  std::string message;
+  DrawOptions how = options(scratch, {"gif"});
+  CHECK(kind_of(one_panel(), data, how, &message) == ErrorKind::input);
+  CHECK(message.find("gif") != std::string::npos);
+  how = options(scratch);
+  how.style = "vogue";
+  CHECK(kind_of(one_panel(), data, how, &message) == ErrorKind::input);
+  CHECK(message.find("aps") != std::string::npos);
+  Figure figure = one_panel();
+  figure.name = "../elsewhere";
+  CHECK(kind_of(figure, data, options(scratch)) == ErrorKind::input);
+  figure = one_panel();
+  figure.panels[0].layers[0].series = "unheard_of";
+  CHECK(kind_of(figure, data, options(scratch), &message) == ErrorKind::input);
+  CHECK(message.find("unheard_of") != std::string::npos);
+  figure = one_panel();
+  figure.panels[0].x.low = -1;  // on a logarithmic axis
+  CHECK(kind_of(figure, data, options(scratch)) == ErrorKind::input);
+}
+
+TEST_CASE("draw: a failed redraw leaves the old figure alone", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.1});
+  draw(one_panel(), data, options(scratch));
+  const std::string before = read(scratch.path() / "double_descent.svg");
+  std::string message;
+  {
+    const Environment no_programs("PATH", scratch.path().string());
+    CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::input);
+  }
+  CHECK(message.find("gnuplot was not found") != std::string::npos);
+  CHECK(read(scratch.path() / "double_descent.svg") == before);
+  CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 3);
+}
+
+TEST_CASE("draw: a gnuplot that fails or leaves a torn file is noticed", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.1});
+  const auto pretend = [&](const std::string& program) {
+    const fs::path folder = scratch.path() / "bin";
+    fs::create_directories(folder);
+    std::ofstream(folder / "gnuplot") << "#!/bin/sh\n" << program;
+    fs::permissions(folder / "gnuplot", fs::perms::owner_all);
+    return Environment("PATH", folder.string() + ":" + std::getenv("PATH"));
+  };
+  std::string message;
+  {
+    // Ends before it has read the script: writing to it must not kill this program either.
+    const auto environment = pretend("echo 'line 7: undefined variable: mark'; exit 1\n");
+    CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::input);
+    CHECK(message.find("undefined variable: mark") != std::string::npos);
+  }
+  {
+    const auto environment =
+        pretend("cat >/dev/null; echo '<?xml <svg> cut' >double_descent.svg\n");
+    CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::storage);
+    CHECK(message.find("unfinished") != std::string::npos);
+  }
+  {
+    const auto environment = pretend("cat >/dev/null\n");
+    CHECK(kind_of(one_panel(), data, options(scratch)) == ErrorKind::storage);
+  }
+}
+
+TEST_CASE("draw: an unwritable folder is an error of storage", "[plots]") {
+  const Scratch scratch;
+  fs::create_directories(scratch.path());
+  std::ofstream(scratch.path() / "file") << "in the way";
+  DrawOptions how = options(scratch);
+  how.folder = scratch.path() / "file" / "plots";
+  CHECK(kind_of(one_panel(), double_descent({0.1}), how) == ErrorKind::storage);
+  how.folder = "/proc/attica";  // unwritable for root too
+  CHECK(kind_of(one_panel(), double_descent({0.1}), how) == ErrorKind::storage);
+}
+
+TEST_CASE("draw: a full disk is an error of storage and keeps the old figure", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.001, 0.1, 1});
+  draw(one_panel(), data, options(scratch));
+  const std::string before = read(scratch.path() / "double_descent.svg");
+  const auto csv_size = fs::file_size(scratch.path() / "double_descent.csv");
+  REQUIRE(csv_size + 1000 < before.size());
+  // A limit on the size of files stands for the full disk: the first fails in writing the data, the
+  // second in gnuplot.
+  for (const auto limit : {csv_size / 2, csv_size + 1000}) {
+    rlimit old{};
+    getrlimit(RLIMIT_FSIZE, &old);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{limit, old.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    const ErrorKind kind = kind_of(one_panel(), data, options(scratch));
+    setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+    CHECK(kind == ErrorKind::storage);
+    CHECK(read(scratch.path() / "double_descent.svg") == before);
+  }
+}
+
+TEST_CASE("draw: a folder in the place of a figure is an error of storage", "[plots]") {
+  const Scratch scratch;
+  fs::create_directories(scratch.path() / "double_descent.svg");
+  CHECK(kind_of(one_panel(), double_descent({0.1}), options(scratch)) == ErrorKind::storage);
+}
+
+TEST_CASE("draw: what logarithmic axes and fixed ranges hide is said", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1});
+  data.curves[1].mean.y[2] = -0.1;
+  data.curves[1].mean.y[3] = 0;
+  Figure figure = one_panel();
+  figure.panels[0].y.scale = AxisScale::log;
+  figure.panels[0].y.high = 1;
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  CHECK(script.find("2 points ≤ 0, not on the log axis") != std::string::npos);
+  CHECK(script.find("beyond") != std::string::npos);
+}
+
+TEST_CASE("draw: extreme, single and empty-looking data give figures", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1});
+  SECTION("one point") {
+    for (RecordedCurve& curve : data.curves) {
+      for (auto* column : {&curve.mean.x, &curve.mean.y, &curve.sem, &curve.sd}) {
+        if (!column->empty()) column->erase(column->begin() + 1, column->end());
+      }
+      if (!curve.theory) curve.n = {20};
+    }
+    data.residuals.erase(data.residuals.begin() + 1, data.residuals.end());
+  }
+  SECTION("tiny") {
+    for (RecordedCurve& curve : data.curves) {
+      for (double& y : curve.mean.y) y *= 1e-200;
+      for (double& sem : curve.sem) sem *= 1e-200;
+    }
+  }
+  SECTION("huge") {
+    for (RecordedCurve& curve : data.curves) {
+      for (double& y : curve.mean.y) y *= 1e200;
+      for (double& sem : curve.sem) sem *= 1e200;
+    }
+  }
+  SECTION("all zero") {
+    for (RecordedCurve& curve : data.curves) {
+      for (double& y : curve.mean.y) y = 0;
+      for (double& sem : curve.sem) sem = 0;
+    }
+    for (ResidualPoint& point : data.residuals) point.theory = 0;
+  }
+  CHECK(draw(one_panel(), data, options(scratch)).size() == 3);
+}
+
+TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.001, 0.1, 1});
+  RecordedCurve constant;
+  constant.theory = true;
+  constant.mean = {"bayes", {}, "none", {0}, {0.25}};
+  data.curves.push_back(constant);
+  Figure figure{"two", {test_error_panel(), train_error_panel()}, 1, ""};
+  Layer reference{"bayes", "Bayes limit"};
+  reference.reference = true;
+  figure.panels[0].layers.push_back(reference);
+  figure.panels[0].vertical_marks = {1};
+  CHECK(draw(figure, data, options(scratch)).size() == 3);
+  const std::string script = read(scratch.path() / "two.gp");
+  const auto count = [&](const std::string& text) {
+    std::size_t n = 0;
+    for (auto at = script.find(text); at != std::string::npos; at = script.find(text, at + 1)) ++n;
+    return n;
+  };
+  CHECK(count("\"{/:Italic λ} = 0.1\"") == 1);  // each point once in the legend
+  CHECK(count("Bayes limit") == 1);
+  CHECK(count("{/:Italic α} = {/:Italic M}/{/:Italic N}") ==
+        1);  // the shared axis is labelled once
+  CHECK(count("\"(a)\"") == 1);
+  CHECK(count("\"(b)\"") == 1);
+}
