@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "attica/plots/text.hpp"
@@ -93,6 +94,10 @@ class Writer {
     const double width = layout_.width / kPointsPerInch;
     const double height = layout_.height / kPointsPerInch;
     const std::string font = fmt::format("font 'DejaVu Sans,{}'", theme_.label_size);
+    std::string identifier = content_.figure->name;  // gnuplot takes letters, digits and _ only
+    for (char& c : identifier) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    }
     line(
         "if (format eq 'svg') {{ set terminal svg enhanced size {:.0f},{:.0f} fixed {} fontscale "
         "{:.6g} linewidth {:.6g} dashlength 2 "
@@ -102,7 +107,7 @@ class Writer {
         font,
         kSvgResolution / kPointsPerInch,
         kSvgResolution / kPointsPerInch,
-        quote(content_.figure->name),
+        quote(identifier),
         theme_.marker_size / kCircleSvg);
     // pdfcairo takes 96 units of font size per inch and half a point of line width.
     line(
