@@ -19,12 +19,15 @@ struct Compared {
 
 const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
   const auto at = std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
-    return p.series.name == series.name && p.series.x_name == series.x_name && p.series.point == series.point;
+    return p.series.name == series.name && p.series.x_name == series.x_name &&
+           p.series.point == series.point;
   });
   return at == theory.end() ? nullptr : &*at;
 }
 
-double entry(const std::vector<double>& values, std::size_t k) { return values.empty() ? 0.0 : values[k]; }
+double entry(const std::vector<double>& values, std::size_t k) {
+  return values.empty() ? 0.0 : values[k];
+}
 
 Json point_object(const Compared& at, const PointVerdict& v) {
   Json object{{"series", at.series},
@@ -66,7 +69,8 @@ Verdict overall(Verdict points, const std::vector<ClaimResult>& claims) {
     if (claim.verdict == Verdict::none) continue;
     if (verdict == Verdict::none) verdict = claim.verdict;
     if (claim.verdict == Verdict::disagree) verdict = Verdict::disagree;
-    if (claim.verdict == Verdict::inconclusive && verdict == Verdict::agree) verdict = Verdict::inconclusive;
+    if (claim.verdict == Verdict::inconclusive && verdict == Verdict::agree)
+      verdict = Verdict::inconclusive;
   }
   return verdict;
 }
@@ -85,16 +89,17 @@ int exit_code_of(Verdict verdict) {
 }
 
 std::string table_row(const Compared& at, const PointVerdict& v) {
-  std::string row = fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10.2g} {:>6} {:>10.2g}  {}",
-                                at.series,
-                                describe(at.point),
-                                at.x,
-                                v.theory,
-                                v.sample.mean,
-                                v.sample.sem,
-                                v.sample.n,
-                                v.margin,
-                                describe(v.verdict));
+  std::string row =
+      fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10.2g} {:>6} {:>10.2g}  {}",
+                  at.series,
+                  describe(at.point),
+                  at.x,
+                  v.theory,
+                  v.sample.mean,
+                  v.sample.sem,
+                  v.sample.n,
+                  v.margin,
+                  describe(v.verdict));
   if (v.replicates_needed && v.verdict == Verdict::inconclusive) {
     row += fmt::format(" (about {} replicates would decide)", *v.replicates_needed);
   }
@@ -109,9 +114,10 @@ CheckRecord check(const CheckInput& input) {
   std::vector<ComparedPoint> points;
   std::size_t not_compared = 0;
   for (const ObservedCurve& curve : input.simulation->curves()) {
-    const auto rule = std::find_if(input.rules.begin(), input.rules.end(), [&](const AgreementRule& r) {
-      return r.series == curve.mean.name;
-    });
+    const auto rule =
+        std::find_if(input.rules.begin(), input.rules.end(), [&](const AgreementRule& r) {
+          return r.series == curve.mean.name;
+        });
     if (rule == input.rules.end()) continue;
     const Prediction* prediction = find_prediction(input.theory, curve.mean);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
@@ -135,21 +141,32 @@ CheckRecord check(const CheckInput& input) {
           point.margin.numerical_error = entry(prediction->numerical_error, j);
         }
       }
-      where.push_back({prediction, curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
+      where.push_back(
+          {prediction, curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
       points.push_back(std::move(point));
     }
   }
 
-  const RunVerdict run = judge(points, {.family = input.family == "maxt" ? Family::max_statistic : Family::holm,
-                                        .seed = input.seed});
+  const RunVerdict run =
+      judge(points,
+            {.family = input.family == "maxt" ? Family::max_statistic : Family::holm,
+             .seed = input.seed});
   CheckRecord record;
   record.verdict = overall(run.verdict, input.claims);
   const bool failed = input.failed || run.failed > 0;
   record.exit_code = failed ? kExitNumerical : exit_code_of(record.verdict);
 
   Json json_points = Json::array();
-  std::string table = fmt::format("{:<18} {:<24} {:>10} {:>12} {:>12} {:>10} {:>6} {:>10}  verdict\n",
-                                  "series", "point", "x", "theory", "mean", "SEM", "n", "margin");
+  std::string table =
+      fmt::format("{:<18} {:<24} {:>10} {:>12} {:>12} {:>10} {:>6} {:>10}  verdict\n",
+                  "series",
+                  "point",
+                  "x",
+                  "theory",
+                  "mean",
+                  "SEM",
+                  "n",
+                  "margin");
   for (std::size_t k = 0; k < where.size(); ++k) {
     const PointVerdict& v = run.points[k];
     json_points.push_back(point_object(where[k], v));
@@ -170,7 +187,11 @@ CheckRecord check(const CheckInput& input) {
                       {"statement", claim.statement},
                       {"verdict", describe(claim.verdict)},
                       {"detail", claim.detail}});
-    table += fmt::format("claim {}: {}: {} ({})\n", claim.name, claim.statement, describe(claim.verdict), claim.detail);
+    table += fmt::format("claim {}: {}: {} ({})\n",
+                         claim.name,
+                         claim.statement,
+                         describe(claim.verdict),
+                         claim.detail);
   }
   Json rules = Json::array();
   double margin = 0;  // the widest relative margin; each point lists its own terms
@@ -198,12 +219,18 @@ CheckRecord check(const CheckInput& input) {
                        {"claims", std::move(claims)},
                        {"diagnostics", input.diagnostics}};
   if (run.worst) record.object["worst_point"] = *run.worst;
-  if (run.largest_detectable_gap) record.object["largest_detectable_gap"] = *run.largest_detectable_gap;
+  if (run.largest_detectable_gap)
+    record.object["largest_detectable_gap"] = *run.largest_detectable_gap;
 
   std::string summary = fmt::format("{}: {} of {} points agree, {} disagree, {} inconclusive",
-                                    describe(record.verdict), run.agree, run.compared, run.disagree, run.inconclusive);
+                                    describe(record.verdict),
+                                    run.agree,
+                                    run.compared,
+                                    run.disagree,
+                                    run.inconclusive);
   if (run.no_theory > 0) summary += fmt::format(", {} without theory", run.no_theory);
-  if (not_compared > 0) summary += fmt::format(", {} recorded but outside what the theory claims", not_compared);
+  if (not_compared > 0)
+    summary += fmt::format(", {} recorded but outside what the theory claims", not_compared);
   if (failed) summary += "; some replicates or theory points FAILED numerically";
   if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
   if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";

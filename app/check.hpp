@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The verdict on a run: compares recorded theory and replicates where series, point and x are equal.
+/// @brief The verdict on a run: compares recorded theory and replicates where series, point and x
+/// are equal.
 
 #include <optional>
 #include <span>

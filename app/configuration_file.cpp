@@ -48,12 +48,14 @@ std::optional<Value> to_value(const toml::node& node) {
 /// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
 List expand_range(const toml::table& table, const std::string& name) {
   const auto refuse = [&](const std::string& value) -> Error {
-    return invalid_parameter(name, value, "a list, {log = [lo, hi], n = N} or {linear = [lo, hi], n = N}");
+    return invalid_parameter(
+        name, value, "a list, {log = [lo, hi], n = N} or {linear = [lo, hi], n = N}");
   };
   const bool is_log = table.contains("log");
   const auto* ends = table[is_log ? "log" : "linear"].as_array();
   const auto n = table["n"].value<std::int64_t>();
-  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || !n || table["n"].is_floating_point()) {
+  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || !n ||
+      table["n"].is_floating_point()) {
     throw refuse("a table");
   }
   const auto low = (*ends)[0].value<double>();
@@ -76,17 +78,22 @@ List expand_range(const toml::table& table, const std::string& name) {
 }
 
 /// Checks a list parameter element by element and returns it in the parameter's own type.
-List checked_list(const Parameter& parameter, const Value& value, const std::string& name, bool distinct) {
+List checked_list(const Parameter& parameter,
+                  const Value& value,
+                  const std::string& name,
+                  bool distinct) {
   const List* given = std::get_if<List>(&value);
   const List single{value};
   const List& elements = given != nullptr ? *given : single;
   if (elements.empty()) throw invalid_parameter(name, "[]", "at least one value");
   List checked;
   for (std::size_t k = 0; k < elements.size(); ++k) {
-    checked.push_back(parameter.checked(
-        elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
-    if (distinct && std::find(checked.begin(), checked.end() - 1, checked.back()) != checked.end() - 1) {
-      throw invalid_parameter(fmt::format("{}[{}]", name, k), to_toml(checked.back()), "distinct values");
+    checked.push_back(
+        parameter.checked(elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
+    if (distinct &&
+        std::find(checked.begin(), checked.end() - 1, checked.back()) != checked.end() - 1) {
+      throw invalid_parameter(
+          fmt::format("{}[{}]", name, k), to_toml(checked.back()), "distinct values");
     }
   }
   return checked;
@@ -114,8 +121,7 @@ class Reader {
     std::vector<Entry> entries;
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      const std::string where =
-          file ? position(source, key.source().begin) : source;
+      const std::string where = file ? position(source, key.source().begin) : source;
       if (file && name == "study") continue;
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
@@ -123,7 +129,9 @@ class Reader {
         continue;
       }
       for (auto&& [inner_key, inner] : *section) {
-        entries.push_back({name, std::string(inner_key.str()), &inner,
+        entries.push_back({name,
+                           std::string(inner_key.str()),
+                           &inner,
                            file ? position(source, inner_key.source().begin) : source});
       }
     }
@@ -143,11 +151,13 @@ class Reader {
   void finish() {
     for (const SweptScalar& swept : target_.swept) {
       if (target_.values.given(swept.key)) {
-        report(target_.locations["sweep." + swept.name],
-               fmt::format("parameter '{}' is given and swept; expected one of the two", swept.key));
+        report(
+            target_.locations["sweep." + swept.name],
+            fmt::format("parameter '{}' is given and swept; expected one of the two", swept.key));
       }
     }
-    if (!errors_.empty()) throw Error(ErrorKind::input, fmt::format("{}", fmt::join(errors_, "\n")));
+    if (!errors_.empty())
+      throw Error(ErrorKind::input, fmt::format("{}", fmt::join(errors_, "\n")));
   }
 
  private:
@@ -175,26 +185,32 @@ class Reader {
     }
     Value value;
     if (const auto* table = entry.node->as_table();
-        table != nullptr && (swept != nullptr || (parameter->list && parameter->type != ParameterType::text))) {
+        table != nullptr &&
+        (swept != nullptr || (parameter->list && parameter->type != ParameterType::text))) {
       value = expand_range(*table, entry.key());
       const ParameterType type = (swept != nullptr ? swept : parameter)->type;
       if (type == ParameterType::integer) {
-        for (Value& v : std::get<List>(value)) v = static_cast<std::int64_t>(std::llround(std::get<double>(v)));
+        for (Value& v : std::get<List>(value))
+          v = static_cast<std::int64_t>(std::llround(std::get<double>(v)));
         auto& list = std::get<List>(value);
         list.erase(std::unique(list.begin(), list.end()), list.end());
       }
     } else if (auto converted = to_value(*entry.node)) {
       value = std::move(*converted);
     } else {
-      throw invalid_parameter(entry.key(), entry.node->is_table() ? "a table" : "a date", "a plain value");
+      throw invalid_parameter(
+          entry.key(), entry.node->is_table() ? "a table" : "a date", "a plain value");
     }
     target_.locations[entry.key()] = entry.where;
     if (swept != nullptr) {
       std::erase_if(target_.swept, [&](const SweptScalar& s) { return s.key == swept->key; });
-      target_.swept.push_back({swept->key, entry.name, checked_list(*swept, value, entry.key(), true)});
+      target_.swept.push_back(
+          {swept->key, entry.name, checked_list(*swept, value, entry.key(), true)});
     } else if (parameter->list) {
       target_.values.set(
-          parameter->key, checked_list(*parameter, value, entry.key(), parameter->section() == "sweep"), true);
+          parameter->key,
+          checked_list(*parameter, value, entry.key(), parameter->section() == "sweep"),
+          true);
     } else {
       target_.values.set(parameter->key, parameter->checked(value, parameter->key), true);
     }
@@ -209,9 +225,11 @@ class Reader {
       return fmt::format("unknown key '{}' outside any section", name);
     }
     const std::string near = nearest(name, sections);
-    return fmt::format("unknown section [{}]; {}", name,
-                       near.empty() ? fmt::format("expected one of [{}]", fmt::join(sections, "], ["))
-                                    : fmt::format("did you mean [{}]?", near));
+    return fmt::format("unknown section [{}]; {}",
+                       name,
+                       near.empty()
+                           ? fmt::format("expected one of [{}]", fmt::join(sections, "], ["))
+                           : fmt::format("did you mean [{}]?", near));
   }
 
   std::string unknown_key(const Entry& entry) const {
@@ -219,12 +237,14 @@ class Reader {
     for (const Parameter& p : parameters_) {
       if (p.section() == entry.section) names.push_back(p.name());
       if (p.name() == entry.name) {
-        return fmt::format("unknown key '{}' in [{}]; it belongs in [{}]", entry.name, entry.section, p.section());
+        return fmt::format(
+            "unknown key '{}' in [{}]; it belongs in [{}]", entry.name, entry.section, p.section());
       }
     }
     const std::string near = nearest(entry.name, names);
-    const std::string hint = near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
-                                          : fmt::format("did you mean '{}'?", near);
+    const std::string hint = near.empty()
+                                 ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                                 : fmt::format("did you mean '{}'?", near);
     return fmt::format("unknown key '{}' in [{}]; {}", entry.name, entry.section, hint);
   }
 
@@ -238,7 +258,8 @@ std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!std::filesystem::is_regular_file(path) || !file || !(text << file.rdbuf())) {
-    throw Error(ErrorKind::input, fmt::format("cannot read configuration file '{}'", path.string()));
+    throw Error(ErrorKind::input,
+                fmt::format("cannot read configuration file '{}'", path.string()));
   }
   return text.str();
 }
@@ -273,7 +294,8 @@ bool looks_like_file(const std::string& target) {
 std::vector<Parameter> all_parameters(const Study& study) {
   std::vector<Parameter> parameters = study.parameters;
   const auto declared = [&](const std::string& key) {
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.key == key; });
+    return std::any_of(
+        parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.key == key; });
   };
   const std::vector<Parameter> common = {
       {.key = "sim.replicates",
@@ -294,7 +316,8 @@ std::vector<Parameter> all_parameters(const Study& study) {
       {.key = "check.family",
        .type = ParameterType::text,
        .fallback = Value("holm"),
-       .meaning = "correction for many points: holm (any dependence) or maxt (sign flips of whole replicates)",
+       .meaning = "correction for many points: holm (any dependence) or maxt (sign flips of whole "
+                  "replicates)",
        .choices = {"holm", "maxt"}},
       {.key = "plot.formats",
        .type = ParameterType::text,
@@ -333,13 +356,16 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     document = parse(result.text, source, true);
     const auto* study = document["study"].as_string();
     if (study == nullptr) {
-      throw Error(ErrorKind::input, fmt::format("{}:1:1: error: missing key 'study' = \"<name of a study>\"", source));
+      throw Error(
+          ErrorKind::input,
+          fmt::format("{}:1:1: error: missing key 'study' = \"<name of a study>\"", source));
     }
     try {
       result.study = &find_study(study->get(), registry);
     } catch (const Error& error) {
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: error: {}", position(source, study->source().begin), error.what()));
+      throw Error(
+          ErrorKind::input,
+          fmt::format("{}: error: {}", position(source, study->source().begin), error.what()));
     }
   } else {
     result.study = &find_study(request.target, registry);
@@ -418,7 +444,8 @@ std::string to_toml(const CheckedConfiguration& configuration) {
     bodies[section] += line + "\n";
   };
   for (const auto& [key, value] : configuration.values.entries()) {
-    const bool swept = std::any_of(configuration.swept.begin(), configuration.swept.end(),
+    const bool swept = std::any_of(configuration.swept.begin(),
+                                   configuration.swept.end(),
                                    [&](const SweptScalar& s) { return s.key == key; });
     if (swept) continue;
     const auto dot = key.find('.');
@@ -427,7 +454,8 @@ std::string to_toml(const CheckedConfiguration& configuration) {
   for (const SweptScalar& s : configuration.swept) {
     add("sweep", fmt::format("{} = {}", s.name, to_toml(Value(s.values))));
   }
-  for (const std::string& section : order) text += fmt::format("\n[{}]\n{}", section, bodies[section]);
+  for (const std::string& section : order)
+    text += fmt::format("\n[{}]\n{}", section, bodies[section]);
   return text;
 }
 
@@ -435,7 +463,8 @@ std::string configuration_template(const Study& study, const std::string& preset
   const std::vector<Parameter> parameters = all_parameters(study);
   Configuration values(study.name, parameters);
   apply_preset(study, preset, values);
-  std::string text = fmt::format("# {}\n# Run it: attica run THIS_FILE\nstudy = \"{}\"\n", study.question, study.name);
+  std::string text = fmt::format(
+      "# {}\n# Run it: attica run THIS_FILE\nstudy = \"{}\"\n", study.question, study.name);
   std::vector<std::string> sections;
   for (const Parameter& p : parameters) {
     if (std::find(sections.begin(), sections.end(), p.section()) == sections.end()) {
@@ -447,7 +476,8 @@ std::string configuration_template(const Study& study, const std::string& preset
     for (const Parameter& p : parameters) {
       if (p.section() != section) continue;
       text += fmt::format("# {}", p.meaning);
-      if (!p.choices.empty()) text += fmt::format("; one of \"{}\"", fmt::join(p.choices, "\", \""));
+      if (!p.choices.empty())
+        text += fmt::format("; one of \"{}\"", fmt::join(p.choices, "\", \""));
       if (std::isfinite(p.range.low) || std::isfinite(p.range.high)) {
         text += "; " + p.range.describe(p.name());
       }

@@ -20,9 +20,9 @@ struct Override {
 
 /// What the command line says about the configuration.
 struct ConfigurationRequest {
-  std::string target;                  ///< name of a study, or path of a TOML file
-  std::string preset;                  ///< name of a preset; empty: the defaults
-  std::vector<Override> overrides;     ///< later ones win
+  std::string target;               ///< name of a study, or path of a TOML file
+  std::string preset;               ///< name of a preset; empty: the defaults
+  std::vector<Override> overrides;  ///< later ones win
 };
 
 /// A scalar of [model] or [sim] that [sweep] takes over: every value makes a problem of its own.
@@ -37,12 +37,14 @@ struct CheckedConfiguration {
   const Study* study = nullptr;
   Configuration values;
   std::vector<SweptScalar> swept;
-  std::string text;                  ///< the file as read; empty if there was none
-  std::filesystem::path directory;   ///< where relative input files are looked up first
-  std::map<std::string, std::string> locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
+  std::string text;                 ///< the file as read; empty if there was none
+  std::filesystem::path directory;  ///< where relative input files are looked up first
+  std::map<std::string, std::string>
+      locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
 };
 
-/// @brief The study's parameters followed by those every study has ([sim] seed, replicates; [check]; [plot]).
+/// @brief The study's parameters followed by those every study has ([sim] seed, replicates;
+/// [check]; [plot]).
 std::vector<Parameter> all_parameters(const Study& study);
 
 /// @brief Reads, overrides and checks. All errors are reported at once, a line each, as
@@ -54,7 +56,8 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
 /// @brief The study of that name. @throws Error of kind input with the nearest name.
 const Study& find_study(const std::string& name, const std::vector<Study>& registry);
 
-/// @brief All combinations of the swept scalars, the first named varying slowest; one empty point without any.
+/// @brief All combinations of the swept scalars, the first named varying slowest; one empty point
+/// without any.
 std::vector<Table> combinations(const std::vector<SweptScalar>& swept);
 
 /// @brief A TOML document with every set value: reading it back gives the same run.

@@ -20,7 +20,8 @@ namespace attica::app {
 namespace {
 
 Error storage_error(std::string_view action, const std::filesystem::path& path) {
-  return {ErrorKind::storage, fmt::format("cannot {} '{}': {}", action, path.string(), std::strerror(errno))};
+  return {ErrorKind::storage,
+          fmt::format("cannot {} '{}': {}", action, path.string(), std::strerror(errno))};
 }
 
 /// Closes on scope exit.
@@ -54,9 +55,11 @@ constexpr mode_t kFileMode = 0644;
 void write_atomically(const std::filesystem::path& path, std::string_view content) {
   static std::atomic<unsigned> counter{0};  // distinct names for concurrent writers of this process
   const std::filesystem::path temporary =
-      path.parent_path() / fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
+      path.parent_path() /
+      fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
   try {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+    const Descriptor file(
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
     if (file.get() < 0) throw storage_error("create", path);
     write_all(file.get(), content, path);
     if (::fsync(file.get()) != 0) throw storage_error("flush", path);
@@ -80,7 +83,8 @@ std::string read_whole(const std::filesystem::path& path) {
 std::string sha256(std::string_view content) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
-  if (EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
+  if (EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr) !=
+      1) {
     throw Error(ErrorKind::storage, "SHA-256 is not available");
   }
   std::string hex;

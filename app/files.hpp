@@ -18,8 +18,8 @@ std::string read_whole(const std::filesystem::path& path);
 /// @brief SHA-256 in lower-case hexadecimal.
 std::string sha256(std::string_view content);
 
-/// @brief Exclusive lock on a folder, held while the object lives. The kernel drops it when the process ends, however
-/// it ends, so that a killed run never blocks the next one.
+/// @brief Exclusive lock on a folder, held while the object lives. The kernel drops it when the
+/// process ends, however it ends, so that a killed run never blocks the next one.
 class FolderLock {
  public:
   /// @throws Error of kind storage naming the process that holds the lock

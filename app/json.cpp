@@ -84,7 +84,8 @@ Series series_from(const Json& json) {
 Prediction prediction_from(const Json& json) {
   Prediction p{.series = series_from(json)};
   if (json.contains("finite_size")) p.finite_size = json["finite_size"].get<std::vector<double>>();
-  if (json.contains("numerical_error")) p.numerical_error = json["numerical_error"].get<std::vector<double>>();
+  if (json.contains("numerical_error"))
+    p.numerical_error = json["numerical_error"].get<std::vector<double>>();
   if (json.contains("compared")) p.compared = json["compared"].get<std::vector<bool>>();
   return p;
 }

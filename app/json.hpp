@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief Conversions between attica's values and JSON. Numbers read back to the same double; non-finite numbers
-/// never pass silently.
+/// @brief Conversions between attica's values and JSON. Numbers read back to the same double;
+/// non-finite numbers never pass silently.
 
 #include <nlohmann/json.hpp>
 

@@ -8,7 +8,8 @@ fs::path data_directory() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   for (const fs::path& candidate :
-       {program.parent_path().parent_path() / "share" / "attica" / "data", fs::path(ATTICA_SOURCE_DATA)}) {
+       {program.parent_path().parent_path() / "share" / "attica" / "data",
+        fs::path(ATTICA_SOURCE_DATA)}) {
     if (fs::is_directory(candidate, ignored)) return candidate;
   }
   return {};

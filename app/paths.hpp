@@ -7,11 +7,12 @@
 
 namespace attica::app {
 
-/// @brief Folder of the data that ship with attica: beside the installed program, or in the source tree it was built
-/// from; empty if neither is there.
+/// @brief Folder of the data that ship with attica: beside the installed program, or in the source
+/// tree it was built from; empty if neither is there.
 std::filesystem::path data_directory();
 
-/// @brief Where a relative input file is looked up: beside the configuration, in the working folder, in the data folder.
+/// @brief Where a relative input file is looked up: beside the configuration, in the working
+/// folder, in the data folder.
 /// @param configuration_directory empty if there is no configuration file
 std::vector<std::filesystem::path> input_directories(
     const std::filesystem::path& configuration_directory);

@@ -38,13 +38,29 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
-    {"demo", "", "Theory, simulation, check and figure on real data, in seconds", kThreads | kJson, demo_verb},
+    {"demo",
+     "",
+     "Theory, simulation, check and figure on real data, in seconds",
+     kThreads | kJson,
+     demo_verb},
     {"list", "", "The studies, a line each", kJson, list_verb},
     {"show", "STUDY", "A study's parameters, series, figure and sources", kJson, show_verb},
     {"init", "STUDY", "A commented configuration on standard output", kPreset, init_verb},
-    {"theory", "STUDY|CONFIG", "The theory's series on standard output, as CSV or with --json", kConfiguration | kJson, theory_verb},
-    {"run", "STUDY|CONFIG", "Theory, simulation, check and figure into a run folder", kConfiguration | kRunning | kMargin | kJson, run_verb},
-    {"check", "RUN", "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE", kMargin | kJson, check_verb},
+    {"theory",
+     "STUDY|CONFIG",
+     "The theory's series on standard output, as CSV or with --json",
+     kConfiguration | kJson,
+     theory_verb},
+    {"run",
+     "STUDY|CONFIG",
+     "Theory, simulation, check and figure into a run folder",
+     kConfiguration | kRunning | kMargin | kJson,
+     run_verb},
+    {"check",
+     "RUN",
+     "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE",
+     kMargin | kJson,
+     check_verb},
     {"plot", "RUN", "Draw a run's figure again from its records", kDrawing, plot_verb},
     {"status", "RUN", "What of a run is done and what is missing", kJson, status_verb},
 };
@@ -84,38 +100,54 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
   if (*verb.target != '\0') command.add_option(verb.target, options.target)->required();
   const auto has = [&](unsigned group) { return (verb.options & group) != 0; };
   if (has(kConfiguration)) {
-    command.add_option("--set", raw.sets, "KEY=VALUE: override a parameter, dotted key, TOML value; repeatable")
+    command
+        .add_option("--set",
+                    raw.sets,
+                    "KEY=VALUE: override a parameter, dotted key, TOML value; repeatable")
         ->type_name("KEY=VALUE")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);
     command.add_option("--seed", raw.seed, "master seed (sim.seed)")->type_name("N");
-    command.add_option("--replicates", raw.replicates, "replicates at every point (sim.replicates)")->type_name("N");
+    command
+        .add_option("--replicates", raw.replicates, "replicates at every point (sim.replicates)")
+        ->type_name("N");
   }
   if (has(kConfiguration | kPreset)) {
-    command.add_option("--preset", options.preset, "named set of parameter values; `attica show` lists them")
+    command
+        .add_option(
+            "--preset", options.preset, "named set of parameter values; `attica show` lists them")
         ->type_name("NAME");
   }
   if (has(kRunning | kThreads)) {
     command.add_option("--threads", options.threads, "worker threads; results do not depend on it")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
-    command.add_option("--out", options.out, "folder that receives the run folder (default: runs)")->type_name("DIR");
+    command.add_option("--out", options.out, "folder that receives the run folder (default: runs)")
+        ->type_name("DIR");
   }
   if (has(kRunning)) {
-    command.add_option("--name", options.name, "first part of the run folder's name (default: the study's)")
+    command
+        .add_option(
+            "--name", options.name, "first part of the run folder's name (default: the study's)")
         ->type_name("NAME");
-    command.add_flag("--resume", options.resume, "carry on with an existing run folder, or start it");
-    command.add_flag("--force", options.force, "move an existing run folder aside and start anew")->excludes("--resume");
-    command.add_option("--max-time", raw.max_time, "stop at a checkpoint after this time, exit code 75")->type_name("TIME");
+    command.add_flag(
+        "--resume", options.resume, "carry on with an existing run folder, or start it");
+    command.add_flag("--force", options.force, "move an existing run folder aside and start anew")
+        ->excludes("--resume");
+    command
+        .add_option(
+            "--max-time", raw.max_time, "stop at a checkpoint after this time, exit code 75")
+        ->type_name("TIME");
     command.add_flag("--dry-run", options.dry_run, "say what would be done, write nothing");
   }
   if (has(kMargin)) {
     command
         .add_option("--margin",
                     raw.margin,
-                    std::string(verb.name) == "check" ? "relative margin instead of the declared one; recorded as post hoc"
-                                                      : "relative margin of every comparison (check.margin)")
+                    std::string(verb.name) == "check"
+                        ? "relative margin instead of the declared one; recorded as post hoc"
+                        : "relative margin of every comparison (check.margin)")
         ->type_name("R")
         ->check(CLI::NonNegativeNumber);
   }
@@ -124,28 +156,34 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
         ->delimiter(',')
         ->type_name("LIST")
         ->check(CLI::IsMember({"svg", "pdf", "png"}));
-    command.add_option("--style", options.style, fmt::format("one of {}", fmt::join(style_names(), ", ")))
+    command
+        .add_option(
+            "--style", options.style, fmt::format("one of {}", fmt::join(style_names(), ", ")))
         ->type_name("STYLE")
         ->check(CLI::IsMember(style_names()));
     command.add_option("--width", options.width, "half (one column) or full")
         ->type_name("WIDTH")
         ->check(CLI::IsMember({"half", "full"}));
   }
-  if (has(kJson)) command.add_flag("--json", options.json, "print one JSON object and nothing else");
+  if (has(kJson))
+    command.add_flag("--json", options.json, "print one JSON object and nothing else");
   command.add_flag("--quiet", options.quiet, "no progress, no remarks");
 }
 
 void interpret(const Verb& verb, const RawOptions& raw, Options& options) {
   for (const std::string& set : raw.sets) options.overrides.push_back({"--set " + set, set});
-  if (!raw.seed.empty()) options.overrides.push_back({"--seed " + raw.seed, "sim.seed=" + raw.seed});
+  if (!raw.seed.empty())
+    options.overrides.push_back({"--seed " + raw.seed, "sim.seed=" + raw.seed});
   if (!raw.replicates.empty()) {
-    options.overrides.push_back({"--replicates " + raw.replicates, "sim.replicates=" + raw.replicates});
+    options.overrides.push_back(
+        {"--replicates " + raw.replicates, "sim.replicates=" + raw.replicates});
   }
   if (raw.margin >= 0) {
     if (verb.run == check_verb) {
       options.margin = raw.margin;
     } else {
-      options.overrides.push_back({fmt::format("--margin {}", raw.margin), fmt::format("check.margin={:e}", raw.margin)});
+      options.overrides.push_back(
+          {fmt::format("--margin {}", raw.margin), fmt::format("check.margin={:e}", raw.margin)});
     }
   }
   if (!raw.max_time.empty()) options.max_seconds = parse_duration(raw.max_time);
@@ -165,8 +203,11 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
   CLI::App app{"attica: does the theory describe the simulation, and how do I know?", "attica"};
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
-  app.footer("`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or configuration,\n"
-             "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with --resume).");
+  app.footer(
+      "`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or "
+      "configuration,\n"
+      "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with "
+      "--resume).");
   Options options;
   options.command_line.assign(argv, argv + argc);
   RawOptions raw;
@@ -175,9 +216,12 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
     names.emplace_back(verb.name);
     add_options(*app.add_subcommand(verb.name, verb.summary), verb, options, raw);
   }
-  if (argc > 1 && argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     const std::string near = nearest(argv[1], names);
-    fmt::print(stderr, "attica: error: unknown verb '{}'; {}\n", argv[1],
+    fmt::print(stderr,
+               "attica: error: unknown verb '{}'; {}\n",
+               argv[1],
                near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
                             : fmt::format("did you mean '{}'?", near));
     return kExitUsage;
@@ -193,7 +237,8 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
       if (!app.got_subcommand(verb.name)) continue;
       interpret(verb, raw, options);
       const int code = verb.run(options, registry);
-      if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
+      if (std::fflush(stdout) != 0)
+        throw Error(ErrorKind::storage, "cannot write to standard output");
       return code;
     }
   } catch (const Error& error) {

@@ -8,8 +8,8 @@
 
 namespace attica::app {
 
-/// @brief Runs the program with these studies and returns its exit code. A program of your own with studies of your
-/// own is `return attica::app::program(argc, argv, my_studies);`.
+/// @brief Runs the program with these studies and returns its exit code. A program of your own with
+/// studies of your own is `return attica::app::program(argc, argv, my_studies);`.
 int program(int argc, char** argv, const std::vector<Study>& registry);
 
 }  // namespace attica::app

@@ -18,7 +18,11 @@ std::string duration_text(double seconds) {
 }
 
 Progress::Progress(std::size_t total, bool quiet)
-    : total_(total), quiet_(quiet), terminal_(::isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
+    : total_(total),
+      quiet_(quiet),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      last_(start_) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);
@@ -33,12 +37,21 @@ void Progress::update(std::size_t done) {
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double fraction = static_cast<double>(done) / static_cast<double>(total_);
   const std::string left =
-      done == 0 ? "" : fmt::format(", about {} left", duration_text(elapsed * (1 - fraction) / fraction));
+      done == 0
+          ? ""
+          : fmt::format(", about {} left", duration_text(elapsed * (1 - fraction) / fraction));
   constexpr double kPercent = 100;
   if (terminal_) {
     constexpr int kWidth = 30;
     const int filled = static_cast<int>(fraction * kWidth);
-    fmt::print(stderr, "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %{}", "", filled, "", kWidth - filled, kPercent * fraction, left);
+    fmt::print(stderr,
+               "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %{}",
+               "",
+               filled,
+               "",
+               kWidth - filled,
+               kPercent * fraction,
+               left);
     std::fflush(stderr);
     drawn_ = true;
   } else {

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief How far a run is: a bar with the time left on a terminal, else a line a minute. On standard error.
+/// @brief How far a run is: a bar with the time left on a terminal, else a line a minute. On
+/// standard error.
 
 #include <chrono>
 #include <cstddef>

@@ -38,7 +38,8 @@ std::string curve_key(const std::string& name, const Point& point, const std::st
   return name + '\x1f' + describe(point) + '\x1f' + x_name;
 }
 
-std::vector<std::string> point_columns(std::span<const Prediction> theory, const Replicates* simulation) {
+std::vector<std::string> point_columns(std::span<const Prediction> theory,
+                                       const Replicates* simulation) {
   std::vector<std::string> columns;
   const auto add = [&](const Point& point) {
     for (const auto& [name, value] : point) {
@@ -56,7 +57,8 @@ std::vector<std::string> point_columns(std::span<const Prediction> theory, const
 std::string point_fields(const Point& point, const std::vector<std::string>& columns) {
   std::string fields;
   for (const std::string& column : columns) {
-    const auto at = std::find_if(point.begin(), point.end(), [&](const auto& c) { return c.first == column; });
+    const auto at =
+        std::find_if(point.begin(), point.end(), [&](const auto& c) { return c.first == column; });
     if (at != point.end()) fields += csv_field(describe(at->second));
     fields += ',';
   }
@@ -69,7 +71,8 @@ std::string joined_columns(const std::vector<std::string>& columns) {
   return text;
 }
 
-/// Fields of the CSV record that starts at `position`, which moves past it; quoted fields may hold anything.
+/// Fields of the CSV record that starts at `position`, which moves past it; quoted fields may hold
+/// anything.
 std::vector<std::string> read_record(const std::string& text, std::size_t& position) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -104,10 +107,11 @@ bool parse_number(const std::string& text, double& value) {
 }  // namespace
 
 std::string encode(const PartRecord& part) {
-  std::string body =
-      Json{{"first_replicate", part.first_replicate}, {"replicates", part.outcomes.size()}, {"seconds", part.seconds}}
-          .dump() +
-      "\n";
+  std::string body = Json{{"first_replicate", part.first_replicate},
+                          {"replicates", part.outcomes.size()},
+                          {"seconds", part.seconds}}
+                         .dump() +
+                     "\n";
   for (const Outcome& outcome : part.outcomes) {
     Json series = Json::array();
     for (const Series& s : outcome.series) {
@@ -129,7 +133,8 @@ PartRecord decode(std::string_view content) {
   const Error damaged(ErrorKind::storage, "damaged part file");
   const auto end_of_line = content.find('\n');
   if (!content.starts_with(kPartMagic) || end_of_line == std::string_view::npos) throw damaged;
-  const std::string_view digest = content.substr(kPartMagic.size(), end_of_line - kPartMagic.size());
+  const std::string_view digest =
+      content.substr(kPartMagic.size(), end_of_line - kPartMagic.size());
   content.remove_prefix(end_of_line + 1);
   if (sha256(content) != digest) throw damaged;
   PartRecord part;
@@ -144,11 +149,19 @@ PartRecord decode(std::string_view content) {
       header = false;
       continue;
     }
-    Outcome outcome{.series = {}, .status = line.at("status"), .failed = line.value("failed", false), .message = line.value("message", "")};
+    Outcome outcome{.series = {},
+                    .status = line.at("status"),
+                    .failed = line.value("failed", false),
+                    .message = line.value("message", "")};
     for (const Json& s : line.at("series")) {
-      Series series{.name = s.at("name"), .point = point_from(s.at("point")), .x_name = s.at("x_name"), .x = s.at("x"), .y = {}};
+      Series series{.name = s.at("name"),
+                    .point = point_from(s.at("point")),
+                    .x_name = s.at("x_name"),
+                    .x = s.at("x"),
+                    .y = {}};
       for (const Json& y : s.at("y")) {
-        series.y.push_back(y.is_null() ? std::numeric_limits<double>::quiet_NaN() : y.get<double>());
+        series.y.push_back(y.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                       : y.get<double>());
       }
       outcome.series.push_back(std::move(series));
     }
@@ -158,11 +171,13 @@ PartRecord decode(std::string_view content) {
 }
 
 ObservedCurve& Replicates::curve(const Series& series, const Point& point) {
-  const auto [at, fresh] = index_.try_emplace(curve_key(series.name, point, series.x_name), curves_.size());
+  const auto [at, fresh] =
+      index_.try_emplace(curve_key(series.name, point, series.x_name), curves_.size());
   if (fresh) {
-    curves_.push_back({.mean = {.name = series.name, .point = point, .x_name = series.x_name, .x = {}, .y = {}},
-                       .values = {},
-                       .replicates = {}});
+    curves_.push_back(
+        {.mean = {.name = series.name, .point = point, .x_name = series.x_name, .x = {}, .y = {}},
+         .values = {},
+         .replicates = {}});
   }
   return curves_[at->second];
 }
@@ -180,7 +195,8 @@ void Replicates::add(const PartRecord& part, const Point& coordinates) {
       for (std::size_t k = 0; k < series.x.size(); ++k) {
         std::size_t at = k;
         if (at >= c.mean.x.size() || c.mean.x[at] != series.x[k]) {
-          at = static_cast<std::size_t>(std::find(c.mean.x.begin(), c.mean.x.end(), series.x[k]) - c.mean.x.begin());
+          at = static_cast<std::size_t>(std::find(c.mean.x.begin(), c.mean.x.end(), series.x[k]) -
+                                        c.mean.x.begin());
         }
         if (at == c.mean.x.size()) {
           c.mean.x.push_back(series.x[k]);
@@ -198,7 +214,8 @@ void Replicates::finish() {
   for (ObservedCurve& c : curves_) {
     std::vector<std::size_t> order(c.mean.x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](auto a, auto b) { return c.mean.x[a] < c.mean.x[b]; });
+    std::sort(
+        order.begin(), order.end(), [&](auto a, auto b) { return c.mean.x[a] < c.mean.x[b]; });
     ObservedCurve sorted{.mean = c.mean, .values = {}, .replicates = {}};
     sorted.mean.x.clear();
     sorted.mean.y.clear();
@@ -224,11 +241,15 @@ std::string csv_field(const std::string& text) {
 
 std::string replicates_csv(const std::string& study, const Replicates& replicates) {
   const std::vector<std::string> columns = point_columns({}, &replicates);
-  std::string text = fmt::format("study,series,{}x_name,x,replicate,value\n", joined_columns(columns));
+  std::string text =
+      fmt::format("study,series,{}x_name,x,replicate,value\n", joined_columns(columns));
   auto out = std::back_inserter(text);
   for (const ObservedCurve& c : replicates.curves()) {
-    const std::string head =
-        fmt::format("{},{},{}{},", csv_field(study), csv_field(c.mean.name), point_fields(c.mean.point, columns), csv_field(c.mean.x_name));
+    const std::string head = fmt::format("{},{},{}{},",
+                                         csv_field(study),
+                                         csv_field(c.mean.name),
+                                         point_fields(c.mean.point, columns),
+                                         csv_field(c.mean.x_name));
     for (std::size_t k = 0; k < c.mean.x.size(); ++k) {
       for (std::size_t r = 0; r < c.values[k].size(); ++r) {
         fmt::format_to(out, "{}{},{},", head, c.mean.x[k], c.replicates[k][r]);
@@ -249,13 +270,15 @@ Replicates read_replicates(const std::filesystem::path& path) {
   const auto bad = [&](std::size_t line) -> Error {
     return {ErrorKind::storage, fmt::format("{}:{}: damaged replicates file", path.string(), line)};
   };
-  if (header.size() < kBefore + kAfter || header.front() != "study" || header.back() != "value") throw bad(1);
+  if (header.size() < kBefore + kAfter || header.front() != "study" || header.back() != "value")
+    throw bad(1);
   Replicates result;
   std::set<std::uint64_t> seen;
   for (std::size_t line = 2; position < text.size(); ++line) {
     const std::vector<std::string> fields = read_record(text, position);
     if (fields.size() != header.size()) throw bad(line);
-    Series series{.name = fields[1], .point = {}, .x_name = fields[fields.size() - kAfter], .x = {}, .y = {}};
+    Series series{
+        .name = fields[1], .point = {}, .x_name = fields[fields.size() - kAfter], .x = {}, .y = {}};
     for (std::size_t k = kBefore; k + kAfter < fields.size(); ++k) {
       if (fields[k].empty()) continue;
       double number = 0;
@@ -268,7 +291,8 @@ Replicates read_replicates(const std::filesystem::path& path) {
     double x = 0;
     double replicate = 0;
     double value = std::numeric_limits<double>::quiet_NaN();
-    if (!parse_number(fields[fields.size() - 3], x) || !parse_number(fields[fields.size() - 2], replicate) ||
+    if (!parse_number(fields[fields.size() - 3], x) ||
+        !parse_number(fields[fields.size() - 2], replicate) ||
         (!fields.back().empty() && !parse_number(fields.back(), value))) {
       throw bad(line);
     }
@@ -290,10 +314,16 @@ std::string results_csv(const std::string& study,
                         std::span<const Prediction> theory,
                         const Replicates* simulation) {
   const std::vector<std::string> columns = point_columns(theory, simulation);
-  std::string text = fmt::format("study,series,kind,{}x_name,x,mean,sem,sd,n\n", joined_columns(columns));
+  std::string text =
+      fmt::format("study,series,kind,{}x_name,x,mean,sem,sd,n\n", joined_columns(columns));
   auto out = std::back_inserter(text);
   const auto head = [&](const Series& s, const char* kind) {
-    return fmt::format("{},{},{},{}{},", csv_field(study), csv_field(s.name), kind, point_fields(s.point, columns), csv_field(s.x_name));
+    return fmt::format("{},{},{},{}{},",
+                       csv_field(study),
+                       csv_field(s.name),
+                       kind,
+                       point_fields(s.point, columns),
+                       csv_field(s.x_name));
   };
   for (const Prediction& p : theory) {
     const std::string start = head(p.series, "theory");
@@ -319,9 +349,11 @@ std::string results_csv(const std::string& study,
   return text;
 }
 
-std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory, const Replicates& simulation) {
+std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory,
+                                           const Replicates& simulation) {
   std::vector<RecordedCurve> curves;
-  for (const Prediction& p : theory) curves.push_back({.theory = true, .mean = p.series, .sem = {}, .sd = {}, .n = {}});
+  for (const Prediction& p : theory)
+    curves.push_back({.theory = true, .mean = p.series, .sem = {}, .sd = {}, .n = {}});
   for (const ObservedCurve& c : simulation.curves()) {
     RecordedCurve curve{.theory = false, .mean = c.mean, .sem = {}, .sd = {}, .n = {}};
     curve.mean.x.clear();

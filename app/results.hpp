@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief Observations on their way from a piece of work to results.csv: part files, the table of all replicates,
-/// and the tidy files that users read.
+/// @brief Observations on their way from a piece of work to results.csv: part files, the table of
+/// all replicates, and the tidy files that users read.
 
 #include <filesystem>
 #include <map>
@@ -22,7 +22,8 @@ struct PartRecord {
   double seconds = 0;  ///< wall time of the piece
 };
 
-/// @brief A part file: a line with the SHA-256 of the rest, a header line, then one JSON line per replicate.
+/// @brief A part file: a line with the SHA-256 of the rest, a header line, then one JSON line per
+/// replicate.
 /// @throws Error of kind numerical if an observation that is not marked failed is not finite
 std::string encode(const PartRecord& part);
 /// @brief The inverse. @throws Error of kind storage if the content is damaged or truncated
@@ -63,7 +64,8 @@ std::string results_csv(const std::string& study,
                         const Replicates* simulation);
 
 /// @brief What figures draw.
-std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory, const Replicates& simulation);
+std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory,
+                                           const Replicates& simulation);
 
 /// @brief A field of a CSV line, quoted where needed (RFC 4180).
 std::string csv_field(const std::string& text);

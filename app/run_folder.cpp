@@ -36,7 +36,10 @@ void check_format(const fs::path& path, const Json& run) {
   const int format = run.value("format", 0);
   if (format < 1 || format > kRunFormat) {
     throw Error(ErrorKind::storage,
-                fmt::format("'{}' has format {}; this attica reads formats 1 to {}", path.string(), format, kRunFormat));
+                fmt::format("'{}' has format {}; this attica reads formats 1 to {}",
+                            path.string(),
+                            format,
+                            kRunFormat));
   }
 }
 
@@ -55,8 +58,10 @@ RunFolder::RunFolder(const fs::path& path, FolderMode mode) : path_(path) {
     fs::create_directories(path.parent_path());
     bool fresh = fs::create_directory(path);
     if (!fresh && mode == FolderMode::create) {
-      throw Error(ErrorKind::storage,
-                  fmt::format("run folder '{}' exists; --resume carries on with it, --force starts anew", path.string()));
+      throw Error(
+          ErrorKind::storage,
+          fmt::format("run folder '{}' exists; --resume carries on with it, --force starts anew",
+                      path.string()));
     }
     lock_ = std::make_unique<FolderLock>(path);
     if (!fresh && mode == FolderMode::force) {
@@ -68,7 +73,9 @@ RunFolder::RunFolder(const fs::path& path, FolderMode mode) : path_(path) {
     }
     fs::create_directory(path / "parts");
   } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorKind::storage, fmt::format("cannot make run folder '{}': {}", path.string(), error.code().message()));
+    throw Error(
+        ErrorKind::storage,
+        fmt::format("cannot make run folder '{}': {}", path.string(), error.code().message()));
   }
   if (fs::exists(path / "run.json")) check_format(path, parse_json(path / "run.json"));
 }
@@ -80,7 +87,8 @@ void RunFolder::write(const std::string& name, std::string_view content) const {
 void RunFolder::log(const std::string& line) const {
   std::ofstream file(path_ / "log.txt", std::ios::app);
   file << now_text() << "  " << line << '\n';
-  if (!file.flush()) throw Error(ErrorKind::storage, fmt::format("cannot write '{}'", (path_ / "log.txt").string()));
+  if (!file.flush())
+    throw Error(ErrorKind::storage, fmt::format("cannot write '{}'", (path_ / "log.txt").string()));
 }
 
 void RunFolder::store(const PieceOfRun& piece, const PartRecord& part) const {
@@ -107,7 +115,8 @@ std::vector<PieceOfRun> RunFolder::missing(const std::vector<PieceOfRun>& pieces
 Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& pieces) const {
   Replicates all;
   for (const PieceOfRun& piece : pieces) {
-    all.add(decode(read_whole(path_ / "parts" / piece.file_name())), work.problems[piece.problem].coordinates);
+    all.add(decode(read_whole(path_ / "parts" / piece.file_name())),
+            work.problems[piece.problem].coordinates);
   }
   all.finish();
   return all;
@@ -115,7 +124,8 @@ Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& p
 
 RunRecord read_run(const fs::path& folder) {
   if (!fs::exists(folder / "run.json")) {
-    throw Error(ErrorKind::input, fmt::format("'{}' is not a run folder: it has no run.json", folder.string()));
+    throw Error(ErrorKind::input,
+                fmt::format("'{}' is not a run folder: it has no run.json", folder.string()));
   }
   const Json run = parse_json(folder / "run.json");
   check_format(folder, run);
@@ -135,16 +145,18 @@ RunRecord read_run(const fs::path& folder) {
                      .diagnostics = theory.at("diagnostics"),
                      .pieces = run.at("pieces")};
     for (const Json& rule : run.at("agreement")) {
-      record.rules.push_back({.series = rule.at("series"),
-                              .relative = rule.at("relative"),
-                              .absolute = rule.at("absolute"),
-                              .tails = rule.at("tails") == "normal" ? Tails::normal : Tails::guarded,
-                              .deterministic = rule.at("deterministic")});
+      record.rules.push_back(
+          {.series = rule.at("series"),
+           .relative = rule.at("relative"),
+           .absolute = rule.at("absolute"),
+           .tails = rule.at("tails") == "normal" ? Tails::normal : Tails::guarded,
+           .deterministic = rule.at("deterministic")});
     }
     for (const Json& p : theory.at("predictions")) record.theory.push_back(prediction_from(p));
     return record;
   } catch (const nlohmann::json::exception& error) {
-    throw Error(ErrorKind::storage, fmt::format("run folder '{}' is damaged: {}", folder.string(), error.what()));
+    throw Error(ErrorKind::storage,
+                fmt::format("run folder '{}' is damaged: {}", folder.string(), error.what()));
   }
 }
 
@@ -181,10 +193,14 @@ std::string run_json(const Work& work,
 std::string theory_json(const TheoryRecord& theory) {
   Json predictions = Json::array();
   for (const Prediction& p : theory.predictions) predictions.push_back(to_json(p));
-  return dump({{"predictions", std::move(predictions)}, {"diagnostics", to_json(theory.diagnostics)}}) + "\n";
+  return dump({{"predictions", std::move(predictions)},
+               {"diagnostics", to_json(theory.diagnostics)}}) +
+         "\n";
 }
 
-std::string provenance_json(const Work& work, const std::vector<std::string>& command_line, int threads) {
+std::string provenance_json(const Work& work,
+                            const std::vector<std::string>& command_line,
+                            int threads) {
   struct utsname machine = {};
   ::uname(&machine);
   return dump({{"attica", kVersion},
@@ -193,7 +209,8 @@ std::string provenance_json(const Work& work, const std::vector<std::string>& co
                {"build_type", kBuildType},
                {"native", kNative},
                {"libraries", kLibraries},
-               {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+               {"system",
+                fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
                {"host", machine.nodename},
                {"processors", std::thread::hardware_concurrency()},
                {"threads", threads},

@@ -41,7 +41,8 @@ class RunFolder {
 
   /// @brief Stores a piece's result; it exists from then on, whatever happens.
   void store(const PieceOfRun& piece, const PartRecord& part) const;
-  /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and done again.
+  /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and
+  /// done again.
   std::vector<PieceOfRun> missing(const std::vector<PieceOfRun>& pieces) const;
   /// @brief All observations, in the order of `pieces`.
   Replicates collect(const Work& work, const std::vector<PieceOfRun>& pieces) const;
@@ -82,9 +83,13 @@ std::string run_json(const Work& work,
 std::string theory_json(const TheoryRecord& theory);
 
 /// @brief The text of provenance.json: program, machine, inputs, command line.
-std::string provenance_json(const Work& work, const std::vector<std::string>& command_line, int threads);
+std::string provenance_json(const Work& work,
+                            const std::vector<std::string>& command_line,
+                            int threads);
 
 /// @brief <out>/<name>-<hash8>
-std::filesystem::path run_path(const std::filesystem::path& out, const std::string& name, const Work& work);
+std::filesystem::path run_path(const std::filesystem::path& out,
+                               const std::string& name,
+                               const Work& work);
 
 }  // namespace attica::app

@@ -25,10 +25,12 @@ class SignalWatch {
     g_signal = 0;
     struct sigaction action = {};
     action.sa_handler = [](int number) { g_signal = number; };
-    for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &action, &previous_[k]);
+    for (std::size_t k = 0; k < kSignals.size(); ++k)
+      ::sigaction(kSignals[k], &action, &previous_[k]);
   }
   ~SignalWatch() {
-    for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &previous_[k], nullptr);
+    for (std::size_t k = 0; k < kSignals.size(); ++k)
+      ::sigaction(kSignals[k], &previous_[k], nullptr);
   }
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
@@ -74,7 +76,8 @@ RunnerEnd run_pieces(const Work& work,
   std::jthread supervisor([&](const std::stop_token& over) {
     constexpr auto kPoll = std::chrono::milliseconds(50);
     while (!over.stop_requested()) {
-      if (options.max_seconds && std::chrono::duration<double>(Clock::now() - start).count() > *options.max_seconds) {
+      if (options.max_seconds &&
+          std::chrono::duration<double>(Clock::now() - start).count() > *options.max_seconds) {
         out_of_time = true;
       }
       if (SignalWatch::raised() || out_of_time) stop.request_stop();
@@ -87,7 +90,8 @@ RunnerEnd run_pieces(const Work& work,
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
   tbb::task_arena arena(options.threads);
   arena.execute([&] {
-    // Every worker takes the next piece in order until there is none: no piece waits behind a slow one.
+    // Every worker takes the next piece in order until there is none: no piece waits behind a slow
+    // one.
     tbb::parallel_for(
         std::size_t{0},
         threads,

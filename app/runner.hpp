@@ -24,8 +24,8 @@ enum class RunnerEnd {
   interrupted,  ///< SIGINT, SIGTERM or SIGUSR1
 };
 
-/// @brief Runs the pieces, each on one thread, and hands every result to `store`, which may be called by several
-/// threads at once. The first exception stops the rest and is thrown again.
+/// @brief Runs the pieces, each on one thread, and hands every result to `store`, which may be
+/// called by several threads at once. The first exception stops the rest and is thrown again.
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,

@@ -27,7 +27,8 @@ void warn(const Options& options, const std::vector<std::string>& warnings) {
 
 Work prepare(const Options& options, const Registry& registry) {
   return prepare(read_configuration(
-      {.target = options.target, .preset = options.preset, .overrides = options.overrides}, registry));
+      {.target = options.target, .preset = options.preset, .overrides = options.overrides},
+      registry));
 }
 
 std::vector<AgreementRule> agreement_rules(const Work& work) {
@@ -57,7 +58,9 @@ std::vector<fs::path> draw_run(const Study& study,
 
 /// The configuration a run recorded.
 CheckedConfiguration recorded_configuration(const RunRecord& run, const Registry& registry) {
-  return read_configuration({.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}}, registry);
+  return read_configuration(
+      {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
+      registry);
 }
 
 fs::path run_folder(const Options& options) {
@@ -71,10 +74,12 @@ fs::path run_folder(const Options& options) {
 RunRecord read_complete_run(const fs::path& folder) {
   RunRecord run = read_run(folder);
   if (!run.complete) {
-    throw Error(ErrorKind::storage,
-                fmt::format("run '{}' is not finished; `attica status` says what is missing, `attica run --resume` "
-                            "carries on",
-                            folder.string()));
+    throw Error(
+        ErrorKind::storage,
+        fmt::format(
+            "run '{}' is not finished; `attica status` says what is missing, `attica run --resume` "
+            "carries on",
+            folder.string()));
   }
   return run;
 }
@@ -101,28 +106,30 @@ int finish(const Options& options,
   Json diagnostics = to_json(theory.diagnostics);
   diagnostics["statuses"] = replicates.statuses();
   if (!replicates.failures().empty()) diagnostics["failures"] = replicates.failures();
-  const CheckRecord verdict = check({.study = c.study->name,
-                                     .run = folder.path().string(),
-                                     .rules = rules,
-                                     .theory = theory.predictions,
-                                     .simulation = &replicates,
-                                     .claims = claims(*c.study, c.values, theory.predictions, replicates),
-                                     .diagnostics = std::move(diagnostics),
-                                     .family = c.values.text("check.family"),
-                                     .seed = work.seed(),
-                                     .post_hoc_margin = std::nullopt,
-                                     .failed = theory.failed || !replicates.failures().empty()});
+  const CheckRecord verdict =
+      check({.study = c.study->name,
+             .run = folder.path().string(),
+             .rules = rules,
+             .theory = theory.predictions,
+             .simulation = &replicates,
+             .claims = claims(*c.study, c.values, theory.predictions, replicates),
+             .diagnostics = std::move(diagnostics),
+             .family = c.values.text("check.family"),
+             .seed = work.seed(),
+             .post_hoc_margin = std::nullopt,
+             .failed = theory.failed || !replicates.failures().empty()});
   folder.write("check.json", dump(verdict.object, 2) + "\n");
   folder.write("run.json", run_json(work, name, all.size(), rules, &replicates));
 
   std::vector<fs::path> figures;
   try {
-    figures = draw_run(*c.study,
-                       c.values,
-                       {.curves = recorded_curves(theory.predictions, replicates), .residuals = verdict.residuals},
-                       {.folder = folder.path() / "plots",
-                        .formats = c.values.texts("plot.formats"),
-                        .metadata = figure_metadata(name, work.hash, std::string(describe(verdict.verdict)))});
+    figures = draw_run(
+        *c.study,
+        c.values,
+        {.curves = recorded_curves(theory.predictions, replicates), .residuals = verdict.residuals},
+        {.folder = folder.path() / "plots",
+         .formats = c.values.texts("plot.formats"),
+         .metadata = figure_metadata(name, work.hash, std::string(describe(verdict.verdict)))});
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::storage) throw;
     remark(options, fmt::format("warning: no figure: {}", error.what()));
@@ -135,7 +142,8 @@ int finish(const Options& options,
     fmt::print("{}\n", verdict.object.at("summary").get<std::string>());
     fmt::print("run     {}\n", folder.path().string());
     for (const fs::path& figure : figures) {
-      if (figure.extension() == ".pdf" || figure.extension() == ".svg" || figure.extension() == ".png") {
+      if (figure.extension() == ".pdf" || figure.extension() == ".svg" ||
+          figure.extension() == ".png") {
         fmt::print("figure  {}\n", figure.string());
       }
     }
@@ -146,14 +154,16 @@ int finish(const Options& options,
 int describe_dry_run(const Work& work, const fs::path& path, const std::vector<PieceOfRun>& all) {
   std::size_t points = 0;
   for (const Problem& problem : work.problems) points += problem.experiment->points();
-  fmt::print("study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces      {}\n",
-             work.configuration.study->name,
-             path.string(),
-             fs::exists(path) ? " (exists)" : "",
-             work.problems.size(),
-             points,
-             work.replicates(),
-             all.size());
+  fmt::print(
+      "study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
+      "  {}\n",
+      work.configuration.study->name,
+      path.string(),
+      fs::exists(path) ? " (exists)" : "",
+      work.problems.size(),
+      points,
+      work.replicates(),
+      all.size());
   return kExitDone;
 }
 
@@ -164,7 +174,8 @@ std::uint64_t recorded_replicates(const fs::path& folder) {
 
 int carry_out(const Options& options, Work work) {
   const std::string name = options.name.empty() ? work.configuration.study->name : options.name;
-  if (name.find('/') != std::string::npos) throw invalid_parameter("--name", name, "a name without '/'");
+  if (name.find('/') != std::string::npos)
+    throw invalid_parameter("--name", name, "a name without '/'");
   const fs::path path = run_path(options.out, name, work);
   warn(options, work.warnings);
   if (options.dry_run) return describe_dry_run(work, path, pieces(work, work.replicates()));
@@ -172,9 +183,10 @@ int carry_out(const Options& options, Work work) {
   const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   warn(options, theory.warnings);
 
-  const RunFolder folder(path, options.force    ? FolderMode::force
-                               : options.resume ? FolderMode::resume
-                                                : FolderMode::create);
+  const RunFolder folder(path,
+                         options.force    ? FolderMode::force
+                         : options.resume ? FolderMode::resume
+                                          : FolderMode::create);
   const std::uint64_t recorded = recorded_replicates(path);
   if (recorded > work.replicates()) {
     remark(options, fmt::format("the run has {} replicates already: keeping them", recorded));
@@ -200,7 +212,9 @@ int carry_out(const Options& options, Work work) {
   if (end != RunnerEnd::finished) {
     const std::size_t left = folder.missing(all).size();
     const std::string text =
-        fmt::format("stopped with {} of {} pieces done; run again with --resume", all.size() - left, all.size());
+        fmt::format("stopped with {} of {} pieces done; run again with --resume",
+                    all.size() - left,
+                    all.size());
     folder.log(text);
     fmt::print(stderr, "{}\n", text);
     const bool nothing_done = left == all.size();
@@ -220,7 +234,9 @@ int run_verb(const Options& options, const Registry& registry) {
 
 int demo_verb(const Options& options, const Registry& registry) {
   const auto has_demo = [](const Study& study) {
-    return std::any_of(study.presets.begin(), study.presets.end(), [](const Preset& p) { return p.name == "demo"; });
+    return std::any_of(study.presets.begin(), study.presets.end(), [](const Preset& p) {
+      return p.name == "demo";
+    });
   };
   const auto study = std::find_if(registry.begin(), registry.end(), has_demo);
   if (study == registry.end()) throw Error(ErrorKind::input, "no study has a preset named 'demo'");
@@ -239,7 +255,8 @@ int theory_verb(const Options& options, const Registry& registry) {
   const TheoryRecord theory = compute_theory(work, TheoryGrid::requested);
   warn(options, theory.warnings);
   if (theory.predictions.empty()) {
-    throw Error(ErrorKind::input, fmt::format("study '{}' has no theory to print", work.configuration.study->name));
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' has no theory to print", work.configuration.study->name));
   }
   if (options.json) {
     fmt::print("{}\n", dump(theory_object(work, theory), 2));
@@ -247,7 +264,9 @@ int theory_verb(const Options& options, const Registry& registry) {
     fmt::print("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
   if (theory.failed) {
-    fmt::print(stderr, "attica: error: the theory failed numerically at some points; --json names them under diagnostics\n");
+    fmt::print(stderr,
+               "attica: error: the theory failed numerically at some points; --json names them "
+               "under diagnostics\n");
   }
   return theory.failed ? kExitNumerical : kExitDone;
 }
@@ -257,17 +276,18 @@ int check_verb(const Options& options, const Registry& registry) {
   const RunRecord run = read_complete_run(path);
   const CheckedConfiguration c = recorded_configuration(run, registry);
   const Replicates replicates = read_replicates(path / "replicates.csv");
-  const CheckRecord verdict = check({.study = run.study,
-                                     .run = path.string(),
-                                     .rules = run.rules,
-                                     .theory = run.theory,
-                                     .simulation = &replicates,
-                                     .claims = claims(*c.study, c.values, run.theory, replicates),
-                                     .diagnostics = run.diagnostics,
-                                     .family = run.family,
-                                     .seed = run.seed,
-                                     .post_hoc_margin = options.margin,
-                                     .failed = run.has_failures || run.diagnostics.contains("failed")});
+  const CheckRecord verdict =
+      check({.study = run.study,
+             .run = path.string(),
+             .rules = run.rules,
+             .theory = run.theory,
+             .simulation = &replicates,
+             .claims = claims(*c.study, c.values, run.theory, replicates),
+             .diagnostics = run.diagnostics,
+             .family = run.family,
+             .seed = run.seed,
+             .post_hoc_margin = options.margin,
+             .failed = run.has_failures || run.diagnostics.contains("failed")});
   const FolderLock lock(path);
   write_atomically(path / "check.json", dump(verdict.object, 2) + "\n");
   if (options.json) {
@@ -292,15 +312,17 @@ int plot_verb(const Options& options, const Registry& registry) {
                                      .family = run.family,
                                      .seed = run.seed,
                                      .post_hoc_margin = std::nullopt});
-  DrawOptions drawing{.folder = path / "plots",
-                      .formats = options.formats.empty() ? c.values.texts("plot.formats") : options.formats,
-                      .metadata = figure_metadata(run.name, run.hash, std::string(describe(verdict.verdict)))};
+  DrawOptions drawing{
+      .folder = path / "plots",
+      .formats = options.formats.empty() ? c.values.texts("plot.formats") : options.formats,
+      .metadata = figure_metadata(run.name, run.hash, std::string(describe(verdict.verdict)))};
   if (!options.style.empty()) drawing.style = options.style;
   if (options.width == "full") drawing.width = FigureWidth::full;
-  for (const fs::path& file : draw_run(*c.study,
-                                       c.values,
-                                       {.curves = recorded_curves(run.theory, replicates), .residuals = verdict.residuals},
-                                       drawing)) {
+  for (const fs::path& file :
+       draw_run(*c.study,
+                c.values,
+                {.curves = recorded_curves(run.theory, replicates), .residuals = verdict.residuals},
+                drawing)) {
     fmt::print("{}\n", file.string());
   }
   return kExitDone;
@@ -311,7 +333,8 @@ int status_verb(const Options& options, const Registry&) {
   const RunRecord run = read_run(path);
   std::size_t done = 0;
   if (fs::is_directory(path / "parts")) {
-    for (const auto& entry : fs::directory_iterator(path / "parts")) done += entry.path().extension() == ".part" ? 1 : 0;
+    for (const auto& entry : fs::directory_iterator(path / "parts"))
+      done += entry.path().extension() == ".part" ? 1 : 0;
   }
   done = std::min(done, run.pieces);
   if (options.json) {
@@ -325,9 +348,15 @@ int status_verb(const Options& options, const Registry&) {
                      {"replicates", run.replicates}},
                     2));
   } else {
-    fmt::print("study       {}\nrun         {}\nreplicates  {}\npieces      {} of {} done\nstate       {}\n",
-               run.study, path.string(), run.replicates, done, run.pieces,
-               run.complete ? "complete" : "unfinished: carry on with `attica run ... --resume`");
+    fmt::print(
+        "study       {}\nrun         {}\nreplicates  {}\npieces      {} of {} done\nstate       "
+        "{}\n",
+        run.study,
+        path.string(),
+        run.replicates,
+        done,
+        run.pieces,
+        run.complete ? "complete" : "unfinished: carry on with `attica run ... --resume`");
   }
   return kExitDone;
 }
@@ -335,7 +364,8 @@ int status_verb(const Options& options, const Registry&) {
 int list_verb(const Options& options, const Registry& registry) {
   if (options.json) {
     Json list = Json::array();
-    for (const Study& study : registry) list.push_back({{"name", study.name}, {"question", study.question}});
+    for (const Study& study : registry)
+      list.push_back({{"name", study.name}, {"question", study.question}});
     fmt::print("{}\n", list.dump(2));
     return kExitDone;
   }
@@ -362,24 +392,37 @@ int show_verb(const Options& options, const Registry& registry) {
     for (const SeriesInfo& s : study.series) {
       object["series"].push_back({{"name", s.name}, {"symbol", s.symbol}, {"meaning", s.meaning}});
     }
-    for (const Preset& p : study.presets) object["presets"].push_back({{"name", p.name}, {"meaning", p.meaning}});
+    for (const Preset& p : study.presets)
+      object["presets"].push_back({{"name", p.name}, {"meaning", p.meaning}});
     for (const Source& s : study.sources) {
-      object["sources"].push_back({{"authors", s.authors}, {"year", s.year}, {"title", s.title}, {"arxiv", s.arxiv}, {"used", s.used}});
+      object["sources"].push_back({{"authors", s.authors},
+                                   {"year", s.year},
+                                   {"title", s.title},
+                                   {"arxiv", s.arxiv},
+                                   {"used", s.used}});
     }
     fmt::print("{}\n", object.dump(2));
     return kExitDone;
   }
-  fmt::print("{}: {}\n\nThe theory neglects: {}\n\nParameters\n", study.name, study.question, study.neglects);
+  fmt::print("{}: {}\n\nThe theory neglects: {}\n\nParameters\n",
+             study.name,
+             study.question,
+             study.neglects);
   for (const Parameter& p : parameters) {
     std::string fallback = p.fallback ? to_toml(*p.fallback) : "unset";
     constexpr std::size_t kLongest = 40;
-    if (fallback.size() > kLongest) fallback = fmt::format("{} values", std::get<List>(*p.fallback).size());
-    fmt::print("  {:<22} {}\n  {:<22}   {}; default {}", p.key, p.meaning, "", type_text(p), fallback);
-    if (std::isfinite(p.range.low) || std::isfinite(p.range.high)) fmt::print("; {}", p.range.describe(p.name()));
+    if (fallback.size() > kLongest)
+      fallback = fmt::format("{} values", std::get<List>(*p.fallback).size());
+    fmt::print(
+        "  {:<22} {}\n  {:<22}   {}; default {}", p.key, p.meaning, "", type_text(p), fallback);
+    if (std::isfinite(p.range.low) || std::isfinite(p.range.high))
+      fmt::print("; {}", p.range.describe(p.name()));
     fmt::print("\n");
   }
-  fmt::print("\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
-  for (const SeriesInfo& s : study.series) fmt::print("  {:<22} {}  {}\n", s.name, s.symbol, s.meaning);
+  fmt::print(
+      "\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
+  for (const SeriesInfo& s : study.series)
+    fmt::print("  {:<22} {}  {}\n", s.name, s.symbol, s.meaning);
   fmt::print("\nPresets\n");
   for (const Preset& p : study.presets) fmt::print("  {:<22} {}\n", p.name, p.meaning);
   fmt::print("\nSources\n");

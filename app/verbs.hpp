@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief What each verb does, given its options. Results go to standard output, talk to standard error; the return
-/// value is the exit code.
+/// @brief What each verb does, given its options. Results go to standard output, talk to standard
+/// error; the return value is the exit code.
 
 #include <optional>
 #include <string>

@@ -12,13 +12,16 @@
 namespace attica::app {
 namespace {
 
-/// Repeats an error with the place of its parameter in the configuration, if the user wrote it there.
+/// Repeats an error with the place of its parameter in the configuration, if the user wrote it
+/// there.
 Error located(const Error& error, const CheckedConfiguration& configuration) {
   for (const char* section : {"", "model.", "sim.", "sweep.", "theory.", "check.", "plot."}) {
     const std::string key = section + error.parameter().substr(0, error.parameter().find('['));
     const auto place = configuration.locations.find(key);
     if (place != configuration.locations.end()) {
-      return {error.kind(), fmt::format("{}: error: {}", place->second, error.what()), error.parameter()};
+      return {error.kind(),
+              fmt::format("{}: error: {}", place->second, error.what()),
+              error.parameter()};
     }
   }
   return error;
@@ -36,9 +39,11 @@ std::string identity(const Work& work) {
   std::string text = fmt::format("attica {}\nstudy {}\n", kVersion, work.configuration.study->name);
   const std::vector<Parameter> parameters = all_parameters(*work.configuration.study);
   for (const auto& [key, value] : work.configuration.values.entries()) {
-    const auto parameter = std::find_if(
-        parameters.begin(), parameters.end(), [&, &k = key](const Parameter& p) { return p.key == k; });
-    const bool swept = std::any_of(work.configuration.swept.begin(), work.configuration.swept.end(),
+    const auto parameter = std::find_if(parameters.begin(),
+                                        parameters.end(),
+                                        [&, &k = key](const Parameter& p) { return p.key == k; });
+    const bool swept = std::any_of(work.configuration.swept.begin(),
+                                   work.configuration.swept.end(),
                                    [&, &k = key](const SweptScalar& s) { return s.key == k; });
     if (swept || key == "sim.replicates" || parameter->section() == "plot" ||
         parameter->type == ParameterType::file) {
@@ -49,7 +54,8 @@ std::string identity(const Work& work) {
   for (const SweptScalar& s : work.configuration.swept) {
     text += fmt::format("sweep {} = {}\n", s.key, to_toml(Value(s.values)));
   }
-  for (const auto& [path, digest] : work.input_digests) text += std::get<std::string>(digest) + "\n";
+  for (const auto& [path, digest] : work.input_digests)
+    text += std::get<std::string>(digest) + "\n";
   return text;
 }
 
@@ -63,7 +69,11 @@ std::uint64_t Work::replicates() const {
 }
 
 Work prepare(CheckedConfiguration configuration) {
-  Work work{.configuration = std::move(configuration), .problems = {}, .input_digests = {}, .hash = {}, .warnings = {}};
+  Work work{.configuration = std::move(configuration),
+            .problems = {},
+            .input_digests = {},
+            .hash = {},
+            .warnings = {}};
   CheckedConfiguration& checked = work.configuration;
   checked.values.input_directories = input_directories(checked.directory);
   const std::vector<Parameter> parameters = all_parameters(*checked.study);
@@ -85,7 +95,8 @@ Work prepare(CheckedConfiguration configuration) {
         } catch (const Error&) {
           throw invalid_parameter(p.key, path.string(), "a readable file");
         }
-        work.input_digests.emplace_back(std::filesystem::weakly_canonical(path).string(), sha256(content));
+        work.input_digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
+                                        sha256(content));
       }
       problem.experiment = checked.study->make(values);
     } catch (const Error& error) {
@@ -98,7 +109,8 @@ Work prepare(CheckedConfiguration configuration) {
         work.warnings.push_back(warning);
       }
     }
-    // What the study completed is part of the resolved configuration, unless it differs along the sweep.
+    // What the study completed is part of the resolved configuration, unless it differs along the
+    // sweep.
     if (checked.swept.empty()) checked.values = values;
     work.problems.push_back(std::move(problem));
   }
@@ -158,7 +170,8 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
 Json theory_object(const Work& work, const TheoryRecord& theory) {
   Json parameters = Json::object();
   for (const auto& [key, value] : work.configuration.values.entries()) {
-    const bool swept = std::any_of(work.configuration.swept.begin(), work.configuration.swept.end(),
+    const bool swept = std::any_of(work.configuration.swept.begin(),
+                                   work.configuration.swept.end(),
                                    [&, &k = key](const SweptScalar& s) { return s.key == k; });
     if (!swept) parameters[key] = to_json(value);
   }

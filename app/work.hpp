@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief What a configuration asks for, built: the problems of the sweep, their theory, the pieces of their
-/// simulation, and the hash that names the run.
+/// @brief What a configuration asks for, built: the problems of the sweep, their theory, the pieces
+/// of their simulation, and the hash that names the run.
 
 #include <cstdint>
 #include <memory>
@@ -33,14 +33,15 @@ struct Work {
   std::uint64_t replicates() const;
 };
 
-/// @brief Builds all problems. @throws Error of kind input, with the place in the configuration where it is known
+/// @brief Builds all problems. @throws Error of kind input, with the place in the configuration
+/// where it is known
 Work prepare(CheckedConfiguration configuration);
 
 /// @brief All predictions, ready to be recorded: no non-finite number is left in them.
 struct TheoryRecord {
   std::vector<Prediction> predictions;
-  Table diagnostics;                ///< with "diverged" and "failed": points left out, by series
-  bool failed = false;              ///< some point failed numerically
+  Table diagnostics;    ///< with "diverged" and "failed": points left out, by series
+  bool failed = false;  ///< some point failed numerically
   std::vector<std::string> warnings;
 };
 TheoryRecord compute_theory(const Work& work, TheoryGrid grid);

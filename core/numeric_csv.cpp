@@ -64,7 +64,8 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
   std::string_view rest = text;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  if (rest.find('\0') != std::string_view::npos) throw refuse(1, "binary data, expected comma-separated numbers");
+  if (rest.find('\0') != std::string_view::npos)
+    throw refuse(1, "binary data, expected comma-separated numbers");
 
   NumericTable table;
   std::vector<double> values;
@@ -87,7 +88,9 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
       for (const std::string& field : fields) names = names || !number(field);
       if (names) {
         if (header == CsvHeader::required && number(fields.front())) {
-          throw refuse(line, fmt::format("'{}' is a number, expected a header with the columns' names", fields.front()));
+          throw refuse(line,
+                       fmt::format("'{}' is a number, expected a header with the columns' names",
+                                   fields.front()));
         }
         table.columns = fields;
         continue;
@@ -99,7 +102,8 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
     for (std::size_t k = 0; k < width; ++k) {
       const std::optional<double> value = number(fields[k]);
       if (!value || !std::isfinite(*value)) {
-        const std::string name = table.columns.empty() ? fmt::format("column {}", k + 1) : table.columns[k];
+        const std::string name =
+            table.columns.empty() ? fmt::format("column {}", k + 1) : table.columns[k];
         throw refuse(line, fmt::format("'{}' in {}, expected a finite number", fields[k], name));
       }
       values.push_back(*value);
@@ -107,8 +111,9 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
     ++rows;
   }
   if (rows == 0) throw refuse(1, "no data, expected lines of comma-separated numbers");
-  table.values = Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-      values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(width));
+  table.values =
+      Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+          values.data(), static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(width));
   return table;
 }
 

@@ -19,8 +19,9 @@ enum class CsvHeader {
   optional,  ///< the first line is a header if any of its fields is not a number
 };
 
-/// @brief Reads comma-separated numbers: all lines of equal length, every field a finite number. A UTF-8 byte-order
-/// mark, CRLF line ends, blank lines at the end and spaces around fields are accepted.
+/// @brief Reads comma-separated numbers: all lines of equal length, every field a finite number. A
+/// UTF-8 byte-order mark, CRLF line ends, blank lines at the end and spaces around fields are
+/// accepted.
 /// @throws Error of kind input with file, line and column of the first mistake
 NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header);
 

@@ -86,8 +86,8 @@ Configuration::Configuration(std::string study, const std::vector<Parameter>& pa
 }
 
 const Configuration::Entry& Configuration::find(std::string_view key) const {
-  const auto entry = std::find_if(
-      entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
   if (entry == entries_.end()) {
     throw std::logic_error(fmt::format("study '{}' has no parameter '{}'", study_, key));
   }

@@ -41,7 +41,8 @@ struct Range {
 struct Parameter {
   std::string key;  ///< section and name, e.g. "model.rho"
   ParameterType type = ParameterType::real;
-  std::optional<Value> fallback;  ///< default: a scalar of the type, or a List when `list`; none: unset
+  std::optional<Value>
+      fallback;         ///< default: a scalar of the type, or a List when `list`; none: unset
   std::string meaning;  ///< one line, with units or normalisation
   bool list = false;    ///< takes a list of scalars; sweeps accept {log = [lo, hi], n = N} as well
   Range range = {};
@@ -79,8 +80,9 @@ class Configuration {
   /// @brief Sets an already checked value; `by_user` marks it as given.
   void set(std::string_view key, Value value, bool by_user);
 
-  /// @brief The input file a text parameter names: absolute, or relative to the first of the input directories
-  /// that has it. @throws Error of kind input naming the parameter and where it was looked for
+  /// @brief The input file a text parameter names: absolute, or relative to the first of the input
+  /// directories that has it. @throws Error of kind input naming the parameter and where it was
+  /// looked for
   std::filesystem::path input_file(std::string_view key) const;
   /// @brief Where relative input files are looked up, in this order.
   std::vector<std::filesystem::path> input_directories = {};

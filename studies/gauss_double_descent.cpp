@@ -1,6 +1,7 @@
 /// @file
-/// @brief Study gauss-double-descent: generalization error of ridge regression in Gaussian masked modelling against
-/// the number of samples, theory over simulation, on model covariances and on users' own data.
+/// @brief Study gauss-double-descent: generalization error of ridge regression in Gaussian masked
+/// modelling against the number of samples, theory over simulation, on model covariances and on
+/// users' own data.
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,8 @@ class DoubleDescent : public Experiment {
     if (grid == TheoryGrid::requested) {
       for (std::size_t k = 0; k < alphas_.size(); ++k) {
         if (alphas_[k] * inputs_ < 1) {
-          throw invalid_parameter("sweep.alpha", alphas_[k], "alpha (L - 1) >= 1, at least one sample");
+          throw invalid_parameter(
+              "sweep.alpha", alphas_[k], "alpha (L - 1) >= 1, at least one sample");
         }
       }
       alphas = alphas_;
@@ -63,9 +65,11 @@ class DoubleDescent : public Experiment {
     const double sites = inputs_ + 1;
     const double samples = static_cast<double>(sizes_[point]);
     constexpr double kProductsPerFit = 6;
-    const double flops = 2 * samples * sites * sites +
-                         kProductsPerFit * static_cast<double>(lambdas_.size()) * sites * sites * sites;
-    return static_cast<std::uint64_t>(std::clamp(std::floor(kFlopsPerPiece / flops), 1.0, kMostReplicates));
+    const double flops = 2 * samples * sites * sites + kProductsPerFit *
+                                                           static_cast<double>(lambdas_.size()) *
+                                                           sites * sites * sites;
+    return static_cast<std::uint64_t>(
+        std::clamp(std::floor(kFlopsPerPiece / flops), 1.0, kMostReplicates));
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
@@ -114,9 +118,14 @@ class DoubleDescent : public Experiment {
     const std::vector<RidgePoint> curve = theory_.curve(samples, model_.absolute_lambda(lambda));
 
     const auto series = [&](const char* name, double RidgePoint::*value) {
-      Prediction p{.series = {.name = name, .point = {{"lambda", lambda}}, .x_name = "alpha", .x = alphas, .y = {}}};
+      Prediction p{.series = {.name = name,
+                              .point = {{"lambda", lambda}},
+                              .x_name = "alpha",
+                              .x = alphas,
+                              .y = {}}};
       for (const RidgePoint& point : curve) {
-        p.series.y.push_back(point.status == RidgeStatus::not_converged ? std::nan("") : point.*value);
+        p.series.y.push_back(point.status == RidgeStatus::not_converged ? std::nan("")
+                                                                        : point.*value);
       }
       return p;
     };
@@ -125,9 +134,11 @@ class DoubleDescent : public Experiment {
     // Far below the test error the training error is not described at leading order.
     constexpr double kSmallestTrainRatio = 1e-2;
     for (const RidgePoint& point : curve) {
+      train.compared.push_back(point.train_error >= kSmallestTrainRatio * point.test_error);
+      if (model_.from_data())
+        continue;  // the margin on data is the claim itself, without allowances
       test.finite_size.push_back(point.finite_size_test);
       train.finite_size.push_back(point.finite_size_train);
-      train.compared.push_back(point.train_error >= kSmallestTrainRatio * point.test_error);
     }
     return {std::move(test),
             std::move(train),
@@ -150,8 +161,10 @@ std::unique_ptr<Experiment> make(Configuration& c) {
 }
 
 Figure figure(const Configuration& c) {
-  const bool relative = c.has("model.lambda_unit") && c.text("model.lambda_unit") == "mean_eigenvalue";
-  const std::string label = relative ? "{/:Italic λ} = {lambda} {/:Italic ℓ̄}" : "{/:Italic λ} = {lambda}";
+  const bool relative =
+      c.has("model.lambda_unit") && c.text("model.lambda_unit") == "mean_eigenvalue";
+  const std::string label =
+      relative ? "{/:Italic λ} = {lambda} {/:Italic ℓ̄}" : "{/:Italic λ} = {lambda}";
   const Axis alpha{.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}", .scale = AxisScale::log};
   Panel test{.x = alpha,
              .y = {.label = "test error {/:Italic E}_{test}", .scale = AxisScale::log},
@@ -167,24 +180,30 @@ Figure figure(const Configuration& c) {
   return {.name = "gauss-double-descent",
           .panels = {test, train},
           .columns = 1,
-          .caption = "Ridge regression of every site on the others in Gaussian masked modelling: error against the number "
-                     "of samples per input. Lines: theory at leading order; points: simulation, mean and standard error over "
-                     "replicates; band: declared margin."};
+          .caption =
+              "Ridge regression of every site on the others in Gaussian masked modelling: error "
+              "against the number "
+              "of samples per input. Lines: theory at leading order; points: simulation, mean and "
+              "standard error over "
+              "replicates; band: declared margin."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  // On data the claim is that only the covariance matters (Gaussian universality): a coarser statement than the
-  // asymptotics on Gaussian samples, where one per cent covers what the allowance for finite size leaves.
+  // On data the claim is that only the covariance matters (Gaussian universality): a coarser
+  // statement than the asymptotics on Gaussian samples, where one per cent covers what the
+  // allowance for finite size leaves.
   constexpr double kGaussianMargin = 0.01;
   constexpr double kDataMargin = 0.05;
   const double relative = c.text("model.covariance") == "data" ? kDataMargin : kGaussianMargin;
-  return {{.series = "test_error", .relative = relative}, {.series = "train_error", .relative = relative}};
+  return {{.series = "test_error", .relative = relative},
+          {.series = "train_error", .relative = relative}};
 }
 
 /// Logarithmic grid as a configuration list.
 List log_grid(double low, double high, int n) {
   List values;
-  for (int k = 0; k < n; ++k) values.emplace_back(low * std::pow(high / low, static_cast<double>(k) / (n - 1)));
+  for (int k = 0; k < n; ++k)
+    values.emplace_back(low * std::pow(high / low, static_cast<double>(k) / (n - 1)));
   return values;
 }
 
@@ -201,7 +220,8 @@ Study gauss_double_descent() {
   parameters.push_back({.key = "sweep.lambda",
                         .type = ParameterType::real,
                         .fallback = Value(List{1e-3, 0.1, 1.0}),
-                        .meaning = "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |w|^2, in lambda_unit",
+                        .meaning = "ridge penalty of the objective (1/2M) sum of squares + "
+                                   "(lambda/2) |w|^2, in lambda_unit",
                         .list = true,
                         .range = {.low = 0}});
   parameters.push_back({.key = "sim.replicates",
@@ -211,43 +231,58 @@ Study gauss_double_descent() {
                         .range = {.low = 1, .high = 1e9}});
   return {
       .name = "gauss-double-descent",
-      .question = "How many samples does ridge regression need to fill in a masked site of Gaussian sequences?",
-      .neglects = "corrections of relative order 1/(M (1 - gamma)) to the limit of many sites and samples; on data, "
-                  "everything beyond the covariance",
+      .question =
+          "How many samples does ridge regression need to fill in a masked site of Gaussian "
+          "sequences?",
+      .neglects =
+          "corrections of relative order 1/(M (1 - gamma)) to the limit of many sites and samples; "
+          "on data, "
+          "everything beyond the covariance",
       .parameters = std::move(parameters),
-      .series = {{"test_error", "E_test", "population mean squared error, averaged over sites, no factor 1/2"},
-                 {"train_error", "E_train", "mean squared error on the training samples, averaged over sites"},
+      .series = {{"test_error",
+                  "E_test",
+                  "population mean squared error, averaged over sites, no factor 1/2"},
+                 {"train_error",
+                  "E_train",
+                  "mean squared error on the training samples, averaged over sites"},
                  {"bias", "B", "squared bias of the mean predictor (theory)"},
-                 {"sampling_variance", "B gamma/(1-gamma)", "variance from the choice of inputs (theory)"},
-                 {"noise_variance", "sigma^2 gamma/(1-gamma)", "variance from the sites' intrinsic noise (theory)"}},
-      .presets = {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 400 replicates", {}},
-                  {"paper",
-                   "L = 400, 40 alpha, 3 lambda, 50 replicates",
-                   {{"model.sites", 400}, {"sweep.alpha", log_grid(0.2, 4, 40)}, {"sim.replicates", 50}}},
-                  {"demo",
-                   "handwritten digits (8 x 8 pixels) against the theory for Gaussian data of equal covariance",
-                   {{"model.covariance", "data"},
-                    {"model.file", "digits.csv"},
-                    {"sweep.alpha", log_grid(0.5, 8, 10)},
-                    {"sweep.lambda", List{0.1, 1.0, 10.0}}}}},
-      .sources = {{"rende2024mapping",
-                   "Mapping of attention mechanisms to a generalized Potts model",
-                   "R. Rende, F. Gerace, A. Laio, S. Goldt",
-                   2024,
-                   "2304.07235",
-                   "setting: masked modelling with Gaussian data, ridge generalization error"},
-                  {"dobriban2018high",
-                   "High-dimensional asymptotics of prediction: ridge regression and classification",
-                   "E. Dobriban, S. Wager",
-                   2018,
-                   "1507.03003",
-                   "deterministic equivalents of ridge risk"},
-                  {"hastie2022surprises",
-                   "Surprises in high-dimensional ridgeless least squares interpolation",
-                   "T. Hastie, A. Montanari, S. Rosset, R. J. Tibshirani",
-                   2022,
-                   "1903.08560",
-                   "ridgeless limit, correlated features"}},
+                 {"sampling_variance",
+                  "B gamma/(1-gamma)",
+                  "variance from the choice of inputs (theory)"},
+                 {"noise_variance",
+                  "sigma^2 gamma/(1-gamma)",
+                  "variance from the sites' intrinsic noise (theory)"}},
+      .presets =
+          {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 400 replicates", {}},
+           {"paper",
+            "L = 400, 40 alpha, 3 lambda, 50 replicates",
+            {{"model.sites", 400}, {"sweep.alpha", log_grid(0.2, 4, 40)}, {"sim.replicates", 50}}},
+           {"demo",
+            "handwritten digits (8 x 8 pixels) against the theory for Gaussian data of equal "
+            "covariance",
+            {{"model.covariance", "data"},
+             {"model.file", "digits.csv"},
+             {"sweep.alpha", log_grid(0.5, 8, 10)},
+             {"sweep.lambda", List{0.1, 1.0, 10.0}}}}},
+      .sources =
+          {{"rende2024mapping",
+            "Mapping of attention mechanisms to a generalized Potts model",
+            "R. Rende, F. Gerace, A. Laio, S. Goldt",
+            2024,
+            "2304.07235",
+            "setting: masked modelling with Gaussian data, ridge generalization error"},
+           {"dobriban2018high",
+            "High-dimensional asymptotics of prediction: ridge regression and classification",
+            "E. Dobriban, S. Wager",
+            2018,
+            "1507.03003",
+            "deterministic equivalents of ridge risk"},
+           {"hastie2022surprises",
+            "Surprises in high-dimensional ridgeless least squares interpolation",
+            "T. Hastie, A. Montanari, S. Rosset, R. J. Tibshirani",
+            2022,
+            "1903.08560",
+            "ridgeless limit, correlated features"}},
       .make = make,
       .figure = figure,
       .agreement = agreement,

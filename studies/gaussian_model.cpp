@@ -54,7 +54,8 @@ DataSet read_data(const Configuration& configuration) {
   data.rows = table.values(Eigen::all, kept);
   data.rows.rowwise() -= data.rows.colwise().mean().eval();
   if (configuration.flag("model.standardise")) {
-    const VectorXd deviation = (data.rows.colwise().squaredNorm() / static_cast<double>(n)).cwiseSqrt();
+    const VectorXd deviation =
+        (data.rows.colwise().squaredNorm() / static_cast<double>(n)).cwiseSqrt();
     data.rows *= deviation.cwiseInverse().asDiagonal();
   }
   return data;
@@ -65,9 +66,10 @@ void refuse_unused(const Configuration& c, const std::string& covariance) {
   const auto unused = [&](const char* key, std::initializer_list<const char*> users) {
     if (!c.given(key)) return;
     if (std::find(users.begin(), users.end(), covariance) != users.end()) return;
-    throw Error(ErrorKind::input,
-                fmt::format("parameter '{}' has no meaning for model.covariance = \"{}\"", key, covariance),
-                key);
+    throw Error(
+        ErrorKind::input,
+        fmt::format("parameter '{}' has no meaning for model.covariance = \"{}\"", key, covariance),
+        key);
   };
   unused("model.rho", {"ar1", "equi", "arrow"});
   unused("model.nu", {"precision"});
@@ -92,8 +94,10 @@ std::vector<Parameter> gaussian_model_parameters() {
       {.key = "model.covariance",
        .type = ParameterType::text,
        .fallback = Value("ar1"),
-       .meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; precision (GOE/sqrt(L) + nu)^-1; "
-                  "arrow: site 0 linked to all others; explicit: from file; data: empirical, with its rows as population",
+       .meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; precision "
+                  "(GOE/sqrt(L) + nu)^-1; "
+                  "arrow: site 0 linked to all others; explicit: from file; data: empirical, with "
+                  "its rows as population",
        .choices = {"ar1", "equi", "precision", "arrow", "explicit", "data"}},
       {.key = "model.sites",
        .type = ParameterType::integer,
@@ -103,7 +107,8 @@ std::vector<Parameter> gaussian_model_parameters() {
       {.key = "model.rho",
        .type = ParameterType::real,
        .fallback = Value(0.7),
-       .meaning = "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the links of site 0",
+       .meaning = "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the links "
+                  "of site 0",
        .range = {.low = -1, .high = 1, .low_open = true, .high_open = true}},
       {.key = "model.nu",
        .type = ParameterType::real,
@@ -118,7 +123,8 @@ std::vector<Parameter> gaussian_model_parameters() {
       {.key = "model.file",
        .type = ParameterType::file,
        .fallback = std::nullopt,
-       .meaning = "explicit: CSV of the covariance; data: CSV with a header, one row per observation"},
+       .meaning =
+           "explicit: CSV of the covariance; data: CSV with a header, one row per observation"},
       {.key = "model.standardise",
        .type = ParameterType::flag,
        .fallback = Value(false),
@@ -126,7 +132,8 @@ std::vector<Parameter> gaussian_model_parameters() {
       {.key = "model.lambda_unit",
        .type = ParameterType::text,
        .fallback = std::nullopt,
-       .meaning = "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
+       .meaning =
+           "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
        .choices = {"absolute", "mean_eigenvalue"}},
   };
 }
@@ -136,7 +143,9 @@ GaussianModel::GaussianModel(GaussianMlm problem, double lambda_unit)
   factor_is_lower_ = factor_.isLowerTriangular(0);
   if (problem_.condition_number() > kLargeCondition) {
     warnings_.push_back(fmt::format("the covariance has condition number {:.2g} (rank {} of {})",
-                                    problem_.condition_number(), problem_.rank(), problem_.sites()));
+                                    problem_.condition_number(),
+                                    problem_.rank(),
+                                    problem_.sites()));
   }
 }
 
@@ -145,7 +154,8 @@ GaussianModel GaussianModel::from(Configuration& c) {
   refuse_unused(c, covariance);
   const bool uses_file = covariance == "explicit" || covariance == "data";
   if (uses_file && !c.has("model.file")) {
-    throw invalid_parameter("model.file", "(unset)", fmt::format("a file for model.covariance = \"{}\"", covariance));
+    throw invalid_parameter(
+        "model.file", "(unset)", fmt::format("a file for model.covariance = \"{}\"", covariance));
   }
   if (!c.has("model.lambda_unit")) {
     c.set("model.lambda_unit", Value(covariance == "data" ? "mean_eigenvalue" : "absolute"), false);
@@ -159,7 +169,8 @@ GaussianModel GaussianModel::from(Configuration& c) {
     DataSet data = read_data(c);
     const double n = static_cast<double>(data.rows.rows());
     set_sites(c, data.rows.cols());
-    GaussianModel model = finished(GaussianMlm(data.rows.transpose() * data.rows / n, Definiteness::semi_positive));
+    GaussianModel model =
+        finished(GaussianMlm(data.rows.transpose() * data.rows / n, Definiteness::semi_positive));
     const Eigen::ArrayXd second = data.rows.colwise().squaredNorm() / n;
     const Eigen::ArrayXd fourth = data.rows.array().square().square().colwise().mean();
     constexpr double kGaussianKurtosis = 3;
@@ -168,8 +179,8 @@ GaussianModel GaussianModel::from(Configuration& c) {
     model.columns_ = std::move(data.columns);
     model.dropped_columns_ = std::move(data.dropped);
     if (!model.dropped_columns_.empty()) {
-      model.warnings_.push_back(
-          fmt::format("columns without variance are left out: {}", fmt::join(model.dropped_columns_, ", ")));
+      model.warnings_.push_back(fmt::format("columns without variance are left out: {}",
+                                            fmt::join(model.dropped_columns_, ", ")));
     }
     return model;
   }
@@ -177,22 +188,28 @@ GaussianModel GaussianModel::from(Configuration& c) {
     const auto path = c.input_file("model.file");
     const MatrixXd sigma = read_numeric_csv(path, CsvHeader::optional).values;
     if (sigma.rows() != sigma.cols()) {
-      throw invalid_parameter("model.file",
-                              fmt::format("{} ({} x {})", path.string(), sigma.rows(), sigma.cols()),
-                              "a square covariance matrix");
+      throw invalid_parameter(
+          "model.file",
+          fmt::format("{} ({} x {})", path.string(), sigma.rows(), sigma.cols()),
+          "a square covariance matrix");
     }
     set_sites(c, sigma.rows());
     try {
       return finished(GaussianMlm(sigma));
     } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("model.file = {}: {}", path.string(), error.what()), "model.file");
+      throw Error(error.kind(),
+                  fmt::format("model.file = {}: {}", path.string(), error.what()),
+                  "model.file");
     }
   }
   const Index sites = c.integer("model.sites");
   if (covariance == "ar1") return finished(GaussianMlm(ar1_covariance(sites, c.real("model.rho"))));
-  if (covariance == "equi") return finished(GaussianMlm(equi_covariance(sites, c.real("model.rho"))));
-  if (covariance == "arrow") return finished(GaussianMlm(arrow_covariance(sites, c.real("model.rho"))));
-  RandomStream stream({.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+  if (covariance == "equi")
+    return finished(GaussianMlm(equi_covariance(sites, c.real("model.rho"))));
+  if (covariance == "arrow")
+    return finished(GaussianMlm(arrow_covariance(sites, c.real("model.rho"))));
+  RandomStream stream(
+      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
   return finished(GaussianMlm(precision_covariance(
       {.sites = sites, .nu = c.real("model.nu"), .tau = c.real("model.tau")}, stream)));
 }
@@ -227,17 +244,25 @@ std::string GaussianModel::likely_cause() const {
   if (!from_data()) return {};
   std::vector<Index> order(columns_.size());
   std::iota(order.begin(), order.end(), Index{0});
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return excess_kurtosis_(a) > excess_kurtosis_(b); });
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) {
+    return excess_kurtosis_(a) > excess_kurtosis_(b);
+  });
   constexpr std::size_t kNamed = 3;
   std::vector<std::string> named;
   for (std::size_t k = 0; k < std::min(kNamed, order.size()); ++k) {
-    named.push_back(fmt::format("{} ({:.3g})", columns_[static_cast<std::size_t>(order[k])], excess_kurtosis_(order[k])));
+    named.push_back(fmt::format(
+        "{} ({:.3g})", columns_[static_cast<std::size_t>(order[k])], excess_kurtosis_(order[k])));
   }
   constexpr double kHeavy = 10;
   const auto heavy = (excess_kurtosis_.array() > kHeavy).count();
-  return fmt::format("the data are not Gaussian: {} of {} columns have excess kurtosis above {} (Gaussian: 0), the "
-                     "largest {}; rare large values make few samples less informative than the covariance says",
-                     heavy, columns_.size(), kHeavy, fmt::join(named, ", "));
+  return fmt::format(
+      "the data are not Gaussian: {} of {} columns have excess kurtosis above {} (Gaussian: 0), "
+      "the "
+      "largest {}; rare large values make few samples less informative than the covariance says",
+      heavy,
+      columns_.size(),
+      kHeavy,
+      fmt::join(named, ", "));
 }
 
 }  // namespace attica

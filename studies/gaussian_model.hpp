@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The [model] section that the Gaussian studies share: covariance families, and users' own data.
+/// @brief The [model] section that the Gaussian studies share: covariance families, and users' own
+/// data.
 
 #include <Eigen/Core>
 #include <optional>
@@ -20,7 +21,8 @@ std::vector<Parameter> gaussian_model_parameters();
 /// @brief A covariance and a way to draw training samples with it.
 class GaussianModel {
  public:
-  /// @brief Builds it from the [model] section and completes `sites` and `lambda_unit` in the configuration.
+  /// @brief Builds it from the [model] section and completes `sites` and `lambda_unit` in the
+  /// configuration.
   /// @throws Error of kind input naming the parameter
   static GaussianModel from(Configuration& configuration);
 

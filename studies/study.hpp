@@ -93,8 +93,8 @@ struct AgreementRule {
   bool deterministic = false;  ///< replicates are identical by design
 };
 
-/// A simulated curve with all its replicates. At x[k] the values[k] belong to replicates[k], in rising order; a
-/// replicate that ended early has no value at later x.
+/// A simulated curve with all its replicates. At x[k] the values[k] belong to replicates[k], in
+/// rising order; a replicate that ended early has no value at later x.
 struct ObservedCurve {
   Series mean;  ///< y is the mean over replicates
   std::vector<std::vector<double>> values;
