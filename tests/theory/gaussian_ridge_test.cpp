@@ -391,7 +391,7 @@ TEST_CASE("GaussianRidge: a point averages its sites and their allowances", "[th
   CHECK_THAT(point.finite_size_train, WithinRel(train_allowance, 1e-14));
 }
 
-TEST_CASE("ridge_kappa: solves its equation inside the bracket, for any start", "[theory][ridge]") {
+TEST_CASE("ridge_kappa: solves its equation inside the bracket", "[theory][ridge]") {
   const Eigen::ArrayXd spectrum = Eigen::ArrayXd::LinSpaced(20, -12, 0).exp();
   for (const double lambda : {1e-280, 1e-12, 1e-3, 1.0, 1e12}) {
     for (const double samples : {1.0, 7.3, 19.999999, 20.0, 20.000001, 300.0}) {
@@ -409,6 +409,40 @@ TEST_CASE("ridge_kappa: solves its equation inside the bracket, for any start", 
   Eigen::ArrayXd deficient = spectrum;
   deficient.head(5).setZero();
   CHECK(ridge_kappa(deficient, 15, 0) == 0);
+}
+
+TEST_CASE("solve_kappa: any start gives the same root; from the right it falls monotonically",
+          "[theory][ridge]") {
+  const Eigen::ArrayXd s = Eigen::ArrayXd::LinSpaced(20, -12, 0).exp();
+  for (const double lambda : {1e-12, 1e-3, 1.0}) {
+    for (const double samples : {1.0, 7.3, 20.0, 300.0}) {
+      const KappaEquation equation{.lambda = lambda, .highest = lambda + s.sum() / samples};
+      std::vector<double> trials;
+      const auto evaluate = [&](double kappa) {
+        trials.push_back(kappa);
+        const double rank = static_cast<double>(s.size());
+        const double share = 2 * samples < rank
+                                 ? 1 - (s / (s + kappa)).sum() / samples
+                                 : (samples - rank + kappa * (1 / (s + kappa)).sum()) / samples;
+        return KappaTrial{share, 1 - (s / (s + kappa)).square().sum() / samples};
+      };
+      const KappaRoot top = solve_kappa(equation, equation.highest, evaluate);
+      INFO("M = " << samples << " lambda = " << lambda);
+      REQUIRE(top.converged);
+      // The last trials may differ from the root by rounding.
+      for (std::size_t j = 1; j < trials.size(); ++j) {
+        CHECK(trials[j] <= trials[j - 1] * (1 + 1e-13));
+        CHECK(trials[j] >= top.kappa * (1 - 1e-13));
+      }
+      for (const double position : {1e-6, 0.1, 0.5, 0.9, 0.999}) {
+        const double start =
+            lambda * std::pow(equation.highest / lambda, position);  // from λ up to the top
+        const KappaRoot root = solve_kappa(equation, start, evaluate);
+        CHECK(root.converged);
+        check_close(root.kappa, top.kappa, 1e-13);
+      }
+    }
+  }
 }
 
 TEST_CASE("solve_kappa: reports an equation that cannot be solved", "[theory][ridge]") {
