@@ -291,6 +291,11 @@ bool looks_like_file(const std::string& target) {
 
 }  // namespace
 
+bool CheckedConfiguration::is_swept(const std::string& key) const {
+  return std::any_of(
+      swept.begin(), swept.end(), [&](const SweptScalar& s) { return s.key == key; });
+}
+
 std::vector<Parameter> all_parameters(const Study& study) {
   std::vector<Parameter> parameters = study.parameters;
   const auto declared = [&](const std::string& key) {
@@ -444,10 +449,7 @@ std::string to_toml(const CheckedConfiguration& configuration) {
     bodies[section] += line + "\n";
   };
   for (const auto& [key, value] : configuration.values.entries()) {
-    const bool swept = std::any_of(configuration.swept.begin(),
-                                   configuration.swept.end(),
-                                   [&](const SweptScalar& s) { return s.key == key; });
-    if (swept) continue;
+    if (configuration.is_swept(key)) continue;
     const auto dot = key.find('.');
     add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
   }

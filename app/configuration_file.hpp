@@ -41,6 +41,9 @@ struct CheckedConfiguration {
   std::filesystem::path directory;  ///< where relative input files are looked up first
   std::map<std::string, std::string>
       locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
+
+  /// @brief Whether [sweep] has taken this key over.
+  bool is_swept(const std::string& key) const;
 };
 
 /// @brief The study's parameters followed by those every study has ([sim] seed, replicates;

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/revision.hpp"
@@ -32,37 +34,74 @@ enum OptionGroup : unsigned {
 struct Verb {
   const char* name;
   const char* target;  ///< name of the positional argument; empty: none
+  const char* second;  ///< of a second one; empty: none
   const char* summary;
   unsigned options;
   int (*run)(const Options&, const Registry&);
 };
 
+int config_verb(const Options& options, const Registry& registry) {
+  Options inner = options;
+  inner.target = options.second_target;
+  if (options.target == "show") return config_show_verb(inner, registry);
+  if (options.target == "keys") return config_keys_verb(inner, registry);
+  throw invalid_parameter("ACTION", options.target, "show or keys");
+}
+
+int completion_verb(const Options& options, const Registry& registry);
+int man_verb(const Options& options, const Registry& registry);
+
 constexpr Verb kVerbs[] = {
     {"demo",
+     "",
      "",
      "Theory, simulation, check and figure on real data, in seconds",
      kThreads | kJson,
      demo_verb},
-    {"list", "", "The studies, a line each", kJson, list_verb},
-    {"show", "STUDY", "A study's parameters, series, figure and sources", kJson, show_verb},
-    {"init", "STUDY", "A commented configuration on standard output", kPreset, init_verb},
+    {"list", "", "", "The studies, a line each", kJson, list_verb},
+    {"show", "STUDY", "", "A study's parameters, series, figure and sources", kJson, show_verb},
+    {"init", "STUDY", "", "A commented configuration on standard output", kPreset, init_verb},
     {"theory",
      "STUDY|CONFIG",
+     "",
      "The theory's series on standard output, as CSV or with --json",
      kConfiguration | kJson,
      theory_verb},
     {"run",
      "STUDY|CONFIG",
+     "",
      "Theory, simulation, check and figure into a run folder",
      kConfiguration | kRunning | kMargin | kJson,
      run_verb},
     {"check",
      "RUN",
+     "",
      "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE",
      kMargin | kJson,
      check_verb},
-    {"plot", "RUN", "Draw a run's figure again from its records", kDrawing, plot_verb},
-    {"status", "RUN", "What of a run is done and what is missing", kJson, status_verb},
+    {"plot", "RUN", "", "Draw a run's figure again from its records", kDrawing, plot_verb},
+    {"status", "RUN", "", "What of a run is done and what is missing", kJson, status_verb},
+    {"compare",
+     "RUN",
+     "RUN2",
+     "Parameters and series in which two runs differ, with z",
+     kJson,
+     compare_verb},
+    {"cite", "STUDY|CONFIG|RUN", "", "BibTeX of the theory used and of attica", 0, cite_verb},
+    {"config",
+     "ACTION",
+     "STUDY|CONFIG",
+     "show: the resolved configuration; keys: what can be configured",
+     kConfiguration | kJson,
+     config_verb},
+    {"doctor", "", "", "What was compiled in and what this machine offers", kJson, doctor_verb},
+    {"completion",
+     "SHELL",
+     "",
+     "Completion script for bash or zsh on standard output",
+     0,
+     completion_verb},
+    {"man", "", "", "The manual page on standard output", 0, man_verb},
 };
 
 /// "90", "90s", "15m", "2h" or "1h30m" in seconds.
@@ -98,6 +137,7 @@ struct RawOptions {
 
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
   if (*verb.target != '\0') command.add_option(verb.target, options.target)->required();
+  if (*verb.second != '\0') command.add_option(verb.second, options.second_target)->required();
   const auto has = [&](unsigned group) { return (verb.options & group) != 0; };
   if (has(kConfiguration)) {
     command
@@ -189,6 +229,127 @@ void interpret(const Verb& verb, const RawOptions& raw, Options& options) {
   if (!raw.max_time.empty()) options.max_seconds = parse_duration(raw.max_time);
 }
 
+/// The parser with all verbs, writing into `options` and `raw`.
+std::unique_ptr<CLI::App> make_parser(Options& options, RawOptions& raw) {
+  auto app = std::make_unique<CLI::App>(
+      "attica: does the theory describe the simulation, and how do I know?", "attica");
+  app->require_subcommand(1);
+  app->set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
+  app->footer(
+      "`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or "
+      "configuration,\n"
+      "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with "
+      "--resume).");
+  for (const Verb& verb : kVerbs)
+    add_options(*app->add_subcommand(verb.name, verb.summary), verb, options, raw);
+  return app;
+}
+
+std::vector<std::string> verb_names() {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  return names;
+}
+
+/// The long options of a verb, as "--seed".
+std::vector<std::string> long_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+int completion_verb(const Options& options, const Registry& registry) {
+  if (options.target != "bash" && options.target != "zsh") {
+    throw invalid_parameter("SHELL", options.target, "bash or zsh");
+  }
+  Options unused;
+  RawOptions raw;
+  const auto app = make_parser(unused, raw);
+  std::vector<std::string> studies;
+  for (const Study& study : registry) studies.push_back(study.name);
+  // zsh runs bash's completion through its own emulation.
+  if (options.target == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
+  fmt::print(
+      "_attica() {{\n"
+      "  local word=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return\n"
+      "  fi\n"
+      "  case $verb in\n",
+      fmt::join(verb_names(), " "));
+  for (const Verb& verb : kVerbs) {
+    const std::string target = std::string(verb.target) + verb.second;
+    std::string words =
+        fmt::format("{}", fmt::join(long_options(*app->get_subcommand(verb.name)), " "));
+    if (target.find("STUDY") != std::string::npos)
+      words += fmt::format(" {}", fmt::join(studies, " "));
+    if (target.find("ACTION") != std::string::npos) words += " show keys";
+    if (target.find("SHELL") != std::string::npos) words += " bash zsh";
+    fmt::print("    {}) words='{}' ;;\n", verb.name, words);
+  }
+  fmt::print(
+      "  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
+      "}}\n"
+      "complete -o filenames -F _attica attica\n");
+  return kExitDone;
+}
+
+/// Text with what roff would take for itself escaped.
+std::string roff(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '-' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
+int man_verb(const Options&, const Registry& registry) {
+  Options unused;
+  RawOptions raw;
+  const auto app = make_parser(unused, raw);
+  fmt::print(
+      ".TH ATTICA 1 \"\" \"attica {}\" \"User Commands\"\n.SH NAME\nattica \\- attention theory "
+      "against simulation\n"
+      ".SH SYNOPSIS\n.B attica\n.I VERB\n[\n.I STUDY\n|\n.I CONFIG.toml\n|\n.I RUN\n] [\n.I "
+      "options\n]\n"
+      ".SH DESCRIPTION\nComputes what an analytic theory predicts for a small attention model, "
+      "runs the finite\\-sample\n"
+      "experiment with the same parameters, draws both in one figure, and says with stated error "
+      "rates whether\n"
+      "they agree.\n.SH VERBS\n",
+      kVersion);
+  for (const Verb& verb : kVerbs) {
+    fmt::print(".SS \"{} {} {}\"\n{}\n", verb.name, verb.target, verb.second, roff(verb.summary));
+    for (const CLI::Option* option : app->get_subcommand(verb.name)->get_options()) {
+      if (option->get_lnames().empty() || option->get_lnames().front() == "help") continue;
+      fmt::print(".TP\n.B {} {}\n{}\n",
+                 roff("--" + option->get_lnames().front()),
+                 option->get_items_expected_max() > 0 ? option->get_type_name() : "",
+                 roff(option->get_description()));
+    }
+  }
+  fmt::print(".SH STUDIES\n");
+  for (const Study& study : registry)
+    fmt::print(".TP\n.B {}\n{}\n", roff(study.name), roff(study.question));
+  fmt::print(".SH EXIT STATUS\n");
+  for (const auto& [code, meaning] : std::initializer_list<std::pair<int, const char*>>{
+           {kExitDone, "done, or AGREE"},
+           {kExitDisagree, "DISAGREE"},
+           {kExitUsage, "usage, configuration or input file"},
+           {kExitInconclusive, "INCONCLUSIVE"},
+           {kExitNumerical, "numerical failure: divergence, no convergence, a non-finite number"},
+           {kExitStorage, "output and run folders"},
+           {kExitStopped, "stopped at a checkpoint: run again with --resume"},
+           {kExitInterrupted, "interrupted before any checkpoint"}}) {
+    fmt::print(".TP\n.B {}\n{}\n", code, roff(meaning));
+  }
+  return kExitDone;
+}
+
 int report(const Error& error) {
   const std::string text = error.what();
   // Configuration errors already say where they are.
@@ -200,22 +361,12 @@ int report(const Error& error) {
 }  // namespace
 
 int program(int argc, char** argv, const std::vector<Study>& registry) {
-  CLI::App app{"attica: does the theory describe the simulation, and how do I know?", "attica"};
-  app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
-  app.footer(
-      "`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or "
-      "configuration,\n"
-      "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with "
-      "--resume).");
   Options options;
   options.command_line.assign(argv, argv + argc);
   RawOptions raw;
-  std::vector<std::string> names;
-  for (const Verb& verb : kVerbs) {
-    names.emplace_back(verb.name);
-    add_options(*app.add_subcommand(verb.name, verb.summary), verb, options, raw);
-  }
+  const auto parser = make_parser(options, raw);
+  CLI::App& app = *parser;
+  const std::vector<std::string> names = verb_names();
   if (argc > 1 && argv[1][0] != '-' &&
       std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     const std::string near = nearest(argv[1], names);

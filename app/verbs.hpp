@@ -14,7 +14,8 @@ namespace attica::app {
 
 /// Options of all verbs; each verb offers those it uses.
 struct Options {
-  std::string target;  ///< a study, a TOML file or a run folder, as the verb says
+  std::string target;         ///< a study, a TOML file or a run folder, as the verb says
+  std::string second_target;  ///< of verbs that take two
   std::string preset;
   std::vector<Override> overrides;
   int threads = 0;  ///< 0: all processors
@@ -44,5 +45,10 @@ int run_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);
+int compare_verb(const Options& options, const Registry& registry);
+int cite_verb(const Options& options, const Registry& registry);
+int config_show_verb(const Options& options, const Registry& registry);
+int config_keys_verb(const Options& options, const Registry& registry);
+int doctor_verb(const Options& options, const Registry& registry);
 
 }  // namespace attica::app

@@ -42,11 +42,8 @@ std::string identity(const Work& work) {
     const auto parameter = std::find_if(parameters.begin(),
                                         parameters.end(),
                                         [&, &k = key](const Parameter& p) { return p.key == k; });
-    const bool swept = std::any_of(work.configuration.swept.begin(),
-                                   work.configuration.swept.end(),
-                                   [&, &k = key](const SweptScalar& s) { return s.key == k; });
-    if (swept || key == "sim.replicates" || parameter->section() == "plot" ||
-        parameter->type == ParameterType::file) {
+    if (work.configuration.is_swept(key) || key == "sim.replicates" ||
+        parameter->section() == "plot" || parameter->type == ParameterType::file) {
       continue;
     }
     text += fmt::format("{} = {}\n", key, to_toml(value));
@@ -167,21 +164,21 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
   return record;
 }
 
-Json theory_object(const Work& work, const TheoryRecord& theory) {
+Json parameters_object(const CheckedConfiguration& configuration) {
   Json parameters = Json::object();
-  for (const auto& [key, value] : work.configuration.values.entries()) {
-    const bool swept = std::any_of(work.configuration.swept.begin(),
-                                   work.configuration.swept.end(),
-                                   [&, &k = key](const SweptScalar& s) { return s.key == k; });
-    if (!swept) parameters[key] = to_json(value);
+  for (const auto& [key, value] : configuration.values.entries()) {
+    if (!configuration.is_swept(key)) parameters[key] = to_json(value);
   }
-  for (const SweptScalar& s : work.configuration.swept) {
+  for (const SweptScalar& s : configuration.swept)
     parameters["sweep." + s.name] = to_json(Value(s.values));
-  }
+  return parameters;
+}
+
+Json theory_object(const Work& work, const TheoryRecord& theory) {
   Json series = Json::array();
   for (const Prediction& p : theory.predictions) series.push_back(to_json(p.series));
   return {{"study", work.configuration.study->name},
-          {"parameters", std::move(parameters)},
+          {"parameters", parameters_object(work.configuration)},
           {"series", std::move(series)},
           {"diagnostics", to_json(theory.diagnostics)}};
 }

@@ -46,6 +46,9 @@ struct TheoryRecord {
 };
 TheoryRecord compute_theory(const Work& work, TheoryGrid grid);
 
+/// @brief All resolved values, by flat dotted key.
+Json parameters_object(const CheckedConfiguration& configuration);
+
 /// @brief The object that `attica theory --json` prints: {study, parameters, series, diagnostics}.
 Json theory_object(const Work& work, const TheoryRecord& theory);
 

@@ -1,0 +1,352 @@
+/// @file
+/// @brief Verbs that look without running anything: list, show, init, config, cite, compare,
+/// doctor.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "attica/app/exit_codes.hpp"
+#include "attica/app/paths.hpp"
+#include "attica/app/revision.hpp"
+#include "attica/app/run_folder.hpp"
+#include "attica/app/runner.hpp"
+#include "attica/app/verbs.hpp"
+#include "attica/app/version.hpp"
+#include "attica/solvers/replicates.hpp"
+
+namespace attica::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string type_text(const Parameter& p) {
+  if (!p.choices.empty()) return fmt::format("{}", fmt::join(p.choices, " | "));
+  constexpr std::array kNames{"real", "integer", "true | false", "text", "file"};
+  const std::string type = kNames.at(static_cast<std::size_t>(p.type));
+  return p.list ? "list of " + type : type;
+}
+
+std::string default_text(const Parameter& p) {
+  constexpr std::size_t kLongest = 60;
+  if (!p.fallback) return "unset";
+  const std::string text = to_toml(*p.fallback);
+  return text.size() <= kLongest ? text
+                                 : fmt::format("{} values", std::get<List>(*p.fallback).size());
+}
+
+bool has_range(const Parameter& p) {
+  return std::isfinite(p.range.low) || std::isfinite(p.range.high);
+}
+
+/// A line or two about every parameter.
+std::string parameter_text(const std::vector<Parameter>& parameters) {
+  std::string text;
+  for (const Parameter& p : parameters) {
+    text += fmt::format("  {:<22} {}\n  {:<22}   {}; default {}{}\n",
+                        p.key,
+                        p.meaning,
+                        "",
+                        type_text(p),
+                        default_text(p),
+                        has_range(p) ? "; " + p.range.describe(p.name()) : "");
+  }
+  return text;
+}
+
+Json parameter_json(const std::vector<Parameter>& parameters) {
+  Json list = Json::array();
+  for (const Parameter& p : parameters) {
+    Json entry{{"key", p.key}, {"type", type_text(p)}, {"meaning", p.meaning}};
+    if (p.fallback) entry["default"] = to_json(*p.fallback);
+    if (has_range(p)) entry["range"] = p.range.describe(p.name());
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+/// The study a target names: a study, a configuration or a run folder.
+const Study& study_of(const std::string& target, const Registry& registry) {
+  if (fs::exists(fs::path(target) / "run.json"))
+    return find_study(read_run(target).study, registry);
+  return *read_configuration({.target = target, .preset = {}, .overrides = {}}, registry).study;
+}
+
+std::string bibtex(const Source& source) {
+  std::string authors;
+  for (const char c : source.authors) {
+    if (c == ',') {
+      authors += " and";
+    } else {
+      authors += c;
+    }
+  }
+  std::string text =
+      fmt::format("@article{{{},\n  title = {{{}}},\n  author = {{{}}},\n  year = {{{}}},\n",
+                  source.key,
+                  source.title,
+                  authors,
+                  source.year);
+  if (!source.arxiv.empty()) {
+    text += fmt::format("  eprint = {{{}}},\n  archivePrefix = {{arXiv}},\n", source.arxiv);
+  }
+  return text + fmt::format("  note = {{{}}}\n}}\n", source.used);
+}
+
+/// First line of a command's output; empty if it cannot be run.
+std::string first_line(const char* command) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command, "r"), ::pclose);
+  std::array<char, 256> line{};
+  if (!pipe || std::fgets(line.data(), static_cast<int>(line.size()), pipe.get()) == nullptr)
+    return {};
+  std::string text = line.data();
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+/// Two recorded means of the same thing.
+struct Difference {
+  std::string where;
+  double first = 0;
+  double second = 0;
+  double z = 0;  ///< difference over its standard error
+};
+
+std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
+  std::vector<Difference> found;
+  for (const ObservedCurve& curve : a.curves()) {
+    const auto other =
+        std::find_if(b.curves().begin(), b.curves().end(), [&](const ObservedCurve& c) {
+          return c.mean.name == curve.mean.name && c.mean.point == curve.mean.point &&
+                 c.mean.x_name == curve.mean.x_name;
+        });
+    if (other == b.curves().end()) continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      const auto at = std::find(other->mean.x.begin(), other->mean.x.end(), curve.mean.x[k]);
+      if (at == other->mean.x.end()) continue;
+      const SampleSummary s = summarise(curve.values[k]);
+      const SampleSummary t =
+          summarise(other->values[static_cast<std::size_t>(at - other->mean.x.begin())]);
+      const double error = std::hypot(s.sem, t.sem);
+      const double gap = s.mean - t.mean;
+      found.push_back({.where = fmt::format("{} {} {}={:.6g}",
+                                            curve.mean.name,
+                                            describe(curve.mean.point),
+                                            curve.mean.x_name,
+                                            curve.mean.x[k]),
+                       .first = s.mean,
+                       .second = t.mean,
+                       .z = gap == 0    ? 0.0
+                            : error > 0 ? gap / error
+                                        : std::copysign(HUGE_VAL, gap)});
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Difference& x, const Difference& y) {
+    return std::abs(x.z) > std::abs(y.z);
+  });
+  return found;
+}
+
+}  // namespace
+
+int list_verb(const Options& options, const Registry& registry) {
+  if (options.json) {
+    Json list = Json::array();
+    for (const Study& study : registry)
+      list.push_back({{"name", study.name}, {"question", study.question}});
+    fmt::print("{}\n", list.dump(2));
+    return kExitDone;
+  }
+  for (const Study& study : registry) fmt::print("{:<24} {}\n", study.name, study.question);
+  return kExitDone;
+}
+
+int show_verb(const Options& options, const Registry& registry) {
+  const Study& study = find_study(options.target, registry);
+  if (options.json) {
+    Json object{{"name", study.name},
+                {"question", study.question},
+                {"neglects", study.neglects},
+                {"parameters", parameter_json(all_parameters(study))},
+                {"series", Json::array()},
+                {"presets", Json::array()},
+                {"sources", Json::array()}};
+    for (const SeriesInfo& s : study.series) {
+      object["series"].push_back({{"name", s.name}, {"symbol", s.symbol}, {"meaning", s.meaning}});
+    }
+    for (const Preset& p : study.presets) {
+      object["presets"].push_back({{"name", p.name}, {"meaning", p.meaning}});
+    }
+    for (const Source& s : study.sources) {
+      object["sources"].push_back({{"authors", s.authors},
+                                   {"year", s.year},
+                                   {"title", s.title},
+                                   {"arxiv", s.arxiv},
+                                   {"used", s.used}});
+    }
+    fmt::print("{}\n", object.dump(2));
+    return kExitDone;
+  }
+  fmt::print("{}: {}\n\nThe theory neglects {}.\n\nParameters\n{}",
+             study.name,
+             study.question,
+             study.neglects,
+             parameter_text(all_parameters(study)));
+  fmt::print(
+      "\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
+  for (const SeriesInfo& s : study.series)
+    fmt::print("  {:<22} {}: {}\n", s.name, s.symbol, s.meaning);
+  fmt::print("\nPresets\n");
+  for (const Preset& p : study.presets) fmt::print("  {:<22} {}\n", p.name, p.meaning);
+  fmt::print("\nSources\n");
+  for (const Source& s : study.sources) {
+    fmt::print("  {} ({}). {}. arXiv:{} ({})\n", s.authors, s.year, s.title, s.arxiv, s.used);
+  }
+  return kExitDone;
+}
+
+int init_verb(const Options& options, const Registry& registry) {
+  fmt::print("{}", configuration_template(find_study(options.target, registry), options.preset));
+  return kExitDone;
+}
+
+int config_show_verb(const Options& options, const Registry& registry) {
+  const Work work = prepare(read_configuration(
+      {.target = options.target, .preset = options.preset, .overrides = options.overrides},
+      registry));
+  if (options.json) {
+    fmt::print("{}\n", dump(parameters_object(work.configuration), 2));
+  } else {
+    fmt::print("{}", to_toml(work.configuration));
+  }
+  return kExitDone;
+}
+
+int config_keys_verb(const Options& options, const Registry& registry) {
+  const std::vector<Parameter> parameters = all_parameters(study_of(options.target, registry));
+  if (options.json) {
+    fmt::print("{}\n", parameter_json(parameters).dump(2));
+  } else {
+    fmt::print("{}", parameter_text(parameters));
+  }
+  return kExitDone;
+}
+
+int cite_verb(const Options& options, const Registry& registry) {
+  for (const Source& source : study_of(options.target, registry).sources)
+    fmt::print("{}\n", bibtex(source));
+  fmt::print(
+      "@software{{attica,\n  title = {{attica: attention theory in {{C++}}}},\n  author = {{{{the "
+      "attica authors}}}},\n"
+      "  version = {{{}}},\n  year = {{2026}}\n}}\n",
+      kVersion);
+  return kExitDone;
+}
+
+int compare_verb(const Options& options, const Registry& registry) {
+  std::array<RunRecord, 2> runs{read_run(options.target), read_run(options.second_target)};
+  std::array<std::map<std::string, std::string>, 2> parameters;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const CheckedConfiguration c = read_configuration(
+        {.target = (runs[k].path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
+        registry);
+    parameters[k]["study"] = to_toml(Value(c.study->name));
+    for (const auto& [key, value] : c.values.entries()) parameters[k][key] = to_toml(value);
+    for (const SweptScalar& s : c.swept)
+      parameters[k]["sweep." + s.name] = to_toml(Value(s.values));
+  }
+  Json changed = Json::array();
+  std::map<std::string, std::string> all = parameters[0];
+  all.insert(parameters[1].begin(), parameters[1].end());
+  for (const auto& [key, ignored] : all) {
+    const auto value = [&](std::size_t k) {
+      const auto at = parameters[k].find(key);
+      return at == parameters[k].end() ? std::string("(unset)") : at->second;
+    };
+    if (value(0) != value(1))
+      changed.push_back({{"key", key}, {"first", value(0)}, {"second", value(1)}});
+  }
+  const std::vector<Difference> points =
+      differences(read_replicates(runs[0].path / "replicates.csv"),
+                  read_replicates(runs[1].path / "replicates.csv"));
+  if (options.json) {
+    Json list = Json::array();
+    for (const Difference& d : points) {
+      list.push_back({{"where", d.where},
+                      {"first", d.first},
+                      {"second", d.second},
+                      {"z", std::isfinite(d.z) ? Json(d.z) : Json()}});
+    }
+    fmt::print("{}\n",
+               Json{{"parameters", std::move(changed)}, {"points", std::move(list)}}.dump(2));
+    return kExitDone;
+  }
+  fmt::print("parameters that differ: {}\n", changed.size());
+  for (const Json& entry : changed) {
+    fmt::print("  {:<24} {}  |  {}\n",
+               entry["key"].get<std::string>(),
+               entry["first"].get<std::string>(),
+               entry["second"].get<std::string>());
+  }
+  const auto differing = static_cast<std::size_t>(
+      std::count_if(points.begin(), points.end(), [](const Difference& d) { return d.z != 0; }));
+  fmt::print("points in both runs: {}, of which {} differ\n", points.size(), differing);
+  constexpr std::size_t kShown = 10;
+  for (std::size_t k = 0; k < std::min(kShown, differing); ++k) {
+    const Difference& d = points[k];
+    fmt::print("  z = {:>7.2f}  {:>12.6g}  |  {:>12.6g}  {}\n", d.z, d.first, d.second, d.where);
+  }
+  if (differing > 0) {
+    // Largest of n standard normals in absolute value: median quantile, for orientation.
+    fmt::print("largest |z| = {:.2f}; {} equal means of independent runs reach about {:.2f}\n",
+               std::abs(points[0].z),
+               points.size(),
+               std::sqrt(2 * std::log(2.0 * static_cast<double>(points.size()))));
+  }
+  return kExitDone;
+}
+
+int doctor_verb(const Options& options, const Registry& registry) {
+  const std::string gnuplot = first_line("gnuplot --version 2>/dev/null");
+  const std::string font = first_line("fc-list 'DejaVu Sans' 2>/dev/null");
+  std::error_code ignored;
+  const fs::path data = data_directory();
+  const Json found{
+      {"attica", kVersion},
+      {"revision", kRevision},
+      {"compiler", kCompiler},
+      {"build_type", kBuildType},
+      {"native_instructions", kNative},
+      {"libraries", kLibraries},
+      {"mpi", "not compiled in"},
+      {"studies", registry.size()},
+      {"processors", std::thread::hardware_concurrency()},
+      {"default_threads", default_threads()},
+      {"data_folder", data.empty() ? "not found" : data.string()},
+      {"gnuplot",
+       gnuplot.empty() ? "not found: runs work, figures do not (Debian: gnuplot-nox)" : gnuplot},
+      {"font_dejavu_sans",
+       font.empty() ? "not found: figures fall back to another font (Debian: fonts-dejavu-core)"
+                    : "found"},
+      {"working_folder", ::access(".", W_OK) == 0 ? "writable" : "not writable: give --out"},
+      {"free_space_GB", static_cast<double>(fs::space(".", ignored).available) / 1e9}};
+  if (options.json) {
+    fmt::print("{}\n", found.dump(2));
+    return kExitDone;
+  }
+  for (const auto& [key, value] : found.items()) {
+    fmt::print("{:<20} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return kExitDone;
+}
+
+}  // namespace attica::app
