@@ -1,11 +1,12 @@
 #pragma once
 /// @file
-/// @brief Tail probabilities and quantiles of the distributions that statistics needs, from GSL.
+/// @brief Tail probabilities and quantiles of the distributions that statistics needs, from GSL and
+/// Boost.Math.
 ///
 /// All quantiles and tails are upper ones unless the name says lower: `student_quantile(0.05, nu)`
 /// is exceeded with probability 5 %. Upper and lower are separate functions because 1 - p loses all
 /// digits of a small p. GSL's aborting error handler is switched off by the first call. Every
-/// function throws Error of kind numerical if GSL's result is not finite, naming the function and
+/// function throws Error of kind numerical if the result is not finite, naming the function and
 /// its arguments.
 
 #include <cstddef>
@@ -31,5 +32,18 @@ double chi_square_quantile(double alpha, double nu);
 /// @brief The x with P(X < x) = p.
 double chi_square_lower_quantile(double p, double nu);
 double chi_square_density(double x, double nu);
+
+/// @brief The x with P(X < x) = p for the beta distribution, density proportional to x^(a-1)
+/// (1-x)^(b-1).
+double beta_lower_quantile(double p, double a, double b);
+/// @brief The x with P(X > x) = alpha.
+double beta_quantile(double alpha, double a, double b);
+
+/// @brief P(X <= k) for k successes in n trials of probability 0 <= p <= 1.
+double binomial_lower_tail(std::size_t k, double p, std::size_t n);
+/// @brief P(X >= k), k itself included.
+double binomial_tail(std::size_t k, double p, std::size_t n);
+/// @brief P(X = k)
+double binomial_probability(std::size_t k, double p, std::size_t n);
 
 }  // namespace attica

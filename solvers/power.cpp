@@ -1,25 +1,17 @@
 #include "attica/solvers/power.hpp"
 
-#include <gsl/gsl_integration.h>
-
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <vector>
 
-#include "attica/core/error.hpp"
 #include "attica/solvers/distributions.hpp"
+#include "attica/solvers/gauss_legendre.hpp"
 
 namespace attica {
 namespace {
 
 constexpr std::size_t kNodes = 64;
 constexpr double kNegligible = 1e-15;  // probability left out at each end of the distribution of s
-
-struct Node {
-  double spread;  // s / sigma
-  double weight;  // times the density of s / sigma
-};
 
 // A quantile of chi-square over nu; beyond GSL's reach by Wilson and Hilferty (1931), whose error
 // does not matter for the ends of an integral.
@@ -34,37 +26,24 @@ Interval spread_range(double nu) {
   return {std::pow(centre - reach, 1.5), std::pow(centre + reach, 1.5)};
 }
 
-// Quadrature over s / sigma on [low, high]: the density of sqrt(X / nu) is 2 nu v f_chi2(nu v^2).
-std::vector<Node> spread_nodes(double nu, const Interval& range) {
-  struct Free {
-    void operator()(gsl_integration_glfixed_table* t) const {
-      gsl_integration_glfixed_table_free(t);
-    }
-  };
-  static const std::unique_ptr<gsl_integration_glfixed_table, Free> table(
-      gsl_integration_glfixed_table_alloc(kNodes));
-  if (!table) throw Error(ErrorKind::numerical, "no memory for a table of quadrature nodes");
-  std::vector<Node> nodes(kNodes);
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    double v = 0;
-    double weight = 0;
-    gsl_integration_glfixed_point(range.low, range.high, i, &v, &weight, table.get());
-    nodes[i] = {v, weight * 2 * nu * v * chi_square_density(nu * v * v, nu)};
-  }
+// Quadrature over v = s / sigma with its density, that of sqrt(X / nu): 2 nu v f_chi2(nu v^2).
+std::vector<QuadratureNode> spread_nodes(double nu, const Interval& range) {
+  std::vector<QuadratureNode> nodes = gauss_legendre(kNodes, range);
+  for (auto& [v, weight] : nodes) weight *= 2 * nu * v * chi_square_density(nu * v * v, nu);
   return nodes;
 }
 
 double disagree_power(std::size_t n,
                       const PowerProblem& problem,
                       const CriticalValue& u,
-                      const std::vector<Node>& nodes) {
+                      const std::vector<QuadratureNode>& nodes) {
   const double root_n = std::sqrt(static_cast<double>(n));
   const double above = problem.margin + u.guard * problem.guard.lower - problem.delta;
   const double below = problem.margin + u.guard * problem.guard.upper + problem.delta;
   double power = 0;
-  for (const Node& node : nodes) {
-    power += node.weight * (normal_tail(above * root_n / problem.sigma + u.t * node.spread) +
-                            normal_tail(below * root_n / problem.sigma + u.t * node.spread));
+  for (const QuadratureNode& node : nodes) {
+    power += node.weight * (normal_tail(above * root_n / problem.sigma + u.t * node.x) +
+                            normal_tail(below * root_n / problem.sigma + u.t * node.x));
   }
   return power;
 }
@@ -82,8 +61,8 @@ double agree_power(std::size_t n, const PowerProblem& problem) {
   range.high = std::min(range.high, 0.5 * (upper + lower) * root_n / (t.t * problem.sigma));
   if (range.high <= range.low) return 0;
   double power = 0;
-  for (const Node& node : spread_nodes(nu, range)) {
-    const double allowance = t.t * node.spread;
+  for (const QuadratureNode& node : spread_nodes(nu, range)) {
+    const double allowance = t.t * node.x;
     const double high = (upper - problem.delta) * root_n / problem.sigma - allowance;
     const double low = (-lower - problem.delta) * root_n / problem.sigma + allowance;
     power += node.weight * (normal_tail(low) - normal_tail(high));
@@ -100,7 +79,7 @@ double disagree_power(std::size_t n, const PowerProblem& problem, std::size_t fa
 double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, double power) {
   const auto nu = static_cast<double>(n - 1);
   const CriticalValue u = critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(family));
-  const std::vector<Node> nodes = spread_nodes(nu, spread_range(nu));
+  const std::vector<QuadratureNode> nodes = spread_nodes(nu, spread_range(nu));
   auto found = [&](double delta) {
     auto at = [&](double signed_delta) {
       problem.delta = signed_delta;

@@ -52,8 +52,9 @@ SampleSummary summarise(std::span<const double> replicates) {
   if (s.n == 1 || reach <= 0) return s;
 
   // In units of the reach, so that no power under- or overflows.
-  const double m2 = moment([&](double y) { return std::pow((y - s.mean) / reach, 2); });
-  const double m3 = moment([&](double y) { return std::pow((y - s.mean) / reach, 3); });
+  auto scaled = [&](double y) { return (y - s.mean) / reach; };
+  const double m2 = moment([&](double y) { return scaled(y) * scaled(y); });
+  const double m3 = moment([&](double y) { return scaled(y) * scaled(y) * scaled(y); });
   const auto n = static_cast<double>(s.n);
   s.sd = reach * std::sqrt(m2 * n / (n - 1));
   s.sem = s.sd / std::sqrt(n);
