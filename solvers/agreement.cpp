@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/fractions.hpp"
 #include "attica/solvers/multiple_tests.hpp"
 #include "attica/solvers/power.hpp"
 
@@ -16,6 +17,19 @@ namespace {
 constexpr std::size_t kFewestReplicates = 8;          // for a verdict
 constexpr std::size_t kFewestGuardedReplicates = 30;  // recommended with the guard
 constexpr double kPower = 0.9;  // promised by replicates_needed and detectable_gap
+
+// Interval and p-values of a success fraction.
+void measure_fraction(const ComparedPoint& point, PointVerdict& v) {
+  Count count{.k = 0, .n = v.sample.n};
+  for (double y : point.replicates) {
+    require(y == 0 || y == 1, "success_fraction", y, "0 or 1 for every replicate");
+    if (y == 1) ++count.k;
+  }
+  const Interval fraction = clopper_pearson(count, kAgreeLevel);
+  v.interval = {fraction.low - v.theory, fraction.high - v.theory};
+  v.p_agree = fraction_agree_p_value(count, v.theory, v.margin);
+  v.p_disagree = fraction_disagree_p_value(count, v.theory, v.margin);
+}
 
 // Everything about a point that does not depend on the other points; the verdict is still open if
 // reason is empty.
@@ -56,6 +70,8 @@ PointVerdict measure(const ComparedPoint& point) {
     v.reason = sample.n == 1
                    ? "one replicate has no error bar"
                    : fmt::format("{} replicates, fewer than {}", sample.n, kFewestReplicates);
+  } else if (point.success_fraction) {
+    measure_fraction(point, v);
   } else if (random) {
     v.p_agree = agree_p_value(sample, v.difference, v.margin, v.tails);
     v.p_disagree = disagree_p_value(sample, v.difference, v.margin, v.tails);
@@ -92,7 +108,7 @@ void adjust(std::span<const ComparedPoint> points,
   std::vector<double> margins;
   for (std::size_t i : family) {
     const PointVerdict& v = verdicts[i];
-    if (!tested(v) || !random(v)) continue;
+    if (!tested(v) || !random(v) || points[i].success_fraction) continue;
     if (v.tails != Tails::normal) {
       throw invalid_parameter("family", "maxt", "replicates declared to have normal tails");
     }
@@ -187,7 +203,7 @@ RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& opti
     v.verdict = v.p_disagree_adjusted <= kDisagreeLevel ? Verdict::disagree
                 : v.p_agree <= kAgreeLevel              ? Verdict::agree
                                                         : Verdict::inconclusive;
-    if (tested(v) && random(v)) {
+    if (tested(v) && random(v) && !points[i].success_fraction) {
       look_ahead(v, run.compared);
       run.largest_detectable_gap =
           std::max(run.largest_detectable_gap.value_or(0), *v.detectable_gap);

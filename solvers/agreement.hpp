@@ -53,6 +53,9 @@ struct ComparedPoint {
   Margin margin = {};
   Tails tails = Tails::guarded;
   bool deterministic = false;  ///< replicates are meant to be identical: compare exactly
+  /// Replicates are successes (1) and failures (0), the theory is their probability: exact binomial
+  /// tests.
+  bool success_fraction = false;
 };
 
 /// What became of a point besides its verdict.
@@ -117,7 +120,8 @@ struct RunVerdict {
 
 /// @brief The verdict on a run.
 /// @param points  all compared points of all series, fixed before looking at the data
-/// @throws Error (input) for a bad margin, or data that Family::max_statistic cannot treat
+/// @throws Error (input) for a bad margin, successes other than 0 and 1, or data that
+/// Family::max_statistic cannot treat
 RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& options = {});
 
 }  // namespace attica

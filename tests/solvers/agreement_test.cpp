@@ -7,6 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "attica/solvers/fractions.hpp"
 #include "attica/solvers/power.hpp"
 #include "solvers/statistics_reference.hpp"
 
@@ -130,6 +131,25 @@ TEST_CASE("judge: deterministic replicates are compared exactly", "[solvers][agr
   CHECK(only(p).verdict == Verdict::agree);
   p.margin.absolute = 0.499;
   CHECK(only(p).verdict == Verdict::disagree);
+}
+
+TEST_CASE("judge: success fractions use exact binomial tests", "[solvers][agreement]") {
+  std::vector<double> y(50, 0);
+  for (std::size_t r = 0; r < 7; ++r) y[r] = 1;
+  auto p = point(y, 0.12, 0.15);
+  p.success_fraction = true;
+  const PointVerdict v = only(p);
+  const Interval exact = clopper_pearson({7, 50}, 0.05);
+  CHECK(v.interval->low == exact.low - 0.15);
+  CHECK(v.interval->high == exact.high - 0.15);
+  CHECK(v.verdict == Verdict::agree);
+  p.theory = 0.5;
+  CHECK(only(p).verdict == Verdict::disagree);
+  p.replicates[3] = 0.5;
+  CHECK_THROWS_WITH(only(p), Catch::Contains("success_fraction"));
+  p.replicates.assign(50, 1);  // identical replicates are information here
+  p.theory = 0.98;
+  CHECK(only(p).verdict == Verdict::agree);
 }
 
 TEST_CASE("judge: the run's verdict, counts and worst point", "[solvers][agreement]") {
