@@ -20,11 +20,7 @@ constexpr double kPower = 0.9;  // promised by replicates_needed and detectable_
 
 // Interval and p-values of a success fraction.
 void measure_fraction(const ComparedPoint& point, PointVerdict& v) {
-  Count count{.k = 0, .n = v.sample.n};
-  for (double y : point.replicates) {
-    require(y == 0 || y == 1, "success_fraction", y, "0 or 1 for every replicate");
-    if (y == 1) ++count.k;
-  }
+  const Count count = count_successes(point.replicates);
   const Interval fraction = clopper_pearson(count, kAgreeLevel);
   v.interval = {fraction.low - v.theory, fraction.high - v.theory};
   v.p_agree = fraction_agree_p_value(count, v.theory, v.margin);
@@ -185,39 +181,54 @@ RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& opti
   run.points.reserve(points.size());
   for (const ComparedPoint& point : points) run.points.push_back(measure(point));
   adjust(points, options, run.points);
-
-  auto count = [&](auto predicate) {
-    return static_cast<std::size_t>(std::ranges::count_if(run.points, predicate));
-  };
-  run.no_theory = count([](const auto& v) { return v.status == PointStatus::no_theory; });
-  run.no_margin = count([](const auto& v) { return v.status == PointStatus::no_margin; });
-  run.failed = count([](const auto& v) { return v.status == PointStatus::failed; });
-  run.compared = points.size() - run.no_theory;
-
-  auto rank = [](const PointVerdict& v) {
-    return std::tuple(v.p_disagree_adjusted, -v.p_agree, v.margin - std::abs(v.difference));
-  };
+  const auto family = static_cast<std::size_t>(std::ranges::count_if(
+      run.points, [](const auto& v) { return v.status != PointStatus::no_theory; }));
   for (std::size_t i = 0; i < run.points.size(); ++i) {
     PointVerdict& v = run.points[i];
     if (v.status == PointStatus::no_theory) continue;
     v.verdict = v.p_disagree_adjusted <= kDisagreeLevel ? Verdict::disagree
                 : v.p_agree <= kAgreeLevel              ? Verdict::agree
                                                         : Verdict::inconclusive;
-    if (tested(v) && random(v) && !points[i].success_fraction) {
-      look_ahead(v, run.compared);
-      run.largest_detectable_gap =
-          std::max(run.largest_detectable_gap.value_or(0), *v.detectable_gap);
-    }
-    if (!run.worst || rank(v) < rank(run.points[*run.worst])) run.worst = i;
+    if (tested(v) && random(v) && !points[i].success_fraction) look_ahead(v, family);
   }
-  run.agree = count([](const auto& v) { return v.verdict == Verdict::agree; });
-  run.disagree = count([](const auto& v) { return v.verdict == Verdict::disagree; });
-  run.inconclusive = run.compared - run.agree - run.disagree;
+  summarise(run);
+  return run;
+}
+
+void summarise(RunVerdict& run) {
+  auto with_status = [&](PointStatus status) {
+    return static_cast<std::size_t>(std::ranges::count(run.points, status, &PointVerdict::status));
+  };
+  auto with_verdict = [&](Verdict verdict) {
+    return static_cast<std::size_t>(
+        std::ranges::count(run.points, verdict, &PointVerdict::verdict));
+  };
+  run.no_theory = with_status(PointStatus::no_theory);
+  run.no_margin = with_status(PointStatus::no_margin);
+  run.failed = with_status(PointStatus::failed);
+  run.compared = run.points.size() - run.no_theory;
+  run.agree = with_verdict(Verdict::agree);
+  run.disagree = with_verdict(Verdict::disagree);
+  run.inconclusive = with_verdict(Verdict::inconclusive);
   run.verdict = run.compared == 0           ? Verdict::none
                 : run.disagree > 0          ? Verdict::disagree
                 : run.agree == run.compared ? Verdict::agree
                                             : Verdict::inconclusive;
-  return run;
+
+  run.worst.reset();
+  run.largest_detectable_gap.reset();
+  auto rank = [](const PointVerdict& v) {
+    return std::tuple(v.p_disagree_adjusted, -v.p_agree, v.margin - std::abs(v.difference));
+  };
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    const PointVerdict& v = run.points[i];
+    if (v.status == PointStatus::no_theory) continue;
+    if (!run.worst || rank(v) < rank(run.points[*run.worst])) run.worst = i;
+    if (v.detectable_gap) {
+      run.largest_detectable_gap =
+          std::max(run.largest_detectable_gap.value_or(0), *v.detectable_gap);
+    }
+  }
 }
 
 }  // namespace attica

@@ -124,4 +124,7 @@ struct RunVerdict {
 /// Family::max_statistic cannot treat
 RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& options = {});
 
+/// @brief Sets the counts, the worst point and the verdict of a run from its points.
+void summarise(RunVerdict& run);
+
 }  // namespace attica

@@ -27,6 +27,15 @@ double mid_lower_tail(const Count& c, double pi) {
 
 }  // namespace
 
+Count count_successes(std::span<const double> replicates) {
+  Count count{.k = 0, .n = replicates.size()};
+  for (double y : replicates) {
+    require(y == 0 || y == 1, "success_fraction", y, "0 or 1 for every replicate");
+    if (y == 1) ++count.k;
+  }
+  return count;
+}
+
 Interval clopper_pearson(const Count& count, double alpha) {
   validate(count);
   const auto k = static_cast<double>(count.k);

@@ -10,7 +10,7 @@
 /// (Newcombe 1998); measured coverage 94-99 % for nominal 90 %.
 
 #include <cstddef>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "attica/solvers/agreement.hpp"
@@ -25,6 +25,10 @@ struct Count {
 
   double fraction() const { return static_cast<double>(k) / static_cast<double>(n); }
 };
+
+/// @brief Counts the ones.
+/// @throws Error (input) for a replicate other than 0 and 1
+Count count_successes(std::span<const double> replicates);
 
 /// @brief Exact interval for the probability; each side errs with probability alpha at most.
 /// @throws Error (input) unless k <= n and n >= 1
