@@ -49,7 +49,7 @@ void validate(const Margin& margin);
 struct ComparedPoint {
   std::optional<double>
       theory;  ///< empty or not finite: the theory has no value here, nothing is compared
-  std::vector<double> replicates;  ///< one value per replicate; non-finite = failed
+  std::vector<double> replicates = {};  ///< one value per replicate; non-finite = failed
   Margin margin = {};
   Tails tails = Tails::guarded;
   bool deterministic = false;  ///< replicates are meant to be identical: compare exactly

@@ -123,7 +123,7 @@ TEST_CASE("judge_look: success fractions by exact intervals at the look's level"
 }
 
 TEST_CASE("stopping rules: rates of error at the margin", "[solvers][sequential]") {
-  constexpr int trials = 250;
+  constexpr int trials = 150;
   constexpr double margin = 0.4;
   const GroupSequentialRule rule(150, 1);
   int agree = 0, disagree = 0, sequence_agree = 0;
