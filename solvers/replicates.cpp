@@ -94,7 +94,10 @@ double half_width(const SampleSummary& sample, Side side, double alpha, Tails ta
 }
 
 Interval mean_interval(const SampleSummary& sample, double alpha, Tails tails) {
-  const CriticalValue critical = critical_value(sample.n, alpha);
+  return mean_interval(sample, critical_value(sample.n, alpha), tails);
+}
+
+Interval mean_interval(const SampleSummary& sample, const CriticalValue& critical, Tails tails) {
   return {sample.mean - half_width(sample, Side::lower, critical, tails),
           sample.mean + half_width(sample, Side::upper, critical, tails)};
 }

@@ -87,6 +87,7 @@ double half_width(const SampleSummary& sample, Side side, double alpha, Tails ta
 
 /// @brief Both one-sided bounds at level alpha around the sample's mean: a 1 - 2 alpha interval.
 Interval mean_interval(const SampleSummary& sample, double alpha, Tails tails);
+Interval mean_interval(const SampleSummary& sample, const CriticalValue& critical, Tails tails);
 
 /// Smallest p-value ever reported.
 inline constexpr double kSmallestPValue = 1e-15;
