@@ -1,67 +1,22 @@
 // The readable path: one site, one eigendecomposition, the formulas of the header as they stand.
 
-#include <fmt/format.h>
-
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
 #include "attica/theory/ridge_kappa.hpp"
+#include "attica/theory/site_regression.hpp"
 
 namespace attica {
-namespace {
-
-/// Teacher and inputs of one site.
-struct SiteProblem {
-  Eigen::ArrayXd s;        // positive eigenvalues of C_i
-  Eigen::ArrayXd v2;       // v_k² = (u_k·w*)²
-  double variance = 0;     // Σ_ii
-  double bayes_error = 0;  // σ²
-};
-
-SiteProblem site_problem(const GaussianMlm& problem, Eigen::Index site) {
-  const Eigen::Index sites = problem.sites();
-  require(site >= 0 && site < sites,
-          "site",
-          static_cast<double>(site),
-          fmt::format("0 <= site < {}", sites));
-  std::vector<Eigen::Index> order(static_cast<std::size_t>(sites));
-  std::iota(order.begin(), order.end(), Eigen::Index{0});
-  order.erase(order.begin() + site);
-  const Eigen::MatrixXd inputs = problem.covariance()(order, order);
-  const Eigen::VectorXd cross = problem.covariance()(order, site);
-  order.push_back(site);
-
-  // C_i has the rank of Σ, or one less if the site is not determined by the others.
-  const bool determined = problem.kernel_weights()[site] > 0;
-  const Eigen::Index rank = determined ? problem.rank() : problem.rank() - 1;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(inputs);
-  SiteProblem result;
-  result.s = solver.eigenvalues().tail(rank);
-  const Eigen::VectorXd projections = solver.eigenvectors().rightCols(rank).transpose() * cross;
-  result.v2 = (projections.array() / result.s).square();
-  result.variance = problem.covariance()(site, site);
-  if (problem.rank() == sites) {
-    // With the site ordered last, its conditional variance is the last pivot.
-    const Eigen::MatrixXd ordered = problem.covariance()(order, order);
-    const Eigen::MatrixXd factor = ordered.llt().matrixL();
-    result.bayes_error = factor(sites - 1, sites - 1) * factor(sites - 1, sites - 1);
-  } else if (!determined) {
-    result.bayes_error = result.variance - (result.s * result.v2).sum();
-  }
-  return result;
-}
-
-}  // namespace
 
 RidgeSite ridge_site(const GaussianMlm& problem, Eigen::Index site, double samples, double lambda) {
   require_samples(samples);
   lambda = checked_penalty(lambda);
-  const auto [s, v2, variance, sigma2] = site_problem(problem, site);
+  const SiteRegression regression = site_regression(problem, site);
+  const Eigen::ArrayXd& s = regression.s;
+  const Eigen::ArrayXd v2 = regression.teacher.array().square();
+  const double sigma2 = regression.bayes_error;
   const double rank = static_cast<double>(s.size());
   const double kappa = ridge_kappa(s, samples, lambda);
   const double train_factor = kappa > 0 ? lambda / kappa : 1 - rank / samples;
@@ -100,7 +55,10 @@ RidgeSite ridge_site_replica(const GaussianMlm& problem,
   constexpr double kTolerance = 1e-14;
   require_samples(samples);
   require(checked_penalty(lambda) > 0, "lambda", lambda, "lambda > 0");
-  const auto [s, v2, variance, sigma2] = site_problem(problem, site);
+  const SiteRegression regression = site_regression(problem, site);
+  const Eigen::ArrayXd& s = regression.s;
+  const Eigen::ArrayXd v2 = regression.teacher.array().square();
+  const double sigma2 = regression.bayes_error;
   const double penalty = samples * lambda;
 
   RidgeSite result{.bayes_error = sigma2, .signal = (s * v2).sum()};
