@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The regression problem of one site of Gaussian masked modelling, in the eigenbasis of its inputs.
+/// @brief The regression problem of one site of Gaussian masked modelling, in the eigenbasis of its
+/// inputs.
 
 #include <Eigen/Core>
 #include <vector>

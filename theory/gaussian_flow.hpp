@@ -1,0 +1,74 @@
+#pragma once
+/// @file
+/// @brief Errors of full-batch gradient flow, gradient descent and any other linear learning rule
+/// on M samples of Gaussian masked modelling, as N, M → ∞ at fixed M/N.
+///
+/// Start w = 0; rule w(t) = (1 - f(Ŝ)) Ŝ⁺ Xᵀy/M with a residual filter f (flow: e^{-zt}). Errors
+/// are mean squares without factor 1/2. Averages over the data of analytic functions of Ŝ are
+/// contour integrals of its resolvent, whose deterministic equivalent (z - Ŝ)⁻¹ ≈ -(κ/z)(C_i +
+/// κ)⁻¹... holds with
+///   z(κ) = -κ (1 - (1/M) Σ s_k/(s_k+κ)).
+/// Products of two resolvents follow from their difference, and with H(κ) = Σ s_k v_k²/(s_k+κ),
+/// F(κ) = Σ s_k/(s_k+κ), W = f (κ/z) dz/2πi along a contour around the spectrum
+///   E_test  = σ² + ∮∮ W W' (H - H')/(z - z') + σ² ∮ ((1-f)/z)² κ dz/2πi,
+///   E_train = -∮ f² H dz/2πi + (σ²/M) [M - ∮ f² F dz/(2πi z)].
+/// The first is the double contour of the two-point deterministic equivalent: since
+///   1 - (1/M) Σ s²/((s+κ)(s+κ')) = -(z-z')/(κ-κ'),  Σ s v²/((s+κ)(s+κ')) = -(H-H')/(κ-κ'),
+/// their ratio is (H-H')/(z-z'). Integration is done in the κ plane, on a circle inside the region
+/// (1/M) Σ s²/|s+κ|² < 1, where z(κ) is one-to-one.
+///
+/// Sources: deterministic equivalents as for ridge regression (Dobriban and Wager 2018,
+/// arXiv:1507.03003); gradient flow: Ali, Kolter and Tibshirani 2019, arXiv:1810.10082; contour
+/// form in the spirit of Bai and Silverstein 2004, arXiv:math/0408386; setting: Rende, Gerace, Laio
+/// and Goldt 2023, arXiv:2304.07235.
+
+#include <span>
+#include <vector>
+
+#include "attica/theory/gaussian_ridge.hpp"
+#include "attica/theory/residual_filter.hpp"
+
+namespace attica {
+
+enum class FlowStatus {
+  converged,
+  not_converged,  ///< two successive numbers of nodes still differ by more than 1e-9: do not use
+  unstable,  ///< gradient descent whose rate exceeds 2 / (upper edge of the spectrum): no value
+};
+
+/// @brief Theory of one site, or of the site average, for one filter.
+struct FlowPoint {
+  double test_error = 0;
+  double train_error = 0;
+  double signal_error = 0;     ///< what noiseless labels would give, averaged over the inputs
+  double noise_error = 0;      ///< what the noise of the labels adds to the test error
+  double numerical_error = 0;  ///< change of the test error at the last doubling of the nodes
+  FlowStatus status = FlowStatus::converged;  ///< of an average: the worst of the sites
+};
+
+class GaussianFlow {
+ public:
+  explicit GaussianFlow(const GaussianMlm& problem);
+
+  Eigen::Index sites() const noexcept { return weights_.cols(); }
+
+  /// @brief One site for any number of filters: they share the contour's kernel.
+  /// @param samples M >= 1, not necessarily an integer
+  /// @throws Error of kind input naming 'site' or 'samples'
+  [[nodiscard]] std::vector<FlowPoint> site(Eigen::Index site,
+                                            double samples,
+                                            std::span<const ResidualFilter> filters) const;
+  /// @brief Site averages.
+  [[nodiscard]] std::vector<FlowPoint> average(double samples,
+                                               std::span<const ResidualFilter> filters) const;
+
+ private:
+  class SiteView;
+
+  Eigen::ArrayXd spectrum_;  // eigenvalues ℓ of Σ, ascending, the kernel as one eigenvalue 0
+  Eigen::ArrayXXd weights_;  // column i: squared i-th components of the eigenvectors
+  Eigen::ArrayXd noise_variances_;
+  GaussianRidge ridge_;
+};
+
+}  // namespace attica
