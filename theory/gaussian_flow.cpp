@@ -28,8 +28,8 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 constexpr double kTolerance = 1e-9;
-constexpr Index kFirstNodes = 128;
-constexpr Index kLastNodes = 4096;
+constexpr Index kFirstNodes = 64;  // in the upper half of the contour
+constexpr Index kLastNodes = 2560;
 
 double df2(const ArrayXd& spectrum, double kappa) {
   return (spectrum / (spectrum + kappa)).square().sum();
@@ -64,13 +64,12 @@ double left_end(const ArrayXd& spectrum, double samples, double share) {
 
 /// A bound from the right for the edge df2 = M of the physical region right of the spectrum.
 double edge(const ArrayXd& spectrum, double samples) {
-  const double rank = static_cast<double>((spectrum > 0).count());
-  if (samples < rank) {
-    const double far = std::sqrt(spectrum.square().sum() / samples);
-    return df2_root(spectrum, samples, 0, far, [](double x) { return x; });
+  const ArrayXd positive = spectrum.tail((spectrum > 0).count());
+  if (samples < static_cast<double>(positive.size())) {
+    const double far = std::sqrt(positive.square().sum() / samples);
+    return df2_root(positive, samples, 0, far, [](double x) { return x; });
   }
-  const double smallest = (spectrum > 0).select(spectrum, spectrum.maxCoeff()).minCoeff();
-  const ArrayXd positive = spectrum.tail(static_cast<Index>(rank));
+  const double smallest = positive[0];
   const auto at = [&](double x) { return x - smallest; };
   return at(df2_root(positive, samples, smallest / std::sqrt(samples), smallest, at));
 }
@@ -85,15 +84,16 @@ struct Contour {
   double left = 0;
   double right = 0;
   double clustering = 1;
-  bool encloses_zero = false;  // z = 0 lies inside
-  double residue_kappa = 0;    // κ₀ > 0: z = 0 lies outside and its residue is to be added
+  double residue_kappa = 0;  // κ₀ > 0: z = 0 lies outside and its residue is to be added
 };
 
-/// Upper half of the nodes; the others are their conjugates.
+/// Upper half of the nodes; the others are their conjugates. Arrays of equal length.
 struct Nodes {
-  std::vector<Complex> z, h, dh_dz, w, measure;  // w = (κ/z) dz/2πi, measure = dz/2πi
-  std::vector<Complex> f_over_z;                 // F/z
-  std::vector<Complex> kappa;
+  explicit Nodes(Index m) : z(m), inverse_z(m), h(m), dh_dz(m), w(m), noise(m), train(m) {}
+  Eigen::ArrayXcd z, inverse_z, h, dh_dz;
+  Eigen::ArrayXcd w;      // (κ/z) dz/2πi
+  Eigen::ArrayXcd noise;  // (κ/z²) dz/2πi
+  Eigen::ArrayXcd train;  // -(H + σ² (1/κ + ratio/z)) dz/2πi
 };
 
 }  // namespace
@@ -123,31 +123,35 @@ class GaussianFlow::SiteView {
     std::vector<std::size_t> todo(filters.size());
     std::iota(todo.begin(), todo.end(), std::size_t{0});
 
+    // In the order of their times, for add_double_contour.
+    std::sort(todo.begin(), todo.end(), [&](std::size_t k, std::size_t l) {
+      return filters[k].time < filters[l].time;
+    });
+
     // Rates beyond 2 / (upper edge) have no answer; others may need the contour to keep close to
     // the spectrum.
+    const double upper_edge = z_at(left_end(spectrum_, samples_, 1));
     double reach = std::numeric_limits<double>::infinity();
     std::erase_if(todo, [&](std::size_t k) {
-      const bool unstable = filters[k].reach < upper_edge();
+      const bool unstable = filters[k].reach < upper_edge;
       if (unstable) points[k].status = FlowStatus::unstable;
       if (!unstable) reach = std::min(reach, filters[k].reach);
       return unstable;
     });
     const double left = choose_left(reach);
 
-    if (const std::optional<Contour> inner = inner_contour(left))
+    if (const std::optional<Contour> inner = inner_contour(left)) {
       refine(*inner, filters, todo, points);
+    }
     // Filters of similar time share an outer contour.
-    std::sort(todo.begin(), todo.end(), [&](auto a, auto b) {
-      return filters[a].time > filters[b].time;
-    });
     while (!todo.empty()) {
       constexpr double kGroup = 8;
-      const double longest = filters[todo.front()].time;
-      const auto end = std::find_if(todo.begin(), todo.end(), [&](std::size_t k) {
-        return filters[k].time * kGroup < longest && longest * spectrum_.maxCoeff() > 1;
+      const double longest = filters[todo.back()].time;
+      const auto first = std::find_if(todo.begin(), todo.end(), [&](std::size_t k) {
+        return filters[k].time * kGroup >= longest || longest * spectrum_.maxCoeff() <= 1;
       });
-      std::vector<std::size_t> group(todo.begin(), end);
-      todo.erase(todo.begin(), end);
+      std::vector<std::size_t> group(first, todo.end());
+      todo.erase(first, todo.end());
       refine(outer_contour(left, longest), filters, group, points);
     }
     return points;
@@ -186,20 +190,19 @@ class GaussianFlow::SiteView {
   }
 
   double z_at(double kappa) { return -kappa * (1 - resolvent(kappa).f.real() / samples_); }
-  double upper_edge() {
-    constexpr double kEdge = 1;
-    return z_at(left_end(spectrum_, samples_, kEdge));
-  }
 
   // The farther from the spectrum the fewer nodes, as long as the filters stay bounded.
   double choose_left(double reach) {
     double left = 0;
-    for (const double share : {0.5, 0.8, 0.95, 0.99}) {
+    for (const double share : {0.1, 0.5, 0.8, 0.95, 0.99}) {
       left = left_end(spectrum_, samples_, share);
       if (z_at(left) <= reach) break;
     }
     return left;
   }
+
+  // 1 - N/M, or 0 if M < N: the share of the noise that stays in the train error for ever.
+  double excess_samples() const { return std::max(0.0, 1 - rank_ / samples_); }
 
   double kappa_zero() const { return ridge_.site(site_, samples_, 0).kappa; }
 
@@ -210,7 +213,8 @@ class GaussianFlow::SiteView {
     const double zero = kappa_zero();
     const double nearest = edge(spectrum_, samples_);
     if (!(nearest < zero)) return std::nullopt;
-    const double right = 0.5 * (nearest + zero);
+    constexpr double kTowardsZero = 0.7;
+    const double right = nearest + kTowardsZero * (zero - nearest);
     return Contour{.left = left,
                    .right = right,
                    .clustering = std::sqrt((zero - nearest) / (right - left)),
@@ -223,47 +227,47 @@ class GaussianFlow::SiteView {
     const double right = ridge_.site(site_, samples_, delta).kappa;
     return {.left = left,
             .right = right,
-            .clustering = std::sqrt((right - kappa_zero()) / (right - left)),
-            .encloses_zero = true};
+            .clustering = std::sqrt((right - kappa_zero()) / (right - left))};
   }
 
-  Nodes nodes(const Contour& contour, Index n) {
+  Nodes nodes(const Contour& contour, Index m) {
     const double centre = 0.5 * (contour.left + contour.right);
     const double radius = 0.5 * (contour.right - contour.left);
     const double e = contour.clustering;
-    Nodes result;
-    for (Index j = n / 2; j < n; ++j) {
+    Nodes result(m);
+    const double count = 2 * static_cast<double>(m);
+    for (Index j = 0; j < m; ++j) {
       // φ on (0, π): the upper half.
-      const double phi = -std::numbers::pi + 2 * std::numbers::pi * (static_cast<double>(j) + 0.5) /
-                                                 static_cast<double>(n);
-      const double c = std::cos(phi / 2), s = std::sin(phi / 2);
+      const double phi = 2 * std::numbers::pi * (static_cast<double>(j) + 0.5) / count;
+      const double c = std::cos(phi / 2);
+      const double s = std::sin(phi / 2);
       const Complex turn = std::polar(1.0, 2 * std::atan2(e * s, c));
       const Complex kappa = centre + radius * turn;
       const Resolvent at = resolvent(kappa);
       const Complex z = -kappa * (1.0 - at.f / samples_);
       const Complex dz = -(1.0 - (at.f + kappa * at.df) / samples_);
-      const Complex measure =
-          dz * radius * turn * (e / (static_cast<double>(n) * (c * c + e * e * s * s)));
-      result.kappa.push_back(kappa);
-      result.z.push_back(z);
-      result.h.push_back(at.h);
-      result.dh_dz.push_back(at.dh / dz);
-      result.measure.push_back(measure);
-      result.w.push_back(kappa / z * measure);
-      result.f_over_z.push_back(at.f / z);
+      result.z[j] = z;
+      result.inverse_z[j] = 1.0 / z;
+      result.h[j] = at.h;
+      result.dh_dz[j] = at.dh / dz;
+      const Complex measure = dz * radius * turn * (e / (count * (c * c + e * e * s * s)));
+      result.w[j] = kappa * result.inverse_z[j] * measure;
+      result.noise[j] = result.w[j] * result.inverse_z[j];
+      result.train[j] =
+          -(at.h + noise_ * (1.0 / kappa + excess_samples() * result.inverse_z[j])) * measure;
     }
     return result;
   }
 
-  // Doubles the nodes until every filter of `todo` agrees with its predecessor; those that do leave
-  // `todo`.
+  // Adds half the nodes again until every filter of `todo` agrees with its predecessor; those that
+  // do leave `todo`. Convergence is geometric, so the error of the last is far below the change.
   void refine(const Contour& contour,
               std::span<const ResidualFilter> filters,
               std::vector<std::size_t>& todo,
               std::vector<FlowPoint>& points) {
     std::vector<FlowPoint> previous;
-    for (Index n = kFirstNodes; n <= kLastNodes && !todo.empty(); n *= 2) {
-      const std::vector<FlowPoint> current = integrate(contour, nodes(contour, n), filters, todo);
+    for (Index m = kFirstNodes; m <= kLastNodes && !todo.empty(); m += m / 2) {
+      const std::vector<FlowPoint> current = integrate(contour, nodes(contour, m), filters, todo);
       std::vector<std::size_t> open;
       std::vector<FlowPoint> open_values;
       for (std::size_t k = 0; k < todo.size(); ++k) {
@@ -292,52 +296,40 @@ class GaussianFlow::SiteView {
                                    const Nodes& nodes,
                                    std::span<const ResidualFilter> filters,
                                    const std::vector<std::size_t>& chosen) {
-    const Index m = static_cast<Index>(nodes.z.size());
+    const Index m = nodes.z.size();
     const Index count = static_cast<Index>(chosen.size());
-    const auto at = [](const std::vector<Complex>& v, Index j) {
-      return v[static_cast<std::size_t>(j)];
-    };
-    MatrixXd a(m, count), b(m, count);
+    MatrixXd a(m, count);
+    MatrixXd b(m, count);
     std::vector<FlowPoint> result(chosen.size(), FlowPoint{.status = FlowStatus::not_converged});
-    Resolvent zero;
-    Complex zero_slope;
-    if (contour.residue_kappa > 0) {
-      zero = resolvent(contour.residue_kappa);
-      zero_slope = -(1.0 - (zero.f + contour.residue_kappa * zero.df) / samples_);
-    }
-    // What the contour integral of F/z leaves of M: M if z = 0 is enclosed; else its residue N is
-    // outside.
-    const double train_constant = contour.encloses_zero       ? samples_
-                                  : contour.residue_kappa > 0 ? 0
-                                                              : samples_ - rank_;
+    // z = 0 outside the contour: its residue is one more node, with W = κ₀.
+    const double kappa = contour.residue_kappa;
+    const Resolvent zero = kappa > 0 ? resolvent(kappa) : Resolvent{};
+    const Complex zero_dz = -(1.0 - (zero.f + kappa * zero.df) / samples_);
     for (Index k = 0; k < count; ++k) {
       const ResidualFilter& filter = filters[chosen[static_cast<std::size_t>(k)]];
-      Complex noise = 0, train_signal = 0, train_noise = 0, cross = 0;
+      Complex noise = 0;
+      Complex train = 0;
+      Complex cross = 0;
       for (Index j = 0; j < m; ++j) {
-        const Complex f = filter.value(at(nodes.z, j));
-        const Complex w = f * at(nodes.w, j);
+        const Complex f = filter.value(nodes.z[j]);
+        const Complex w = f * nodes.w[j];
         a(j, k) = w.real();
         b(j, k) = w.imag();
-        const Complex learnt = (1.0 - f) / at(nodes.z, j);
-        noise += learnt * learnt * at(nodes.kappa, j) * at(nodes.measure, j);
-        const Complex square = f * f * at(nodes.measure, j);
-        train_signal -= square * at(nodes.h, j);
-        train_noise -= square * at(nodes.f_over_z, j);
-        if (contour.residue_kappa > 0) cross += w * (at(nodes.h, j) - zero.h) / at(nodes.z, j);
+        noise += (1.0 - f) * (1.0 - f) * nodes.noise[j];
+        train += f * f * nodes.train[j];
+        cross += w * (nodes.h[j] - zero.h) * nodes.inverse_z[j];
       }
       FlowPoint& point = result[static_cast<std::size_t>(k)];
       point.noise_error = noise_ * 2 * noise.real();
-      point.train_error =
-          2 * train_signal.real() + noise_ * (train_constant + 2 * train_noise.real()) / samples_;
-      if (contour.residue_kappa > 0) {
-        point.signal_error =
-            contour.residue_kappa *
-            (4 * cross.real() + contour.residue_kappa * (zero.dh / zero_slope).real());
+      point.train_error = 2 * train.real() + noise_ * excess_samples();
+      if (kappa > 0) {
+        point.signal_error = kappa * (4 * cross.real() + kappa * (zero.dh / zero_dz).real());
       }
     }
     add_double_contour(nodes, a, b, result);
-    for (FlowPoint& point : result)
+    for (FlowPoint& point : result) {
       point.test_error = noise_ + point.signal_error + point.noise_error;
+    }
     return result;
   }
 
@@ -345,33 +337,56 @@ class GaussianFlow::SiteView {
                                  const MatrixXd& a,
                                  const MatrixXd& b,
                                  std::vector<FlowPoint>& points) {
-    constexpr Index kRows =
-        64;  // the kernel is made in stripes: it need not fit into memory at once
+    constexpr Index kColumns = 32;  // the kernel is made in stripes: it need not fit into memory
     const Index m = a.rows();
-    MatrixXd aa(kRows, m), bb(kRows, m), ab(kRows, m);
-    for (Index first = 0; first < m; first += kRows) {
-      const Index rows = std::min(kRows, m - first);
-      for (Index l = 0; l < m; ++l) {
-        const Complex z = nodes.z[static_cast<std::size_t>(l)],
-                      h = nodes.h[static_cast<std::size_t>(l)];
-        for (Index i = 0; i < rows; ++i) {
-          const auto j = static_cast<std::size_t>(first + i);
-          const Complex same =
-              first + i == l ? nodes.dh_dz[j] : (nodes.h[j] - h) / (nodes.z[j] - z);
-          const Complex other = (nodes.h[j] - std::conj(h)) / (nodes.z[j] - std::conj(z));
-          aa(i, l) = other.real() + same.real();
-          bb(i, l) = other.real() - same.real();
-          ab(i, l) = other.imag() - same.imag();
-        }
+    const ArrayXd zr = nodes.z.real();
+    const ArrayXd zi = nodes.z.imag();
+    const ArrayXd hr = nodes.h.real();
+    const ArrayXd hi = nodes.h.imag();
+    MatrixXd aa(m, kColumns);
+    MatrixXd bb(m, kColumns);
+    MatrixXd ab(m, kColumns);
+    MatrixXd left_a;
+    MatrixXd left_b;
+    for (Index first = 0; first < m; first += kColumns) {
+      const Index columns = std::min(kColumns, m - first);
+      for (Index c = 0; c < columns; ++c) {
+        const Index l = first + c;
+        // (H_j-H_l)/(z_j-z_l), near, and the same with the conjugate of node l, far: they differ in
+        // the sign of Im H_l and Im z_l.
+        const ArrayXd x = zr - zr[l];
+        const ArrayXd u = hr - hr[l];
+        const ArrayXd near = 1 / (x.square() + (zi - zi[l]).square());
+        const ArrayXd far = 1 / (x.square() + (zi + zi[l]).square());
+        const ArrayXd near_real = (u * x + (hi - hi[l]) * (zi - zi[l])) * near;
+        const ArrayXd far_real = (u * x + (hi + hi[l]) * (zi + zi[l])) * far;
+        aa.col(c) = far_real + near_real;
+        bb.col(c) = far_real - near_real;
+        // With W = a + ib the mixed term of row j and column l is a_j b_l times this.
+        ab.col(c) = ((hi + hi[l]) * x - u * (zi + zi[l])) * far -
+                    ((hi - hi[l]) * x - u * (zi - zi[l])) * near;
+        const double other = hi[l] / zi[l];  // (H_l - conj H_l)/(z_l - conj z_l), real
+        aa(l, c) = other + nodes.dh_dz[l].real();
+        bb(l, c) = other - nodes.dh_dz[l].real();
+        ab(l, c) = -nodes.dh_dz[l].imag();
       }
-      const MatrixXd left_a = aa.topRows(rows) * a + 2 * (ab.topRows(rows) * b);
-      const MatrixXd left_b = bb.topRows(rows) * b;
-      const Eigen::RowVectorXd sum = (a.middleRows(first, rows).cwiseProduct(left_a) +
-                                      b.middleRows(first, rows).cwiseProduct(left_b))
-                                         .colwise()
-                                         .sum();
-      for (Index k = 0; k < sum.size(); ++k)
-        points[static_cast<std::size_t>(k)].signal_error += 2 * sum[k];
+      // Filters come with rising time, and nodes with rising Re z: e^{-zt} has vanished in the last
+      // columns first.
+      Index active = a.cols();
+      while (active > 0 && a.col(active - 1).segment(first, columns).isZero(0) &&
+             b.col(active - 1).segment(first, columns).isZero(0)) {
+        --active;
+      }
+      const auto a_active = a.leftCols(active);
+      const auto b_active = b.leftCols(active);
+      left_a.noalias() = aa.leftCols(columns).transpose() * a_active;
+      left_b.noalias() = bb.leftCols(columns).transpose() * b_active;
+      left_b.noalias() += 2 * ab.leftCols(columns).transpose() * a_active;
+      for (Index k = 0; k < active; ++k) {
+        points[static_cast<std::size_t>(k)].signal_error +=
+            2 * (a.col(k).segment(first, columns).dot(left_a.col(k)) +
+                 b.col(k).segment(first, columns).dot(left_b.col(k)));
+      }
     }
   }
 

@@ -8,10 +8,10 @@
 /// contour integrals of its resolvent, whose deterministic equivalent (z - Ŝ)⁻¹ ≈ -(κ/z)(C_i +
 /// κ)⁻¹... holds with
 ///   z(κ) = -κ (1 - (1/M) Σ s_k/(s_k+κ)).
-/// Products of two resolvents follow from their difference, and with H(κ) = Σ s_k v_k²/(s_k+κ),
-/// F(κ) = Σ s_k/(s_k+κ), W = f (κ/z) dz/2πi along a contour around the spectrum
+/// Products of two resolvents follow from their difference, and with H(κ) = Σ s_k v_k²/(s_k+κ), W =
+/// f (κ/z) dz/2πi along a contour around the spectrum
 ///   E_test  = σ² + ∮∮ W W' (H - H')/(z - z') + σ² ∮ ((1-f)/z)² κ dz/2πi,
-///   E_train = -∮ f² H dz/2πi + (σ²/M) [M - ∮ f² F dz/(2πi z)].
+///   E_train = σ² r - ∮ f² [H + σ² (1/κ + r/z)] dz/2πi,   r = max(0, 1 - N/M).
 /// The first is the double contour of the two-point deterministic equivalent: since
 ///   1 - (1/M) Σ s²/((s+κ)(s+κ')) = -(z-z')/(κ-κ'),  Σ s v²/((s+κ)(s+κ')) = -(H-H')/(κ-κ'),
 /// their ratio is (H-H')/(z-z'). Integration is done in the κ plane, on a circle inside the region
@@ -32,7 +32,8 @@ namespace attica {
 
 enum class FlowStatus {
   converged,
-  not_converged,  ///< two successive numbers of nodes still differ by more than 1e-9: do not use
+  not_converged,  ///< the values of the last two numbers of nodes differ by more than 1e-9 of the
+                  ///< test error
   unstable,  ///< gradient descent whose rate exceeds 2 / (upper edge of the spectrum): no value
 };
 
@@ -42,7 +43,7 @@ struct FlowPoint {
   double train_error = 0;
   double signal_error = 0;     ///< what noiseless labels would give, averaged over the inputs
   double noise_error = 0;      ///< what the noise of the labels adds to the test error
-  double numerical_error = 0;  ///< change of the test error at the last doubling of the nodes
+  double numerical_error = 0;  ///< change of the test error when the nodes last became more
   FlowStatus status = FlowStatus::converged;  ///< of an average: the worst of the sites
 };
 

@@ -8,7 +8,12 @@ namespace attica {
 
 ResidualFilter flow_filter(double time) {
   require(std::isfinite(time) && time >= 0, "time", time, "0 <= time < infinity");
-  return {.value = [time](std::complex<double> z) { return std::exp(-time * z); }, .time = time};
+  return {.value = [time](std::complex<double> z) -> std::complex<double> {
+            constexpr double kNothing = 1e-40;  // not worth a sine and a cosine
+            const double size = std::exp(-time * z.real());
+            return size < kNothing ? 0 : std::polar(size, -time * z.imag());
+          },
+          .time = time};
 }
 
 ResidualFilter descent_filter(double eta, double steps) {
