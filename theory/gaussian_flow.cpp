@@ -113,6 +113,7 @@ class GaussianFlow::SiteView {
     coefficients_.resize(4, spectrum_.size());
     coefficients_ << spectrum_.transpose(), w.transpose(), (w * spectrum_).transpose(),
         (w * inverse).transpose();
+    spectral_noise_ = 1 / coefficients_.row(3).sum();
     const double positive = static_cast<double>((spectrum_ > 0).count());
     rank_ = determined_ ? positive : positive - 1;
     powers_.resize(spectrum_.size(), 6);
@@ -183,8 +184,8 @@ class GaussianFlow::SiteView {
       result.h = 1.0 / kg - 1.0;
       result.dh = -wl2 / (kg * kg);
     } else {
-      result.h = noise_ * sum(3, 1) / g1 - 1.0;
-      result.dh = noise_ * (sum(3, 1) * g2 / g1 - sum(3, 2)) / g1;
+      result.h = spectral_noise_ * sum(3, 1) / g1 - 1.0;
+      result.dh = spectral_noise_ * (sum(3, 1) * g2 / g1 - sum(3, 2)) / g1;
     }
     return result;
   }
@@ -395,8 +396,9 @@ class GaussianFlow::SiteView {
   Index site_;
   double samples_;
   double noise_;
-  bool determined_;  // the site is a linear function of the others
-  double rank_ = 0;  // of C_i
+  double spectral_noise_ = 0;  // σ² from the eigenvalues, so that their rounding cancels in H
+  bool determined_;            // the site is a linear function of the others
+  double rank_ = 0;            // of C_i
   Eigen::Matrix<double, 4, Eigen::Dynamic> coefficients_;  // rows ℓ, w, wℓ, w/ℓ
   Eigen::Matrix<double, Eigen::Dynamic, 6> powers_;  // real and imaginary parts of r, r², r³
 };
