@@ -1,0 +1,206 @@
+#include "attica/theory/gaussian_sgd.hpp"
+
+#include <Eigen/Dense>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "attica/core/gaussian_ensembles.hpp"
+#include "attica/theory/population_flow.hpp"
+
+using namespace attica;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+
+namespace {
+
+nlohmann::json reference(const std::string& entry) {
+  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
+  return nlohmann::json::parse(file).at(entry);
+}
+
+using Steps = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[theory][sgd]") {
+  const nlohmann::json entry = reference("sgd_online");
+  const GaussianMlm problem(ar1_covariance(10, 0.6));
+  for (const auto& c : entry.at("cases")) {
+    const SgdParameters parameters{
+        .eta = c.at("eta"), .batch = c.at("B"), .probability = c.at("p"), .decay = c.at("lam")};
+    const Steps steps = c.at("steps");
+    std::vector<double> mean(steps.size());
+    for (Eigen::Index i = 0; i < 10; ++i) {
+      const std::vector<double> errors =
+          online_sgd_errors(site_regression(problem, i), parameters, steps);
+      for (std::size_t k = 0; k < steps.size(); ++k) {
+        mean[k] += errors[k] / 10;
+        if (i == 4) CHECK_THAT(errors[k], WithinRel(c.at("site4")[k].get<double>(), 1e-11));
+      }
+    }
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      CHECK_THAT(mean[k], WithinRel(c.at("mean")[k].get<double>(), 1e-11));
+    }
+    if (!c.contains("steady_site4")) continue;
+    const SgdSteadyState steady = online_sgd_steady(site_regression(problem, 4), parameters);
+    CHECK(steady.stable);
+    CHECK_THAT(steady.error, WithinRel(c.at("steady_site4").get<double>(), 1e-11));
+    CHECK_THAT(steady.chi, WithinRel(c.at("chi_site4").get<double>(), 1e-11));
+  }
+  for (const auto& [batch, eta_max] : entry.at("eta_max_site4").items()) {
+    CHECK_THAT(online_sgd_eta_max(site_regression(problem, 4), std::stod(batch)),
+               WithinRel(eta_max.get<double>(), 1e-10));
+  }
+}
+
+TEST_CASE("online SGD: the Volterra equation gives the same errors", "[theory][sgd]") {
+  const SiteRegression site = site_regression(GaussianMlm(ar1_covariance(8, 0.7)), 2);
+  const Steps steps{0, 1, 7, 60, 200};
+  const std::vector<double> errors = online_sgd_errors(site, {.eta = 0.08, .batch = 3}, steps);
+  const std::vector<double> volterra = online_sgd_errors_volterra(site, 0.08, 3, 200);
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    CHECK_THAT(errors[k], WithinRel(volterra[static_cast<std::size_t>(steps[k])], 1e-12));
+  }
+}
+
+TEST_CASE("online SGD: one step with masks and decay, by enumeration of the masks",
+          "[theory][sgd]") {
+  // Given w and the masks, with r = y - w·x and e = w - w*: E r x = -C e, and by Isserlis
+  // E r² x xᵀ = (eᵀCe + σ²) C + 2 C e eᵀ C.
+  const GaussianMlm problem(ar1_covariance(4, 0.5));
+  const SiteRegression site = site_regression(problem, 1);
+  const Eigen::MatrixXd c = problem.covariance()(site.inputs, site.inputs);
+  const Eigen::VectorXd teacher = site.basis * site.teacher;
+  const SgdParameters q{.eta = 0.3, .batch = 2, .probability = 0.4, .decay = 0.2};
+  // Second step from the deterministic first: start at w = 0 only, so one step.
+  const Eigen::VectorXd e = -teacher;
+  double expected = 0;
+  for (int masks = 0; masks <= 2; ++masks) {
+    const double weight = masks == 0 ? 0.36 : masks == 1 ? 0.48 : 0.16;
+    // w' - w* = (1-ηλ)·0 - w* + (η/B) Σ r x
+    const double rate = q.eta / q.batch;
+    const Eigen::MatrixXd second =
+        (e.dot(c * e) + site.bayes_error) * c + 2 * (c * e) * (c * e).transpose();
+    const Eigen::MatrixXd moment =
+        e * e.transpose() + rate * masks * (-(c * e) * e.transpose() - e * (c * e).transpose()) +
+        rate * rate * (masks * second + masks * (masks - 1) * (c * e) * (c * e).transpose());
+    expected += weight * (c * moment).trace();
+  }
+  const std::vector<double> errors = online_sgd_errors(site, q, Steps{0, 1});
+  CHECK_THAT(errors[0], WithinRel(1.0, 1e-14));
+  CHECK_THAT(errors[1], WithinRel(expected + site.bayes_error, 1e-13));
+}
+
+TEST_CASE("online SGD: limits", "[theory][sgd]") {
+  const GaussianMlm problem(ar1_covariance(8, 0.6));
+  const SiteRegression site = site_regression(problem, 3);
+  // Large batches: gradient descent on the population loss.
+  const std::vector<ResidualFilter> filters{descent_filter(0.2, 10)};
+  const double descent =
+      population_errors(problem, {.attention = Eigen::MatrixXd::Zero(8, 8)}, filters)(3, 0);
+  CHECK_THAT(online_sgd_errors(site, {.eta = 0.2, .batch = 1e12}, Steps{10}).front(),
+             WithinRel(descent, 1e-10));
+  // With decay it is the flow's fixed point that small steps reach.
+  const std::vector<ResidualFilter> late{flow_filter(1e4)};
+  const double ridge = population_errors(
+      problem, {.attention = Eigen::MatrixXd::Zero(8, 8), .decay = 0.3}, late)(3, 0);
+  const double small =
+      online_sgd_errors(site, {.eta = 1e-4, .batch = 10, .decay = 0.3}, Steps{400000}).front();
+  CHECK_THAT(small, WithinRel(ridge, 1e-4));  // the sampling noise is of order eta/B
+  // Late times reach the steady state, with masks too.
+  for (const double p : {1.0, 0.125}) {
+    const SgdParameters q{.eta = 0.1, .batch = 2, .probability = p};
+    CHECK_THAT(online_sgd_errors(site, q, Steps{20000}).front(),
+               WithinRel(online_sgd_steady(site, q).error, 1e-10));
+  }
+}
+
+TEST_CASE("online SGD: stability", "[theory][sgd]") {
+  const SiteRegression site = site_regression(GaussianMlm(ar1_covariance(8, 0.6)), 3);
+  for (const double p : {1.0, 0.25}) {
+    for (const double batch : {1.0, 8.0}) {
+      const double eta_max = online_sgd_eta_max(site, batch, p);
+      INFO("p " << p << " batch " << batch << " eta_max " << eta_max);
+      const auto late = [&](double eta, std::int64_t steps) {
+        return online_sgd_errors(site, {.eta = eta, .batch = batch, .probability = p}, Steps{steps})
+            .front();
+      };
+      CHECK(late(0.98 * eta_max, 4000) < 1e6);
+      CHECK(late(1.02 * eta_max, 2000) > 1.01 * late(1.02 * eta_max, 1000));
+      CHECK(online_sgd_steady(site, {.eta = 0.98 * eta_max, .batch = batch, .probability = p})
+                .stable);
+      CHECK_FALSE(online_sgd_steady(site, {.eta = 1.02 * eta_max, .batch = batch, .probability = p})
+                      .stable);
+    }
+  }
+  const std::vector<double> unstable =
+      online_sgd_errors(site, {.eta = 3}, Steps{0, 10, 5000, 6000});
+  CHECK(std::isfinite(unstable[1]));
+  CHECK(unstable[2] == std::numeric_limits<double>::infinity());
+  CHECK(unstable[3] == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("SGD with replacement: reference values", "[theory][sgd]") {
+  const nlohmann::json entry = reference("sgd_multipass_given_data");
+  const Eigen::MatrixXd data =
+      Eigen::MatrixXd::NullaryExpr(7, 5, [](Eigen::Index mu, Eigen::Index j) {
+        const double m = static_cast<double>(mu), site = static_cast<double>(j);
+        return std::sin(1 + 1.7 * m + 2.3 * site + 0.31 * m * site);
+      });
+  const GaussianMlm problem(ar1_covariance(5, 0.6));
+  const std::vector<double> errors =
+      data_sgd_errors(problem,
+                      entry.at("site"),
+                      data,
+                      {.eta = entry.at("eta"), .batch = entry.at("B")},
+                      entry.at("steps").get<Steps>());
+  for (std::size_t k = 0; k < errors.size(); ++k) {
+    CHECK_THAT(errors[k], WithinRel(entry.at("test")[k].get<double>(), 1e-11));
+  }
+}
+
+TEST_CASE("SGD with replacement: mean over all batches by enumeration", "[theory][sgd]") {
+  // Three samples, batches of two, two steps: 81 equally likely sequences.
+  RandomStream stream({.seed = 8});
+  const GaussianMlm problem(ar1_covariance(4, 0.5));
+  const Eigen::MatrixXd data = Eigen::MatrixXd::NullaryExpr(3, 4, [&] { return stream.normal(); });
+  const double eta = 0.3;
+  const Eigen::Index site = 2;
+  double mean = 0;
+  for (int code = 0; code < 81; ++code) {
+    Eigen::VectorXd row = Eigen::VectorXd::Zero(4);  // w with 0 at the site
+    for (int step = 0, rest = code; step < 2; ++step) {
+      Eigen::VectorXd gradient = Eigen::VectorXd::Zero(4);
+      for (int b = 0; b < 2; ++b, rest /= 3) {
+        const Eigen::VectorXd z = data.row(rest % 3).transpose();
+        gradient += (z[site] - row.dot(z)) * z / 2;
+      }
+      gradient[site] = 0;
+      row += eta * gradient;
+    }
+    Eigen::VectorXd residual = -row;
+    residual[site] = 1;
+    mean += residual.dot(problem.covariance() * residual) / 81;
+  }
+  CHECK_THAT(data_sgd_errors(problem, site, data, {.eta = eta, .batch = 2}, Steps{2}).front(),
+             WithinRel(mean, 1e-12));
+}
+
+TEST_CASE("SGD theories: bad input is refused by name", "[theory][sgd]") {
+  const GaussianMlm problem(ar1_covariance(4, 0.5));
+  const SiteRegression site = site_regression(problem, 0);
+  CHECK_THROWS_WITH(online_sgd_errors(site, {.eta = 0}, Steps{1}), Catch::Contains("'eta'"));
+  CHECK_THROWS_WITH(online_sgd_errors(site, {.batch = 0.5}, Steps{1}), Catch::Contains("'batch'"));
+  CHECK_THROWS_WITH(online_sgd_errors(site, {.probability = 0}, Steps{1}),
+                    Catch::Contains("'mask_probability'"));
+  CHECK_THROWS_WITH(online_sgd_errors(site, {.decay = -1}, Steps{1}), Catch::Contains("'decay'"));
+  CHECK_THROWS_WITH(online_sgd_errors(site, {}, Steps{2, 1}), Catch::Contains("'steps'"));
+  CHECK_THROWS_WITH(online_sgd_steady(site, {.decay = 1}), Catch::Contains("'decay'"));
+  CHECK_THROWS_WITH(data_sgd_errors(problem, 0, Eigen::MatrixXd::Zero(3, 5), {}, Steps{1}),
+                    Catch::Contains("'data'"));
+  CHECK_THROWS_WITH(
+      data_sgd_errors(problem, 0, Eigen::MatrixXd::Zero(3, 4), {.probability = 0.5}, Steps{1}),
+      Catch::Contains("'mask_probability'"));
+}
