@@ -24,10 +24,12 @@ if(ATTICA_SANITIZE)
   target_link_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE})
 endif()
 
-# attica_folder(NAME [PUBLIC targets...] [PRIVATE targets...]): the library of the current folder.
+# attica_folder(NAME [SUBFOLDERS folders...] [PUBLIC targets...] [PRIVATE targets...]): the library of the current
+# folder and of the named sub-folders.
 function(attica_folder name)
-  cmake_parse_arguments(ARG "" "" "PUBLIC;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp)
+  cmake_parse_arguments(ARG "" "" "SUBFOLDERS;PUBLIC;PRIVATE" ${ARGN})
+  list(TRANSFORM ARG_SUBFOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+  file(GLOB sources CONFIGURE_DEPENDS *.cpp ${patterns})
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   set(include_root ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_root}/attica)
