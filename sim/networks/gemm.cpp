@@ -6,8 +6,13 @@
 namespace attica::networks {
 namespace {
 
-constexpr Index kRows = 6;        // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
-constexpr Index kDepth = 256;     // rows of a panel kept in the first-level cache (32 kB)
+constexpr Index kRows =
+    6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
+constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
+
+/// Columns of a panel of the packed right operand.
+template <class T>
+inline constexpr Index kPanel = 2 * kLanes<T>;
 
 template <class T>
 struct Simd {
@@ -25,7 +30,8 @@ void store(T* p, typename Simd<T>::Vector v) {
   *reinterpret_cast<typename Simd<T>::Loose*>(p) = v;
 }
 
-/// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile are stored.
+/// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile
+/// are stored.
 template <class T, Index Rows, int V>
 void tile(Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
@@ -33,7 +39,8 @@ void tile(Operand<T> a, const T* b, Index depth, T* c, Index stride, Index colum
   Vector sum[Rows][V] = {};
   for (Index k = 0; k < depth; ++k) {
     Vector right[V];
-    for (int v = 0; v < V; ++v) right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * lanes);
+    for (int v = 0; v < V; ++v)
+      right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * lanes);
     for (Index i = 0; i < Rows; ++i) {
       const T left = a.data[i * a.row_stride + k * a.column_stride];
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
@@ -48,7 +55,8 @@ void tile(Operand<T> a, const T* b, Index depth, T* c, Index stride, Index colum
     }
     return;
   }
-  // A ragged edge: the last full vector that fits is stored over the first where they overlap, with equal values.
+  // A ragged edge: the last full vector that fits is stored over the first where they overlap, with
+  // equal values.
   alignas(kVectorBytes) T edge[V * lanes];
   for (Index i = 0; i < Rows; ++i) {
     T* out = c + i * stride;
@@ -73,8 +81,8 @@ template <class T>
 using Tile = void (*)(Operand<T>, const T*, Index, T*, Index, Index, bool);
 
 template <class T, int V>
-constexpr std::array<Tile<T>, kRows> kTiles = {tile<T, 1, V>, tile<T, 2, V>, tile<T, 3, V>,
-                                               tile<T, 4, V>, tile<T, 5, V>, tile<T, 6, V>};
+constexpr std::array<Tile<T>, kRows> kTiles = {
+    tile<T, 1, V>, tile<T, 2, V>, tile<T, 3, V>, tile<T, 4, V>, tile<T, 5, V>, tile<T, 6, V>};
 
 /// All rows of one panel's columns.
 template <class T>
@@ -94,12 +102,7 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
   if (columns < panel) std::fill_n(out, depth * panel, T(0));
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
-      const T* from = b.data + k * b.row_stride + first;
-      if (columns == panel) {
-        std::copy_n(from, panel, out + k * panel);
-      } else {
-        std::copy_n(from, columns, out + k * panel);
-      }
+      std::copy_n(b.data + k * b.row_stride + first, columns, out + k * panel);
     }
   } else {
     for (Index j = 0; j < columns; ++j) {
@@ -110,21 +113,6 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
 }
 
 }  // namespace
-
-template <class T>
-void pack(Operand<T> b, Index depth, Index columns, T* out) {
-  for (Index j = 0; j < columns; j += kPanel<T>) {
-    pack_panel(b, depth, j, std::min(kPanel<T>, columns - j), out + j * depth);
-  }
-}
-
-template <class T>
-void multiply_packed(Operand<T> a, const T* packed_b, Index depth, MatrixView<T> c, Into into) {
-  for (Index j = 0; j < c.columns; j += kPanel<T>) {
-    multiply_panel(a, packed_b + j * depth, depth, c.slice(j, std::min(kPanel<T>, c.columns - j)),
-                   into == Into::add);
-  }
-}
 
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
@@ -142,10 +130,6 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
   }
 }
 
-template void pack(Operand<float>, Index, Index, float*);
-template void pack(Operand<double>, Index, Index, double*);
-template void multiply_packed(Operand<float>, const float*, Index, MatrixView<float>, Into);
-template void multiply_packed(Operand<double>, const double*, Index, MatrixView<double>, Into);
 template void multiply(Operand<float>, Operand<float>, Index, MatrixView<float>, Into);
 template void multiply(Operand<double>, Operand<double>, Index, MatrixView<double>, Into);
 

@@ -1,11 +1,13 @@
 #pragma once
 /// @file
-/// @brief Matrix products for the shapes of transformers: tall and thin, small per head, with strided operands.
+/// @brief Matrix products for the shapes of transformers: tall and thin, small per head, with
+/// strided operands.
 ///
-/// One micro-kernel holds 6 rows x 2 vectors of the result in registers. Its right operand is packed into
-/// column panels, zero-padded to full vectors; its left operand is read where it lies, with any two strides, so
-/// that a transpose costs nothing. For these shapes this is 1.3 to 2 times faster than a general library product
-/// (bench/networks_bench.cpp), which is the oracle in the tests.
+/// One micro-kernel holds 6 rows x 2 vectors of the result in registers. Its right operand is
+/// packed into column panels, zero-padded to full vectors; its left operand is read where it lies,
+/// with any two strides, so that a transpose costs nothing. For these shapes this is 1.3 to 2 times
+/// faster than a general library product (bench/networks_bench.cpp), which is the oracle in the
+/// tests.
 
 #include "attica/sim/networks/matrix_view.hpp"
 
@@ -22,10 +24,6 @@ inline constexpr int kVectorBytes = 16;
 /// Numbers in a vector register.
 template <class T>
 inline constexpr Index kLanes = kVectorBytes / static_cast<int>(sizeof(T));
-/// Columns of a panel of a packed right operand.
-template <class T>
-inline constexpr Index kPanel = 2 * kLanes<T>;
-
 /// @brief n rounded up to whole vectors.
 template <class T>
 constexpr Index padded(Index n) {
@@ -52,22 +50,8 @@ Operand<std::remove_const_t<T>> transposed(MatrixView<T> m) {
 /// Whether a product replaces its destination or is added to it.
 enum class Into { overwrite, add };
 
-/// @brief Size of pack()'s output for a depth x columns operand.
-template <class T>
-constexpr Index packed_size(Index depth, Index columns) {
-  return (columns + kPanel<T> - 1) / kPanel<T> * kPanel<T> * depth;
-}
-
-/// @brief Copies a depth x columns operand into panels.
-/// @param out packed_size(depth, columns) numbers, aligned to kVectorBytes
-template <class T>
-void pack(Operand<T> b, Index depth, Index columns, T* out);
-
-/// @brief c (+)= a b with b packed. a: c.rows x depth; b: depth x c.columns.
-template <class T>
-void multiply_packed(Operand<T> a, const T* packed_b, Index depth, MatrixView<T> c, Into into);
-
-/// @brief c (+)= a b. a: c.rows x depth; b: depth x c.columns. Sums over depth run in a fixed order.
+/// @brief c (+)= a b. a: c.rows x depth; b: depth x c.columns. Sums over depth run in a fixed
+/// order.
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into);
 

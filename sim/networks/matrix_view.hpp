@@ -21,9 +21,9 @@ struct MatrixView {
   Index columns = 0;
   Index stride = 0;
 
-  operator MatrixView<const T>() const  // NOLINT(google-explicit-constructor): as T* converts to const T*
-    requires(!std::is_const_v<T>)
-  {
+  operator MatrixView<const T>()
+      const  // NOLINT(google-explicit-constructor): as T* converts to const T*
+      requires(!std::is_const_v<T>) {
     return {data, rows, columns, stride};
   }
 
@@ -33,20 +33,21 @@ struct MatrixView {
   /// The rows first..first+count-1.
   MatrixView block(Index first, Index count) const { return {row(first), count, columns, stride}; }
 
-  using Matrix = std::conditional_t<std::is_const_v<T>,
-                                    const RowMatrix<std::remove_const_t<T>>,
-                                    RowMatrix<T>>;
+  using Matrix =
+      std::conditional_t<std::is_const_v<T>, const RowMatrix<std::remove_const_t<T>>, RowMatrix<T>>;
   Eigen::Map<Matrix, Eigen::Unaligned, Eigen::OuterStride<>> map() const {
     return {data, rows, columns, Eigen::OuterStride<>(stride)};
   }
 };
 
-/// @brief Aligned memory that grows when a larger matrix is asked for and never shrinks, so that a training step
-/// allocates only the first time. Contents are kept only while the size does not grow.
+/// @brief Aligned memory that grows when a larger matrix is asked for and never shrinks, so that a
+/// training step allocates only the first time. Contents are kept only while the size does not
+/// grow.
 template <class T>
 class Buffer {
  public:
-  /// @brief A contiguous rows x columns matrix at the start of the buffer; contents are unspecified after growth.
+  /// @brief A contiguous rows x columns matrix at the start of the buffer; contents are unspecified
+  /// after growth.
   MatrixView<T> matrix(Index rows, Index columns) {
     if (rows * columns > values_.size()) values_.resize(rows * columns);
     return {values_.data(), rows, columns, columns};
@@ -60,8 +61,9 @@ class Buffer {
 
 /// Flat view of n values as an Eigen array.
 template <class T>
-using ArrayMap = Eigen::Map<std::conditional_t<std::is_const_v<T>,
-                                               const Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>,
-                                               Eigen::Array<T, Eigen::Dynamic, 1>>>;
+using ArrayMap =
+    Eigen::Map<std::conditional_t<std::is_const_v<T>,
+                                  const Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>,
+                                  Eigen::Array<T, Eigen::Dynamic, 1>>>;
 
 }  // namespace attica::networks

@@ -36,31 +36,50 @@ void validate(const TransformerShape& s) {
   require(s.key_width >= 0, "key_width", s.key_width, "at least 0");
   require(s.keys() % s.heads == 0, "heads", s.heads, "a divisor of key_width");
   require(s.mlp_width >= 0, "mlp_width", s.mlp_width, "at least 0");
-  require(std::isfinite(s.embedding_scale), "embedding_scale", s.embedding_scale, "a finite number");
+  require(
+      std::isfinite(s.embedding_scale), "embedding_scale", s.embedding_scale, "a finite number");
 
-  require(s.position_width >= 0 && s.position_width < s.width, "position_width", s.position_width,
+  require(s.position_width >= 0 && s.position_width < s.width,
+          "position_width",
+          s.position_width,
           "0 <= position_width < width");
-  require(s.position != PositionCode::none || s.position_width == 0, "position_width", s.position_width,
+  require(s.position != PositionCode::none || s.position_width == 0,
+          "position_width",
+          s.position_width,
           "0 without a position code");
   const int code_width = s.position_width == 0 ? s.width : s.position_width;
   if (s.position == PositionCode::one_hot) {
-    require(code_width >= s.length, "position_width", code_width, "at least length for one-hot positions");
+    require(code_width >= s.length,
+            "position_width",
+            code_width,
+            "at least length for one-hot positions");
   }
   if (s.embedding == TokenEmbedding::one_hot) {
-    require(s.token_width() >= s.vocabulary, "width", s.width,
+    require(s.token_width() >= s.vocabulary,
+            "width",
+            s.width,
             "at least vocabulary (+ position_width) for one-hot tokens");
   }
 
   const auto mask_size = static_cast<std::size_t>(s.length) * static_cast<std::size_t>(s.length);
-  require(s.custom_mask.size() == (s.mask == AttentionMask::custom ? mask_size : 0), "custom_mask",
-          static_cast<double>(s.custom_mask.size()), "length x length entries with mask = custom, else none");
+  require(s.custom_mask.size() == (s.mask == AttentionMask::custom ? mask_size : 0),
+          "custom_mask",
+          static_cast<double>(s.custom_mask.size()),
+          "length x length entries with mask = custom, else none");
   if (s.attention_scale) {
-    require(std::isfinite(*s.attention_scale), "attention_scale", *s.attention_scale, "a finite number");
+    require(std::isfinite(*s.attention_scale),
+            "attention_scale",
+            *s.attention_scale,
+            "a finite number");
   }
-  require(s.norm_epsilon > 0 && std::isfinite(s.norm_epsilon), "norm_epsilon", s.norm_epsilon, "positive");
+  require(s.norm_epsilon > 0 && std::isfinite(s.norm_epsilon),
+          "norm_epsilon",
+          s.norm_epsilon,
+          "positive");
   require(s.dropout >= 0 && s.dropout < 1, "dropout", s.dropout, "0 <= dropout < 1");
   if (s.decoder == Decoder::tied) {
-    require(s.outputs == s.vocabulary, "outputs", s.outputs, "equal to vocabulary with a tied decoder");
+    require(
+        s.outputs == s.vocabulary, "outputs", s.outputs, "equal to vocabulary with a tied decoder");
     require(s.position_width == 0, "position_width", s.position_width, "0 with a tied decoder");
   }
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief The architecture of a transformer as one plain value, shared by every study that trains one.
+/// @brief The architecture of a transformer as one plain value, shared by every study that trains
+/// one.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +16,14 @@ enum class TokenEmbedding {
   one_hot,  ///< the table starts at one-hot rows, zero-padded to the width, and is frozen
 };
 
-/// What is known about a position. A code with `position_width` = 0 is added to the token's vector, otherwise it
-/// is concatenated behind it.
+/// What is known about a position. A code with `position_width` = 0 is added to the token's vector,
+/// otherwise it is concatenated behind it.
 enum class PositionCode {
   none,
   learnt,      ///< a trained table
   one_hot,     ///< starts at one-hot rows and is frozen
-  sinusoidal,  ///< sin and cos of geometrically spaced frequencies (Vaswani et al. 2017, arXiv:1706.03762), frozen
+  sinusoidal,  ///< sin and cos of geometrically spaced frequencies (Vaswani et al. 2017,
+               ///< arXiv:1706.03762), frozen
 };
 
 enum class AttentionKind {
@@ -64,8 +66,8 @@ enum class Loss {
 
 /// @brief The architecture.
 ///
-/// For tokens x_1..x_n, X = embedding_scale W_E[x] (+ or | position). Each layer computes, with heads h on their
-/// column slices and n(.) the LayerNorm where `normalisation` puts it,
+/// For tokens x_1..x_n, X = embedding_scale W_E[x] (+ or | position). Each layer computes, with
+/// heads h on their column slices and n(.) the LayerNorm where `normalisation` puts it,
 ///     Q = X W_Q^T, K = X W_K^T, V = X W_V^T,  a_h = softmax_rows(scale Q_h K_h^T),
 ///     U = [X +] concat_h(a_h V_h) [W_O^T],    X <- [U +] W_2 phi(W_1 U + b_1) + b_2
 /// (brackets: options; without MLP X <- U), and the logits are F = X W_dec^T + b_dec.
@@ -82,11 +84,13 @@ struct TransformerShape {
   TokenEmbedding embedding = TokenEmbedding::learnt;
   double embedding_scale = 1;
   PositionCode position = PositionCode::learnt;
-  int position_width = 0;  ///< 0: added; else concatenated, and tokens take width - position_width columns
+  int position_width =
+      0;  ///< 0: added; else concatenated, and tokens take width - position_width columns
 
   AttentionKind attention = AttentionKind::softmax;
   AttentionMask mask = AttentionMask::bidirectional;
-  std::vector<std::uint8_t> custom_mask = {};  ///< length x length, [query * length + key] != 0: key is seen
+  std::vector<std::uint8_t> custom_mask =
+      {};  ///< length x length, [query * length + key] != 0: key is seen
   std::optional<double> attention_scale = {};  ///< default 1 / sqrt(key_width / heads)
   bool output_projection = true;               ///< W_O
   bool attention_bias = false;                 ///< b_Q, b_K, b_V and, with W_O, b_O
@@ -99,8 +103,9 @@ struct TransformerShape {
 
   Decoder decoder = Decoder::free;
   bool decoder_bias = true;
-  /// Probability of dropping an entry in training: after the embedding, of attention weights, of each branch
-  /// before its residual sum, and of hidden units; kept entries are divided by 1 - dropout.
+  /// Probability of dropping an entry in training: after the embedding, of attention weights, of
+  /// each branch before its residual sum, and of hidden units; kept entries are divided by 1 -
+  /// dropout.
   double dropout = 0;
 
   Loss loss = Loss::cross_entropy;

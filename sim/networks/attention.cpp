@@ -1,0 +1,246 @@
+#include "attica/sim/networks/attention.hpp"
+
+#include "attica/sim/networks/layers.hpp"
+
+namespace attica::networks {
+namespace {
+
+constexpr double kUnseen = -1e30;  // a score that no real one reaches
+
+/// Calls f(sequence, head, weights of both) in a fixed order.
+template <class T, class F>
+void for_each_head(const AttentionLayout& layout, T* weights, F f) {
+  for (std::size_t b = 0; b < layout.sequences.size(); ++b) {
+    for (Index h = 0; h < layout.heads; ++h) {
+      f(layout.sequences[b], h, layout.weights(weights, b, h));
+    }
+  }
+}
+
+/// Rows of one sequence and columns of one head.
+template <class T>
+MatrixView<T> part(MatrixView<T> m, Index first, Index rows, Index head, Index heads) {
+  const Index columns = m.columns / heads;
+  return m.block(first, rows).slice(head * columns, columns);
+}
+
+}  // namespace
+
+template <class T>
+void AttentionLayout::set(const Batch& batch,
+                          std::span<const std::int32_t> query_rows,
+                          Index head_count) {
+  heads = head_count;
+  sequences.clear();
+  query_positions.clear();
+  weight_count = 0;
+  std::size_t query = 0;
+  for (std::size_t b = 0; b < batch.sequences(); ++b) {
+    const Index first = batch.offsets[b];
+    const Index end = batch.offsets[b + 1];
+    Sequence s{.first_key = first,
+               .keys = end - first,
+               .first_query = static_cast<Index>(query),
+               .queries = 0,
+               .weights = weight_count,
+               .stride = padded<T>(end - first)};
+    for (; query < query_rows.size() && query_rows[query] < end; ++query) {
+      query_positions.push_back(query_rows[query] - first);
+    }
+    s.queries = static_cast<Index>(query) - s.first_query;
+    weight_count += heads * s.queries * s.stride;
+    sequences.push_back(s);
+  }
+}
+
+template <class T>
+void softmax_weights_forward(MatrixView<const T> q,
+                             MatrixView<const T> k,
+                             double scale,
+                             MatrixView<const T> seen,
+                             const AttentionLayout& layout,
+                             T* weights) {
+  const auto factor = static_cast<T>(scale);
+  for_each_head(layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<T> w) {
+    const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
+    const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
+    multiply(plain(qh), transposed(kh), qh.columns, w, Into::overwrite);
+    for (Index i = 0; i < w.rows; ++i) {
+      ArrayMap<T> scores(w.row(i), s.stride);
+      if (seen.data == nullptr) {
+        const T top = (factor * scores.head(w.columns)).maxCoeff();
+        scores = (factor * scores - top).exp();
+      } else {
+        const Index position = layout.query_positions[static_cast<std::size_t>(s.first_query + i)];
+        const ArrayMap<const T> see(seen.row(position), s.stride);
+        scores = factor * scores * see + (T(1) - see) * static_cast<T>(kUnseen);
+        const T top = scores.head(w.columns).maxCoeff();
+        scores = (scores - top).exp() * see;
+      }
+      scores.tail(s.stride - w.columns).setZero();
+      const T sum = scores.sum();
+      scores *= sum > T(0) ? T(1) / sum : sum;
+    }
+  });
+}
+
+template <class T>
+void softmax_weights_backward(T* dweights,
+                              const T* weights,
+                              MatrixView<const T> q,
+                              MatrixView<const T> k,
+                              double scale,
+                              const AttentionLayout& layout,
+                              MatrixView<T> dq,
+                              MatrixView<T> dk) {
+  const auto factor = static_cast<T>(scale);
+  for_each_head(
+      layout, dweights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<T> d) {
+        const T* a = weights + (d.data - dweights);
+        for (Index i = 0; i < d.rows; ++i) {
+          const ArrayMap<const T> w(a + i * d.stride, d.stride);
+          ArrayMap<T> dw(d.row(i), d.stride);
+          const T mean = (w * dw).sum();
+          dw = factor * w * (dw - mean);
+        }
+        const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
+        const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
+        multiply(plain(d),
+                 plain(kh),
+                 s.keys,
+                 part(dq, s.first_query, s.queries, h, layout.heads),
+                 Into::overwrite);
+        multiply(transposed(d),
+                 plain(qh),
+                 s.queries,
+                 part(dk, s.first_key, s.keys, h, layout.heads),
+                 Into::overwrite);
+      });
+}
+
+template <class T>
+void factored_weights_forward(MatrixView<const T> a,
+                              MatrixView<const T> seen,
+                              const AttentionLayout& layout,
+                              T* weights) {
+  const Index length = a.columns;
+  for_each_head(layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<T> w) {
+    for (Index i = 0; i < w.rows; ++i) {
+      const Index position = layout.query_positions[static_cast<std::size_t>(s.first_query + i)];
+      ArrayMap<T> out(w.row(i), s.stride);
+      out.setZero();
+      out.head(s.keys) = ArrayMap<const T>(a.row(h * length + position), s.keys);
+      if (seen.data != nullptr) out *= ArrayMap<const T>(seen.row(position), s.stride);
+    }
+  });
+}
+
+template <class T>
+void factored_weights_backward(const T* dweights,
+                               MatrixView<const T> seen,
+                               const AttentionLayout& layout,
+                               MatrixView<T> da) {
+  const Index length = da.columns;
+  for_each_head(
+      layout, dweights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> d) {
+        for (Index i = 0; i < d.rows; ++i) {
+          const Index position =
+              layout.query_positions[static_cast<std::size_t>(s.first_query + i)];
+          ArrayMap<T> out(da.row(h * length + position), s.keys);
+          const ArrayMap<const T> in(d.row(i), s.keys);
+          if (seen.data == nullptr) {
+            out += in;
+          } else {
+            out += in * ArrayMap<const T>(seen.row(position), s.keys);
+          }
+        }
+      });
+}
+
+template <class T>
+void mix_forward(const T* weights,
+                 MatrixView<const T> v,
+                 const AttentionLayout& layout,
+                 MatrixView<T> mixed) {
+  for_each_head(
+      layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> w) {
+        multiply(plain(w),
+                 plain(part(v, s.first_key, s.keys, h, layout.heads)),
+                 s.keys,
+                 part(mixed, s.first_query, s.queries, h, layout.heads),
+                 Into::overwrite);
+      });
+}
+
+template <class T>
+void mix_backward(MatrixView<const T> dmixed,
+                  const T* weights,
+                  MatrixView<const T> v,
+                  const AttentionLayout& layout,
+                  T* dweights,
+                  MatrixView<T> dv) {
+  for_each_head(
+      layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> w) {
+        const MatrixView<T> dw{dweights + (w.data - weights), w.rows, w.columns, w.stride};
+        const auto dm = part(dmixed, s.first_query, s.queries, h, layout.heads);
+        multiply(plain(dm),
+                 transposed(part(v, s.first_key, s.keys, h, layout.heads)),
+                 dm.columns,
+                 dw,
+                 Into::overwrite);
+        for (Index i = 0; i < dw.rows; ++i) {
+          std::fill(dw.row(i) + dw.columns, dw.row(i) + dw.stride, T(0));
+        }
+        multiply(transposed(w),
+                 plain(dm),
+                 s.queries,
+                 part(dv, s.first_key, s.keys, h, layout.heads),
+                 Into::overwrite);
+      });
+}
+
+template <class T>
+void draw_weight_dropout(double probability,
+                         RandomStream& stream,
+                         const AttentionLayout& layout,
+                         T* keep) {
+  std::fill_n(keep, layout.weight_count, T(0));
+  for_each_head(layout, keep, [&](const AttentionLayout::Sequence&, Index, MatrixView<T> w) {
+    draw_dropout(probability, stream, w);
+  });
+}
+
+#define ATTICA_ATTENTION(T)                                                                        \
+  template void AttentionLayout::set<T>(const Batch&, std::span<const std::int32_t>, Index);       \
+  template void softmax_weights_forward(MatrixView<const T>,                                       \
+                                        MatrixView<const T>,                                       \
+                                        double,                                                    \
+                                        MatrixView<const T>,                                       \
+                                        const AttentionLayout&,                                    \
+                                        T*);                                                       \
+  template void softmax_weights_backward(T*,                                                       \
+                                         const T*,                                                 \
+                                         MatrixView<const T>,                                      \
+                                         MatrixView<const T>,                                      \
+                                         double,                                                   \
+                                         const AttentionLayout&,                                   \
+                                         MatrixView<T>,                                            \
+                                         MatrixView<T>);                                           \
+  template void factored_weights_forward(                                                          \
+      MatrixView<const T>, MatrixView<const T>, const AttentionLayout&, T*);                       \
+  template void factored_weights_backward(                                                         \
+      const T*, MatrixView<const T>, const AttentionLayout&, MatrixView<T>);                       \
+  template void mix_forward(const T*, MatrixView<const T>, const AttentionLayout&, MatrixView<T>); \
+  template void mix_backward(MatrixView<const T>,                                                  \
+                             const T*,                                                             \
+                             MatrixView<const T>,                                                  \
+                             const AttentionLayout&,                                               \
+                             T*,                                                                   \
+                             MatrixView<T>);                                                       \
+  template void draw_weight_dropout(double, RandomStream&, const AttentionLayout&, T*);
+
+ATTICA_ATTENTION(float)
+ATTICA_ATTENTION(double)
+#undef ATTICA_ATTENTION
+
+}  // namespace attica::networks

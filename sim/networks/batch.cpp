@@ -1,0 +1,85 @@
+#include "attica/sim/networks/batch.hpp"
+
+#include <limits>
+#include <numeric>
+
+#include "attica/core/error.hpp"
+
+namespace attica::networks {
+
+void set_equal_lengths(Batch& batch, int length) {
+  require(length >= 1 && batch.tokens.size() % static_cast<std::size_t>(length) == 0,
+          "length",
+          length,
+          "a divisor of the number of tokens");
+  const std::size_t sequences = batch.tokens.size() / static_cast<std::size_t>(length);
+  batch.offsets.resize(sequences + 1);
+  for (std::size_t b = 0; b <= sequences; ++b) {
+    batch.offsets[b] = static_cast<std::int32_t>(b) * length;
+  }
+}
+
+void set_all_sites(Batch& batch) {
+  batch.sites.resize(batch.tokens.size());
+  std::iota(batch.sites.begin(), batch.sites.end(), 0);
+}
+
+void validate(const Batch& batch, const TransformerShape& shape) {
+  const auto rows = static_cast<std::int32_t>(batch.tokens.size());
+  require(batch.sequences() >= 1 && batch.offsets.front() == 0 && batch.offsets.back() == rows,
+          "offsets",
+          static_cast<double>(batch.offsets.size()),
+          "0, ..., number of tokens");
+  for (std::size_t b = 0; b < batch.sequences(); ++b) {
+    const std::int32_t length = batch.offsets[b + 1] - batch.offsets[b];
+    require(length >= 1 && length <= shape.length,
+            "offsets",
+            length,
+            "sequences of 1 .. shape.length tokens");
+  }
+  for (const std::int32_t token : batch.tokens) {
+    require(token >= 0 && token < shape.vocabulary, "tokens", token, "0 <= token < vocabulary");
+  }
+  std::int32_t before = -1;
+  for (const std::int32_t site : batch.sites) {
+    require(site > before && site < rows, "sites", site, "strictly ascending rows of the batch");
+    before = site;
+  }
+  require(batch.targets.size() == batch.sites.size(),
+          "targets",
+          static_cast<double>(batch.targets.size()),
+          "one per site");
+  for (const std::int32_t target : batch.targets) {
+    require(target >= 0 && target < shape.outputs, "targets", target, "0 <= target < outputs");
+  }
+  require(batch.weights.empty() || batch.weights.size() == batch.sites.size(),
+          "weights",
+          static_cast<double>(batch.weights.size()),
+          "none, or one per site");
+}
+
+StoredOrder::StoredOrder(std::size_t samples, std::size_t batch, const StreamAddress& address)
+    : batch_(batch),
+      address_(address),
+      epoch_(std::numeric_limits<std::uint64_t>::max()),
+      permutation_(samples) {
+  require(samples >= 1, "samples", static_cast<double>(samples), "at least 1");
+  require(
+      batch >= 1 && batch <= samples, "batch", static_cast<double>(batch), "1 <= batch <= samples");
+}
+
+std::span<const std::uint32_t> StoredOrder::indices(std::uint64_t step) {
+  const std::uint64_t epoch = step / steps_per_epoch();
+  if (epoch != epoch_) {
+    address_.step = epoch_ = epoch;
+    RandomStream stream(address_);
+    std::iota(permutation_.begin(), permutation_.end(), 0U);
+    for (std::size_t i = permutation_.size(); i > 1; --i) {  // Fisher-Yates
+      std::swap(permutation_[i - 1], permutation_[stream.below(i)]);
+    }
+  }
+  return std::span<const std::uint32_t>(permutation_)
+      .subspan((step % steps_per_epoch()) * batch_, batch_);
+}
+
+}  // namespace attica::networks

@@ -1,0 +1,308 @@
+#include "attica/sim/networks/layers.hpp"
+
+#include <cmath>
+
+namespace attica::networks {
+namespace {
+
+template <class T>
+ArrayMap<T> row(MatrixView<T> m, Index i) {
+  return {m.row(i), m.columns};
+}
+template <class T>
+ArrayMap<T> flat(MatrixView<T> m) {
+  return {m.data, m.rows * m.columns};
+}
+template <class T>
+ArrayMap<T> column(MatrixView<T> m) {
+  return {m.data, m.rows};
+}
+
+/// Calls f(row, token, position) for every row of the batch.
+template <class F>
+void for_each_token(const Batch& batch, F f) {
+  for (std::size_t b = 0; b < batch.sequences(); ++b) {
+    for (std::int32_t r = batch.offsets[b]; r < batch.offsets[b + 1]; ++r) {
+      f(Index{r}, Index{batch.tokens[static_cast<std::size_t>(r)]}, Index{r - batch.offsets[b]});
+    }
+  }
+}
+
+}  // namespace
+
+template <class T>
+void embedding_forward(const Batch& batch,
+                       MatrixView<const T> table,
+                       MatrixView<const T> code,
+                       double scale,
+                       MatrixView<T> x) {
+  const auto factor = static_cast<T>(scale);
+  const MatrixView<T> token_part = x.slice(0, table.columns);
+  const MatrixView<T> code_part = x.slice(x.columns - code.columns, code.columns);
+  const bool concatenated = table.columns < x.columns;
+  for_each_token(batch, [&](Index r, Index token, Index position) {
+    row(token_part, r) = factor * row(table, token);
+    if (concatenated) {
+      row(code_part, r) = row(code, position);
+    } else if (code.data != nullptr) {
+      row(code_part, r) += row(code, position);
+    }
+  });
+}
+
+template <class T>
+void embedding_backward(MatrixView<const T> dx,
+                        const Batch& batch,
+                        double scale,
+                        MatrixView<T> dtable,
+                        MatrixView<T> dcode) {
+  const auto factor = static_cast<T>(scale);
+  const MatrixView<const T> token_part = dx.slice(0, dtable.columns);
+  const MatrixView<const T> code_part = dx.slice(dx.columns - dcode.columns, dcode.columns);
+  for_each_token(batch, [&](Index r, Index token, Index position) {
+    if (dtable.data != nullptr) row(dtable, token) += factor * row(token_part, r);
+    if (dcode.data != nullptr) row(dcode, position) += row(code_part, r);
+  });
+}
+
+template <class T>
+void sinusoidal_code(MatrixView<T> code) {
+  constexpr double base = 10000;
+  for (Index p = 0; p < code.rows; ++p) {
+    for (Index j = 0; j < code.columns; ++j) {
+      const auto pair = static_cast<double>(j / 2 * 2);
+      const double angle =
+          static_cast<double>(p) * std::pow(base, -pair / static_cast<double>(code.columns));
+      code.row(p)[j] = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+    }
+  }
+}
+
+template <class T>
+void linear_forward(MatrixView<const T> x,
+                    MatrixView<const T> w,
+                    MatrixView<const T> b,
+                    MatrixView<T> y) {
+  multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
+  if (b.data == nullptr) return;
+  for (Index i = 0; i < y.rows; ++i) row(y, i) += column(b);
+}
+
+template <class T>
+void linear_backward(MatrixView<const T> dy,
+                     MatrixView<const T> x,
+                     MatrixView<const T> w,
+                     MatrixView<T> dx,
+                     Into into,
+                     MatrixView<T> dw,
+                     MatrixView<T> db) {
+  if (dx.data != nullptr) multiply(plain(dy), plain(w), dy.columns, dx, into);
+  if (dw.data != nullptr) multiply(transposed(dy), plain(x), dy.rows, dw, Into::add);
+  if (db.data == nullptr) return;
+  for (Index i = 0; i < dy.rows; ++i) column(db) += row(dy, i);
+}
+
+template <class T>
+void layer_norm_forward(MatrixView<const T> x,
+                        MatrixView<const T> gain,
+                        MatrixView<const T> bias,
+                        double epsilon,
+                        MatrixView<T> normed,
+                        MatrixView<T> inverse_sd,
+                        MatrixView<T> y) {
+  for (Index i = 0; i < x.rows; ++i) {
+    auto n = row(normed, i);
+    n = row(x, i) - row(x, i).mean();
+    const T inverse = T(1) / std::sqrt(n.square().mean() + static_cast<T>(epsilon));
+    n *= inverse;
+    inverse_sd.data[i] = inverse;
+    row(y, i) = n * column(gain) + column(bias);
+  }
+}
+
+template <class T>
+void layer_norm_backward(MatrixView<const T> dy,
+                         MatrixView<const T> normed,
+                         MatrixView<const T> inverse_sd,
+                         MatrixView<const T> gain,
+                         MatrixView<T> dx,
+                         Into into,
+                         MatrixView<T> dgain,
+                         MatrixView<T> dbias) {
+  // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop
+  // out.
+  for (Index i = 0; i < dy.rows; ++i) {
+    const auto n = row(normed, i);
+    const auto d = row(dy, i);
+    if (dgain.data != nullptr) column(dgain) += d * n;
+    if (dbias.data != nullptr) column(dbias) += d;
+    const T inverse = inverse_sd.data[i];
+    const T mean = inverse * (d * column(gain)).mean();
+    const T along = inverse * (d * column(gain) * n).mean();
+    if (into == Into::add) {
+      row(dx, i) += inverse * d * column(gain) - mean - n * along;
+    } else {
+      row(dx, i) = inverse * d * column(gain) - mean - n * along;
+    }
+  }
+}
+
+template <class T>
+void activation_forward(Activation phi, MatrixView<const T> s, MatrixView<T> y) {
+  const auto in = flat(s);
+  auto out = flat(y);
+  switch (phi) {
+    case Activation::linear:
+      out = in;
+      break;
+    case Activation::relu:
+      out = in.max(T(0));
+      break;
+    case Activation::quadratic:
+      out = T(0.5) * in.square();
+      break;
+    case Activation::tanh:
+      out = in.tanh();
+      break;
+    case Activation::silu:
+      out = in / (T(1) + (-in).exp());
+      break;
+  }
+}
+
+template <class T>
+void activation_backward(Activation phi, MatrixView<const T> s, MatrixView<T> dy) {
+  const auto in = flat(s);
+  auto d = flat(dy);
+  switch (phi) {
+    case Activation::linear:
+      break;
+    case Activation::relu:
+      for (Index i = 0; i < d.size(); ++i) d[i] = in[i] > T(0) ? d[i] : T(0);
+      break;
+    case Activation::quadratic:
+      d *= in;
+      break;
+    case Activation::tanh:
+      d *= T(1) - in.tanh().square();
+      break;
+    case Activation::silu:  // phi' = p (1 + s (1 - p)), p = 1 / (1 + e^-s)
+      d *= (T(1) + in * (T(1) - T(1) / (T(1) + (-in).exp()))) / (T(1) + (-in).exp());
+      break;
+  }
+}
+
+template <class T>
+void draw_dropout(double probability, RandomStream& stream, MatrixView<T> keep) {
+  // Two 32-bit uniforms per word.
+  const auto threshold = static_cast<std::uint32_t>(std::ldexp(probability, 32));
+  const auto kept = static_cast<T>(1 / (1 - probability));
+  for (Index i = 0; i < keep.rows; ++i) {
+    T* out = keep.row(i);
+    std::uint64_t word = 0;
+    for (Index j = 0; j < keep.columns; ++j) {
+      word = j % 2 == 0 ? stream.bits() : word >> 32U;
+      out[j] = static_cast<std::uint32_t>(word) < threshold ? T(0) : kept;
+    }
+  }
+}
+
+template <class T>
+void apply_dropout(MatrixView<const T> keep, MatrixView<T> x) {
+  flat(x) *= flat(keep);
+}
+
+template <class T>
+double loss_forward(Loss loss,
+                    MatrixView<const T> logits,
+                    std::span<const std::int32_t> targets,
+                    std::span<const double> weights) {
+  double total = 0;
+  for (Index i = 0; i < logits.rows; ++i) {
+    const auto f = row(logits, i);
+    const auto s = static_cast<std::size_t>(i);
+    double value = 0;
+    if (loss == Loss::cross_entropy) {
+      const T top = f.maxCoeff();
+      value = std::log(static_cast<double>((f - top).exp().sum())) +
+              static_cast<double>(top - f[targets[s]]);
+    } else {
+      value = static_cast<double>(f.square().sum()) + 1 - 2 * static_cast<double>(f[targets[s]]);
+    }
+    total += weights[s] * value;
+  }
+  return total;
+}
+
+template <class T>
+double loss_backward(Loss loss,
+                     MatrixView<T> logits,
+                     std::span<const std::int32_t> targets,
+                     std::span<const double> weights) {
+  double total = 0;
+  for (Index i = 0; i < logits.rows; ++i) {
+    auto f = row(logits, i);
+    const auto s = static_cast<std::size_t>(i);
+    const auto weight = static_cast<T>(weights[s]);
+    if (loss == Loss::cross_entropy) {
+      const T top = f.maxCoeff();
+      const T gap = top - f[targets[s]];
+      f = (f - top).exp();
+      const T sum = f.sum();
+      total += weights[s] * (std::log(static_cast<double>(sum)) + static_cast<double>(gap));
+      f *= weight / sum;
+      f[targets[s]] -= weight;
+    } else {
+      total += weights[s] *
+               (static_cast<double>(f.square().sum()) + 1 - 2 * static_cast<double>(f[targets[s]]));
+      f[targets[s]] -= T(1);
+      f *= 2 * weight;
+    }
+  }
+  return total;
+}
+
+#define ATTICA_LAYERS(T)                                                                  \
+  template void embedding_forward(                                                        \
+      const Batch&, MatrixView<const T>, MatrixView<const T>, double, MatrixView<T>);     \
+  template void embedding_backward(                                                       \
+      MatrixView<const T>, const Batch&, double, MatrixView<T>, MatrixView<T>);           \
+  template void sinusoidal_code(MatrixView<T>);                                           \
+  template void linear_forward(                                                           \
+      MatrixView<const T>, MatrixView<const T>, MatrixView<const T>, MatrixView<T>);      \
+  template void linear_backward(MatrixView<const T>,                                      \
+                                MatrixView<const T>,                                      \
+                                MatrixView<const T>,                                      \
+                                MatrixView<T>,                                            \
+                                Into,                                                     \
+                                MatrixView<T>,                                            \
+                                MatrixView<T>);                                           \
+  template void layer_norm_forward(MatrixView<const T>,                                   \
+                                   MatrixView<const T>,                                   \
+                                   MatrixView<const T>,                                   \
+                                   double,                                                \
+                                   MatrixView<T>,                                         \
+                                   MatrixView<T>,                                         \
+                                   MatrixView<T>);                                        \
+  template void layer_norm_backward(MatrixView<const T>,                                  \
+                                    MatrixView<const T>,                                  \
+                                    MatrixView<const T>,                                  \
+                                    MatrixView<const T>,                                  \
+                                    MatrixView<T>,                                        \
+                                    Into,                                                 \
+                                    MatrixView<T>,                                        \
+                                    MatrixView<T>);                                       \
+  template void activation_forward(Activation, MatrixView<const T>, MatrixView<T>);       \
+  template void activation_backward(Activation, MatrixView<const T>, MatrixView<T>);      \
+  template void draw_dropout(double, RandomStream&, MatrixView<T>);                       \
+  template void apply_dropout(MatrixView<const T>, MatrixView<T>);                        \
+  template double loss_forward(                                                           \
+      Loss, MatrixView<const T>, std::span<const std::int32_t>, std::span<const double>); \
+  template double loss_backward(                                                          \
+      Loss, MatrixView<T>, std::span<const std::int32_t>, std::span<const double>);
+
+ATTICA_LAYERS(float)
+ATTICA_LAYERS(double)
+#undef ATTICA_LAYERS
+
+}  // namespace attica::networks

@@ -1,0 +1,319 @@
+/// @file
+/// @brief The backward pass of Transformer, in the reverse order of the forward pass.
+
+#include <algorithm>
+#include <optional>
+
+#include "attica/sim/networks/layers.hpp"
+#include "attica/sim/networks/transformer.hpp"
+
+namespace attica::networks {
+namespace {
+
+constexpr Index kHeadRows = 256;  // logits are formed for so many sites at a time
+
+}  // namespace
+
+template <class T>
+MatrixView<T> Transformer<T>::gradient_of(int block) {
+  if (frozen(block)) return {};
+  const Block& b = parameters_.blocks()[static_cast<std::size_t>(block)];
+  return {gradient_.data() + b.offset, b.rows, b.columns, b.columns};
+}
+
+template <class T>
+void Transformer<T>::scatter_sites(MatrixView<const T> from, MatrixView<T> to) const {
+  for (std::size_t s = 0; s < sites_.size(); ++s) {
+    ArrayMap<T>(to.row(sites_[s]), to.columns) +=
+        ArrayMap<const T>(from.row(static_cast<Index>(s)), to.columns);
+  }
+}
+
+template <class T>
+double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress& dropout) {
+  prepare(batch);
+  std::optional<RandomStream> stream;
+  if (shape_.dropout > 0) stream.emplace(dropout);
+  forward_layers(batch, stream ? &*stream : nullptr);
+
+  gradient_.setZero();
+  const auto rows = static_cast<Index>(batch.tokens.size());
+  MatrixView<T> upstream = upstream_.matrix(rows, shape_.width);
+  upstream.rows = static_cast<Index>(sites_.size());
+  const double loss = head_backward(batch, upstream);
+  if (shape_.layers == 0 && sites_only_) {
+    const MatrixView<T> dx = dinput_.matrix(rows, shape_.width);
+    dx.map().setZero();
+    scatter_sites(upstream, dx);
+    upstream = dx;
+  }
+  for (int l = shape_.layers - 1; l >= 0; --l) {
+    upstream = backward_attention(l, backward_mlp(l, upstream));
+  }
+  if (upstream.data != nullptr) backward_embedding(batch, upstream);
+  return loss;
+}
+
+template <class T>
+double Transformer<T>::head_backward(const Batch& batch, MatrixView<T> dtop) {
+  double loss = 0;
+  for (Index first = 0; first < dtop.rows; first += kHeadRows) {
+    const Index count = std::min(kHeadRows, dtop.rows - first);
+    const auto from = static_cast<std::size_t>(first);
+    const MatrixView<const T> top = stream_.back().block(first, count);
+    const MatrixView<T> logits = logits_.matrix(count, shape_.outputs);
+    linear_forward<T>(top, parameter(w_dec_), parameter(b_dec_), logits);
+    loss +=
+        loss_backward<T>(shape_.loss,
+                         logits,
+                         std::span(batch.targets).subspan(from, static_cast<std::size_t>(count)),
+                         std::span(weights_).subspan(from, static_cast<std::size_t>(count)));
+    linear_backward<T>(logits,
+                       top,
+                       parameter(w_dec_),
+                       dtop.block(first, count),
+                       Into::overwrite,
+                       gradient_of(w_dec_),
+                       gradient_of(b_dec_));
+  }
+  return loss;
+}
+
+/// Takes the gradient by a layer's output, returns the one by its middle stream (in the same
+/// memory).
+template <class T>
+MatrixView<T> Transformer<T>::backward_mlp(int layer, MatrixView<T> dy) {
+  const LayerState& s = states_[static_cast<std::size_t>(layer)];
+  const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
+  if (shape_.mlp_width == 0) return dy;
+  if (shape_.normalisation == Normalisation::post) {
+    layer_norm_backward<T>(dy,
+                           s.normed_2,
+                           s.inverse_sd_2,
+                           parameter(w.gain_2),
+                           dy,
+                           Into::overwrite,
+                           gradient_of(w.gain_2),
+                           gradient_of(w.bias_2));
+  }
+  MatrixView<T> dbranch = dy;
+  if (shape_.dropout > 0) {
+    dbranch = branch_.matrix(dy.rows, dy.columns);
+    dbranch.map() = dy.map();
+    apply_dropout<T>(s.keep_mlp, dbranch);
+  }
+  const MatrixView<T> dhidden = dhidden_.matrix(dy.rows, shape_.mlp_width);
+  linear_backward<T>(dbranch,
+                     s.hidden,
+                     parameter(w.w_2),
+                     dhidden,
+                     Into::overwrite,
+                     gradient_of(w.w_2),
+                     gradient_of(w.b_2));
+  if (shape_.dropout > 0) apply_dropout<T>(s.keep_hidden, dhidden);
+  activation_backward<T>(shape_.activation, s.preactivation, dhidden);
+
+  const Into into =
+      shape_.residual ? Into::add : Into::overwrite;  // the residual branch passes dy on
+  if (shape_.normalisation == Normalisation::pre) {
+    const MatrixView<T> dinput = dinput_.matrix(dy.rows, dy.columns);
+    linear_backward<T>(dhidden,
+                       s.mlp_input,
+                       parameter(w.w_1),
+                       dinput,
+                       Into::overwrite,
+                       gradient_of(w.w_1),
+                       gradient_of(w.b_1));
+    layer_norm_backward<T>(dinput,
+                           s.normed_2,
+                           s.inverse_sd_2,
+                           parameter(w.gain_2),
+                           dy,
+                           into,
+                           gradient_of(w.gain_2),
+                           gradient_of(w.bias_2));
+  } else {
+    linear_backward<T>(
+        dhidden, s.mlp_input, parameter(w.w_1), dy, into, gradient_of(w.w_1), gradient_of(w.b_1));
+  }
+  return dy;
+}
+
+/// y = x w^T + b for the blocks first..last that are stacked, their biases (if any) starting at
+/// first_bias.
+template <class T>
+void Transformer<T>::backward_projections(int first,
+                                          int last,
+                                          int first_bias,
+                                          MatrixView<const T> dy,
+                                          MatrixView<const T> x,
+                                          MatrixView<T> dx,
+                                          Into into) {
+  linear_backward<T>(dy, x, stacked(first, last), dx, into, {}, {});
+  Index column = 0;
+  for (int b = first; b <= last; ++b) {
+    // Neighbours that are all trained share one product.
+    int end = b;
+    Index columns = parameters_.blocks()[static_cast<std::size_t>(b)].rows;
+    while (!frozen(b) && end < last && !frozen(end + 1)) {
+      columns += parameters_.blocks()[static_cast<std::size_t>(++end)].rows;
+    }
+    const MatrixView<T> one = gradient_of(b);
+    linear_backward<T>(dy.slice(column, columns),
+                       x,
+                       {},
+                       {},
+                       into,
+                       {one.data, columns, one.columns, one.stride},
+                       {});
+    column += columns;
+    b = end;
+  }
+  column = 0;
+  for (int b = first; first_bias >= 0 && b <= last; ++b) {
+    const Index columns = parameters_.blocks()[static_cast<std::size_t>(b)].rows;
+    linear_backward<T>(
+        dy.slice(column, columns), x, {}, {}, into, {}, gradient_of(first_bias + b - first));
+    column += columns;
+  }
+}
+
+/// Takes the gradient by a layer's middle stream, returns the one by its input; no data if nothing
+/// below is trained.
+template <class T>
+MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddle) {
+  const LayerState& s = states_[static_cast<std::size_t>(layer)];
+  const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
+  const AttentionLayout& lay = layout(layer);
+  const Index n = s.attended.rows;
+  const Index m = dmiddle.rows;
+  const Index d = shape_.width;
+  const bool at_sites = last_at_sites(layer);
+  const bool input_wanted = layer > 0 || !frozen(w_e_) || !frozen(w_p_);
+
+  if (shape_.normalisation == Normalisation::post) {
+    layer_norm_backward<T>(dmiddle,
+                           s.normed_1,
+                           s.inverse_sd_1,
+                           parameter(w.gain_1),
+                           dmiddle,
+                           Into::overwrite,
+                           gradient_of(w.gain_1),
+                           gradient_of(w.bias_1));
+  }
+  MatrixView<T> dbranch = dmiddle;
+  if (shape_.dropout > 0) {
+    dbranch = branch_.matrix(m, d);
+    dbranch.map() = dmiddle.map();
+    apply_dropout<T>(s.keep_attention, dbranch);
+  }
+  MatrixView<T> dmixed = dbranch;
+  if (shape_.output_projection) {
+    dmixed = dmixed_.matrix(m, d);
+    linear_backward<T>(dbranch,
+                       s.mixed,
+                       parameter(w.w_o),
+                       dmixed,
+                       Into::overwrite,
+                       gradient_of(w.w_o),
+                       gradient_of(w.b_o));
+  }
+
+  const bool factored = shape_.attention == AttentionKind::factored;
+  const Index dk = factored ? 0 : shape_.keys();
+  const Index first = at_sites ? 0 : dk;
+  const MatrixView<T> dprojections = dprojections_.matrix(n, first + dk + d);
+  T* dweights = dweights_.matrix(1, lay.weight_count).data;
+  mix_backward<T>(
+      dmixed, s.dropped_weights, s.values, lay, dweights, dprojections.slice(first + dk, d));
+  if (shape_.dropout > 0) {
+    ArrayMap<T>(dweights, lay.weight_count) *= ArrayMap<T>(s.keep_weights, lay.weight_count);
+  }
+  MatrixView<T> dqueries;
+  if (factored) {
+    if (!frozen(w.a)) factored_weights_backward<T>(dweights, seen_, lay, gradient_of(w.a));
+  } else {
+    dqueries = at_sites ? dqueries_.matrix(m, dk) : dprojections.slice(0, dk);
+    softmax_weights_backward<T>(dweights,
+                                s.weights,
+                                s.queries,
+                                s.keys,
+                                shape_.score_scale(),
+                                lay,
+                                dqueries,
+                                dprojections.slice(first, dk));
+  }
+
+  // Without normalisation in between, the gradient by the projections' input is that by the stream,
+  // to which the residual branch adds dmiddle.
+  const bool pre = shape_.normalisation == Normalisation::pre;
+  const bool in_place =
+      shape_.residual && !at_sites;  // dmiddle has all rows and becomes the result
+  MatrixView<T> dattended = input_wanted || pre ? dinput_.matrix(n, d) : MatrixView<T>{};
+  Into into = Into::overwrite;
+  if (in_place && !pre && dattended.data != nullptr) {
+    dattended = dmiddle;
+    into = Into::add;
+  }
+  const int top = factored ? w.w_v : (at_sites ? w.w_k : w.w_q);
+  const int top_bias = factored ? w.b_v : (at_sites ? w.b_k : w.b_q);
+  backward_projections(top, w.w_v, top_bias, dprojections, s.attended, dattended, into);
+  if (at_sites && !factored) {
+    MatrixView<T> dqueries_input;
+    if (dattended.data != nullptr) dqueries_input = dattended_queries_.matrix(m, d);
+    backward_projections(
+        w.w_q, w.w_q, w.b_q, dqueries, s.attended_queries, dqueries_input, Into::overwrite);
+    if (dattended.data != nullptr) scatter_sites(dqueries_input, dattended);
+  }
+  if (dattended.data == nullptr) return {};
+
+  MatrixView<T> dx = dattended;
+  if (pre) {
+    if (in_place) dx = dmiddle;
+    layer_norm_backward<T>(dattended,
+                           s.normed_1,
+                           s.inverse_sd_1,
+                           parameter(w.gain_1),
+                           dx,
+                           in_place ? Into::add : Into::overwrite,
+                           gradient_of(w.gain_1),
+                           gradient_of(w.bias_1));
+  }
+  if (shape_.residual && at_sites) scatter_sites(dmiddle, dx);
+  if (dx.data !=
+      dmiddle.data) {  // the buffers of this layer are free again only for what lies in upstream_
+    const MatrixView<T> upstream = upstream_.matrix(n, d);
+    std::copy_n(dx.data, n * d, upstream.data);
+    dx = upstream;
+  }
+  return dx;
+}
+
+template <class T>
+void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
+  if (keep_embedding_.data != nullptr) apply_dropout<T>(keep_embedding_, dx);
+  // Blocks without gradient still tell the columns of their part.
+  const auto target = [&](int block) {
+    MatrixView<T> g = gradient_of(block);
+    if (block >= 0) g.columns = parameters_.blocks()[static_cast<std::size_t>(block)].columns;
+    return g;
+  };
+  embedding_backward<T>(dx, batch, shape_.embedding_scale, target(w_e_), target(w_p_));
+}
+
+#define ATTICA_BACKWARD(T)                                                               \
+  template double Transformer<T>::loss_and_gradient(const Batch&, const StreamAddress&); \
+  template MatrixView<T> Transformer<T>::gradient_of(int);                               \
+  template void Transformer<T>::scatter_sites(MatrixView<const T>, MatrixView<T>) const; \
+  template double Transformer<T>::head_backward(const Batch&, MatrixView<T>);            \
+  template MatrixView<T> Transformer<T>::backward_mlp(int, MatrixView<T>);               \
+  template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);         \
+  template void Transformer<T>::backward_projections(                                    \
+      int, int, int, MatrixView<const T>, MatrixView<const T>, MatrixView<T>, Into);     \
+  template void Transformer<T>::backward_embedding(const Batch&, MatrixView<T>);
+
+ATTICA_BACKWARD(float)
+ATTICA_BACKWARD(double)
+#undef ATTICA_BACKWARD
+
+}  // namespace attica::networks
