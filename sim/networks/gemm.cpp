@@ -1,7 +1,8 @@
 #include "attica/sim/networks/gemm.hpp"
 
 #include <algorithm>
-#include <array>
+
+#include "attica/sim/networks/chunks.hpp"
 
 namespace attica::networks {
 namespace {
@@ -30,10 +31,22 @@ void store(T* p, typename Simd<T>::Vector v) {
   *reinterpret_cast<typename Simd<T>::Loose*>(p) = v;
 }
 
+/// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
+template <class T, Index Half>
+[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, bool add) {
+  if ((count & Half) != 0) {
+    for (Index j = 0; j < Half; ++j) out[j] = add ? out[j] + from[j] : from[j];
+    out += Half;
+    from += Half;
+  }
+  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, add);
+}
+
 /// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile
 /// are stored.
 template <class T, Index Rows, int V>
-void tile(Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
+[[gnu::always_inline]] inline void tile(
+    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
   constexpr Index lanes = kLanes<T>;
   Vector sum[Rows][V] = {};
@@ -46,65 +59,73 @@ void tile(Operand<T> a, const T* b, Index depth, T* c, Index stride, Index colum
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
     }
   }
-  if (columns == V * lanes) {
-    for (Index i = 0; i < Rows; ++i) {
-      for (int v = 0; v < V; ++v) {
-        T* out = c + i * stride + v * lanes;
-        store(out, add ? load(out) + sum[i][v] : sum[i][v]);
-      }
-    }
-    return;
-  }
-  // A ragged edge: the last full vector that fits is stored over the first where they overlap, with
-  // equal values.
-  alignas(kVectorBytes) T edge[V * lanes];
+  alignas(kVectorBytes) T edge[lanes];
   for (Index i = 0; i < Rows; ++i) {
-    T* out = c + i * stride;
-    for (int v = 0; v < V; ++v) *reinterpret_cast<Vector*>(edge + v * lanes) = sum[i][v];
-    if (columns >= lanes) {
-      const Index last = columns - lanes;
-      Vector head = load(edge);
-      Vector tail = load(edge + last);
-      if (add) {
-        head += load(out);
-        tail += load(out + last);
+    for (int v = 0; v < V; ++v) {
+      T* out = c + i * stride + v * lanes;
+      if (columns >= (v + 1) * lanes) {
+        store(out, add ? load(out) + sum[i][v] : sum[i][v]);
+      } else {
+        store(edge, sum[i][v]);
+        store_pieces<T, lanes / 2>(out, edge, columns - v * lanes, add);
       }
-      store(out, head);
-      store(out + last, tail);
-    } else {
-      for (Index j = 0; j < columns; ++j) out[j] = add ? out[j] + edge[j] : edge[j];
     }
   }
 }
 
-template <class T>
-using Tile = void (*)(Operand<T>, const T*, Index, T*, Index, Index, bool);
-
-template <class T, int V>
-constexpr std::array<Tile<T>, kRows> kTiles = {
-    tile<T, 1, V>, tile<T, 2, V>, tile<T, 3, V>, tile<T, 4, V>, tile<T, 5, V>, tile<T, 6, V>};
-
-/// All rows of one panel's columns.
-template <class T>
-void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
-  const auto& tiles = c.columns > kLanes<T> ? kTiles<T, 2> : kTiles<T, 1>;
-  for (Index i = 0; i < c.rows; i += kRows) {
-    const Index rows = std::min(kRows, c.rows - i);
-    const Operand<T> at{a.data + i * a.row_stride, a.row_stride, a.column_stride};
-    tiles[static_cast<std::size_t>(rows - 1)](at, b, depth, c.row(i), c.stride, c.columns, add);
+/// The tile of the last `rows` < kRows rows.
+template <class T, Index Rows, int V>
+void last_tile(Index rows,
+               Operand<T> a,
+               const T* b,
+               Index depth,
+               T* c,
+               Index stride,
+               Index columns,
+               bool add) {
+  if (rows == Rows) {
+    tile<T, Rows, V>(a, b, depth, c, stride, columns, add);
+  } else if constexpr (Rows > 1) {
+    last_tile<T, Rows - 1, V>(rows, a, b, depth, c, stride, columns, add);
   }
+}
+
+/// All rows of one panel's columns, which fill V vectors.
+template <class T, int V>
+void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
+  Index i = 0;
+  for (; i + kRows <= c.rows; i += kRows) {
+    tile<T, kRows, V>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                      b,
+                      depth,
+                      c.row(i),
+                      c.stride,
+                      c.columns,
+                      add);
+  }
+  last_tile<T, kRows - 1, V>(c.rows - i,
+                             {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                             b,
+                             depth,
+                             c.row(i),
+                             c.stride,
+                             c.columns,
+                             add);
 }
 
 /// Rows of b's columns first..first+columns-1, zero-padded to a panel.
 template <class T>
 void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
   constexpr Index panel = kPanel<T>;
-  if (columns < panel) std::fill_n(out, depth * panel, T(0));
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
-      std::copy_n(b.data + k * b.row_stride + first, columns, out + k * panel);
+      T* to = out + k * panel;
+      copy_row(columns, b.data + k * b.row_stride + first, to);
+      for_chunks(panel - columns,
+                 [=](auto w, Index j) { std::memset(to + columns + j, 0, w * sizeof(T)); });
     }
   } else {
+    if (columns < panel) std::fill_n(out, depth * panel, T(0));
     for (Index j = 0; j < columns; ++j) {
       const T* from = b.data + (first + j) * b.column_stride;
       for (Index k = 0; k < depth; ++k) out[k * panel + j] = from[k * b.row_stride];
@@ -125,7 +146,12 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
     for (Index j = 0; j < c.columns; j += kPanel<T>) {
       const Index columns = std::min(kPanel<T>, c.columns - j);
       pack_panel(right, rows, j, columns, panel);
-      multiply_panel(left, panel, rows, c.slice(j, columns), into == Into::add || k > 0);
+      const bool add = into == Into::add || k > 0;
+      if (columns > kLanes<T>) {
+        multiply_panel<T, 2>(left, panel, rows, c.slice(j, columns), add);
+      } else {
+        multiply_panel<T, 1>(left, panel, rows, c.slice(j, columns), add);
+      }
     }
   }
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "attica/sim/networks/chunks.hpp"
+
 namespace attica::networks {
 namespace {
 
@@ -13,11 +15,6 @@ template <class T>
 ArrayMap<T> flat(MatrixView<T> m) {
   return {m.data, m.rows * m.columns};
 }
-template <class T>
-ArrayMap<T> column(MatrixView<T> m) {
-  return {m.data, m.rows};
-}
-
 /// Calls f(row, token, position) for every row of the batch.
 template <class F>
 void for_each_token(const Batch& batch, F f) {
@@ -45,7 +42,7 @@ void embedding_forward(const Batch& batch,
     if (concatenated) {
       row(code_part, r) = row(code, position);
     } else if (code.data != nullptr) {
-      row(code_part, r) += row(code, position);
+      add_row(code.columns, code.row(position), code_part.row(r));
     }
   });
 }
@@ -60,8 +57,12 @@ void embedding_backward(MatrixView<const T> dx,
   const MatrixView<const T> token_part = dx.slice(0, dtable.columns);
   const MatrixView<const T> code_part = dx.slice(dx.columns - dcode.columns, dcode.columns);
   for_each_token(batch, [&](Index r, Index token, Index position) {
-    if (dtable.data != nullptr) row(dtable, token) += factor * row(token_part, r);
-    if (dcode.data != nullptr) row(dcode, position) += row(code_part, r);
+    if (dtable.data != nullptr) {
+      for_chunks(dtable.columns, [&](auto w, Index j) {
+        chunk(w, dtable.row(token) + j) += factor * chunk(w, token_part.row(r) + j);
+      });
+    }
+    if (dcode.data != nullptr) add_row(dcode.columns, code_part.row(r), dcode.row(position));
   });
 }
 
@@ -85,7 +86,7 @@ void linear_forward(MatrixView<const T> x,
                     MatrixView<T> y) {
   multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
   if (b.data == nullptr) return;
-  for (Index i = 0; i < y.rows; ++i) row(y, i) += column(b);
+  for (Index i = 0; i < y.rows; ++i) add_row(y.columns, b.data, y.row(i));
 }
 
 template <class T>
@@ -99,7 +100,7 @@ void linear_backward(MatrixView<const T> dy,
   if (dx.data != nullptr) multiply(plain(dy), plain(w), dy.columns, dx, into);
   if (dw.data != nullptr) multiply(transposed(dy), plain(x), dy.rows, dw, Into::add);
   if (db.data == nullptr) return;
-  for (Index i = 0; i < dy.rows; ++i) column(db) += row(dy, i);
+  for (Index i = 0; i < dy.rows; ++i) add_row(dy.columns, dy.row(i), db.data);
 }
 
 template <class T>
@@ -110,13 +111,21 @@ void layer_norm_forward(MatrixView<const T> x,
                         MatrixView<T> normed,
                         MatrixView<T> inverse_sd,
                         MatrixView<T> y) {
+  const Index d = x.columns;
   for (Index i = 0; i < x.rows; ++i) {
-    auto n = row(normed, i);
-    n = row(x, i) - row(x, i).mean();
-    const T inverse = T(1) / std::sqrt(n.square().mean() + static_cast<T>(epsilon));
-    n *= inverse;
+    const T* in = x.row(i);
+    const T mean = chunked_sum<T>(d, [=](auto w, Index j) { return chunk(w, in + j); }) / static_cast<T>(d);
+    const T variance = chunked_sum<T>(d, [=](auto w, Index j) {
+                         return (chunk(w, in + j) - mean).square();
+                       }) / static_cast<T>(d);
+    const T inverse = T(1) / std::sqrt(variance + static_cast<T>(epsilon));
     inverse_sd.data[i] = inverse;
-    row(y, i) = n * column(gain) + column(bias);
+    T* n = normed.row(i);
+    T* out = y.row(i);
+    for_chunks(d, [=](auto w, Index j) {
+      chunk(w, n + j) = (chunk(w, in + j) - mean) * inverse;
+      chunk(w, out + j) = chunk(w, n + j) * chunk(w, gain.data + j) + chunk(w, bias.data + j);
+    });
   }
 }
 
@@ -129,21 +138,34 @@ void layer_norm_backward(MatrixView<const T> dy,
                          Into into,
                          MatrixView<T> dgain,
                          MatrixView<T> dbias) {
-  // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop
-  // out.
+  // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop out.
+  const Index columns = dy.columns;
   for (Index i = 0; i < dy.rows; ++i) {
-    const auto n = row(normed, i);
-    const auto d = row(dy, i);
-    if (dgain.data != nullptr) column(dgain) += d * n;
-    if (dbias.data != nullptr) column(dbias) += d;
-    const T inverse = inverse_sd.data[i];
-    const T mean = inverse * (d * column(gain)).mean();
-    const T along = inverse * (d * column(gain) * n).mean();
-    if (into == Into::add) {
-      row(dx, i) += inverse * d * column(gain) - mean - n * along;
-    } else {
-      row(dx, i) = inverse * d * column(gain) - mean - n * along;
+    const T* n = normed.row(i);
+    const T* d = dy.row(i);
+    const T* g = gain.data;
+    if (dgain.data != nullptr) {
+      for_chunks(columns, [=](auto w, Index j) {
+        chunk(w, dgain.data + j) += chunk(w, d + j) * chunk(w, n + j);
+      });
     }
+    if (dbias.data != nullptr) add_row(columns, d, dbias.data);
+    const T inverse = inverse_sd.data[i];
+    const T mean = chunked_sum<T>(columns, [=](auto w, Index j) {
+                     return chunk(w, d + j) * chunk(w, g + j);
+                   }) / static_cast<T>(columns);
+    const T along = chunked_sum<T>(columns, [=](auto w, Index j) {
+                      return chunk(w, d + j) * chunk(w, g + j) * chunk(w, n + j);
+                    }) / static_cast<T>(columns);
+    T* out = dx.row(i);
+    for_chunks(columns, [=](auto w, Index j) {
+      const Eigen::Array<T, w, 1> value = (chunk(w, d + j) * chunk(w, g + j) - mean - chunk(w, n + j) * along) * inverse;
+      if (into == Into::add) {
+        chunk(w, out + j) += value;
+      } else {
+        chunk(w, out + j) = value;
+      }
+    });
   }
 }
 

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/layers.hpp"
 
 namespace attica::networks {
@@ -269,8 +270,7 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
   if (shape_.residual) {
     if (at_sites) {
       for (Index i = 0; i < m; ++i) {
-        ArrayMap<T>(s.middle.row(i), d) +=
-            ArrayMap<T>(x.row(sites_[static_cast<std::size_t>(i)]), d);
+        add_row(d, x.row(sites_[static_cast<std::size_t>(i)]), s.middle.row(i));
       }
     } else {
       s.middle.map() += x.map();

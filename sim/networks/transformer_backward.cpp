@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/layers.hpp"
 #include "attica/sim/networks/transformer.hpp"
 
@@ -24,8 +25,7 @@ MatrixView<T> Transformer<T>::gradient_of(int block) {
 template <class T>
 void Transformer<T>::scatter_sites(MatrixView<const T> from, MatrixView<T> to) const {
   for (std::size_t s = 0; s < sites_.size(); ++s) {
-    ArrayMap<T>(to.row(sites_[s]), to.columns) +=
-        ArrayMap<const T>(from.row(static_cast<Index>(s)), to.columns);
+    add_row(to.columns, from.row(static_cast<Index>(s)), to.row(sites_[s]));
   }
 }
 
