@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief Loops over short unaligned rows in chunks of fixed size, which compile to full vector instructions.
+/// @brief Loops over short unaligned rows in chunks of fixed size, which compile to full vector
+/// instructions.
 
 #include <Eigen/Core>
 #include <cstring>
@@ -13,7 +14,8 @@ namespace attica::networks {
 template <int Width>
 using ChunkWidth = std::integral_constant<int, Width>;
 
-/// @brief Calls f(ChunkWidth<w>, first) for chunks of 16, then 4, then 1 that cover 0..n-1 in order.
+/// @brief Calls f(ChunkWidth<w>, first) for chunks of 16, then 4, then 1 that cover 0..n-1 in
+/// order.
 template <class F>
 [[gnu::always_inline]] inline void for_chunks(Index n, F f) {
   constexpr int wide = 16;
@@ -31,7 +33,8 @@ auto chunk(ChunkWidth<Width> /*width*/, T* p) {
   return Eigen::Map<std::conditional_t<std::is_const_v<T>, const Values, Values>>(p);
 }
 
-/// @brief Sum over n numbers, taken chunk by chunk: f(width, first) returns an array of `width` terms.
+/// @brief Sum over n numbers, taken chunk by chunk: f(width, first) returns an array of `width`
+/// terms.
 template <class T, class F>
 [[gnu::always_inline]] inline T chunked_sum(Index n, F f) {
   constexpr int wide = 16;

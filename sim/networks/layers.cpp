@@ -114,10 +114,11 @@ void layer_norm_forward(MatrixView<const T> x,
   const Index d = x.columns;
   for (Index i = 0; i < x.rows; ++i) {
     const T* in = x.row(i);
-    const T mean = chunked_sum<T>(d, [=](auto w, Index j) { return chunk(w, in + j); }) / static_cast<T>(d);
-    const T variance = chunked_sum<T>(d, [=](auto w, Index j) {
-                         return (chunk(w, in + j) - mean).square();
-                       }) / static_cast<T>(d);
+    const T mean =
+        chunked_sum<T>(d, [=](auto w, Index j) { return chunk(w, in + j); }) / static_cast<T>(d);
+    const T variance =
+        chunked_sum<T>(d, [=](auto w, Index j) { return (chunk(w, in + j) - mean).square(); }) /
+        static_cast<T>(d);
     const T inverse = T(1) / std::sqrt(variance + static_cast<T>(epsilon));
     inverse_sd.data[i] = inverse;
     T* n = normed.row(i);
@@ -138,7 +139,8 @@ void layer_norm_backward(MatrixView<const T> dy,
                          Into into,
                          MatrixView<T> dgain,
                          MatrixView<T> dbias) {
-  // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop out.
+  // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop
+  // out.
   const Index columns = dy.columns;
   for (Index i = 0; i < dy.rows; ++i) {
     const T* n = normed.row(i);
@@ -151,15 +153,19 @@ void layer_norm_backward(MatrixView<const T> dy,
     }
     if (dbias.data != nullptr) add_row(columns, d, dbias.data);
     const T inverse = inverse_sd.data[i];
-    const T mean = chunked_sum<T>(columns, [=](auto w, Index j) {
-                     return chunk(w, d + j) * chunk(w, g + j);
-                   }) / static_cast<T>(columns);
-    const T along = chunked_sum<T>(columns, [=](auto w, Index j) {
-                      return chunk(w, d + j) * chunk(w, g + j) * chunk(w, n + j);
-                    }) / static_cast<T>(columns);
+    const T mean =
+        chunked_sum<T>(columns,
+                       [=](auto w, Index j) { return chunk(w, d + j) * chunk(w, g + j); }) /
+        static_cast<T>(columns);
+    const T along = chunked_sum<T>(columns,
+                                   [=](auto w, Index j) {
+                                     return chunk(w, d + j) * chunk(w, g + j) * chunk(w, n + j);
+                                   }) /
+                    static_cast<T>(columns);
     T* out = dx.row(i);
     for_chunks(columns, [=](auto w, Index j) {
-      const Eigen::Array<T, w, 1> value = (chunk(w, d + j) * chunk(w, g + j) - mean - chunk(w, n + j) * along) * inverse;
+      const Eigen::Array<T, w, 1> value =
+          (chunk(w, d + j) * chunk(w, g + j) - mean - chunk(w, n + j) * along) * inverse;
       if (into == Into::add) {
         chunk(w, out + j) += value;
       } else {

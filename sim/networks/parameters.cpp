@@ -48,15 +48,22 @@ const Block& Parameters<T>::block(std::string_view name) const {
 }
 
 template <class T>
-void Parameters<T>::configure(std::string_view pattern, const std::function<void(Block&)>& edit) {
-  bool found = false;
-  for (Block& block : blocks_) {
-    if (!matches(block.name, pattern)) continue;
-    edit(block);
-    found = true;
+std::vector<const Block*> Parameters<T>::matching(std::string_view pattern) const {
+  std::vector<const Block*> found;
+  for (const Block& block : blocks_) {
+    if (matches(block.name, pattern)) found.push_back(&block);
   }
-  if (!found) {
-    throw invalid_parameter("block", pattern, fmt::format("a component of {}", names(blocks_)));
+  if (found.empty()) {
+    throw invalid_parameter(
+        "block", pattern, fmt::format("'*' or a component of {}", names(blocks_)));
+  }
+  return found;
+}
+
+template <class T>
+void Parameters<T>::configure(std::string_view pattern, const std::function<void(Block&)>& edit) {
+  for (const Block* block : matching(pattern)) {
+    edit(blocks_[static_cast<std::size_t>(block - blocks_.data())]);
   }
 }
 
@@ -66,7 +73,8 @@ void Parameters<T>::initialise(std::string_view pattern,
                                const StreamAddress& address) {
   using Law = InitialValues::Law;
   require(std::isfinite(rule.scale), "scale", rule.scale, "a finite initial scale");
-  configure(pattern, [&](const Block& block) {
+  for (const Block* match : matching(pattern)) {
+    const Block& block = *match;
     StreamAddress own = address;
     own.step = static_cast<std::uint64_t>(&block - blocks_.data());
     RandomStream stream(own);
@@ -94,7 +102,7 @@ void Parameters<T>::initialise(std::string_view pattern,
       }
       out[i] = static_cast<T>(value);
     }
-  });
+  }
 }
 
 template class Parameters<float>;

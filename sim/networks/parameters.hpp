@@ -64,10 +64,12 @@ class Parameters {
     return view(block(name), values_.data());
   }
 
-  /// @brief Applies `edit` to every block whose name is `pattern`, has `pattern` among its
-  /// dot-separated components ("W_Q": of every layer; "layer0": the whole layer), or to all with
-  /// "*". Only the training options (frozen, factors) may be changed.
+  /// @brief The blocks whose name is `pattern` or has `pattern` among its dot-separated components
+  /// ("W_Q": of every layer; "layer0": the whole layer); "*": all.
   /// @throws Error (input) if no block matches
+  std::vector<const Block*> matching(std::string_view pattern) const;
+  /// @brief Applies `edit` to the blocks that match. Only the training options (frozen, factors)
+  /// may be changed.
   void configure(std::string_view pattern, const std::function<void(Block&)>& edit);
   void freeze(std::string_view pattern, bool frozen = true) {
     configure(pattern, [=](Block& block) { block.frozen = frozen; });

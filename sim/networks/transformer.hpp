@@ -57,6 +57,8 @@ class Transformer {
   double loss_and_gradient(const Batch& batch,
                            const StreamAddress& dropout = {.id = StreamId::dropout});
 
+  /// Number of sequences of the last pass.
+  std::size_t sequences() const { return full_layout_.sequences.size(); }
   /// @brief Attention weights of the last pass, queries x keys. Queries are all positions of the
   /// sequence, in the last layer the sites in it; use set_all_sites to see every query.
   MatrixView<const T> attention(int layer, int head, std::size_t sequence) const;

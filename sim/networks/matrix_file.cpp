@@ -1,0 +1,177 @@
+#include "attica/sim/networks/matrix_file.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attica/core/error.hpp"
+
+namespace attica::networks {
+namespace {
+
+constexpr std::string_view kNumpyMagic = "\x93NUMPY";
+
+[[noreturn]] void fail(const std::string& where, const std::string& what) {
+  throw Error(ErrorKind::input, where + ": " + what);
+}
+
+std::string_view trimmed(std::string_view s) {
+  const auto first = s.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::optional<double> number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> fields;
+  while (true) {
+    const std::size_t comma = line.find(',');
+    fields.push_back(trimmed(line.substr(0, comma)));
+    if (comma == std::string_view::npos) return fields;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+Eigen::MatrixXd read_csv(std::string_view text, const std::string& name) {
+  std::vector<double> values;
+  Eigen::Index rows = 0;
+  std::size_t columns = 0;
+  std::size_t line_number = 0;
+  bool header_allowed = true;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    ++line_number;
+    if (line.empty()) continue;
+    const std::string where = fmt::format("{}:{}", name, line_number);
+    const auto fields = split(line);
+    if (header_allowed) {
+      header_allowed = false;
+      if (std::ranges::none_of(fields, [](std::string_view f) { return number(f).has_value(); })) {
+        columns = fields.size();
+        continue;
+      }
+    }
+    if (columns == 0) columns = fields.size();
+    if (fields.size() != columns) {
+      fail(where,
+           fmt::format("{} columns, expected {} as in the lines before", fields.size(), columns));
+    }
+    for (const std::string_view field : fields) {
+      const auto value = number(field);
+      if (!value || !std::isfinite(*value))
+        fail(where, fmt::format("'{}': expected a finite number", field));
+      values.push_back(*value);
+    }
+    ++rows;
+  }
+  if (rows == 0) fail(name, "no rows of numbers");
+  return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+      values.data(), rows, static_cast<Eigen::Index>(columns));
+}
+
+template <class T>
+double read_number(const char* bytes) {
+  T value{};
+  std::memcpy(&value, bytes, sizeof(T));
+  return static_cast<double>(value);
+}
+
+Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
+  // Magic, version (2 bytes), length of the header (2 bytes in version 1, else 4), header: a Python
+  // dictionary.
+  constexpr std::size_t version_at = 6;
+  constexpr std::size_t length_at = 8;
+  const std::size_t length_size = bytes.size() > version_at && bytes[version_at] == 1 ? 2 : 4;
+  if (bytes.size() < length_at + length_size) fail(name, "truncated .npy header");
+  std::uint32_t length = 0;
+  std::memcpy(&length, bytes.data() + length_at, length_size);
+  const std::size_t data_at = length_at + length_size + length;
+  if (bytes.size() < data_at) fail(name, "truncated .npy header");
+  const std::string header(bytes.substr(length_at + length_size, length));
+  const auto field = [&](const char* pattern) {
+    std::smatch match;
+    if (!std::regex_search(header, match, std::regex(pattern))) fail(name, "malformed .npy header");
+    return match[1].str();
+  };
+  const std::string type = field("'descr': *'([^']*)'");
+  const bool fortran = field("'fortran_order': *(True|False)") == "True";
+  std::vector<std::uint64_t> shape;
+  for (const std::string_view part : split(field("'shape': *\\(([^)]*)\\)"))) {
+    if (part.empty()) continue;
+    const auto size = number(part);
+    constexpr double largest = 1e12;
+    if (!size || *size < 0 || *size > largest) fail(name, "malformed .npy shape");
+    shape.push_back(static_cast<std::uint64_t>(*size));
+  }
+  if (shape.empty() || shape.size() > 2) {
+    fail(name, fmt::format("array of {} dimensions, expected 1 or 2", shape.size()));
+  }
+  if (shape.size() == 1) shape.push_back(1);
+
+  struct Kind {
+    std::string_view descriptor;
+    std::size_t size;
+    double (*read)(const char*);
+  };
+  constexpr Kind kinds[] = {{"<f2", 2, read_number<Eigen::half>},
+                            {"<f4", 4, read_number<float>},
+                            {"<f8", 8, read_number<double>},
+                            {"<i4", 4, read_number<std::int32_t>},
+                            {"<i8", 8, read_number<std::int64_t>}};
+  const auto kind = std::ranges::find(kinds, type, &Kind::descriptor);
+  if (kind == std::end(kinds))
+    fail(name, fmt::format("numbers of type '{}', expected <f2, <f4, <f8, <i4 or <i8", type));
+  const double expected = static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
+  if (expected == 0) fail(name, "an empty array");
+  if (static_cast<double>((bytes.size() - data_at) / kind->size) != expected ||
+      (bytes.size() - data_at) % kind->size != 0) {
+    fail(name,
+         fmt::format("{} bytes of data, expected {} x {} numbers of {} bytes",
+                     bytes.size() - data_at,
+                     shape[0],
+                     shape[1],
+                     kind->size));
+  }
+  Eigen::MatrixXd m(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
+  const char* at = bytes.data() + data_at;
+  for (Eigen::Index k = 0; k < m.size(); ++k, at += kind->size) {
+    const Eigen::Index row = fortran ? k % m.rows() : k / m.cols();
+    const Eigen::Index column = fortran ? k / m.rows() : k % m.cols();
+    m(row, column) = kind->read(at);
+    if (!std::isfinite(m(row, column))) {
+      fail(name, fmt::format("entry ({}, {}) is not a finite number", row, column));
+    }
+  }
+  return m;
+}
+
+}  // namespace
+
+Eigen::MatrixXd read_matrix(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in || std::filesystem::is_directory(file)) fail(file.string(), "cannot read the file");
+  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (bytes.starts_with(kNumpyMagic)) return read_npy(bytes, file.string());
+  return read_csv(bytes, file.string());
+}
+
+}  // namespace attica::networks
