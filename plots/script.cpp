@@ -33,12 +33,13 @@ class Writer {
     terminals();
     line("set output {}.format", quote(content_.figure->name + "."));
     line("set multiplot");
-    page_texts();
+    line("unset datafile columnheaders");
+    page();
+    line("set datafile columnheaders");
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       main_axes(content_.panels[i], layout_.panels[i].axes);
       if (layout_.panels[i].residual) {
-        residual_axes(
-            *content_.panels[i].panel, *content_.panels[i].residual, *layout_.panels[i].residual);
+        residual_axes(*content_.panels[i].residual, *layout_.panels[i].residual);
       }
     }
     line("unset multiplot");
@@ -55,10 +56,6 @@ class Writer {
     text_ += fmt::format(pattern, std::forward<Arguments>(arguments)...) + "\n";
   }
 
-  std::string at(double x, double y) const {
-    return fmt::format("screen {:.5f},{:.5f}", x / layout_.width, 1 - y / layout_.height);
-  }
-
   void preamble() {
     const std::string& name = content_.figure->name;
     line("# {}.gp: run `gnuplot {}.gp` in this folder to draw the figure again from {}.csv.",
@@ -70,7 +67,7 @@ class Writer {
     line("reset session");
     line("set encoding utf8");
     line("set datafile separator comma");
-    line("set datafile columnheaders");
+
     line("data = {}", quote(name + ".csv"));
     line("# Columns of one curve of the data file; anything else is undefined and skipped.");
     line("x(i) = column(\"curve\") == i ? column(\"x\") : NaN");
@@ -93,40 +90,40 @@ class Writer {
   void terminals() {
     const double width = layout_.width / kPointsPerInch;
     const double height = layout_.height / kPointsPerInch;
-    const std::string font = fmt::format("font 'DejaVu Sans,{}'", theme_.label_size);
-    std::string identifier = content_.figure->name;  // gnuplot takes letters, digits and _ only
-    for (char& c : identifier) {
-      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-    }
+    const std::string common =
+        fmt::format("enhanced font 'DejaVu Sans,{}' butt background '#ffffff'", theme_.label_size);
+    // In SVG dashes grow with the line; in the other two they are 0.275 points long per unit and
+    // dashlength.
+    constexpr double kDashUnit = 0.275;
+    const double dashes = theme_.line_width / kDashUnit;
     line(
-        "if (format eq 'svg') {{ set terminal svg enhanced size {:.0f},{:.0f} fixed {} fontscale "
-        "{:.6g} linewidth {:.6g} dashlength 2 "
-        "rounded background '#ffffff' name {}; mark = {:.4g} }}",
+        "if (format eq 'svg') {{ set terminal svg {} size {:.0f},{:.0f} fixed fontscale {:.6g} "
+        "linewidth {:.6g} dashlength 2 name {}; mark = {:.4g} }}",
+        common,
         std::round(width * kSvgResolution),
         std::round(height * kSvgResolution),
-        font,
         kSvgResolution / kPointsPerInch,
         kSvgResolution / kPointsPerInch,
         quote(identifier),
         theme_.marker_size / kCircleSvg);
     // pdfcairo takes 96 units of font size per inch and half a point of line width.
     line(
-        "if (format eq 'pdf') {{ set terminal pdfcairo enhanced size {:.4f}in,{:.4f}in {} "
-        "fontscale 0.75 linewidth 2 dashlength 2 "
-        "rounded background '#ffffff'; mark = {:.4g} }}",
+        "if (format eq 'pdf') {{ set terminal pdfcairo {} size {:.4f}in,{:.4f}in fontscale 0.75 "
+        "linewidth 2 dashlength {:.4g}; mark = {:.4g} }}",
+        common,
         width,
         height,
-        font,
+        dashes,
         theme_.marker_size / kCircle);
     line(
-        "if (format eq 'png') {{ set terminal pngcairo enhanced size {:.0f},{:.0f} {} fontscale "
-        "{:.6g} linewidth {:.6g} dashlength 2 "
-        "pointscale 4 rounded background '#ffffff'; mark = {:.4g} }}",
+        "if (format eq 'png') {{ set terminal pngcairo {} size {:.0f},{:.0f} fontscale {:.6g} "
+        "linewidth {:.6g} pointscale 4 dashlength {:.4g}; mark = {:.4g} }}",
+        common,
         std::round(width * kPngResolution),
         std::round(height * kPngResolution),
-        font,
         kPngResolution / kSvgResolution,
         kPngResolution / kPointsPerInch,
+        dashes,
         theme_.marker_size / kCircle);
   }
 
@@ -145,51 +142,98 @@ class Writer {
     return fmt::format("pt {} ps {:.3g}*mark", style.marker, scale * (round ? 1 : kOther));
   }
 
-  /// Legend and labels: attached to the first plot of the page, which removes them afterwards.
-  void page_texts() {
+  /// Everything outside the axes, and the vertical marks: one plot whose coordinates are points
+  /// from the lower left corner.
+  void page() {
+    line("");
+    line("# The page, in points.");
+    line(
+        "set lmargin at screen 0; set rmargin at screen 1; set bmargin at screen 0; set tmargin at "
+        "screen 1");
+    line("unset border; unset tics; unset key; unset logscale; set samples 2");
+    line("set xrange [0:{}] noextend; set yrange [0:{}] noextend", layout_.width, layout_.height);
+    // Two spaces in a row make gnuplot mark SVG text as such that keeps its spaces; these are too
+    // small to see.
+    const std::string spaces = "{/=1   }";
     for (const TextLine& text : layout_.texts) {
       const char* anchor = text.anchor == TextLine::Anchor::left     ? "left"
                            : text.anchor == TextLine::Anchor::centre ? "center"
                                                                      : "center rotate by 90";
       line("set label {} at {} {} font ',{}' tc rgb '{}'",
-           quote(text.text),
+           quote(text.text + spaces),
            at(text.x, text.y),
            anchor,
            text.size,
            text.grey ? kGrey : "#000000");
     }
-    for (const Sample& sample : layout_.samples) {
-      const double middle = (sample.left + sample.right) / 2;
-      if (sample.patch) {
-        constexpr double kHalfHeight = 2.5;
-        line("set object rectangle from {} to {} fc rgb '{}' fs solid noborder",
-             at(sample.left, sample.y - kHalfHeight),
-             at(sample.right, sample.y + kHalfHeight),
-             sample.style.colour);
+    std::vector<std::string> items;
+    for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
+      const PanelLayout& panel = layout_.panels[i];
+      vertical_marks(*content_.panels[i].panel, panel.axes, items);
+      if (panel.residual) vertical_marks(*content_.panels[i].panel, *panel.residual, items);
+    }
+    for (const Sample& sample : layout_.samples) sample_items(sample, items);
+    if (items.empty()) items.emplace_back("NaN");
+    items.front().insert(0, "sample ");
+    plot(items);
+    line("unset label; unset object");
+  }
+
+  std::string at(double x, double y) const {
+    return fmt::format("{:.2f},{:.2f}", x, layout_.height - y);
+  }
+
+  /// A straight line on the page.
+  std::string segment(double x1, double y1, double x2, double y2, const std::string& how) const {
+    return fmt::format(
+        "[t=0:1] '+' using ($1 < 0.5 ? {:.2f} : {:.2f}):($1 < 0.5 ? {:.2f} : {:.2f}) with lines {}",
+        x1,
+        x2,
+        layout_.height - y1,
+        layout_.height - y2,
+        how);
+  }
+
+  void sample_items(const Sample& sample, std::vector<std::string>& items) {
+    const double middle = (sample.left + sample.right) / 2;
+    if (sample.patch) {
+      constexpr double kHalfHeight = 2.5;
+      line("set object rectangle from {} to {} fc rgb '{}' fs solid noborder",
+           at(sample.left, sample.y - kHalfHeight),
+           at(sample.right, sample.y + kHalfHeight),
+           sample.style.colour);
+    }
+    if (sample.line) {
+      items.push_back(segment(
+          sample.left, sample.y, sample.right, sample.y, pen(sample.style, theme_.line_width)));
+    }
+    if (sample.bar) {
+      constexpr double kBar = 3.5;
+      constexpr double kCap = 1.2;
+      const std::string bar = thin_pen(sample.style.colour);
+      items.push_back(segment(middle, sample.y - kBar, middle, sample.y + kBar, bar));
+      for (const double end : {sample.y - kBar, sample.y + kBar}) {
+        items.push_back(segment(middle - kCap, end, middle + kCap, end, bar));
       }
-      if (sample.line) {
-        segment(
-            sample.left, sample.y, sample.right, sample.y, pen(sample.style, theme_.line_width));
-      }
-      if (sample.bar) {
-        constexpr double kBar = 3.5;
-        constexpr double kCap = 1.2;
-        const std::string bar = thin_pen(sample.style.colour);
-        segment(middle, sample.y - kBar, middle, sample.y + kBar, bar);
-        segment(middle - kCap, sample.y - kBar, middle + kCap, sample.y - kBar, bar);
-        segment(middle - kCap, sample.y + kBar, middle + kCap, sample.y + kBar, bar);
-      }
-      if (sample.marker) {
-        line("set label '' at {} point {} lc rgb '{}' front",
-             at(middle, sample.y),
-             marker(sample.style),
-             sample.style.colour);
-      }
+    }
+    if (sample.marker) {
+      items.push_back(
+          fmt::format("[t=0:1] '+' using ({:.2f}):({:.2f}) every ::::0 with points {} {}",
+                      middle,
+                      layout_.height - sample.y,
+                      marker(sample.style),
+                      thin_pen(sample.style.colour)));
     }
   }
 
-  void segment(double x1, double y1, double x2, double y2, const std::string& how) {
-    line("set arrow from {} to {} nohead {}", at(x1, y1), at(x2, y2), how);
+  void vertical_marks(const Panel& panel, const Axes& axes, std::vector<std::string>& items) const {
+    const std::string how =
+        fmt::format("lw {:.3g} lc rgb '{}' dt (4,6)", kThin * theme_.line_width, kGrey);
+    for (const double mark : panel.vertical_marks) {
+      if (!axes.x.contains(mark)) continue;
+      const double x = axes.box.left + axes.x.position(mark) * axes.box.width();
+      items.push_back(segment(x, axes.box.top, x, axes.box.bottom, how));
+    }
   }
 
   void ticks(char axis, const std::vector<Tick>& marks, bool labels) {
@@ -223,20 +267,8 @@ class Writer {
     ticks('y', axes.y_ticks, true);
   }
 
-  void vertical_marks(const Panel& panel) {
-    for (const double x : panel.vertical_marks) {
-      line("set arrow from {},graph 0 to {},graph 1 nohead back lw {:.3g} lc rgb '{}' dt (2,3)",
-           x,
-           x,
-           kThin * theme_.line_width,
-           kGrey);
-    }
-  }
-
-  /// The list of a plot command; the texts and marks set before it are used up.
   void plot(const std::vector<std::string>& items) {
     line("plot {}", fmt::format("{}", fmt::join(items, ", \\\n     ")));
-    line("unset label; unset arrow; unset object");
   }
 
   std::string theory_line(const DrawnCurve& curve, const Axes& axes) const {
@@ -281,7 +313,6 @@ class Writer {
 
   void main_axes(const PanelContent& panel, const Axes& axes) {
     frame(axes);
-    vertical_marks(*panel.panel);
     std::vector<std::string> items;
     for (const bool reference : {true, false}) {
       for (const DrawnCurve& curve : panel.curves) {
@@ -296,9 +327,8 @@ class Writer {
     plot(items);
   }
 
-  void residual_axes(const Panel& panel, const ResidualContent& residual, const Axes& axes) {
+  void residual_axes(const ResidualContent& residual, const Axes& axes) {
     frame(axes);
-    vertical_marks(panel);
     std::vector<std::string> items;
     for (const MarginBand& band : residual.bands) {
       items.push_back(fmt::format(

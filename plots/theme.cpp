@@ -20,7 +20,7 @@ struct Marker {
 constexpr std::array<Marker, 6> kMarkers = {{{7, 6}, {5, 4}, {9, 8}, {13, 12}, {11, 10}, {15, 14}}};
 
 constexpr std::array kDashes = {
-    "solid", "(10,4)", "(3,3)", "(10,3,3,3)", "(18,4)", "(10,3,3,3,3,3)"};
+    "solid", "(10,4)", "(3,2)", "(10,3,3,3)", "(18,4)", "(10,3,3,3,3,3)"};
 constexpr std::array kReferenceDashes = {"(7,4)", "(2,3)", "(14,4)"};
 constexpr std::array kReferenceColours = {"#777777", "#777777", "#999999"};
 

@@ -387,10 +387,10 @@ TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
     for (auto at = script.find(text); at != std::string::npos; at = script.find(text, at + 1)) ++n;
     return n;
   };
-  CHECK(count("\"{/:Italic λ} = 0.1\"") == 1);  // each point once in the legend
+  CHECK(count("\"{/:Italic λ} = 0.1{/=1   }\"") == 1);  // each point once in the legend
   CHECK(count("Bayes limit") == 1);
   CHECK(count("{/:Italic α} = {/:Italic M}/{/:Italic N}") ==
         1);  // the shared axis is labelled once
-  CHECK(count("\"(a)\"") == 1);
-  CHECK(count("\"(b)\"") == 1);
+  CHECK(count("\"(a){") == 1);
+  CHECK(count("\"(b){") == 1);
 }
