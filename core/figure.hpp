@@ -25,10 +25,9 @@ struct Axis {
 
 enum class PanelKind {
   curves,    ///< theory as lines, simulation as points with error bars, against x
-  scatter,   ///< simulated y against x as points without joining line; with `diagonal`, y = x is
-             ///< drawn
-  heat_map,  ///< value of one series on the grid (x, coordinate `y_coordinate`)
-  contours,  ///< the same grid as level lines, over a heat map
+  scatter,   ///< simulated y against x as points without joining line; with `diagonal`, y = x is drawn
+  heat_map,  ///< first layer: values on the grid (x, coordinate `y_coordinate`); further layers as curves above it
+  contours,  ///< the same with level lines over it
 };
 
 /// One of a panel's quantities and how it is drawn.
@@ -56,8 +55,8 @@ struct Panel {
   /// Draw beneath: (simulation - theory) / theory with the declared margin as a band, sharing the x
   /// axis.
   bool residuals = false;
-  std::vector<double> vertical_marks =
-      {};  ///< x positions of thin dotted lines (thresholds, optima)
+  std::vector<double> vertical_marks = {};  ///< x positions of thin dotted lines (thresholds, optima)
+  Axis value = {};                          ///< heat_map, contours: label and scale of the colours
 };
 
 /// @brief A whole figure: panels in reading order.

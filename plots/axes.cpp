@@ -11,7 +11,6 @@
 namespace attica::plots {
 namespace {
 
-constexpr double kRoom = 0.05;      ///< of the range, free at each end
 constexpr double kSameness = 1e-9;  ///< relative spread below which values count as one
 constexpr double kNearZero = 0.3;   ///< smallest/largest below which a linear axis starts at zero
 
@@ -141,7 +140,7 @@ double Range::value(double position) const {
   return low + position * (high - low);
 }
 
-Range fit_range(const Axis& axis, const std::vector<double>& values) {
+Range fit_range(const Axis& axis, const std::vector<double>& values, double room) {
   const bool log = axis.scale == AxisScale::log;
   for (const auto& end : {axis.low, axis.high}) {
     if (end && !(std::isfinite(*end) && (!log || *end > 0))) {
@@ -162,16 +161,16 @@ Range fit_range(const Axis& axis, const std::vector<double>& values) {
     high = log ? 10 : 1;
   } else if (log) {
     const bool single = log_ratio(low, high) < kSameness;
-    const double factor = single ? 2.0 : std::exp(kRoom * log_ratio(low, high));
+    const double factor = single ? 2.0 : std::exp(room * log_ratio(low, high));
     low = std::max(low / factor, std::numeric_limits<double>::min());
     high = std::min(high * factor, std::numeric_limits<double>::max());
   } else {
     const double largest = std::max(std::abs(low), std::abs(high));
     const bool single = high - low <= kSameness * largest;
-    const double room = largest == 0 ? 1 : single ? largest / 4 : kRoom * (high - low);
-    const bool from_zero = !single && low > 0 && low < kNearZero * high;
-    low = from_zero ? 0 : low - room;
-    high += room;
+    const double margin = !single ? room * (high - low) : largest > 0 ? largest / 4 : 1;
+    const bool from_zero = !single && room > 0 && low > 0 && low < kNearZero * high;
+    low = from_zero ? 0 : low - margin;
+    high += margin;
   }
   const Range range{axis.low.value_or(low), axis.high.value_or(high), axis.scale};
   if (!(range.low < range.high)) {

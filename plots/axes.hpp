@@ -22,13 +22,16 @@ struct Range {
   double value(double position) const;
 };
 
-/// @brief A range that shows `values` with a little room at both ends, or the axis' own fixed ends.
+/// Part of the range that is left free at each end.
+inline constexpr double kRoom = 0.05;
+
+/// @brief A range that shows `values` with that room at both ends, or the axis' own fixed ends.
 ///
 /// A linear axis of positive values that reach down near zero starts at zero. A logarithmic axis
 /// uses the positive values only. A single value gets room around it.
 /// @throws Error of kind input if the fixed ends are not increasing, or not positive on a
 /// logarithmic axis
-Range fit_range(const Axis& axis, const std::vector<double>& values);
+Range fit_range(const Axis& axis, const std::vector<double>& values, double room = kRoom);
 
 /// @brief A tick mark; minor ones have no label.
 struct Tick {

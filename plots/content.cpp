@@ -4,93 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <set>
-#include <tuple>
 
 #include "attica/core/error.hpp"
+#include "attica/plots/heat_map.hpp"
 #include "attica/plots/label.hpp"
+#include "attica/plots/residuals.hpp"
+#include "attica/plots/selection.hpp"
 
 namespace attica::plots {
 namespace {
-
-constexpr double kPercent = 100;
-
-/// `series 'test_error' (lambda=0.1)`
-std::string name_of(const std::string& series, const Point& point) {
-  return "series '" + series + "'" + (point.empty() ? "" : " (" + describe(point) + ")");
-}
-
-void check_finite(const std::string& curve, const std::string& quantity, double value) {
-  if (!std::isfinite(value)) {
-    throw Error(
-        ErrorKind::numerical,
-        fmt::format(
-            "{}: {} = {} cannot be drawn, expected a finite number", curve, quantity, value));
-  }
-}
-
-void check(const RecordedCurve& curve) {
-  const Series& mean = curve.mean;
-  const std::string name = name_of(mean.name, mean.point);
-  const auto sized = [&](std::size_t size) { return size == 0 || size == mean.x.size(); };
-  if (mean.y.size() != mean.x.size() || !sized(curve.sem.size()) || !sized(curve.sd.size()) ||
-      !sized(curve.n.size())) {
-    throw Error(ErrorKind::input, name + ": columns of different lengths");
-  }
-  for (std::size_t i = 0; i < mean.x.size(); ++i) {
-    check_finite(name, mean.x_name, mean.x[i]);
-    check_finite(name, fmt::format("value at {} = {}", mean.x_name, mean.x[i]), mean.y[i]);
-    if (!curve.sem.empty()) {
-      check_finite(
-          name, fmt::format("standard error at {} = {}", mean.x_name, mean.x[i]), curve.sem[i]);
-    }
-  }
-}
-
-bool has_coordinates(const Point& point, const Point& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
-    return std::find(point.begin(), point.end(), pair) != point.end();
-  });
-}
-
-bool selects(const Panel& panel, const Layer& layer, const RecordedCurve& curve) {
-  const Series& mean = curve.mean;
-  return mean.name == layer.series && (curve.theory ? layer.theory : layer.simulation) &&
-         (panel.x_name.empty() || mean.x_name == panel.x_name || mean.x_name == "none") &&
-         !mean.x.empty() && has_coordinates(mean.point, layer.only);
-}
-
-/// Index of `item` in `list`, appended if it is new.
-template <typename Item>
-std::size_t index_of(std::vector<Item>& list, const Item& item) {
-  const auto found = std::find(list.begin(), list.end(), item);
-  const auto index = static_cast<std::size_t>(found - list.begin());
-  if (found == list.end()) list.push_back(item);
-  return index;
-}
-
-/// The curves that one layer of a panel selects.
-struct Selection {
-  const Layer* layer;
-  std::vector<const RecordedCurve*> curves;
-  std::vector<Point> points;  ///< the different ones
-};
-
-std::vector<Selection> select(const Panel& panel, const FigureData& data) {
-  std::vector<Selection> selections;
-  for (const Layer& layer : panel.layers) {
-    Selection selection{&layer, {}, {}};
-    for (const RecordedCurve& curve : data.curves) {
-      if (!selects(panel, layer, curve)) continue;
-      check(curve);
-      selection.curves.push_back(&curve);
-      index_of(selection.points, curve.mean.point);
-    }
-    if (!selection.curves.empty()) selections.push_back(std::move(selection));
-  }
-  return selections;
-}
 
 void add_entry(std::vector<LegendEntry>& legend, LegendEntry entry) {
   if (entry.text.empty()) return;
@@ -104,11 +26,55 @@ void add_entry(std::vector<LegendEntry>& legend, LegendEntry entry) {
   legend.push_back(std::move(entry));
 }
 
-/// Chooses every curve's style and says so in the legend. `points` holds the figure's points in
-/// order of appearance.
+/// Many curves that differ in one number are coloured by that number.
+struct PointColours {
+  std::string coordinate;
+  ColourScale scale;
+
+  const double* value(const Point& point) const {
+    for (const auto& [name, value] : point) {
+      if (name == coordinate) return std::get_if<double>(&value);
+    }
+    return nullptr;
+  }
+};
+
+std::optional<PointColours> colour_by_number(const std::vector<Point>& points) {
+  constexpr std::size_t kMostNamed = 8;
+  constexpr double kLogRatio = 50;
+  if (points.size() <= kMostNamed) return std::nullopt;
+  PointColours colours;
+  for (const Point& point : points) {
+    for (const auto& coordinate : point) {
+      if (!differs(coordinate, points) || coordinate.first == colours.coordinate) continue;
+      if (!colours.coordinate.empty()) return std::nullopt;
+      colours.coordinate = coordinate.first;
+    }
+  }
+  std::vector<double> values;
+  for (const Point& point : points) {
+    if (point.empty()) continue;
+    const double* value = colours.value(point);
+    if (value == nullptr) return std::nullopt;
+    values.push_back(*value);
+  }
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  Axis axis{pretty_name(colours.coordinate)};
+  if (*low > 0 && *high > kLogRatio * *low) axis.scale = AxisScale::log;
+  colours.scale = {fit_range(axis, values, 0), Palette::lines, axis.label};
+  return colours;
+}
+
+/// What the curves of a whole figure have in common.
+struct FigureStyles {
+  std::vector<Point> points;  ///< in order of appearance
+  std::optional<PointColours> colours;
+};
+
+/// Chooses every curve's style and says so in the legend.
 void style_curves(PanelContent& content,
                   const std::vector<Selection>& selections,
-                  std::vector<Point>& points) {
+                  const FigureStyles& figure) {
   std::size_t layers = 0;
   std::size_t most_points = 1;
   for (const Selection& selection : selections) {
@@ -116,42 +82,57 @@ void style_curves(PanelContent& content,
     ++layers;
     most_points = std::max(most_points, selection.points.size());
   }
+  const bool coloured = most_points > 1 && figure.colours;
+  if (coloured) content.colours = figure.colours->scale;
+  const auto index_of_point = [&](const Point& point) {
+    return static_cast<std::size_t>(std::find(figure.points.begin(), figure.points.end(), point) -
+                                    figure.points.begin());
+  };
   std::vector<LegendEntry> of_layers;
   std::size_t layer_index = 0;
   std::size_t reference_index = 0;
   for (const auto& [layer, curves, own_points] : selections) {
     const bool spelt_out = mentions_coordinate(layer->label, own_points.front());
+    const std::string layer_name =
+        (layer->label.empty() && selections.size() > 1) || (spelt_out && coloured)
+            ? pretty_name(layer->series)
+            : layer->label;
     for (const RecordedCurve* curve : curves) {
       const Point& point = curve->mean.point;
+      const double* number = coloured ? figure.colours->value(point) : nullptr;
       CurveStyle style;
       if (layer->reference) {
         style = reference_style(reference_index);
+      } else if (number != nullptr) {
+        style = product_style(0, layer_index);
+        style.colour =
+            palette_colour(Palette::lines, figure.colours->scale.range.position(*number));
+      } else if (content.map) {
+        style = over_map_style(layer_index + index_of_point(point));
       } else if (most_points == 1) {
         style = nth_style(layer_index);
       } else if (layers == 1) {
-        style = nth_style(index_of(points, point));
+        style = nth_style(index_of_point(point));
       } else {
-        style = product_style(index_of(points, point), layer_index);
+        style = product_style(index_of_point(point), layer_index);
       }
       content.curves.push_back({0, curve, layer->reference, style});
       const bool line = curve->theory;
-      if (layer->reference || spelt_out || own_points.size() == 1) {
-        add_entry(content.legend, {fill_label(layer->label, point), style, line, !line});
+      const bool one = layer->reference || own_points.size() == 1;
+      if (one || (spelt_out && !coloured)) {
+        add_entry(content.legend, {fill_label(layer_name, point), style, line, !line});
         continue;
       }
-      // Points and layers are listed apart: a point by its colour and marker, a layer by its dash
-      // and filling.
-      CurveStyle of_point = product_style(index_of(points, point), 0);
-      if (layers == 1) of_point = style;
-      add_entry(content.legend, {point_label(point, own_points), of_point, line, !line});
+      // Points and layers are listed apart: a point by its colour and marker (or in the colour
+      // bar), a layer by its dash and filling.
+      if (!coloured) {
+        const CurveStyle of_point = layers == 1 ? style : product_style(index_of_point(point), 0);
+        add_entry(content.legend, {point_label(point, own_points), of_point, line, !line});
+      }
       if (layers > 1) {
         CurveStyle of_layer = product_style(0, layer_index);
         of_layer.colour = kGrey;
-        add_entry(of_layers,
-                  {layer->label.empty() ? pretty_name(layer->series) : layer->label,
-                   of_layer,
-                   line,
-                   !line});
+        add_entry(of_layers, {layer_name, of_layer, line, !line});
       }
     }
     ++(layer->reference ? reference_index : layer_index);
@@ -163,7 +144,6 @@ void style_curves(PanelContent& content,
 bool thin(DrawnCurve& curve, const Range& range) {
   constexpr std::size_t kDense = 40;
   const std::vector<double>& x = curve.data->mean.x;
-  curve.drawn.assign(x.size(), true);
   if (x.size() <= kDense) return false;
   double last = -1;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -181,6 +161,10 @@ bool same_x(const Panel& a, const Panel& b) {
 }
 
 void collect_x(const PanelContent& content, std::vector<double>& values) {
+  if (content.map) {
+    for (const Cell& cell : content.map->cells)
+      values.insert(values.end(), {cell.left, cell.right});
+  }
   for (const DrawnCurve& curve : content.curves) {
     if (curve.constant()) continue;
     values.insert(values.end(), curve.data->mean.x.begin(), curve.data->mean.x.end());
@@ -203,12 +187,18 @@ void fit_x(Content& content) {
       group.push_back(&panel);
       collect_x(panel, values);
     }
-    for (PanelContent* panel : group) panel->x = fit_range(panel->panel->x, values);
+    for (PanelContent* panel : group) {
+      panel->x = fit_range(panel->panel->x, values, panel->map ? 0 : kRoom);
+    }
   }
 }
 
 void fit_y(PanelContent& content) {
   std::vector<double> values;
+  if (content.map) {
+    for (const Cell& cell : content.map->cells)
+      values.insert(values.end(), {cell.bottom, cell.top});
+  }
   for (const DrawnCurve& curve : content.curves) {
     const auto& y = curve.data->mean.y;
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -220,7 +210,11 @@ void fit_y(PanelContent& content) {
       if (content.panel->y.scale == AxisScale::linear) values.push_back(y[i] - curve.data->sem[i]);
     }
   }
-  content.y = fit_range(content.panel->y, values);
+  if (content.panel->diagonal) {  // the same range on both axes
+    collect_x(content, values);
+    content.x = fit_range(content.panel->x, values);
+  }
+  content.y = fit_range(content.panel->y, values, content.map ? 0 : kRoom);
 }
 
 /// Says what the ranges cannot show. A theory that leaves a fixed range is seen to do so.
@@ -255,147 +249,14 @@ void remark_hidden(const PanelContent& content, std::vector<std::string>& remark
   if (beyond > 0) remarks.push_back(where + count(beyond) + " beyond the axes");
 }
 
-double percent(const ResidualPoint& point) {
-  return kPercent * point.difference / std::abs(point.theory);
-}
-double percent_sem(const ResidualPoint& point) {
-  return kPercent * point.sem / std::abs(point.theory);
-}
-double percent_margin(const ResidualPoint& point) {
-  return kPercent * point.margin / std::abs(point.theory);
-}
-
-/// A curve's margin at x, linear between its points; none outside them.
-std::optional<double> margin_at(const ResidualCurve& curve, double x) {
-  const auto& points = curve.points;
-  const auto right =
-      std::lower_bound(points.begin(), points.end(), x, [](const ResidualPoint& p, double value) {
-        return p.x < value;
-      });
-  if (right == points.end()) return std::nullopt;
-  if (right->x == x) return percent_margin(*right);
-  if (right == points.begin()) return std::nullopt;
-  const auto left = std::prev(right);
-  const double part = (x - left->x) / (right->x - left->x);
-  return (1 - part) * percent_margin(*left) + part * percent_margin(*right);
-}
-
-/// The widest and the narrowest margin along x, carried on to the edges of the panel.
-std::vector<MarginBand> margin_bands(const std::vector<ResidualCurve>& curves, const Range& range) {
-  std::set<double> positions;
-  for (const ResidualCurve& curve : curves) {
-    for (const ResidualPoint& point : curve.points) {
-      if (point.margin > 0 && range.contains(point.x)) positions.insert(point.x);
-    }
-  }
-  if (positions.empty()) return {};
-  MarginBand wide{0, kWideBand, {}, {}};
-  MarginBand narrow{0, kNarrowBand, {}, {}};
-  for (const double x : positions) {
-    double most = 0;
-    double least = std::numeric_limits<double>::infinity();
-    for (const ResidualCurve& curve : curves) {
-      const auto margin = margin_at(curve, x);
-      if (!margin) continue;
-      most = std::max(most, *margin);
-      least = std::min(least, *margin);
-    }
-    for (auto [band, value] : {std::pair{&wide, most}, std::pair{&narrow, least}}) {
-      if (band->x.empty()) {
-        band->x.push_back(range.low);
-        band->percent.push_back(value);
-      }
-      band->x.push_back(x);
-      band->percent.push_back(value);
-    }
-  }
-  for (MarginBand* band : {&wide, &narrow}) {
-    band->x.push_back(range.high);
-    band->percent.push_back(band->percent.back());
-  }
-  if (wide.percent == narrow.percent) return {narrow};
-  return {wide, narrow};
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// A symmetric range for the residuals. Points many times farther out than the typical one would
-/// flatten all others: they are shown as triangles at the edge instead.
-void fit_residuals(ResidualContent& residual) {
-  constexpr double kOutlier = 8;
-  constexpr double kHeadroom = 1.25;
-  std::vector<double> reaches;
-  std::vector<double> margins = {0};
-  for (const ResidualCurve& curve : residual.curves) {
-    for (const ResidualPoint& point : curve.points) {
-      reaches.push_back(std::abs(percent(point)) + percent_sem(point));
-      margins.push_back(percent_margin(point));
-    }
-  }
-  const double typical = std::max(median(reaches), median(margins));
-  double reach = 0;
-  for (const double value : reaches) {
-    if (value <= kOutlier * typical) reach = std::max(reach, value);
-  }
-  for (const double value : margins) {
-    if (value <= kOutlier * typical) reach = std::max(reach, value);
-  }
-  const double limit = reach > 0 ? kHeadroom * reach : 1;
-  residual.y = {-limit, limit, AxisScale::linear};
-  for (const ResidualCurve& curve : residual.curves) {
-    for (const ResidualPoint& point : curve.points)
-      residual.outliers |= std::abs(percent(point)) > limit;
-  }
-}
-
-void add_residuals(PanelContent& content,
-                   const FigureData& data,
-                   std::vector<std::string>& remarks) {
-  ResidualContent residual;
-  std::size_t without_theory = 0;
-  for (const DrawnCurve& curve : content.curves) {
-    if (curve.data->theory || curve.reference || curve.constant()) continue;
-    const Series& mean = curve.data->mean;
-    ResidualCurve drawn{0, curve.style};
-    for (const ResidualPoint& point : data.residuals) {
-      if (point.series != mean.name || point.point != mean.point || point.x_name != mean.x_name)
-        continue;
-      const std::string name = name_of(point.series, point.point);
-      for (const auto& [quantity, value] : {std::pair{"x", point.x},
-                                            std::pair{"theory", point.theory},
-                                            std::pair{"difference", point.difference},
-                                            std::pair{"standard error", point.sem},
-                                            std::pair{"margin", point.margin}}) {
-        check_finite(name, quantity, value);
-      }
-      // A theory of zero, or too near it for a finite quotient, has no relative residual.
-      if (!std::isfinite(percent(point)) || !std::isfinite(percent_margin(point))) {
-        ++without_theory;
-      } else {
-        drawn.points.push_back(point);
-      }
-    }
-    std::sort(drawn.points.begin(), drawn.points.end(), [](const auto& a, const auto& b) {
-      return a.x < b.x;
-    });
-    if (!drawn.points.empty()) residual.curves.push_back(std::move(drawn));
-  }
-  if (without_theory > 0)
-    remarks.push_back(fmt::format("{} residuals with theory = 0 not drawn", without_theory));
-  if (residual.curves.empty()) return;
-  residual.bands = margin_bands(residual.curves, content.x);
-  fit_residuals(residual);
-  content.residual = std::move(residual);
-}
-
 void number_curves(Content& content) {
   int next = 0;
   for (PanelContent& panel : content.panels) {
     for (DrawnCurve& curve : panel.curves) curve.id = next++;
+    if (panel.map) {
+      panel.map->id = next++;
+      for (ContourLine& line : panel.map->contours) line.id = next++;
+    }
     if (!panel.residual) continue;
     for (ResidualCurve& curve : panel.residual->curves) curve.id = next++;
     for (MarginBand& band : panel.residual->bands) band.id = next++;
@@ -419,14 +280,16 @@ void check(const Figure& figure) {
 Content arrange(const Figure& figure, const FigureData& data) {
   check(figure);
   Content content{&figure, {}, false, false, false, false, {}};
-  std::vector<Point> points;
-  const bool lettered = figure.panels.size() > 1;
+  std::vector<std::vector<Selection>> selections;
+  FigureStyles styles;
   for (const Panel& panel : figure.panels) {
     PanelContent drawn;
     drawn.panel = &panel;
     drawn.letter = std::string(1, static_cast<char>('a' + content.panels.size()));
-    const auto selections = select(panel, data);
-    if (selections.empty()) {
+    const bool is_map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
+    if (is_map) drawn.map = make_heat_map(panel, data, content.remarks);
+    selections.push_back(select(panel, data, is_map ? 1 : 0));
+    if (!drawn.map && selections.back().empty()) {
       std::string names;
       for (const Layer& layer : panel.layers) names += (names.empty() ? "" : ", ") + layer.series;
       throw Error(ErrorKind::input,
@@ -435,10 +298,19 @@ Content arrange(const Figure& figure, const FigureData& data) {
                               drawn.letter,
                               names));
     }
-    style_curves(drawn, selections, points);
+    for (const Selection& selection : selections.back()) {
+      if (selection.layer->reference) continue;
+      for (const Point& point : selection.points) index_of(styles.points, point);
+    }
     content.panels.push_back(std::move(drawn));
   }
+  styles.colours = colour_by_number(styles.points);
+  for (std::size_t i = 0; i < content.panels.size(); ++i) {
+    style_curves(content.panels[i], selections[i], styles);
+    if (content.panels[i].map) content.panels[i].colours = content.panels[i].map->colours;
+  }
   fit_x(content);
+  const bool lettered = figure.panels.size() > 1;
   for (PanelContent& panel : content.panels) {
     fit_y(panel);
     for (DrawnCurve& curve : panel.curves) {
@@ -449,7 +321,8 @@ Content arrange(const Figure& figure, const FigureData& data) {
       content.points = true;
       const auto& sem = curve.data->sem;
       content.bars |= std::any_of(sem.begin(), sem.end(), [](double value) { return value > 0; });
-      content.thinned |= thin(curve, panel.x);
+      curve.drawn.assign(curve.data->mean.x.size(), true);
+      if (panel.panel->kind == PanelKind::curves) content.thinned |= thin(curve, panel.x);
     }
     remark_hidden(panel, content.remarks, lettered);
     if (panel.panel->residuals) add_residuals(panel, data, content.remarks);

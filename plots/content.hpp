@@ -51,6 +51,50 @@ struct ResidualContent {
       false;  ///< some points lie beyond the range and are drawn as triangles at its edge
 };
 
+/// @brief The meaning of colours, shown in a bar beside the panel.
+struct ColourScale {
+  Range range;
+  Palette palette = Palette::sequential;
+  std::string label;  ///< enhanced
+};
+
+/// @brief A rectangle of a heat map.
+struct Cell {
+  double x = 0;
+  double y = 0;
+  double value = 0;
+  double left = 0;
+  double right = 0;
+  double bottom = 0;
+  double top = 0;
+};
+
+/// @brief A piece of a level line.
+struct Segment {
+  double x1 = 0;
+  double y1 = 0;
+  double x2 = 0;
+  double y2 = 0;
+};
+
+struct ContourLine {
+  int id = 0;
+  double level = 0;
+  std::string colour;  ///< stands out from the map
+  std::vector<Segment> segments = {};
+};
+
+/// @brief Values on a grid, in order of y, then x.
+struct HeatMap {
+  int id = 0;
+  std::string series;
+  Point point;  ///< without the coordinate on the y axis
+  std::string x_name;
+  std::vector<Cell> cells;
+  std::vector<ContourLine> contours = {};
+  ColourScale colours;
+};
+
 struct LegendEntry {
   std::string text;  ///< enhanced
   CurveStyle style;
@@ -68,6 +112,8 @@ struct PanelContent {
   Range y;
   bool joins_next = false;  ///< the panel below has the same x axis, which is written only once
   std::optional<ResidualContent> residual = {};
+  std::optional<HeatMap> map = {};
+  std::optional<ColourScale> colours = {};  ///< of the map, or of many curves
   std::vector<LegendEntry> legend;
 };
 
@@ -84,8 +130,19 @@ struct Content {
 /// @throws Error as draw() does
 Content arrange(const Figure& figure, const FigureData& data);
 
-/// @brief The data file: one row per number drawn. `kind` is theory, simulation, residual or margin
-/// (the band, in percent); `curve` numbers what belongs together.
-std::string csv(const Content& content);
+/// @brief The data file and where its curves are.
+struct DataFile {
+  struct Rows {
+    std::size_t first = 0;  ///< 0 is the row after the header
+    std::size_t last = 0;
+  };
+  std::string text;
+  std::vector<Rows> curves;  ///< by id
+};
+
+/// @brief One row per number drawn. `kind` is theory, sim, residual (y is the difference), margin
+/// (the band, in percent), cell (y is the value) or contour (a piece of the level line y from
+/// (left, bottom) to (right, top)); `curve` numbers what belongs together.
+DataFile data_file(const Content& content);
 
 }  // namespace attica::plots

@@ -83,11 +83,12 @@ std::vector<fs::path> draw(const Figure& figure,
   const plots::Content content = plots::arrange(figure, data);
   const plots::Layout layout =
       plots::lay_out(content, theme, inches * kPointsPerInch, options.note);
-  const std::string script = plots::script(content, layout, theme, options);
+  const plots::DataFile table = plots::data_file(content);
+  const std::string script = plots::script(content, layout, table, theme, options);
 
   const WorkFolder work(options.folder, figure.name);
   std::vector<std::string> names = {figure.name + ".csv", figure.name + ".gp"};
-  write(work.path() / names[0], plots::csv(content));
+  write(work.path() / names[0], table.text);
   write(work.path() / names[1], script);
   plots::run_gnuplot(script, work.path());
   for (const std::string& format : options.formats) {

@@ -13,7 +13,8 @@
 namespace attica {
 
 enum class FigureWidth {
-  half,  ///< one column of a two-column page (the text width where a journal has one column)
+  half,  ///< a column of a two-column page; where there is one column, two such figures fit side by
+         ///< side
   full,  ///< the page's whole text width
 };
 

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "attica/core/error.hpp"
 
@@ -47,13 +48,18 @@ std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-/// gnuplot's own sentence about what went wrong: its last line that says something.
+/// gnuplot's first sentence about what went wrong ("line 7: undefined variable: mark"); later
+/// errors follow from it.
 std::string complaint(const std::string& log) {
   std::string last;
   std::istringstream stream(log);
   for (std::string line; std::getline(stream, line);) {
     const auto start = line.find_first_not_of(" \t^");
-    if (start != std::string::npos) last = line.substr(start);
+    if (start == std::string::npos) continue;
+    last = line.substr(start);
+    const bool warning = last.find("warning:") != std::string::npos;
+    if (!warning && last.find("line ") != std::string::npos && last.find(": ") != std::string::npos)
+      break;
   }
   return last;
 }

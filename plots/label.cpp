@@ -23,14 +23,14 @@ std::string pretty_value(const CoordinateValue& value) {
   return escape(std::get<std::string>(value));
 }
 
+}  // namespace
+
 bool differs(const std::pair<std::string, CoordinateValue>& coordinate,
              const std::vector<Point>& points) {
   return std::any_of(points.begin(), points.end(), [&](const Point& point) {
     return std::find(point.begin(), point.end(), coordinate) == point.end();
   });
 }
-
-}  // namespace
 
 std::string pretty_number(double value) {
   std::string text = fmt::format("{:.4g}", value);

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/core/series.hpp"
@@ -22,6 +23,10 @@ bool mentions_coordinate(std::string_view label, const Point& point);
 
 /// @brief `label` with each "{name}" replaced by that coordinate.
 std::string fill_label(std::string label, const Point& point);
+
+/// @brief Whether some of the points lack this coordinate or have another value of it.
+bool differs(const std::pair<std::string, CoordinateValue>& coordinate,
+             const std::vector<Point>& points);
 
 /// @brief "λ = 0.1": the coordinates in which `points` differ.
 std::string point_label(const Point& point, const std::vector<Point>& points);

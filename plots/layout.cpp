@@ -10,15 +10,19 @@ namespace attica::plots {
 namespace {
 
 constexpr double kLineSpacing = 1.3;  ///< of the font size
-constexpr double kPad = 2;            ///< free rim of the figure
-constexpr double kTickGap = 5;        ///< between tick labels and frame
-constexpr double kLabelGap = 4;       ///< between axis label and tick labels
-constexpr double kSampleLength = 20;
-constexpr double kMarkerLength = 6;  ///< of a sample without a line
-constexpr double kSampleGap = 4;     ///< between sample and text
-constexpr double kEntryGap = 11;     ///< between legend entries
-constexpr double kPanelGap = 6;      ///< between axes that share x
-constexpr double kColumnGap = 10;
+constexpr double kPad = 2;            ///< free rim of the figure, points
+
+// The other lengths are in units of the small font's size.
+constexpr double kTickGap = 0.7;   ///< between tick labels and frame
+constexpr double kLabelGap = 0.6;  ///< between axis label and tick labels
+constexpr double kSampleLength = 3;
+constexpr double kMarkerLength = 0.9;  ///< of a sample without a line
+constexpr double kSampleGap = 0.6;     ///< between sample and text
+constexpr double kEntryGap = 1.6;      ///< between legend entries
+constexpr double kPanelGap = 0.9;      ///< between axes that share x
+constexpr double kColumnGap = 1.5;
+constexpr double kBarGap = 0.8;    ///< between frame and colour bar
+constexpr double kBarWidth = 1.1;  ///< of the colour bar
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -33,8 +37,6 @@ struct Item {
   Sample sample;  ///< still without its place
   double sample_length = 0;
   bool grey = false;
-
-  double text_start() const { return sample_length + kSampleGap; }
 };
 
 using LegendRow = std::vector<Item>;
@@ -44,7 +46,7 @@ class Composer {
   Composer(const Content& content, const Theme& theme, double width)
       : content_(content), theme_(theme), columns_(content.figure->columns) {
     layout_.width = width;
-    column_width_ = (width - 2 * kPad - kColumnGap * static_cast<double>(columns_ - 1)) /
+    column_width_ = (width - 2 * kPad - em(kColumnGap) * static_cast<double>(columns_ - 1)) /
                     static_cast<double>(columns_);
     layout_.panels.resize(content.panels.size());
   }
@@ -63,6 +65,8 @@ class Composer {
   }
 
  private:
+  double em(double lengths) const { return lengths * theme_.small_size; }
+  double text_start(const Item& item) const { return item.sample_length + em(kSampleGap); }
   double label_line() const { return kLineSpacing * theme_.label_size; }
   double small_line() const { return kLineSpacing * theme_.small_size; }
   const PanelContent& content(std::size_t panel) const { return content_.panels[panel]; }
@@ -125,8 +129,11 @@ class Composer {
         }
       }
       const double start = column_start(column);
-      const double left = start + labels + kLabelGap + ticks + kTickGap;
-      double right = start + column_width_ - kLeastRight;
+      const double left = start + labels + em(kLabelGap) + ticks + em(kTickGap);
+      double bars = 0;
+      for (std::size_t i = column; i < layout_.panels.size(); i += columns_)
+        bars = std::max(bars, choose_bar(i));
+      double right = start + column_width_ - kLeastRight - bars;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         Axes& axes = layout_.panels[i].axes;
         axes.x_ticks = x_ticks(axes.x, right - left);
@@ -145,6 +152,40 @@ class Composer {
         panel.residual->x_ticks = panel.axes.x_ticks;
       }
     }
+  }
+
+  /// The panel's colour bar, still without its place; returns the width it needs with its labels.
+  double choose_bar(std::size_t i) {
+    if (!content(i).colours) return 0;
+    const ColourScale& colours = *content(i).colours;
+    constexpr double kRoomPerLabel = 3;  // font sizes
+    ColourBar bar;
+    if (content(i).map && !content(i).map->contours.empty()) {
+      constexpr int kLevels = 12;  // those of the level lines
+      bar.ticks = choose_ticks(colours.range, kLevels);
+    } else {
+      bar.ticks = choose_ticks(colours.range, static_cast<int>(main_height_ / em(kRoomPerLabel)));
+    }
+    const double width = em(kBarGap + kBarWidth + kTickGap + kLabelGap) + widest_label(bar.ticks) +
+                         (colours.label.empty() ? 0 : label_line());
+    layout_.panels[i].bar = std::move(bar);
+    return width;
+  }
+
+  void place_bar(std::size_t i) {
+    PanelLayout& panel = layout_.panels[i];
+    if (!panel.bar) return;
+    const Box& frame = panel.axes.box;
+    Box& box = panel.bar->box;
+    box = {
+        frame.right + em(kBarGap), frame.right + em(kBarGap + kBarWidth), frame.top, frame.bottom};
+    if (content(i).colours->label.empty()) return;
+    layout_.texts.push_back(
+        {content(i).colours->label,
+         box.right + em(kTickGap + kLabelGap) + widest_label(panel.bar->ticks) + label_line() / 2,
+         (box.top + box.bottom) / 2,
+         theme_.label_size,
+         TextLine::Anchor::rotated});
   }
 
   /// As many labels as stand clear of each other.
@@ -168,11 +209,11 @@ class Composer {
   }
 
   double item_width(const Item& item) const {
-    return item.text_start() + block_width(item.text, theme_.small_size);
+    return text_start(item) + block_width(item.text, theme_.small_size);
   }
 
   double column_start(std::size_t panel) const {
-    return kPad + static_cast<double>(panel % columns_) * (column_width_ + kColumnGap);
+    return kPad + static_cast<double>(panel % columns_) * (column_width_ + em(kColumnGap));
   }
 
   LegendRow items(const std::vector<LegendEntry>& entries, double width) const {
@@ -181,11 +222,11 @@ class Composer {
         std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.line; });
     LegendRow row;
     for (const LegendEntry& entry : entries) {
-      Item item{entry.text, {}, lines ? kSampleLength : kMarkerLength};
+      Item item{entry.text, {}, lines ? em(kSampleLength) : em(kMarkerLength)};
       item.sample.style = entry.style;
       item.sample.line = entry.line;
       item.sample.marker = entry.marker;
-      item.text = wrap(entry.text, theme_.small_size, width - item.text_start());
+      item.text = wrap(entry.text, theme_.small_size, width - text_start(item));
       row.push_back(std::move(item));
     }
     return row;
@@ -204,7 +245,7 @@ class Composer {
 
   double aligned_width(const std::vector<LegendRow>& rows) const {
     double total = 0;
-    for (const double width : column_widths(rows)) total += width + (total > 0 ? kEntryGap : 0);
+    for (const double width : column_widths(rows)) total += width + (total > 0 ? em(kEntryGap) : 0);
     return total;
   }
 
@@ -238,7 +279,7 @@ class Composer {
         layout_.samples.back().y = line_y;
         for (const std::string& text : lines_of(item.text)) {
           layout_.texts.push_back({text,
-                                   x + item.text_start(),
+                                   x + text_start(item),
                                    line_y,
                                    theme_.small_size,
                                    TextLine::Anchor::left,
@@ -247,7 +288,7 @@ class Composer {
         }
         lines = std::max(lines, line_count(item.text));
 
-        x += widths[i] + kEntryGap;
+        x += widths[i] + em(kEntryGap);
       }
       y += lines * small_line();
     }
@@ -285,12 +326,12 @@ class Composer {
       row.back().sample.style.colour = kGrey;
       return row.back().sample;
     };
-    if (content_.lines && content_.points) add("theory", kSampleLength).line = true;
+    if (content_.lines && content_.points) add("theory", em(kSampleLength)).line = true;
     if (content_.points && (content_.lines || content_.bars)) {
       std::string text = "simulation";
       if (content_.bars) text += " (±1 SEM)";
       if (content_.thinned) text += ", some shown";
-      Sample& sample = add(std::move(text), kMarkerLength);
+      Sample& sample = add(std::move(text), em(kMarkerLength));
       sample.marker = true;
       sample.bar = content_.bars;
     }
@@ -298,7 +339,7 @@ class Composer {
       return panel.residual && !panel.residual->bands.empty();
     };
     if (std::any_of(content_.panels.begin(), content_.panels.end(), has_band)) {
-      Sample& sample = add("margin", kSampleLength / 2);
+      Sample& sample = add("margin", em(kSampleLength) / 2);
       sample.patch = true;
       sample.style.colour = kNarrowBand;
     }
@@ -382,6 +423,7 @@ class Composer {
     panel.axes.box.top = top;
     panel.axes.box.bottom = top + main_height_;
     place_y_label(y_label(i), start, panel.axes.box);
+    place_bar(i);
     if (content_.panels.size() > 1) {
       layout_.texts.push_back({"(" + content(i).letter + ")",
                                start,
@@ -392,16 +434,16 @@ class Composer {
     Axes* lowest = &panel.axes;
     if (panel.residual) {
       panel.axes.x_labels = false;
-      panel.residual->box.top = panel.axes.box.bottom + kPanelGap;
+      panel.residual->box.top = panel.axes.box.bottom + em(kPanelGap);
       panel.residual->box.bottom = panel.residual->box.top + residual_height_;
       place_y_label("residual (%)", start, panel.residual->box);
       lowest = &*panel.residual;
     }
     if (content(i).joins_next) {
       lowest->x_labels = false;
-      return lowest->box.bottom + kPanelGap - kPad;
+      return lowest->box.bottom + em(kPanelGap) - kPad;
     }
-    double y = lowest->box.bottom + kTickGap + small_line();
+    double y = lowest->box.bottom + em(content(i).map ? 2 * kTickGap : kTickGap) + small_line();
     const std::string label = wrap(content(i).panel->x.label, theme_.label_size, centred_width(i));
     for (const std::string& line : lines_of(label)) {
       const Box& box = lowest->box;

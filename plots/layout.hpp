@@ -57,8 +57,15 @@ struct Axes {
   bool x_labels = true;  ///< false: the axes below carry them
 };
 
+/// @brief The bar that explains colours.
+struct ColourBar {
+  Box box;
+  std::vector<Tick> ticks;
+};
+
 struct PanelLayout {
   Axes axes;
+  std::optional<ColourBar> bar = {};
   std::optional<Axes> residual = {};
 };
 

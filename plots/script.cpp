@@ -23,9 +23,10 @@ class Writer {
  public:
   Writer(const Content& content,
          const Layout& layout,
+         const DataFile& table,
          const Theme& theme,
          const DrawOptions& options)
-      : content_(content), layout_(layout), theme_(theme), options_(options) {}
+      : content_(content), layout_(layout), table_(table), theme_(theme), options_(options) {}
 
   std::string write() {
     preamble();
@@ -38,6 +39,7 @@ class Writer {
     line("set datafile columnheaders");
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       main_axes(content_.panels[i], layout_.panels[i].axes);
+      if (layout_.panels[i].bar) colour_bar(content_.panels[i], *layout_.panels[i].bar);
       if (layout_.panels[i].residual) {
         residual_axes(*content_.panels[i].residual, *layout_.panels[i].residual);
       }
@@ -69,15 +71,12 @@ class Writer {
     line("set datafile separator comma");
 
     line("data = {}", quote(name + ".csv"));
-    line("# Columns of one curve of the data file; anything else is undefined and skipped.");
-    line("x(i) = column(\"curve\") == i ? column(\"x\") : NaN");
-    line("kept(i) = column(\"drawn\") == 1 ? x(i) : NaN");
-    line("y(dummy) = column(\"y\")");
-    line(
-        "low(least) = column(\"y\") - column(\"sem\") > least ? column(\"y\") - column(\"sem\") : "
-        "least");
-    line("high(dummy) = column(\"y\") + column(\"sem\")");
-    line("percent(name) = 100 * column(name) / abs(column(\"theory\"))");
+    line("x(dummy) = column('x')");
+    line("y(dummy) = column('y')");
+    line("kept(dummy) = column('drawn') == 1 ? column('x') : NaN");
+    line("low(least) = column('y') - column('sem') > least ? column('y') - column('sem') : least");
+    line("high(dummy) = column('y') + column('sem')");
+    line("percent(name) = 100 * column(name) / abs(column('theory'))");
     line("");
   }
 
@@ -90,8 +89,8 @@ class Writer {
   void terminals() {
     const double width = layout_.width / kPointsPerInch;
     const double height = layout_.height / kPointsPerInch;
-    const std::string common =
-        fmt::format("enhanced font 'DejaVu Sans,{}' butt background '#ffffff'", theme_.label_size);
+    const std::string common = fmt::format(
+        "enhanced font 'DejaVu Sans,{}' rounded background '#ffffff'", theme_.label_size);
     // In SVG dashes grow with the line; in the other two they are 0.275 points long per unit and
     // dashlength.
     constexpr double kDashUnit = 0.275;
@@ -125,6 +124,19 @@ class Writer {
         kPngResolution / kPointsPerInch,
         dashes,
         theme_.marker_size / kCircle);
+  }
+
+  /// Rows of one curve: gnuplot then need not look at the others.
+  std::string rows(int id) const {
+    const DataFile::Rows& rows = table_.curves[static_cast<std::size_t>(id)];
+    return fmt::format("data every ::{}::{}", rows.first, rows.last);
+  }
+
+  /// Name of a curve: SVG viewers show it when pointed at.
+  static std::string title(std::string_view kind, const std::string& series, const Point& point) {
+    std::string text = fmt::format("{} {}", kind, series);
+    if (!point.empty()) text += ", " + describe(point);
+    return "title " + quote(text) + " noenhanced";
   }
 
   std::string pen(const CurveStyle& style, double width) const {
@@ -173,8 +185,11 @@ class Writer {
       if (panel.residual) vertical_marks(*content_.panels[i].panel, *panel.residual, items);
     }
     for (const Sample& sample : layout_.samples) sample_items(sample, items);
-    if (items.empty()) items.emplace_back("NaN");
-    items.front().insert(0, "sample ");
+    if (items.empty()) {
+      items.emplace_back("NaN notitle");
+    } else {
+      items.front().insert(0, "sample ");
+    }
     plot(items);
     line("unset label; unset object");
   }
@@ -186,7 +201,8 @@ class Writer {
   /// A straight line on the page.
   std::string segment(double x1, double y1, double x2, double y2, const std::string& how) const {
     return fmt::format(
-        "[t=0:1] '+' using ($1 < 0.5 ? {:.2f} : {:.2f}):($1 < 0.5 ? {:.2f} : {:.2f}) with lines {}",
+        "[t=0:1] '+' using ($1 < 0.5 ? {:.2f} : {:.2f}):($1 < 0.5 ? {:.2f} : {:.2f}) with lines {} "
+        "notitle",
         x1,
         x2,
         layout_.height - y1,
@@ -197,10 +213,10 @@ class Writer {
   void sample_items(const Sample& sample, std::vector<std::string>& items) {
     const double middle = (sample.left + sample.right) / 2;
     if (sample.patch) {
-      constexpr double kHalfHeight = 2.5;
+      const double half_height = 0.35 * theme_.small_size;
       line("set object rectangle from {} to {} fc rgb '{}' fs solid noborder",
-           at(sample.left, sample.y - kHalfHeight),
-           at(sample.right, sample.y + kHalfHeight),
+           at(sample.left, sample.y - half_height),
+           at(sample.right, sample.y + half_height),
            sample.style.colour);
     }
     if (sample.line) {
@@ -208,17 +224,17 @@ class Writer {
           sample.left, sample.y, sample.right, sample.y, pen(sample.style, theme_.line_width)));
     }
     if (sample.bar) {
-      constexpr double kBar = 3.5;
-      constexpr double kCap = 1.2;
+      const double bar_length = theme_.small_size / 2;
+      const double cap = theme_.small_size / 6;
       const std::string bar = thin_pen(sample.style.colour);
-      items.push_back(segment(middle, sample.y - kBar, middle, sample.y + kBar, bar));
-      for (const double end : {sample.y - kBar, sample.y + kBar}) {
-        items.push_back(segment(middle - kCap, end, middle + kCap, end, bar));
+      items.push_back(segment(middle, sample.y - bar_length, middle, sample.y + bar_length, bar));
+      for (const double end : {sample.y - bar_length, sample.y + bar_length}) {
+        items.push_back(segment(middle - cap, end, middle + cap, end, bar));
       }
     }
     if (sample.marker) {
       items.push_back(
-          fmt::format("[t=0:1] '+' using ({:.2f}):({:.2f}) every ::::0 with points {} {}",
+          fmt::format("[t=0:1] '+' using ({:.2f}):({:.2f}) every ::::0 with points {} {} notitle",
                       middle,
                       layout_.height - sample.y,
                       marker(sample.style),
@@ -236,18 +252,20 @@ class Writer {
     }
   }
 
-  void ticks(char axis, const std::vector<Tick>& marks, bool labels) {
+  void ticks(std::string_view axis,
+             const std::vector<Tick>& marks,
+             bool labels,
+             std::string_view how) {
     std::string list;
     for (const Tick& tick : marks) {
       list += list.empty() ? "" : ", ";
       list += fmt::format(
           "{} {}{}", quote(labels ? tick.label : ""), tick.position, tick.major ? "" : " 1");
     }
-    line("set {}tics ({}) font ',{}' scale 0.7,0.35 mirror", axis, list, theme_.small_size);
+    line("set {}tics ({}) font ',{}' scale 0.7,0.35 {}", axis, list, theme_.small_size, how);
   }
 
-  void frame(const Axes& axes) {
-    const Box& box = axes.box;
+  void place(const Box& box) {
     line("");
     line("set lmargin at screen {:.5f}; set rmargin at screen {:.5f}",
          box.left / layout_.width,
@@ -255,111 +273,189 @@ class Writer {
     line("set tmargin at screen {:.5f}; set bmargin at screen {:.5f}",
          1 - box.top / layout_.height,
          1 - box.bottom / layout_.height);
-    line("unset logscale; unset key");
+    line("unset logscale; unset key; unset tics");
+    line("set border 15 front lw {:.3g}", kThin * theme_.line_width);
+  }
+
+  void frame(const Axes& axes, bool map) {
+    place(axes.box);
     for (const auto& [axis, range] : {std::pair{'x', axes.x}, std::pair{'y', axes.y}}) {
       if (range.scale == AxisScale::log) line("set logscale {}", axis);
       line("set {}range [{}:{}] noextend", axis, range.low, range.high);
     }
-    line("set border 15 lw {:.3g}", kThin * theme_.line_width);
     // gnuplot clears a disc beneath markers with error bars, except if it is this small.
     line("set errorbars 0.5; set pointintervalbox 0.01");
-    ticks('x', axes.x_ticks, axes.x_labels);
-    ticks('y', axes.y_ticks, true);
+    // Over a map ticks would be hard to see.
+    const char* how = map ? "out nomirror" : "in mirror";
+    ticks("x", axes.x_ticks, axes.x_labels, how);
+    ticks("y", axes.y_ticks, true, how);
   }
 
   void plot(const std::vector<std::string>& items) {
     line("plot {}", fmt::format("{}", fmt::join(items, ", \\\n     ")));
   }
 
-  std::string theory_line(const DrawnCurve& curve, const Axes& axes) const {
-    const std::string how = pen(curve.style, theme_.line_width);
-    if (curve.constant()) {
-      return fmt::format(
-          "data using (x({0}) == x({0}) ? {1} : NaN):(y(0)):({2}):(0) with vectors nohead {3}",
-          curve.id,
-          axes.x.low,
-          axes.x.high - axes.x.low,
-          how);
+  std::string theory_line(const DrawnCurve& curve, const Axes& axes, double size) const {
+    const Series& mean = curve.data->mean;
+    const std::string how =
+        pen(curve.style, size * theme_.line_width) + " " + title("theory:", mean.name, mean.point);
+    if (!curve.constant() && mean.x.size() > 1) {
+      return fmt::format("{} using (x(0)):(y(0)) with lines {}", rows(curve.id), how);
     }
-    if (curve.data->mean.x.size() == 1) {  // a line of one point would be invisible
-      constexpr double kDash = 0.03;
-      const double position = axes.x.position(curve.data->mean.x.front());
-      const double left = axes.x.value(position - kDash);
-      return fmt::format(
-          "data using (x({0}) == x({0}) ? {1} : NaN):(y(0)):({2}):(0) with vectors nohead {3}",
-          curve.id,
-          left,
-          axes.x.value(position + kDash) - left,
-          how);
-    }
-    return fmt::format("data using (x({})):(y(0)) with lines {}", curve.id, how);
+    // A constant reaches from side to side; a line of one point would be invisible, so it becomes a
+    // dash.
+    constexpr double kDash = 0.03;
+    const double position = curve.constant() ? 0 : axes.x.position(mean.x.front());
+    const double left = curve.constant() ? axes.x.low : axes.x.value(position - kDash);
+    const double right = curve.constant() ? axes.x.high : axes.x.value(position + kDash);
+    return fmt::format("{} using ({}):(y(0)):({}):(0) with vectors nohead {}",
+                       rows(curve.id),
+                       left,
+                       right - left,
+                       how);
   }
 
-  std::string simulation_points(const DrawnCurve& curve, const Axes& axes) const {
+  std::string simulation_points(const DrawnCurve& curve, const Axes& axes, double size) const {
     // A simulated constant has no x: it stands at the right edge.
     constexpr double kNearEdge = 0.97;
+    const Series& mean = curve.data->mean;
     const std::string x =
-        curve.constant()
-            ? fmt::format("(x({0}) == x({0}) ? {1} : NaN)", curve.id, axes.x.value(kNearEdge))
-            : fmt::format("(kept({}))", curve.id);
-    const std::string look =
-        fmt::format("{} {}", marker(curve.style), thin_pen(curve.style.colour));
-    if (curve.data->sem.empty()) return fmt::format("data using {}:(y(0)) with points {}", x, look);
+        curve.constant() ? fmt::format("({})", axes.x.value(kNearEdge)) : "(kept(0))";
+    const std::string look = fmt::format("{} {} {}",
+                                         marker(curve.style, size),
+                                         thin_pen(curve.style.colour),
+                                         title("simulation:", mean.name, mean.point));
+    if (curve.data->sem.empty()) {
+      return fmt::format("{} using {}:(y(0)) with points {}", rows(curve.id), x, look);
+    }
     const std::string least =
         axes.y.scale == AxisScale::log ? fmt::format("{}", axes.y.low) : "-1e308";
-    return fmt::format(
-        "data using {}:(y(0)):(low({})):(high(0)) with yerrorbars {}", x, least, look);
+    return fmt::format("{} using {}:(y(0)):(low({})):(high(0)) with yerrorbars {}",
+                       rows(curve.id),
+                       x,
+                       least,
+                       look);
+  }
+
+  void set_palette(const ColourScale& colours) {
+    line("set palette defined ({}); unset colorbox", palette_definition(colours.palette));
+    line("set cbrange [{}:{}]{}",
+         colours.range.low,
+         colours.range.high,
+         colours.range.scale == AxisScale::log ? "; set logscale cb" : "");
+  }
+
+  void colour_bar(const PanelContent& panel, const ColourBar& bar) {
+    const ColourScale& colours = *panel.colours;
+    place(bar.box);
+    set_palette(colours);
+    line("set xrange [0:1] noextend; set yrange [{0}:{1}] noextend; set y2range [{0}:{1}] noextend",
+         colours.range.low,
+         colours.range.high);
+    if (colours.range.scale == AxisScale::log) line("set logscale y; set logscale y2");
+    ticks("y2", bar.ticks, true, "in nomirror");
+    // Each rectangle reaches to the top and is painted over by the next: no seams.
+    constexpr int kSteps = 128;
+    line(
+        "do for [i=0:{}] {{ set object i+1 rectangle from graph 0, graph i/{}.0 to graph 1, graph "
+        "1 behind "
+        "fc palette frac i/{}.0 fs solid noborder }}",
+        kSteps - 1,
+        kSteps,
+        kSteps - 1);
+    if (panel.map) {
+      for (const ContourLine& contour : panel.map->contours) {
+        line("set arrow from graph 0, second {0} to graph 1, second {0} nohead front {1}",
+             contour.level,
+             thin_pen(contour.colour));
+      }
+    }
+    plot({"NaN axes x1y2 notitle"});
+    line("unset object; unset arrow; unset y2tics");
+  }
+
+  void map_items(const HeatMap& map, std::vector<std::string>& items) {
+    set_palette(map.colours);
+    items.push_back(fmt::format(
+        "{} using "
+        "(x(0)):(column('bottom')):(column('left')):(column('right')):(column('bottom')):"
+        "(column('top')):(y(0)) with boxxyerror lc palette fs solid noborder notitle",
+        rows(map.id)));
+    for (const ContourLine& contour : map.contours) {
+      if (contour.segments.empty()) continue;
+      items.push_back(
+          fmt::format("{} using (x(0)):(column('bottom')):(column('right')-column('left')):"
+                      "(column('top')-column('bottom')) with vectors nohead {} notitle",
+                      rows(contour.id),
+                      thin_pen(contour.colour)));
+    }
   }
 
   void main_axes(const PanelContent& panel, const Axes& axes) {
-    frame(axes);
+    frame(axes, panel.map.has_value());
+    // Many curves in one panel are drawn finer.
+    constexpr double kFine = 0.7;
+    const double size = panel.colours && !panel.map ? kFine : 1;
     std::vector<std::string> items;
+    if (panel.map) map_items(*panel.map, items);
+    if (panel.panel->diagonal)
+      items.push_back("x with lines " + pen(reference_style(0), kThin * theme_.line_width) +
+                      " notitle");
     for (const bool reference : {true, false}) {
       for (const DrawnCurve& curve : panel.curves) {
         if (curve.data->theory && curve.reference == reference)
-          items.push_back(theory_line(curve, axes));
+          items.push_back(theory_line(curve, axes, size));
       }
     }
     for (const DrawnCurve& curve : panel.curves) {
-      if (!curve.data->theory) items.push_back(simulation_points(curve, axes));
+      if (!curve.data->theory) items.push_back(simulation_points(curve, axes, size));
     }
 
     plot(items);
   }
 
   void residual_axes(const ResidualContent& residual, const Axes& axes) {
-    frame(axes);
+    frame(axes, false);
     std::vector<std::string> items;
     for (const MarginBand& band : residual.bands) {
-      items.push_back(fmt::format(
-          "data using (x({})):(-y(0)):(y(0)) with filledcurves fc rgb '{}'", band.id, band.colour));
+      items.push_back(
+          fmt::format("{} using (x(0)):(-y(0)):(y(0)) with filledcurves fc rgb '{}' notitle",
+                      rows(band.id),
+                      band.colour));
     }
-    items.push_back("0 with lines " + thin_pen("#000000"));
+    items.push_back("0 with lines " + thin_pen("#000000") + " notitle");
     for (const ResidualCurve& curve : residual.curves) {
       constexpr double kSmaller = 0.8;  // the panel is low, and all curves crowd around zero
-      const std::string look = thin_pen(curve.style.colour);
+      const ResidualPoint& first = curve.points.front();
       items.push_back(
-          fmt::format("data using (x({})):(percent('y')):(percent('sem')) with yerrorbars {} {}",
-                      curve.id,
+          fmt::format("{} using (x(0)):(percent('y')):(percent('sem')) with yerrorbars {} {} {}",
+                      rows(curve.id),
                       marker(curve.style, kSmaller),
-                      look));
-      if (!residual.outliers) continue;
-      constexpr double kEdge = 0.9;
-      constexpr int kUp = 8;
-      constexpr int kDown = 10;
-      for (const auto& [sign, shape] : {std::pair{1, kUp}, std::pair{-1, kDown}}) {
-        items.push_back(fmt::format(
-            "data using ({}*percent('y') > {} ? x({}) : NaN):({}) with points pt {} ps mark {}",
-            sign,
-            axes.y.high,
-            curve.id,
-            sign * kEdge * axes.y.high,
-            shape,
-            look));
-      }
+                      thin_pen(curve.style.colour),
+                      title("residual:", first.series, first.point)));
+      if (residual.outliers) outliers(curve, axes, items);
     }
-
     plot(items);
+  }
+
+  /// Triangles at the edge that points beyond it lie behind.
+  void outliers(const ResidualCurve& curve,
+                const Axes& axes,
+                std::vector<std::string>& items) const {
+    constexpr double kEdge = 0.9;
+    constexpr int kUp = 8;
+    constexpr int kDown = 10;
+    for (const auto& [sign, shape] : {std::pair{1, kUp}, std::pair{-1, kDown}}) {
+      items.push_back(
+          fmt::format("{} using ({}*percent('y') > {} ? x(0) : NaN):({}) with points pt {} ps "
+                      "mark {} notitle",
+                      rows(curve.id),
+                      sign,
+                      axes.y.high,
+                      sign * kEdge * axes.y.high,
+                      shape,
+                      thin_pen(curve.style.colour)));
+    }
   }
 
   /// SVG allows comments after its end.
@@ -381,6 +477,7 @@ class Writer {
 
   const Content& content_;
   const Layout& layout_;
+  const DataFile& table_;
   const Theme& theme_;
   const DrawOptions& options_;
   std::string text_;
@@ -390,9 +487,10 @@ class Writer {
 
 std::string script(const Content& content,
                    const Layout& layout,
+                   const DataFile& table,
                    const Theme& theme,
                    const DrawOptions& options) {
-  return Writer(content, layout, theme, options).write();
+  return Writer(content, layout, table, theme, options).write();
 }
 
 }  // namespace attica::plots

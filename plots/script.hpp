@@ -12,6 +12,7 @@ namespace attica::plots {
 /// @brief A complete script: run beside NAME.csv it writes NAME.FORMAT for each format.
 std::string script(const Content& content,
                    const Layout& layout,
+                   const DataFile& table,
                    const Theme& theme,
                    const DrawOptions& options);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "attica/plots/content.hpp"
+#include "attica/plots/selection.hpp"
 
 namespace attica::plots {
 namespace {
@@ -20,7 +21,11 @@ constexpr std::array kColumns = {"panel",
                                  "n",
                                  "theory",
                                  "margin",
-                                 "drawn"};
+                                 "drawn",
+                                 "left",
+                                 "right",
+                                 "bottom",
+                                 "top"};
 
 std::string field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -29,16 +34,18 @@ std::string field(std::string_view text) {
   return quoted + "\"";
 }
 
-/// Writes rows; the coordinates of the points follow the fixed columns.
+/// Writes rows, those of a curve together and curves in order of their ids; the coordinates of the
+/// points follow the fixed columns.
 class Table {
  public:
   explicit Table(const Content& content) {
     for (const PanelContent& panel : content.panels) {
       for (const DrawnCurve& curve : panel.curves) {
-        for (const auto& [name, value] : curve.data->mean.point) {
-          if (std::find(names_.begin(), names_.end(), name) == names_.end()) names_.push_back(name);
-        }
+        for (const auto& [name, value] : curve.data->mean.point) index_of(names_, name);
       }
+      if (!panel.map) continue;
+      for (const auto& [name, value] : panel.map->point) index_of(names_, name);
+      index_of(names_, panel.panel->y_coordinate);
     }
     text_ = fmt::format("{}", fmt::join(kColumns, ","));
     for (const std::string& name : names_) {
@@ -62,10 +69,14 @@ class Table {
     std::string theory = {};
     std::string margin = {};
     bool drawn = true;
+    std::string edges = ",,,";  ///< left, right, bottom, top
   };
 
   void add(const Row& row, const Point& point) {
-    text_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}",
+    const auto id = static_cast<std::size_t>(row.curve);
+    if (id >= curves_.size()) curves_.resize(id + 1, {rows_, rows_});
+    curves_[id].last = rows_++;
+    text_ += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}",
                          row.letter,
                          row.curve,
                          row.kind,
@@ -78,7 +89,8 @@ class Table {
                          row.n,
                          row.theory,
                          row.margin,
-                         row.drawn ? 1 : 0);
+                         row.drawn ? 1 : 0,
+                         row.edges);
     for (const std::string& name : names_) {
       const auto found = std::find_if(
           point.begin(), point.end(), [&](const auto& pair) { return pair.first == name; });
@@ -87,11 +99,13 @@ class Table {
     text_ += '\n';
   }
 
-  std::string take() { return std::move(text_); }
+  DataFile take() { return {std::move(text_), std::move(curves_)}; }
 
  private:
   std::vector<std::string> names_;
   std::string text_;
+  std::vector<DataFile::Rows> curves_;
+  std::size_t rows_ = 0;
 };
 
 template <typename Number>
@@ -119,6 +133,23 @@ void add_curve(Table& table, const std::string& letter, const DrawnCurve& curve)
   }
 }
 
+void add_map(Table& table, const std::string& letter, const Panel& panel, const HeatMap& map) {
+  for (const Cell& cell : map.cells) {
+    Table::Row row{letter, map.id, "cell", map.series, map.x_name, cell.x, cell.value};
+    row.edges = fmt::format("{},{},{},{}", cell.left, cell.right, cell.bottom, cell.top);
+    Point point = map.point;
+    point.emplace_back(panel.y_coordinate, cell.y);
+    table.add(row, point);
+  }
+  for (const ContourLine& line : map.contours) {
+    for (const Segment& segment : line.segments) {
+      Table::Row row{letter, line.id, "contour", map.series, map.x_name, segment.x1, line.level};
+      row.edges = fmt::format("{},{},{},{}", segment.x1, segment.x2, segment.y1, segment.y2);
+      table.add(row, map.point);
+    }
+  }
+}
+
 void add_residual(Table& table, const std::string& letter, const ResidualContent& residual) {
   for (const ResidualCurve& curve : residual.curves) {
     for (const ResidualPoint& point : curve.points) {
@@ -139,10 +170,11 @@ void add_residual(Table& table, const std::string& letter, const ResidualContent
 
 }  // namespace
 
-std::string csv(const Content& content) {
+DataFile data_file(const Content& content) {
   Table table(content);
   for (const PanelContent& panel : content.panels) {
     for (const DrawnCurve& curve : panel.curves) add_curve(table, panel.letter, curve);
+    if (panel.map) add_map(table, panel.letter, *panel.panel, *panel.map);
     if (panel.residual) add_residual(table, panel.letter, *panel.residual);
   }
   return table.take();

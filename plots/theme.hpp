@@ -40,8 +40,21 @@ CurveStyle nth_style(std::size_t k);
 /// @brief Curves that differ in two ways: colour and marker shape by `point`, marker filling and
 /// dash by `layer`.
 CurveStyle product_style(std::size_t point, std::size_t layer);
+/// @brief The k-th of a set of curves over a heat map.
+CurveStyle over_map_style(std::size_t k);
 /// @brief Grey dashes for limits and bounds.
 CurveStyle reference_style(std::size_t k);
+
+enum class Palette {
+  sequential,  ///< viridis: perceptually uniform, darkest for the lowest value
+  lines,       ///< its darker part, for curves on white
+  diverging,   ///< blue to red through white, for values of both signs
+};
+
+/// @brief Colour at a fraction 0..1 of the palette, as "#rrggbb".
+std::string palette_colour(Palette palette, double fraction);
+/// @brief The palette for gnuplot's `set palette defined`.
+std::string palette_definition(Palette palette);
 
 inline constexpr std::string_view kGrey = "#777777";        ///< notes, keys, marks
 inline constexpr std::string_view kWideBand = "#E8E8E8";    ///< the widest margin

@@ -1,0 +1,156 @@
+#include "attica/plots/residuals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "attica/plots/selection.hpp"
+
+namespace attica::plots {
+namespace {
+
+constexpr double kPercent = 100;
+
+double percent(const ResidualPoint& point) {
+  return kPercent * point.difference / std::abs(point.theory);
+}
+double percent_sem(const ResidualPoint& point) {
+  return kPercent * point.sem / std::abs(point.theory);
+}
+double percent_margin(const ResidualPoint& point) {
+  return kPercent * point.margin / std::abs(point.theory);
+}
+
+/// A curve's margin at x, linear between its points; none outside them.
+std::optional<double> margin_at(const ResidualCurve& curve, double x) {
+  const auto& points = curve.points;
+  const auto right =
+      std::lower_bound(points.begin(), points.end(), x, [](const ResidualPoint& p, double value) {
+        return p.x < value;
+      });
+  if (right == points.end()) return std::nullopt;
+  if (right->x == x) return percent_margin(*right);
+  if (right == points.begin()) return std::nullopt;
+  const auto left = std::prev(right);
+  const double part = (x - left->x) / (right->x - left->x);
+  return (1 - part) * percent_margin(*left) + part * percent_margin(*right);
+}
+
+/// The widest and the narrowest margin along x, carried on to the edges of the panel.
+std::vector<MarginBand> margin_bands(const std::vector<ResidualCurve>& curves, const Range& range) {
+  std::set<double> positions;
+  for (const ResidualCurve& curve : curves) {
+    for (const ResidualPoint& point : curve.points) {
+      if (point.margin > 0 && range.contains(point.x)) positions.insert(point.x);
+    }
+  }
+  if (positions.empty()) return {};
+  MarginBand wide{0, kWideBand, {}, {}};
+  MarginBand narrow{0, kNarrowBand, {}, {}};
+  for (const double x : positions) {
+    double most = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (const ResidualCurve& curve : curves) {
+      const auto margin = margin_at(curve, x);
+      if (!margin) continue;
+      most = std::max(most, *margin);
+      least = std::min(least, *margin);
+    }
+    for (auto [band, value] : {std::pair{&wide, most}, std::pair{&narrow, least}}) {
+      if (band->x.empty()) {
+        band->x.push_back(range.low);
+        band->percent.push_back(value);
+      }
+      band->x.push_back(x);
+      band->percent.push_back(value);
+    }
+  }
+  for (MarginBand* band : {&wide, &narrow}) {
+    band->x.push_back(range.high);
+    band->percent.push_back(band->percent.back());
+  }
+  if (wide.percent == narrow.percent) return {narrow};
+  return {wide, narrow};
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// A symmetric range for the residuals. Points many times farther out than the typical one would
+/// flatten all others: they are shown as triangles at the edge instead.
+void fit_residuals(ResidualContent& residual) {
+  constexpr double kOutlier = 8;
+  constexpr double kHeadroom = 1.25;
+  std::vector<double> reaches;
+  std::vector<double> margins = {0};
+  for (const ResidualCurve& curve : residual.curves) {
+    for (const ResidualPoint& point : curve.points) {
+      reaches.push_back(std::abs(percent(point)) + percent_sem(point));
+      margins.push_back(percent_margin(point));
+    }
+  }
+  const double typical = std::max(median(reaches), median(margins));
+  double reach = 0;
+  for (const double value : reaches) {
+    if (value <= kOutlier * typical) reach = std::max(reach, value);
+  }
+  for (const double value : margins) {
+    if (value <= kOutlier * typical) reach = std::max(reach, value);
+  }
+  const double limit = reach > 0 ? kHeadroom * reach : 1;
+  residual.y = {-limit, limit, AxisScale::linear};
+  for (const ResidualCurve& curve : residual.curves) {
+    for (const ResidualPoint& point : curve.points)
+      residual.outliers |= std::abs(percent(point)) > limit;
+  }
+}
+
+}  // namespace
+
+void add_residuals(PanelContent& content,
+                   const FigureData& data,
+                   std::vector<std::string>& remarks) {
+  ResidualContent residual;
+  std::size_t without_theory = 0;
+  for (const DrawnCurve& curve : content.curves) {
+    if (curve.data->theory || curve.reference || curve.constant()) continue;
+    const Series& mean = curve.data->mean;
+    ResidualCurve drawn{0, curve.style};
+    for (const ResidualPoint& point : data.residuals) {
+      if (point.series != mean.name || point.point != mean.point || point.x_name != mean.x_name)
+        continue;
+      const std::string name = name_of(point.series, point.point);
+      for (const auto& [quantity, value] : {std::pair{"x", point.x},
+                                            std::pair{"theory", point.theory},
+                                            std::pair{"difference", point.difference},
+                                            std::pair{"standard error", point.sem},
+                                            std::pair{"margin", point.margin}}) {
+        check_finite(name, quantity, value);
+      }
+      // A theory of zero, or too near it for a finite quotient, has no relative residual.
+      if (!std::isfinite(percent(point)) || !std::isfinite(percent_margin(point))) {
+        ++without_theory;
+      } else {
+        drawn.points.push_back(point);
+      }
+    }
+    std::sort(drawn.points.begin(), drawn.points.end(), [](const auto& a, const auto& b) {
+      return a.x < b.x;
+    });
+    if (!drawn.points.empty()) residual.curves.push_back(std::move(drawn));
+  }
+  if (without_theory > 0)
+    remarks.push_back(fmt::format("{} residuals with theory = 0 not drawn", without_theory));
+  if (residual.curves.empty()) return;
+  residual.bands = margin_bands(residual.curves, content.x);
+  fit_residuals(residual);
+  content.residual = std::move(residual);
+}
+
+}  // namespace attica::plots
