@@ -95,6 +95,10 @@ class Writer {
     // dashlength.
     constexpr double kDashUnit = 0.275;
     const double dashes = theme_.line_width / kDashUnit;
+    std::string identifier = content_.figure->name;  // gnuplot takes letters, digits and _ only
+    for (char& c : identifier) {
+      if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+    }
     line(
         "if (format eq 'svg') {{ set terminal svg {} size {:.0f},{:.0f} fixed fontscale {:.6g} "
         "linewidth {:.6g} dashlength 2 name {}; mark = {:.4g} }}",
