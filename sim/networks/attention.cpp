@@ -1,5 +1,6 @@
 #include "attica/sim/networks/attention.hpp"
 
+#include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/layers.hpp"
 
 namespace attica::networks {
@@ -77,7 +78,7 @@ void softmax_weights_forward(MatrixView<const T> q,
         const T top = scores.head(w.columns).maxCoeff();
         scores = (scores - top).exp() * see;
       }
-      scores.tail(s.stride - w.columns).setZero();
+      zero_row(s.stride - w.columns, w.row(i) + w.columns);
       const T sum = scores.sum();
       scores *= sum > T(0) ? T(1) / sum : sum;
     }
@@ -189,7 +190,7 @@ void mix_backward(MatrixView<const T> dmixed,
                  dw,
                  Into::overwrite);
         for (Index i = 0; i < dw.rows; ++i) {
-          std::fill(dw.row(i) + dw.columns, dw.row(i) + dw.stride, T(0));
+          zero_row(dw.stride - dw.columns, dw.row(i) + dw.columns);
         }
         multiply(transposed(w),
                  plain(dm),

@@ -56,6 +56,12 @@ template <class T>
   for_chunks(n, [=](auto width, Index j) { std::memcpy(to + j, from + j, width * sizeof(T)); });
 }
 
+/// @brief Sets n numbers to 0.
+template <class T>
+[[gnu::always_inline]] inline void zero_row(Index n, T* to) {
+  for_chunks(n, [=](auto width, Index j) { std::memset(to + j, 0, width * sizeof(T)); });
+}
+
 /// @brief to += from, n numbers each.
 template <class T>
 void add_row(Index n, const std::type_identity_t<T>* from, T* to) {

@@ -121,8 +121,7 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
     for (Index k = 0; k < depth; ++k) {
       T* to = out + k * panel;
       copy_row(columns, b.data + k * b.row_stride + first, to);
-      for_chunks(panel - columns,
-                 [=](auto w, Index j) { std::memset(to + columns + j, 0, w * sizeof(T)); });
+      zero_row(panel - columns, to + columns);
     }
   } else {
     if (columns < panel) std::fill_n(out, depth * panel, T(0));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -9,7 +10,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,16 +106,22 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
   std::memcpy(&length, bytes.data() + length_at, length_size);
   const std::size_t data_at = length_at + length_size + length;
   if (bytes.size() < data_at) fail(name, "truncated .npy header");
-  const std::string header(bytes.substr(length_at + length_size, length));
-  const auto field = [&](const char* pattern) {
-    std::smatch match;
-    if (!std::regex_search(header, match, std::regex(pattern))) fail(name, "malformed .npy header");
-    return match[1].str();
+  const std::string_view header = bytes.substr(length_at + length_size, length);
+  // What stands between `open` and `close` behind a key.
+  const auto field = [&](std::string_view key, std::string_view open, std::string_view close) {
+    const std::size_t at = header.find(key);
+    const std::size_t first = at == header.npos ? header.npos : header.find(open, at + key.size());
+    const std::size_t last =
+        first == header.npos ? header.npos : header.find_first_of(close, first + open.size());
+    if (last == header.npos) fail(name, "malformed .npy header");
+    return trimmed(header.substr(first + open.size(), last - first - open.size()));
   };
-  const std::string type = field("'descr': *'([^']*)'");
-  const bool fortran = field("'fortran_order': *(True|False)") == "True";
+  const std::string_view type = field("'descr'", "'", "'");
+  const std::string_view order = field("'fortran_order'", ":", ",}");
+  if (order != "True" && order != "False") fail(name, "malformed .npy header");
+  const bool fortran = order == "True";
   std::vector<std::uint64_t> shape;
-  for (const std::string_view part : split(field("'shape': *\\(([^)]*)\\)"))) {
+  for (const std::string_view part : split(field("'shape'", "(", ")"))) {
     if (part.empty()) continue;
     const auto size = number(part);
     constexpr double largest = 1e12;
