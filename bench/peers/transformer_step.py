@@ -10,6 +10,7 @@ projections of query, key and value are one product, as in attica. One iteration
 import math
 import os
 import statistics
+import sys
 import time
 
 if "avx512f" in open("/proc/cpuinfo").read():
@@ -20,6 +21,8 @@ import torch.nn.functional as F
 from torch import nn
 
 torch.set_num_threads(1)
+if "openblas" not in open("/proc/self/maps").read():
+    print("warning: PyTorch runs without OpenBLAS, several times slower (install libopenblas0-pthread)", file=sys.stderr)
 
 
 class Layer(nn.Module):

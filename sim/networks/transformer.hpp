@@ -35,6 +35,12 @@ class Transformer {
   /// @brief All parameters 0, except LayerNorm gains (1) and the one-hot and sinusoidal tables.
   /// @throws Error (input) naming the field of the shape that is out of its domain
   explicit Transformer(const TransformerShape& shape);
+  Transformer(const Transformer&) =
+      delete;  // views into the workspace; copy parameters().values() instead
+  Transformer& operator=(const Transformer&) = delete;
+  Transformer(Transformer&&) = default;
+  Transformer& operator=(Transformer&&) = default;
+  ~Transformer() = default;
 
   const TransformerShape& shape() const { return shape_; }
   Parameters<T>& parameters() { return parameters_; }

@@ -91,7 +91,8 @@ TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]"
 
 TEST_CASE("attention_entropy: uniform causal attention gives ln(T!) / T in every layer and head",
           "[sim][networks]") {
-  for (const auto& [text, value] : metrics()["metrics"]["uniform_causal_entropy"].items()) {
+  const json expected = metrics()["metrics"]["uniform_causal_entropy"];
+  for (const auto& [text, value] : expected.items()) {
     const int length = std::stoi(text);
     const TransformerShape shape{.vocabulary = 2,
                                  .outputs = 2,

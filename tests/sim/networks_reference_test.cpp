@@ -43,7 +43,8 @@ double largest_difference(MatrixView<const double> a, const RowMatrix<double>& b
 
 TEST_CASE("Transformer: topic model's one- and two-layer networks match the reference",
           "[sim][networks]") {
-  for (const json& entry : reference("topics.json")["transformer"]) {
+  const json entries = reference("topics.json")["transformer"];
+  for (const json& entry : entries) {
     const json& doc = entry["doc"];
     const auto& shapes = entry["shapes"];
     const int words = shapes["WE"][1];
