@@ -40,9 +40,9 @@ struct Tick {
   bool major = true;
 };
 
-/// @brief Tick marks with about `wanted` labels, at most: multiples of 1, 2 or 5 on a linear axis;
-/// on a logarithmic one powers of ten (plain numbers if the range is narrow and near 1, and 2, 5
-/// too if it spans little).
+/// @brief Tick marks, at most `wanted` (>= 2) of them with labels: multiples of 1, 2 or 5 on a
+/// linear axis; on a logarithmic one powers of ten (plain numbers if the range is narrow and near
+/// 1, with 2 and 5 if it spans little).
 std::vector<Tick> choose_ticks(const Range& range, int wanted);
 
 }  // namespace attica::plots

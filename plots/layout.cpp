@@ -24,6 +24,9 @@ constexpr double kColumnGap = 1.5;
 constexpr double kBarGap = 0.8;    ///< between frame and colour bar
 constexpr double kBarWidth = 1.1;  ///< of the colour bar
 
+constexpr const char* kResidualLabel = "residual (%)";
+constexpr double kRoomPerLabel = 2.2;  ///< along a vertical axis, small font sizes
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -80,25 +83,27 @@ class Composer {
     constexpr double kAspect = 0.62;
     constexpr double kFlatAspect = 0.46;
     constexpr double kResidualAspect = 0.21;
-    constexpr double kMaxResidual = 70;
+    constexpr double kMaxResidual = 10;  // small font sizes
     const bool stacked = content_.panels.size() > columns_;
     main_height_ = (column_width_ > kWide || stacked ? kFlatAspect : kAspect) * column_width_;
-    residual_height_ = std::min(kResidualAspect * column_width_, kMaxResidual);
+    residual_height_ = std::max(std::min(kResidualAspect * column_width_, em(kMaxResidual)),
+                                text_width(kResidualLabel, theme_.label_size) + 2 * kPad);
   }
 
   void choose_y_ticks() {
-    constexpr double kRoomPerLabel = 3;  // font sizes
-    const double room = kRoomPerLabel * theme_.small_size;
+    constexpr int kFewest = 3;
+    const double room = em(kRoomPerLabel);
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       Axes& axes = layout_.panels[i].axes;
       axes.x = content(i).x;
       axes.y = content(i).y;
-      axes.y_ticks = choose_ticks(axes.y, static_cast<int>(main_height_ / room));
+      axes.y_ticks = choose_ticks(axes.y, std::max(kFewest, static_cast<int>(main_height_ / room)));
       if (!content(i).residual) continue;
       Axes residual;
       residual.x = axes.x;
       residual.y = content(i).residual->y;
-      residual.y_ticks = choose_ticks(residual.y, static_cast<int>(residual_height_ / room) + 1);
+      residual.y_ticks =
+          choose_ticks(residual.y, std::max(kFewest, static_cast<int>(residual_height_ / room)));
       layout_.panels[i].residual = std::move(residual);
     }
   }
@@ -158,7 +163,6 @@ class Composer {
   double choose_bar(std::size_t i) {
     if (!content(i).colours) return 0;
     const ColourScale& colours = *content(i).colours;
-    constexpr double kRoomPerLabel = 3;  // font sizes
     ColourBar bar;
     if (content(i).map && !content(i).map->contours.empty()) {
       constexpr int kLevels = 12;  // those of the level lines
@@ -436,7 +440,7 @@ class Composer {
       panel.axes.x_labels = false;
       panel.residual->box.top = panel.axes.box.bottom + em(kPanelGap);
       panel.residual->box.bottom = panel.residual->box.top + residual_height_;
-      place_y_label("residual (%)", start, panel.residual->box);
+      place_y_label(kResidualLabel, start, panel.residual->box);
       lowest = &*panel.residual;
     }
     if (content(i).joins_next) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -393,4 +394,43 @@ TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
         1);  // the shared axis is labelled once
   CHECK(count("\"(a){") == 1);
   CHECK(count("\"(b){") == 1);
+}
+
+TEST_CASE("draw: many curves that differ in a number get a colour bar, not a legend", "[plots]") {
+  const Scratch scratch;
+  std::vector<double> lambdas;
+  for (int i = 0; i < 12; ++i) lambdas.push_back(std::pow(10.0, -3 + 0.3 * i));
+  draw(one_panel(), double_descent(lambdas), options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  CHECK(script.find("set palette defined") != std::string::npos);
+  CHECK(script.find("set logscale y; set logscale y2") != std::string::npos);
+  CHECK(script.find("λ} = 0.001") == std::string::npos);
+  CHECK(script.find("set label \"{/:Italic λ}{/=1   }\"") != std::string::npos);
+}
+
+TEST_CASE("draw: maps and scatter plots in every style, redrawn alike by the script", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.001, 0.01, 0.1, 1});
+  Panel map;
+  map.kind = PanelKind::contours;
+  map.x = alpha_axis();
+  map.y = {"{/:Italic λ}", AxisScale::log};
+  map.y_coordinate = "lambda";
+  map.value = {"{/:Italic E}_{test}", AxisScale::log};
+  map.layers = {{"test_error", ""}};
+  Panel scatter = test_error_panel();
+  scatter.kind = PanelKind::scatter;
+  scatter.layers[0].theory = false;
+  scatter.diagonal = true;
+  scatter.residuals = false;
+  const Figure figure{"pair", {map, scatter}, 2, ""};
+  for (const std::string& style : style_names()) {
+    DrawOptions how = options(scratch);
+    how.style = style;
+    how.width = FigureWidth::full;
+    CHECK(draw(figure, data, how).size() == 3);
+  }
+  const std::string svg = read(scratch.path() / "pair.svg");
+  REQUIRE(output_of(scratch.path(), "gnuplot pair.gp") == "");
+  CHECK(read(scratch.path() / "pair.svg") == svg);
 }
