@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attica/app/configuration_file.hpp"
+#include "attica/app/run_folder.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -26,6 +27,11 @@ struct Options {
   std::vector<std::string> formats;  ///< empty: as configured
   std::string style;
   std::string width;
+  double power = 0.9;          ///< plan: probability of AGREE
+  bool until_decided = false;  ///< run: stop as soon as the verdict is known
+  bool extrapolate = false;    ///< check: the limit of infinite size
+  bool self_test = false;      ///< check: measure the error rates of the verdict itself
+  bool full = false;           ///< self-test with more repetitions
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
@@ -44,11 +50,20 @@ int theory_verb(const Options& options, const Registry& registry);
 int run_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
+int plan_verb(const Options& options, const Registry& registry);
+int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options, const Registry& registry);
 int cite_verb(const Options& options, const Registry& registry);
 int config_show_verb(const Options& options, const Registry& registry);
 int config_keys_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
+
+/// @brief The study's agreement rules with the configured margin.
+std::vector<AgreementRule> agreement_rules(const Work& work);
+
+/// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
+int extrapolate_check(const Options& options, const Study& study, const RunRecord& run, const Replicates& replicates);
+int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates);
 
 }  // namespace attica::app

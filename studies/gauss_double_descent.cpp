@@ -286,6 +286,7 @@ Study gauss_double_descent() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
+      .size_coordinate = "sites",
   };
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+/// @file
+/// @brief Which recorded points are compared with which theory, and the data of each.
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attica/app/results.hpp"
+#include "attica/solvers/agreement.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// Where a compared point lies.
+struct Place {
+  std::string series;
+  Point point;
+  std::string x_name;
+  double x = 0;
+};
+
+/// @brief `test_error at lambda=0.1, alpha=0.5`
+std::string describe(const Place& place);
+
+/// Points and their data, in the order of the record.
+struct Comparison {
+  std::vector<Place> places;
+  std::vector<ComparedPoint> points;  ///< same length
+  std::size_t not_compared = 0;       ///< recorded, but outside what the theory claims
+
+  /// @brief How many points have a theory to be compared with.
+  std::size_t with_theory() const;
+};
+
+struct ComparisonOptions {
+  /// Relative margin instead of the rules' own.
+  std::optional<double> relative_margin = {};
+  /// Only replicates below this number: what a look at a growing run sees.
+  std::uint64_t replicates = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// @brief Matches simulated curves that have a rule with predictions of equal series, point and x_name, at equal x.
+Comparison compare(std::span<const AgreementRule> rules,
+                   std::span<const Prediction> theory,
+                   const Replicates& simulation,
+                   const ComparisonOptions& options = {});
+
+}  // namespace attica::app

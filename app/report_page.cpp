@@ -1,0 +1,139 @@
+#include "attica/app/report_page.hpp"
+
+#include <fmt/format.h>
+
+#include "attica/app/files.hpp"
+#include "attica/app/json.hpp"
+#include "attica/app/run_folder.hpp"
+#include "attica/core/error.hpp"
+#include "attica/plots/report.hpp"
+
+namespace attica::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A JSON value as a reader wants it: text without quotes, short lists in a line.
+std::string plain(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (value.is_array()) {
+    std::string text;
+    for (const Json& element : value) text += (text.empty() ? "" : ", ") + plain(element);
+    return text;
+  }
+  if (value.is_object()) {
+    std::string text;
+    for (const auto& [key, element] : value.items()) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", key, plain(element));
+    }
+    return text;
+  }
+  return value.dump();
+}
+
+TextPairs pairs(const Json& object) {
+  TextPairs list;
+  for (const auto& [key, value] : object.items()) list.emplace_back(key, plain(value));
+  return list;
+}
+
+std::string number(const Json& point, const char* key, const char* format) {
+  const auto at = point.find(key);
+  if (at == point.end() || !at->is_number()) return "";
+  return fmt::format(fmt::runtime(format), at->get<double>());
+}
+
+/// The TeX-like markup of labels means nothing outside the figure; captions have none.
+ReportRow point_row(const Json& point) {
+  std::string coordinates;
+  for (const auto& [name, value] : point.at("point").items()) {
+    coordinates += fmt::format("{}{} = {}", coordinates.empty() ? "" : ", ", name, plain(value));
+  }
+  const std::string verdict = point.at("verdict");
+  std::string decided = verdict;
+  if (const auto needed = point.find("replicates_needed");
+      needed != point.end() && needed->is_number()) {
+    decided += fmt::format(" (about {} replicates would decide)", needed->get<std::size_t>());
+  }
+  return {.cells = {point.at("series"),
+                    coordinates,
+                    fmt::format("{} = {:.5g}",
+                                point.at("x_name").get<std::string>(),
+                                point.at("x").get<double>()),
+                    number(point, "theory", "{:.6g}"),
+                    number(point, "mean", "{:.6g}"),
+                    number(point, "sem", "{:.2g}"),
+                    number(point, "n", "{:.0f}"),
+                    number(point, "difference", "{:+.3g}"),
+                    number(point, "margin", "{:.3g}"),
+                    number(point, "p_agree", "{:.2g}"),
+                    number(point, "p_disagree_adjusted", "{:.2g}"),
+                    decided},
+          .verdict = verdict};
+}
+
+}  // namespace
+
+std::string report_page(const fs::path& run, const Study& study, const Figure& figure) {
+  try {
+    const RunRecord record = read_run(run);
+    const Json check = Json::parse(read_whole(run / "check.json"));
+    const Json provenance = Json::parse(read_whole(run / "provenance.json"));
+    ReportContent content{.title = study.question,
+                          .study = study.name,
+                          .run = fmt::format("{}-{}", record.name, record.hash),
+                          .verdict = check.at("verdict"),
+                          .summary = check.at("summary"),
+                          .neglects = study.neglects,
+                          .warnings = {},
+                          .figure_svg = {},
+                          .caption = figure.caption,
+                          .columns = {"series",
+                                      "point",
+                                      "x",
+                                      "theory",
+                                      "mean",
+                                      "SEM",
+                                      "n",
+                                      "difference",
+                                      "margin",
+                                      "p agree",
+                                      "p disagree (adjusted)",
+                                      "verdict"},
+                          .rows = {},
+                          .claims = {},
+                          .diagnostics = pairs(check.at("diagnostics")),
+                          .configuration = read_whole(run / "config.resolved.toml"),
+                          .provenance = pairs(provenance),
+                          .reproduce = {},
+                          .sources = {}};
+    if (check.contains("likely_cause"))
+      content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());
+    if (const fs::path svg = run / "plots" / (figure.name + ".svg"); fs::exists(svg))
+      content.figure_svg = read_whole(svg);
+    for (const Json& point : check.at("points")) content.rows.push_back(point_row(point));
+    for (const Json& claim : check.at("claims")) {
+      content.claims.push_back({.cells = {claim.at("name"),
+                                          claim.at("statement"),
+                                          claim.at("detail"),
+                                          claim.at("verdict")},
+                                .verdict = claim.at("verdict")});
+    }
+    content.reproduce = fmt::format(
+        "attica run config.resolved.toml --name {}   # the configuration below, saved under this "
+        "name",
+        record.name);
+    for (const Source& s : study.sources) {
+      content.sources.push_back(
+          fmt::format("{} ({}). {}. arXiv:{}: {}", s.authors, s.year, s.title, s.arxiv, s.used));
+    }
+    return report_html(content);
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(ErrorKind::storage,
+                fmt::format("run folder '{}' is damaged: {}", run.string(), error.what()));
+  }
+}
+
+}  // namespace attica::app

@@ -1,0 +1,244 @@
+/// @file
+/// @brief Verbs about the statistics of a run: plan, and the special checks of `attica check`.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "attica/app/comparison.hpp"
+#include "attica/app/exit_codes.hpp"
+#include "attica/app/progress.hpp"
+#include "attica/app/run_folder.hpp"
+#include "attica/app/runner.hpp"
+#include "attica/app/verbs.hpp"
+#include "attica/solvers/extrapolation.hpp"
+#include "attica/solvers/planning.hpp"
+#include "attica/solvers/self_test.hpp"
+
+namespace attica::app {
+namespace {
+
+/// What a pilot measured.
+struct Pilot {
+  Replicates replicates;
+  double seconds_per_replicate = 0;  ///< of all points together, on one thread
+  double bytes_per_replicate = 0;    ///< on disk: tables and part files
+};
+
+Pilot run_pilot(const Work& work, int threads, bool quiet) {
+  const std::vector<PieceOfRun> all = pieces(work, kPilotReplicates);
+  std::vector<PartRecord> parts(all.size());
+  std::mutex guard;
+  const RunnerEnd end = run_pieces(
+      work,
+      all,
+      [&](const PieceOfRun& piece, const PartRecord& part) {
+        const auto k = static_cast<std::size_t>(
+            std::find_if(all.begin(), all.end(), [&](const PieceOfRun& p) { return p.file_name() == piece.file_name(); }) -
+            all.begin());
+        const std::lock_guard lock(guard);
+        parts[k] = part;
+      },
+      {.threads = threads, .max_seconds = std::nullopt, .quiet = quiet});
+  if (end != RunnerEnd::finished) throw Error(ErrorKind::numerical, "the pilot was interrupted");
+  Pilot pilot;
+  double seconds = 0;
+  std::size_t bytes = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    pilot.replicates.add(parts[k], work.problems[all[k].problem].coordinates);
+    seconds += parts[k].seconds;
+    bytes += encode(parts[k]).size();
+  }
+  pilot.replicates.finish();
+  bytes += replicates_csv(work.configuration.study->name, pilot.replicates).size();
+  pilot.seconds_per_replicate = seconds / static_cast<double>(kPilotReplicates);
+  pilot.bytes_per_replicate = static_cast<double>(bytes) / static_cast<double>(kPilotReplicates);
+  return pilot;
+}
+
+std::string size_text(double bytes) {
+  constexpr double kMega = 1e6;
+  return fmt::format("{:.1f} MB", bytes / kMega);
+}
+
+}  // namespace
+
+int plan_verb(const Options& options, const Registry& registry) {
+  const Work work = prepare(read_configuration(
+      {.target = options.target, .preset = options.preset, .overrides = options.overrides}, registry));
+  const CheckedConfiguration& c = work.configuration;
+  const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  const Pilot pilot = run_pilot(work, threads, options.quiet);
+  const Comparison comparison = compare(agreement_rules(work), theory.predictions, pilot.replicates);
+  std::vector<PilotPoint> points;
+  std::vector<std::size_t> index;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    if (!p.theory) continue;
+    points.push_back({.sample = summarise(p.replicates),
+                      .margin = p.margin.total(*p.theory),
+                      .delta = 0,
+                      .tails = p.tails,
+                      .seconds = 0});
+    index.push_back(k);
+  }
+  if (points.empty()) throw Error(ErrorKind::input, fmt::format("study '{}' compares nothing that could be planned", c.study->name));
+  for (PilotPoint& p : points) p.seconds = pilot.seconds_per_replicate / static_cast<double>(points.size());
+  const Plan plan = plan_run(points, {.power = options.power, .points = points.size(), .shared = true}, static_cast<std::size_t>(threads));
+
+  std::size_t hardest = 0;
+  for (std::size_t k = 0; k < plan.replicates.size(); ++k) {
+    if (!plan.replicates[k] || (plan.replicates[hardest] && *plan.replicates[k] > *plan.replicates[hardest])) hardest = k;
+    if (!plan.replicates[k]) break;
+  }
+  const std::string place = describe(comparison.places[index[hardest]]);
+  if (!plan.run_replicates || !plan.seconds) {
+    throw Error(ErrorKind::input,
+                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below what the theory neglects",
+                            place, points[hardest].margin),
+                "check.margin");
+  }
+  const auto rounded = [](double n) { return static_cast<std::int64_t>(std::ceil(n)); };
+  const double bytes = pilot.bytes_per_replicate * plan.run_replicates->expected;
+  if (options.json) {
+    fmt::print("{}\n",
+               dump({{"study", c.study->name},
+                     {"power", options.power},
+                     {"points", points.size()},
+                     {"pilot_replicates", kPilotReplicates},
+                     {"replicates", rounded(plan.run_replicates->expected)},
+                     {"replicates_range", {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
+                     {"seconds", plan.seconds->expected},
+                     {"seconds_range", {plan.seconds->low, plan.seconds->high}},
+                     {"threads", threads},
+                     {"bytes", bytes},
+                     {"hardest_point", place}},
+                    2));
+  } else {
+    fmt::print("pilot        {} replicates of {} points\n"
+               "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
+               "time         {} ({} to {}) on {} threads\n"
+               "disk         {}\n"
+               "hardest      {}\n"
+               "then         attica run {} --replicates {}\n",
+               kPilotReplicates, points.size(),
+               rounded(plan.run_replicates->expected), rounded(plan.run_replicates->low), rounded(plan.run_replicates->high), options.power,
+               duration_text(plan.seconds->expected), duration_text(plan.seconds->low), duration_text(plan.seconds->high), threads,
+               size_text(bytes),
+               place,
+               options.target, rounded(plan.run_replicates->expected));
+  }
+  return kExitDone;
+}
+
+int extrapolate_check(const Options& options, const Study& study, const RunRecord& run, const Replicates& replicates) {
+  if (study.size_coordinate.empty()) {
+    throw Error(ErrorKind::input, fmt::format("study '{}' names no size to extrapolate in", study.name));
+  }
+  const std::string& size_name = study.size_coordinate;
+  // Group the compared points that differ in their size only.
+  struct Group {
+    std::vector<SizePoint> points;
+    double largest_theory = 0;
+    double relative = 0;
+    double absolute = 0;
+  };
+  std::map<std::string, Group> groups;
+  const Comparison comparison = compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    Place place = comparison.places[k];
+    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) { return c.first == size_name; });
+    if (size == place.point.end() || !p.theory) continue;
+    const SampleSummary s = summarise(p.replicates);
+    if (s.n < 2 || s.sem == 0) continue;
+    const double n = std::get<double>(size->second);
+    place.point.erase(size);
+    Group& group = groups[describe(place)];
+    // Differences relative to the theory: its own value may change with the size.
+    const double scale = *p.theory == 0 ? 1.0 : std::abs(*p.theory);
+    group.points.push_back({.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
+    group.relative = p.margin.relative;
+    group.absolute = std::max(group.absolute, p.margin.absolute / scale);
+  }
+  std::erase_if(groups, [](const auto& g) { return g.second.points.size() < 3; });
+  if (groups.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("no point was simulated at three sizes or more: sweep them with sweep.{0} = [..], at the same x",
+                            size_name));
+  }
+  Verdict worst = Verdict::agree;
+  Json list = Json::array();
+  std::string table = fmt::format("limit of (simulation - theory)/theory as {} grows, d = a + b {}^-{}\n", size_name, size_name,
+                                  study.size_power);
+  for (auto& [name, group] : groups) {
+    const LimitVerdict v = judge_limit(group.points, study.size_power, group.relative + group.absolute);
+    if (v.verdict == Verdict::disagree || (v.verdict == Verdict::inconclusive && worst == Verdict::agree)) worst = v.verdict;
+    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}], margin {:.3g}: {}{}\n", name, v.fit.limit, v.interval.low,
+                         v.interval.high, group.relative + group.absolute, describe(v.verdict),
+                         v.reason.empty() ? "" : "; " + v.reason);
+    list.push_back({{"point", name}, {"limit", v.fit.limit}, {"interval90", {v.interval.low, v.interval.high}},
+                    {"slope", v.fit.slope}, {"p_fit", v.fit.p_fit}, {"sizes", group.points.size()},
+                    {"verdict", describe(v.verdict)}, {"reason", v.reason}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", dump({{"study", study.name}, {"run", run.path.string()}, {"verdict", describe(worst)},
+                             {"size", size_name}, {"power", study.size_power}, {"limits", std::move(list)}}, 2));
+  } else {
+    fmt::print("{}{}: extrapolated limits\n", table, describe(worst));
+  }
+  return worst == Verdict::agree ? kExitDone : worst == Verdict::disagree ? kExitDisagree : kExitInconclusive;
+}
+
+int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates) {
+  // The run's own setting: number of points and replicates, and the typical margin in units of the spread.
+  const Comparison comparison = compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+  std::vector<double> ratios;
+  double skewness = 0;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  bool normal = true;
+  for (const ComparedPoint& p : comparison.points) {
+    const SampleSummary s = summarise(p.replicates);
+    if (!p.theory || s.sd == 0) continue;
+    ratios.push_back(p.margin.total(*p.theory) / s.sd);
+    fewest = std::min(fewest, s.n);
+    normal = normal && p.tails == Tails::normal;
+    skewness += s.skewness;
+  }
+  constexpr std::size_t kFewestReplicates = 8;
+  if (ratios.empty() || fewest < kFewestReplicates) {
+    throw Error(ErrorKind::input, "the self-test needs compared points with at least 8 replicates");
+  }
+  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+  const SelfTest result = self_test({.points = ratios.size(),
+                                     .replicates = fewest,
+                                     .margin = ratios[ratios.size() / 2],
+                                     .tails = normal ? Tails::normal : Tails::guarded,
+                                     .skewness = skewness / static_cast<double>(ratios.size()),
+                                     .runs = options.full ? kFullSelfTestRuns : kSelfTestRuns,
+                                     .seed = run.seed});
+  Json rows = Json::array();
+  std::string table = fmt::format("{} points, {} replicates, margin {:.3g} standard deviations\n{:<20} {:<26} {:<24} {:>8} {:>9} {:>20}\n",
+                                  ratios.size(), fewest, ratios[ratios.size() / 2], "family", "planted", "rate", "stated", "measured", "99 % limits");
+  for (const SelfTestRow& row : result.rows) {
+    const double measured = row.count.fraction();
+    table += fmt::format("{:<20} {:<26} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n", row.family, row.planted, row.rate,
+                         row.stated, measured, row.limits.low, row.limits.high,
+                         !row.promised ? "not promised" : row.pass ? "pass" : "FAIL");
+    rows.push_back({{"family", row.family}, {"planted", row.planted}, {"rate", row.rate}, {"stated", row.stated},
+                    {"measured", measured}, {"limits", {row.limits.low, row.limits.high}}, {"promised", row.promised}, {"pass", row.pass}});
+  }
+  if (options.json) {
+    fmt::print("{}\n", dump({{"study", run.study}, {"run", run.path.string()}, {"pass", result.pass}, {"warning", result.warning}, {"rows", std::move(rows)}}, 2));
+  } else {
+    fmt::print("{}{}{}\n", table, result.warning.empty() ? "" : "warning: " + result.warning + "\n",
+               result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");
+  }
+  return result.pass ? kExitDone : kExitNumerical;
+}
+
+}  // namespace attica::app
