@@ -396,6 +396,16 @@ TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
   CHECK(count("\"(b){") == 1);
 }
 
+TEST_CASE("draw: figure names with dashes, dots and leading digits", "[plots]") {
+  const Scratch scratch;
+  Figure figure = one_panel();
+  figure.name = "2-panels_v1.0";
+  DrawOptions how = options(scratch);
+  how.metadata = {{"run", "x"}};
+  draw(figure, double_descent({0.1}), how);
+  CHECK(fs::exists(scratch.path() / "2-panels_v1.0.svg"));
+}
+
 TEST_CASE("draw: many curves that differ in a number get a colour bar, not a legend", "[plots]") {
   const Scratch scratch;
   std::vector<double> lambdas;
