@@ -248,7 +248,7 @@ class Writer {
 
   void vertical_marks(const Panel& panel, const Axes& axes, std::vector<std::string>& items) const {
     const std::string how =
-        fmt::format("lw {:.3g} lc rgb '{}' dt (4,6)", kThin * theme_.line_width, kGrey);
+        fmt::format("lw {:.3g} lc rgb '{}' dt (2,5)", kThin * theme_.line_width, kGrey);
     for (const double mark : panel.vertical_marks) {
       if (!axes.x.contains(mark)) continue;
       const double x = axes.box.left + axes.x.position(mark) * axes.box.width();
