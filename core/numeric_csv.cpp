@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <optional>
-#include <sstream>
 #include <string_view>
 
 #include "attica/core/error.hpp"
@@ -42,7 +43,7 @@ std::vector<std::string> split(std::string_view line) {
 }
 
 std::optional<double> number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   double value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
@@ -56,11 +57,10 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
     return Error(ErrorKind::input, fmt::format("{}:{}: {}", path.string(), line, what));
   };
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream content;
-  if (!std::filesystem::is_regular_file(path) || !file || !(content << file.rdbuf())) {
+  if (!std::filesystem::is_regular_file(path) || !file) {
     throw Error(ErrorKind::input, fmt::format("cannot read '{}'", path.string()));
   }
-  const std::string text = content.str();
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::string_view rest = text;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
@@ -91,6 +91,14 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
           throw refuse(line,
                        fmt::format("'{}' is a number, expected a header with the columns' names",
                                    fields.front()));
+        }
+        for (std::size_t k = 0; k < fields.size(); ++k) {
+          if (fields[k].empty()) throw refuse(line, fmt::format("column {} has no name", k + 1));
+          if (std::find(fields.begin(),
+                        fields.begin() + static_cast<std::ptrdiff_t>(k),
+                        fields[k]) != fields.begin() + static_cast<std::ptrdiff_t>(k)) {
+            throw refuse(line, fmt::format("two columns are named '{}'", fields[k]));
+          }
         }
         table.columns = fields;
         continue;

@@ -21,7 +21,7 @@ enum class CsvHeader {
 
 /// @brief Reads comma-separated numbers: all lines of equal length, every field a finite number. A
 /// UTF-8 byte-order mark, CRLF line ends, blank lines at the end and spaces around fields are
-/// accepted.
+/// accepted; columns without a name or with another's are not.
 /// @throws Error of kind input with file, line and column of the first mistake
 NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header);
 

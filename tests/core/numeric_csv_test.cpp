@@ -1,0 +1,119 @@
+#include "attica/core/numeric_csv.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "attica/core/error.hpp"
+
+using namespace attica;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A file that lives as long as the object.
+class File {
+ public:
+  explicit File(const std::string& content)
+      : path_(fs::temp_directory_path() / ("attica-csv-" + std::to_string(::getpid()) + ".csv")) {
+    std::ofstream(path_, std::ios::binary) << content;
+  }
+  ~File() { fs::remove(path_); }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+NumericTable read(const std::string& content, CsvHeader header = CsvHeader::required) {
+  return read_numeric_csv(File(content).path(), header);
+}
+
+/// The message without the path: ":3: ...".
+std::string error(const std::string& content, CsvHeader header = CsvHeader::required) {
+  const File file(content);
+  try {
+    read_numeric_csv(file.path(), header);
+  } catch (const Error& e) {
+    CHECK(e.kind() == ErrorKind::input);
+    const std::string text = e.what();
+    CHECK(text.starts_with(file.path().string()));
+    return text.substr(file.path().string().size());
+  }
+  return "(no error)";
+}
+
+}  // namespace
+
+TEST_CASE("read_numeric_csv: header and rows", "[core][csv]") {
+  const NumericTable t = read("a,b,c\n1,2,3\n4,5.5,-6e-3\n");
+  CHECK(t.columns == std::vector<std::string>{"a", "b", "c"});
+  Eigen::MatrixXd expected(2, 3);
+  expected << 1, 2, 3, 4, 5.5, -6e-3;
+  CHECK(t.values == expected);
+}
+
+TEST_CASE("read_numeric_csv: byte-order mark, CRLF, spaces, quotes, signs, blank lines at the end",
+          "[core][csv]") {
+  const NumericTable t =
+      read("\xEF\xBB\xBF\"x, y\" , \"say \"\"z\"\"\"\r\n +1 ,\t-2\r\n\"3\",4\r\n\r\n \n");
+  CHECK(t.columns == std::vector<std::string>{"x, y", "say \"z\""});
+  Eigen::MatrixXd expected(2, 2);
+  expected << 1, -2, 3, 4;
+  CHECK(t.values == expected);
+  CHECK(read("a\n1").values(0, 0) == 1);  // no line end at the end of the file
+}
+
+TEST_CASE("read_numeric_csv: an optional header is one if a field of it is no number",
+          "[core][csv]") {
+  CHECK(read("1,2\n3,4\n", CsvHeader::optional).columns.empty());
+  CHECK(read("1,2\n3,4\n", CsvHeader::optional).values.rows() == 2);
+  CHECK(read("1,b\n3,4\n", CsvHeader::optional).columns == std::vector<std::string>{"1", "b"});
+  CHECK_THAT(error("1,2\n3,4\n"),
+             Catch::Equals(":1: '1' is a number, expected a header with the columns' names"));
+}
+
+TEST_CASE("read_numeric_csv: numbers are read exactly", "[core][csv]") {
+  for (const double x : {0.1, 1.0 / 3, 5e-324, 1.7976931348623157e308, -123456.789}) {
+    char text[64];
+    std::snprintf(text, sizeof text, "x\n%.17g\n", x);
+    CHECK(read(text).values(0, 0) == x);
+  }
+}
+
+TEST_CASE("read_numeric_csv: mistakes are named with line and column", "[core][csv]") {
+  CHECK(error("a,b\n1,2\n3,x\n") == ":3: 'x' in b, expected a finite number");
+  CHECK(error("1,2\n3,nan\n", CsvHeader::optional) ==
+        ":2: 'nan' in column 2, expected a finite number");
+  CHECK(error("nan,2\n3,4\n", CsvHeader::optional) ==
+        ":1: 'nan' in column 1, expected a finite number");
+  CHECK(error("a,b\n1,inf\n") == ":2: 'inf' in b, expected a finite number");
+  CHECK(error("a,b\n1,1e999\n") == ":2: '1e999' in b, expected a finite number");
+  CHECK(error("a,b\n1,\n") == ":2: '' in b, expected a finite number");
+  CHECK(error("a,b\n1,+-2\n") == ":2: '+-2' in b, expected a finite number");
+  CHECK(error("a,b\n1,2 3\n") == ":2: '2 3' in b, expected a finite number");
+  CHECK(error("a,b\n1,0x10\n") == ":2: '0x10' in b, expected a finite number");
+  CHECK(error("a,b\n1\n") == ":2: 1 fields, expected 2");
+  CHECK(error("a,b\n1,2,3\n") == ":2: 3 fields, expected 2");
+  CHECK(error("a;b\n1;2\n") == ":2: '1;2' in a;b, expected a finite number");
+  CHECK(error("a,b\n1,2\n\n3,4\n") == ":3: a blank line inside the table");
+  CHECK(error("") == ":1: no data, expected lines of comma-separated numbers");
+  CHECK(error("a,b\n") == ":1: no data, expected lines of comma-separated numbers");
+  CHECK(error(std::string("a\n1\0\n", 5)) == ":1: binary data, expected comma-separated numbers");
+}
+
+TEST_CASE("read_numeric_csv: columns without a name of their own are refused", "[core][csv]") {
+  // What a spreadsheet or data frame writes as its row numbers has no name and is no variable.
+  CHECK(error(",a,b\n0,1,2\n") == ":1: column 1 has no name");
+  CHECK(error("a,b,a\n0,1,2\n") == ":1: two columns are named 'a'");
+}
+
+TEST_CASE("read_numeric_csv: missing files and folders cannot be read", "[core][csv]") {
+  for (const fs::path& path : {fs::path("/no/such/file.csv"), fs::temp_directory_path()}) {
+    CHECK_THROWS_WITH(read_numeric_csv(path, CsvHeader::required),
+                      "cannot read '" + path.string() + "'");
+  }
+}
