@@ -3,8 +3,11 @@
 /// modelling against the number of samples, theory over simulation, on model covariances and on
 /// users' own data.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/gaussian_ridge.hpp"
@@ -30,7 +33,8 @@ class DoubleDescent : public Experiment {
         lambdas_(c.reals("sweep.lambda")) {
     for (std::size_t k = 0; k < alphas_.size(); ++k) {
       // Realised sizes: the nearest integer, at least 1; equal ones are one point.
-      sizes_.push_back(std::max<Index>(1, std::llround(alphas_[k] * inputs_)));
+      constexpr double kLargest = 1e15;  // far beyond what `theory` lets a run simulate
+      sizes_.push_back(std::max<Index>(1, std::llround(std::min(alphas_[k] * inputs_, kLargest))));
     }
     std::sort(sizes_.begin(), sizes_.end());
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
@@ -40,13 +44,19 @@ class DoubleDescent : public Experiment {
     std::vector<double> alphas;
     if (grid == TheoryGrid::requested) {
       for (std::size_t k = 0; k < alphas_.size(); ++k) {
-        if (alphas_[k] * inputs_ < 1) {
+        if (samples_at(alphas_[k]) < 1) {
           throw invalid_parameter(
               "sweep.alpha", alphas_[k], "alpha (L - 1) >= 1, at least one sample");
         }
       }
       alphas = alphas_;
     } else {
+      constexpr double kMostNumbers = 1e9;
+      const double numbers = static_cast<double>(sizes_.back()) * (inputs_ + 1);
+      require(numbers <= kMostNumbers,
+              "sweep.alpha",
+              *std::max_element(alphas_.begin(), alphas_.end()),
+              fmt::format("data sets of at most {} numbers to simulate", kMostNumbers));
       alphas = line();
     }
     TheoryResult result;
@@ -99,6 +109,15 @@ class DoubleDescent : public Experiment {
   std::vector<std::string> warnings() const override { return model_.warnings(); }
 
  private:
+  /// M = alpha N, an integer exactly where it is one but for the rounding of alpha.
+  double samples_at(double alpha) const {
+    const double samples = alpha * inputs_;
+    const double nearest = std::round(samples);
+    const bool rounding =
+        std::abs(samples - nearest) <= 2 * std::numeric_limits<double>::epsilon() * nearest;
+    return rounding ? nearest : samples;
+  }
+
   /// The realised ratios, and a logarithmic grid between the first and the last.
   std::vector<double> line() const {
     std::vector<double> alphas;
@@ -114,7 +133,7 @@ class DoubleDescent : public Experiment {
 
   std::vector<Prediction> predictions(const std::vector<double>& alphas, double lambda) const {
     std::vector<double> samples;
-    for (const double alpha : alphas) samples.push_back(alpha * inputs_);
+    for (const double alpha : alphas) samples.push_back(samples_at(alpha));
     const std::vector<RidgePoint> curve = theory_.curve(samples, model_.absolute_lambda(lambda));
 
     const auto series = [&](const char* name, double RidgePoint::*value) {
@@ -262,6 +281,7 @@ Study gauss_double_descent() {
             "covariance",
             {{"model.covariance", "data"},
              {"model.file", "digits.csv"},
+             {"model.sites", 61},
              {"sweep.alpha", log_grid(0.5, 8, 10)},
              {"sweep.lambda", List{0.1, 1.0, 10.0}}}}},
       .sources =

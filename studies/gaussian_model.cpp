@@ -29,8 +29,21 @@ struct DataSet {
   std::vector<std::string> dropped;
 };
 
-DataSet read_data(const Configuration& configuration) {
-  const auto path = configuration.input_file("model.file");
+/// Whatever is wrong with the content of model.file is that parameter's mistake.
+template <class Build>
+GaussianModel build_from_file(const Configuration& c, const Build& build) {
+  const std::filesystem::path path = c.input_file("model.file");
+  try {
+    return build(path);
+  } catch (const Error& error) {
+    if (error.parameter().starts_with("model.")) throw;
+    throw Error(error.kind(),
+                fmt::format("parameter 'model.file' = {}: {}", path.string(), error.what()),
+                "model.file");
+  }
+}
+
+DataSet read_data(const Configuration& configuration, const std::filesystem::path& path) {
   const NumericTable table = read_numeric_csv(path, CsvHeader::required);
   const Index n = table.values.rows();
   constexpr Index kFewestRows = 2;
@@ -61,10 +74,14 @@ DataSet read_data(const Configuration& configuration) {
   return data;
 }
 
-/// Parameters that mean nothing for the chosen covariance are refused rather than ignored.
+/// Parameters that mean nothing for the chosen covariance are refused rather than ignored, unless
+/// they stand at their default, as in the generated configurations.
 void refuse_unused(const Configuration& c, const std::string& covariance) {
+  const std::vector<Parameter> parameters = gaussian_model_parameters();
   const auto unused = [&](const char* key, std::initializer_list<const char*> users) {
-    if (!c.given(key)) return;
+    const auto parameter = std::find_if(
+        parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.key == key; });
+    if (!c.given(key) || parameter->fallback == c.at(key)) return;
     if (std::find(users.begin(), users.end(), covariance) != users.end()) return;
     throw Error(
         ErrorKind::input,
@@ -165,43 +182,39 @@ GaussianModel GaussianModel::from(Configuration& c) {
     return GaussianModel(std::move(problem), unit);
   };
 
-  if (covariance == "data") {
-    DataSet data = read_data(c);
-    const double n = static_cast<double>(data.rows.rows());
-    set_sites(c, data.rows.cols());
-    GaussianModel model =
-        finished(GaussianMlm(data.rows.transpose() * data.rows / n, Definiteness::semi_positive));
-    const Eigen::ArrayXd second = data.rows.colwise().squaredNorm() / n;
-    const Eigen::ArrayXd fourth = data.rows.array().square().square().colwise().mean();
-    constexpr double kGaussianKurtosis = 3;
-    model.excess_kurtosis_ = fourth / second.square() - kGaussianKurtosis;
-    model.rows_ = std::move(data.rows);
-    model.columns_ = std::move(data.columns);
-    model.dropped_columns_ = std::move(data.dropped);
-    if (!model.dropped_columns_.empty()) {
-      model.warnings_.push_back(fmt::format("columns without variance are left out: {}",
-                                            fmt::join(model.dropped_columns_, ", ")));
-    }
-    return model;
-  }
-  if (covariance == "explicit") {
-    const auto path = c.input_file("model.file");
-    const MatrixXd sigma = read_numeric_csv(path, CsvHeader::optional).values;
-    if (sigma.rows() != sigma.cols()) {
-      throw invalid_parameter(
-          "model.file",
-          fmt::format("{} ({} x {})", path.string(), sigma.rows(), sigma.cols()),
-          "a square covariance matrix");
-    }
-    set_sites(c, sigma.rows());
-    try {
+  if (covariance == "data")
+    return build_from_file(c, [&](const std::filesystem::path& path) {
+      DataSet data = read_data(c, path);
+      const double n = static_cast<double>(data.rows.rows());
+      set_sites(c, data.rows.cols());
+      GaussianModel model =
+          finished(GaussianMlm(data.rows.transpose() * data.rows / n, Definiteness::semi_positive));
+      const Eigen::RowVectorXd deviation = (data.rows.colwise().squaredNorm() / n).cwiseSqrt();
+      constexpr double kGaussianKurtosis = 3;
+      model.excess_kurtosis_ =
+          (data.rows.array().rowwise() / deviation.array()).square().square().colwise().mean() -
+          kGaussianKurtosis;
+      model.rows_ = std::move(data.rows);
+      model.columns_ = std::move(data.columns);
+      model.dropped_columns_ = std::move(data.dropped);
+      if (!model.dropped_columns_.empty()) {
+        model.warnings_.push_back(fmt::format("columns without variance are left out: {}",
+                                              fmt::join(model.dropped_columns_, ", ")));
+      }
+      return model;
+    });
+  if (covariance == "explicit")
+    return build_from_file(c, [&](const std::filesystem::path& path) {
+      const MatrixXd sigma = read_numeric_csv(path, CsvHeader::optional).values;
+      if (sigma.rows() != sigma.cols()) {
+        throw invalid_parameter(
+            "model.file",
+            fmt::format("{} ({} x {})", path.string(), sigma.rows(), sigma.cols()),
+            "a square covariance matrix");
+      }
+      set_sites(c, sigma.rows());
       return finished(GaussianMlm(sigma));
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  fmt::format("model.file = {}: {}", path.string(), error.what()),
-                  "model.file");
-    }
-  }
+    });
   const Index sites = c.integer("model.sites");
   if (covariance == "ar1") return finished(GaussianMlm(ar1_covariance(sites, c.real("model.rho"))));
   if (covariance == "equi")
