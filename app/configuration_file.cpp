@@ -7,21 +7,28 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
-#include <sstream>
+#include <tuple>
 
 namespace attica::app {
 namespace {
 
 /// One key of the document: where it stands, and what it says.
 struct Entry {
-  std::string section;
-  std::string name;
+  std::string section = {};
+  std::string name = {};
   const toml::node* node = nullptr;
-  std::string where;  ///< "file.toml:14:1"
+  std::string where = {};         ///< "file.toml:14:1"
+  toml::source_position at = {};  ///< the same as numbers; overrides come after the file
   std::string key() const { return section + "." + name; }
 };
+
+bool before(const toml::source_position& a, const toml::source_position& b) {
+  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+}
 
 std::string position(const std::string& source, const toml::source_position& p) {
   return fmt::format("{}:{}:{}", source, p.line, p.column);
@@ -107,60 +114,73 @@ class Reader {
     for (const Parameter& p : parameters_) sections_.insert(p.section());
   }
 
-  void read(const std::vector<Entry>& entries) {
-    for (const Entry& entry : entries) {
-      try {
-        read(entry);
-      } catch (const Error& error) {
-        report(entry.where, error.what());
-      }
-    }
-  }
-
   void read(const toml::table& document, const std::string& source, bool file) {
     std::vector<Entry> entries;
+    const auto entry = [&](const std::string& section, const toml::key& key, const auto& node) {
+      const auto at = key.source().begin;
+      return Entry{section,
+                   std::string(key.str()),
+                   &node,
+                   file ? position(source, at) : source,
+                   file ? at : kAfterTheFile};
+    };
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      const std::string where = file ? position(source, key.source().begin) : source;
       if (file && name == "study") continue;
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
-        report(where, unknown_section(name, section != nullptr));
+        report(entry({}, key, node), unknown_section(name, section != nullptr));
         continue;
       }
-      for (auto&& [inner_key, inner] : *section) {
-        entries.push_back({name,
-                           std::string(inner_key.str()),
-                           &inner,
-                           file ? position(source, inner_key.source().begin) : source});
+      for (auto&& [inner_key, inner] : *section) entries.push_back(entry(name, inner_key, inner));
+    }
+    // TOML tables iterate in alphabetical order; swept scalars make their grid in that of the file.
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+      return before(a.at, b.at);
+    });
+    for (const Entry& e : entries) {
+      try {
+        read(e);
+      } catch (const Error& error) {
+        report(e, error.what());
       }
     }
-    // TOML tables iterate in alphabetical order; mistakes are reported in the order of the file.
-    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-      const auto p = a.node->source().begin;
-      const auto q = b.node->source().begin;
-      return p.line != q.line ? p.line < q.line : p.column < q.column;
-    });
-    read(entries);
   }
 
+  /// A mistake of the command line.
   void report(const std::string& where, const std::string& message) {
-    errors_.push_back(fmt::format("{}: error: {}", where, message));
+    report(Entry{.where = where, .at = kAfterTheFile}, message);
   }
 
   void finish() {
-    for (const SweptScalar& swept : target_.swept) {
-      if (target_.values.given(swept.key)) {
-        report(
-            target_.locations["sweep." + swept.name],
-            fmt::format("parameter '{}' is given and swept; expected one of the two", swept.key));
+    for (const auto& [name, entry] : swept_at_) {
+      const std::string key = swept_scalar(name)->key;
+      if (target_.values.given(key)) {
+        report(entry,
+               fmt::format("parameter '{}' is given and swept; expected one of the two", key));
       }
     }
-    if (!errors_.empty())
-      throw Error(ErrorKind::input, fmt::format("{}", fmt::join(errors_, "\n")));
+    if (errors_.empty()) return;
+    std::stable_sort(errors_.begin(), errors_.end(), [](const Mistake& a, const Mistake& b) {
+      return before(a.at, b.at);
+    });
+    std::vector<std::string> lines;
+    for (const Mistake& mistake : errors_) lines.push_back(mistake.text);
+    throw Error(ErrorKind::input, fmt::format("{}", fmt::join(lines, "\n")));
   }
 
  private:
+  struct Mistake {
+    toml::source_position at;
+    std::string text;
+  };
+  static constexpr toml::source_position kAfterTheFile{
+      std::numeric_limits<toml::source_index>::max(), 1};
+
+  void report(const Entry& entry, const std::string& message) {
+    errors_.push_back({entry.at, fmt::format("{}: error: {}", entry.where, message)});
+  }
+
   const Parameter* find(const std::string& key) const {
     const auto p = std::find_if(
         parameters_.begin(), parameters_.end(), [&](const Parameter& q) { return q.key == key; });
@@ -204,6 +224,7 @@ class Reader {
     target_.locations[entry.key()] = entry.where;
     if (swept != nullptr) {
       std::erase_if(target_.swept, [&](const SweptScalar& s) { return s.key == swept->key; });
+      swept_at_[entry.name] = entry;
       target_.swept.push_back(
           {swept->key, entry.name, checked_list(*swept, value, entry.key(), true)});
     } else if (parameter->list) {
@@ -242,7 +263,8 @@ class Reader {
       }
     }
     const std::string near = nearest(entry.name, names);
-    const std::string hint = near.empty()
+    const std::string hint = names.empty() ? "the study has no parameters there"
+                             : near.empty()
                                  ? fmt::format("expected one of {}", fmt::join(names, ", "))
                                  : fmt::format("did you mean '{}'?", near);
     return fmt::format("unknown key '{}' in [{}]; {}", entry.name, entry.section, hint);
@@ -250,18 +272,18 @@ class Reader {
 
   CheckedConfiguration& target_;
   std::vector<Parameter> parameters_;
-  std::set<std::string> sections_;
-  std::vector<std::string> errors_;
+  std::set<std::string> sections_{"model", "theory", "sim", "sweep", "check", "plot"};
+  std::map<std::string, Entry> swept_at_;  ///< where [sweep] takes over a scalar, by its name
+  std::vector<Mistake> errors_;
 };
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!std::filesystem::is_regular_file(path) || !file || !(text << file.rdbuf())) {
+  if (!std::filesystem::is_regular_file(path) || !file) {
     throw Error(ErrorKind::input,
                 fmt::format("cannot read configuration file '{}'", path.string()));
   }
-  return text.str();
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 toml::table parse(const std::string& text, const std::string& source, bool file) {
@@ -359,11 +381,15 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     result.text = read_file(request.target);
     result.directory = std::filesystem::absolute(request.target).parent_path();
     document = parse(result.text, source, true);
-    const auto* study = document["study"].as_string();
+    const toml::node* study_node = document.get("study");
+    const auto* study = study_node == nullptr ? nullptr : study_node->as_string();
     if (study == nullptr) {
       throw Error(
           ErrorKind::input,
-          fmt::format("{}:1:1: error: missing key 'study' = \"<name of a study>\"", source));
+          study_node == nullptr
+              ? fmt::format("{}:1:1: error: missing key 'study'", source)
+              : fmt::format("{}: error: 'study' is not a text; expected the name of a study",
+                            position(source, study_node->source().begin)));
     }
     try {
       result.study = &find_study(study->get(), registry);
@@ -418,7 +444,8 @@ std::string to_toml(const Value& value) {
       std::string quoted = "\"";
       for (const char c : s) {
         if (c == '"' || c == '\\') quoted += '\\';
-        if (static_cast<unsigned char>(c) < 0x20) {
+        constexpr unsigned char kDelete = 0x7f;
+        if (static_cast<unsigned char>(c) < 0x20 || c == kDelete) {
           quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         } else {
           quoted += c;
