@@ -58,8 +58,9 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
       path.parent_path() /
       fmt::format(".{}.{}.{}.tmp", path.filename().string(), ::getpid(), counter++);
   try {
+    // No O_EXCL: a killed process of the same number (usual in containers) may have left its own.
     const Descriptor file(
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kFileMode));
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
     if (file.get() < 0) throw storage_error("create", path);
     write_all(file.get(), content, path);
     if (::fsync(file.get()) != 0) throw storage_error("flush", path);
@@ -74,7 +75,8 @@ std::string read_whole(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   if (!file || !(content << file.rdbuf()).good()) {
-    if (file && std::filesystem::file_size(path) == 0) return {};
+    std::error_code is_no_file;
+    if (std::filesystem::file_size(path, is_no_file) == 0 && !is_no_file) return {};
     throw Error(ErrorKind::storage, fmt::format("cannot read '{}'", path.string()));
   }
   return content.str();

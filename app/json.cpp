@@ -92,7 +92,8 @@ Prediction prediction_from(const Json& json) {
 
 std::string dump(const Json& json, int indent) {
   require_finite(json);
-  return json.dump(indent);
+  // Names from users' files may be in any encoding: what is not UTF-8 shows as U+FFFD.
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace attica::app

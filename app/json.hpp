@@ -25,7 +25,8 @@ Point point_from(const Json& json);
 Series series_from(const Json& json);
 Prediction prediction_from(const Json& json);
 
-/// @brief One line of JSON. @throws Error of kind numerical for a non-finite number anywhere
+/// @brief JSON text, always valid UTF-8: one line, or indented. @throws Error of kind numerical for
+/// a non-finite number anywhere
 std::string dump(const Json& json, int indent = -1);
 
 }  // namespace attica::app
