@@ -1,8 +1,10 @@
 #include "attica/app/check.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "attica/app/exit_codes.hpp"
 
@@ -10,7 +12,6 @@ namespace attica::app {
 namespace {
 
 struct Compared {
-  const Prediction* prediction = nullptr;
   std::string series;
   Point point;
   std::string x_name;
@@ -53,6 +54,9 @@ Json point_object(const Compared& at, const PointVerdict& v) {
               {"skewness", v.sample.skewness},
               {"guard_share", v.guard_share}};
   if (v.status == PointStatus::no_theory) object.erase("theory");
+  // What so few replicates cannot tell is null, not zero.
+  if (v.sample.n < 2) object["sem"] = nullptr;
+  if (v.sample.n == 0) object["mean"] = object["difference"] = nullptr;
   if (v.interval) object["interval90"] = Json::array({v.interval->low, v.interval->high});
   if (v.z) object["z"] = *v.z;
   if (v.verdict == Verdict::inconclusive) {
@@ -100,11 +104,61 @@ std::string table_row(const Compared& at, const PointVerdict& v) {
                   v.sample.n,
                   v.margin,
                   describe(v.verdict));
-  if (v.replicates_needed && v.verdict == Verdict::inconclusive) {
-    row += fmt::format(" (about {} replicates would decide)", *v.replicates_needed);
-  }
   if (!v.reason.empty()) row += "; " + v.reason;
   return row + '\n';
+}
+
+/// The study's guesses at why its theory may fail: one for the run, or one a problem of the sweep.
+std::string likely_cause(const Json& diagnostics) {
+  std::vector<std::string> causes;
+  const auto add = [&](const Json& facts) {
+    const auto cause = facts.find("likely_cause");
+    if (cause == facts.end() || !cause->is_string() || cause->get<std::string>().empty()) return;
+    if (std::find(causes.begin(), causes.end(), cause->get<std::string>()) == causes.end())
+      causes.push_back(*cause);
+  };
+  add(diagnostics);
+  for (const Json& facts : diagnostics) {
+    if (facts.is_object()) add(facts);
+  }
+  return fmt::format("{}", fmt::join(causes, "; "));
+}
+
+std::string explain(std::span<const Compared> where,
+                    std::span<const PointVerdict> points,
+                    std::span<const ClaimResult> claims,
+                    const std::string& cause) {
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (points[k].verdict == Verdict::disagree) order.push_back(k);
+  }
+  const auto excess = [&](std::size_t k) {
+    return std::abs(points[k].difference) / points[k].margin;
+  };
+  std::stable_sort(
+      order.begin(), order.end(), [&](auto a, auto b) { return excess(a) > excess(b); });
+  constexpr std::size_t kNamed = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
+    const Compared& at = where[order[i]];
+    const PointVerdict& v = points[order[i]];
+    const Point place = joined(at.point, {{at.x_name, at.x}});
+    text +=
+        fmt::format("disagrees: {} at {}: simulation {:.5g} +- {:.2g}, theory {:.5g} +- {:.2g}\n",
+                    at.series,
+                    describe(place),
+                    v.sample.mean,
+                    v.sample.sem,
+                    v.theory,
+                    v.margin);
+  }
+  if (order.size() > kNamed) text += fmt::format("and {} more\n", order.size() - kNamed);
+  for (const ClaimResult& claim : claims) {
+    if (claim.verdict != Verdict::disagree) continue;
+    text += fmt::format("fails: {}: {} ({})\n", claim.name, claim.statement, claim.detail);
+  }
+  if (!cause.empty()) text += fmt::format("likely cause: {}\n", cause);
+  return text;
 }
 
 }  // namespace
@@ -141,8 +195,7 @@ CheckRecord check(const CheckInput& input) {
           point.margin.numerical_error = entry(prediction->numerical_error, j);
         }
       }
-      where.push_back(
-          {prediction, curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
+      where.push_back({curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
       points.push_back(std::move(point));
     }
   }
@@ -234,7 +287,12 @@ CheckRecord check(const CheckInput& input) {
   if (failed) summary += "; some replicates or theory points FAILED numerically";
   if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
   if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";
-  record.text = table + summary + '\n';
+  if (record.verdict == Verdict::disagree) {
+    const std::string cause = likely_cause(input.diagnostics);
+    record.explanation = explain(where, run.points, input.claims, cause);
+    if (!cause.empty()) record.object["likely_cause"] = cause;
+  }
+  record.text = table + summary + '\n' + record.explanation;
   record.object["summary"] = summary;
   return record;
 }

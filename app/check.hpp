@@ -33,7 +33,10 @@ struct CheckInput {
 
 struct CheckRecord {
   Json object;       ///< what check.json holds
-  std::string text;  ///< the same for people: verdict, counts, per-point table
+  std::string text;  ///< the same for people: per-point table, verdict, counts, explanation
+  /// Where simulation and theory disagree, the worst first, and why they may; empty unless
+  /// DISAGREE.
+  std::string explanation;
   std::vector<ResidualPoint> residuals;
   Verdict verdict = Verdict::none;
   int exit_code = 0;

@@ -1,0 +1,245 @@
+#include "attica/app/check.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "app/toy_study.hpp"
+
+using namespace attica;
+using namespace attica::app;
+
+namespace {
+
+/// n replicates, symmetric about `mean` with standard deviation about `spread`.
+std::vector<double> sample(double mean, double spread, int n) {
+  std::vector<double> values;
+  for (int r = 0; r < n; ++r)
+    values.push_back(mean + spread * ((r % 2 == 0) ? 1 : -1) * (1 + 0.1 * (r / 2 % 3)));
+  return values;
+}
+
+/// A run with one curve y(x) at lambda = 0.1, of which everything is known.
+struct Run {
+  Prediction theory{
+      .series = {.name = "y", .point = {{"lambda", 0.1}}, .x_name = "x", .x = {}, .y = {}}};
+  Replicates simulation;
+  std::vector<AgreementRule> rules{{.series = "y", .relative = 0.05}};
+  std::vector<ClaimResult> claims = {};
+  Json diagnostics = Json::object();
+
+  void point(double x, double t, const std::vector<double>& values, bool failed = false) {
+    theory.series.x.push_back(x);
+    theory.series.y.push_back(t);
+    simulate(x, values, failed);
+  }
+  void simulate(double x, const std::vector<double>& values, bool failed = false) {
+    PartRecord part;
+    for (const double v : values) {
+      part.outcomes.push_back({.series = {{"y", {{"lambda", 0.1}}, "x", {x}, {v}}},
+                               .failed = failed && !std::isfinite(v)});
+    }
+    simulation.add(part, {});
+  }
+  CheckRecord check(std::optional<double> post_hoc = {}, bool failed = false) {
+    simulation.finish();
+    return app::check({.study = "toy",
+                       .run = "/runs/toy",
+                       .rules = rules,
+                       .theory = std::span(&theory, 1),
+                       .simulation = &simulation,
+                       .claims = claims,
+                       .diagnostics = diagnostics,
+                       .post_hoc_margin = post_hoc,
+                       .failed = failed});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check: AGREE when every point is inside its margin", "[app][check]") {
+  Run run;
+  for (int k = 1; k <= 5; ++k) run.point(k, k, sample(1.01 * k, 0.02 * k, 100));
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::agree);
+  CHECK(record.exit_code == 0);
+  CHECK(record.explanation.empty());
+  CHECK(record.object["verdict"] == "AGREE");
+  CHECK(record.object["margin"] == 0.05);
+  CHECK(record.object["post_hoc_margin"] == false);
+  CHECK(record.object["counts"]["agree"] == 5);
+  CHECK(record.object["claims"].empty());
+  REQUIRE(record.object["points"].size() == 5);
+  const Json& point = record.object["points"][1];
+  CHECK(point["series"] == "y");
+  CHECK(point["point"]["lambda"] == 0.1);
+  CHECK(point["x"] == 2.0);
+  CHECK(point["theory"] == 2.0);
+  CHECK(point["mean"].get<double>() == Approx(2.02).epsilon(1e-3));
+  CHECK(point["n"] == 100);
+  CHECK(point["margin"].get<double>() == Approx(0.1));
+  CHECK(point["verdict"] == "AGREE");
+  CHECK_THAT(record.text,
+             Catch::Contains("AGREE: 5 of 5 points agree, 0 disagree, 0 inconclusive"));
+  REQUIRE(record.residuals.size() == 5);
+  CHECK(record.residuals[1].margin == Approx(0.1));
+  CHECK_NOTHROW(dump(record.object));
+}
+
+TEST_CASE("check: DISAGREE names at most six points, the worst first, and the likely cause",
+          "[app][check]") {
+  Run run;
+  run.diagnostics["likely_cause"] = "the moon is full";
+  run.point(0.5, 1, sample(1, 0.02, 100));
+  for (int k = 1; k <= 8; ++k) run.point(k, k, sample((1.1 + 0.01 * k) * k, 0.02 * k, 100));
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::disagree);
+  CHECK(record.exit_code == 1);
+  CHECK(record.object["likely_cause"] == "the moon is full");
+  CHECK_THAT(record.explanation,
+             Catch::StartsWith("disagrees: y at lambda=0.1, x=8: simulation 9.44 +- "));
+  CHECK_THAT(record.explanation, Catch::Contains(", theory 8 +- 0.4\n"));
+  CHECK_THAT(record.explanation, Catch::Contains("and 2 more\nlikely cause: the moon is full\n"));
+  CHECK(record.explanation.find("x=2:") == std::string::npos);
+  CHECK_THAT(record.text, Catch::Contains("DISAGREE: 1 of 9 points agree, 8 disagree"));
+  CHECK_THAT(record.text, Catch::EndsWith(record.explanation));
+
+  Run one;
+  one.point(1, 1, sample(1.2, 0.02, 100));
+  CHECK_THAT(one.check().explanation, !Catch::Contains("more") && !Catch::Contains("likely cause"));
+  CHECK_FALSE(one.check().object.contains("likely_cause"));
+  // The causes of a sweep's problems are all told, each once, and only when something disagrees.
+  one.diagnostics = {{"file=a", {{"likely_cause", "a"}}},
+                     {"file=b", {{"likely_cause", "b"}}},
+                     {"c", {{"likely_cause", "a"}}}};
+  CHECK(one.check().object["likely_cause"] == "a; b");
+  Run good;
+  good.diagnostics["likely_cause"] = "the moon is full";
+  good.point(1, 1, sample(1, 0.02, 100));
+  CHECK_THAT(good.check().text, !Catch::Contains("moon"));
+}
+
+TEST_CASE("check: INCONCLUSIVE says how many replicates would decide, once", "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1.01, 0.2, 40));
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::inconclusive);
+  CHECK(record.exit_code == 3);
+  const std::size_t needed = record.object["points"][0]["replicates_needed"];
+  CHECK(needed > 40);
+  const std::string hint = std::to_string(needed) + " replicates would decide";
+  const auto at = record.text.find(hint);
+  REQUIRE(at != std::string::npos);
+  CHECK(record.text.find(hint, at + 1) == std::string::npos);
+}
+
+TEST_CASE("check: few replicates have no error bar and no verdict", "[app][check]") {
+  Run run;
+  run.point(1, 1, {1.0});
+  const CheckRecord record = run.check();
+  CHECK(record.exit_code == 3);
+  CHECK(record.object["points"][0]["sem"].is_null());
+  CHECK(record.object["points"][0]["mean"] == 1.0);
+}
+
+TEST_CASE("check: NONE when nothing is compared", "[app][check]") {
+  Run run;
+  run.rules.clear();
+  run.point(1, 1, sample(1.2, 0.02, 100));
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::none);
+  CHECK(record.exit_code == 0);
+  CHECK(record.object["summary"] == "NONE: nothing to compare");
+}
+
+TEST_CASE("check: points without theory or outside its claim are counted, not judged",
+          "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1, 0.02, 100));
+  run.simulate(2, sample(9, 0.02, 100));  // theory diverges there
+  run.point(3, 3, sample(9, 0.02, 100));  // not claimed
+  run.theory.compared = {true, false};
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::agree);
+  CHECK(record.object["counts"]["compared"] == 1);
+  CHECK(record.object["counts"]["no_theory"] == 1);
+  CHECK(record.object["counts"]["not_compared"] == 1);
+  CHECK_FALSE(record.object["points"][1].contains("theory"));
+  CHECK_THAT(record.text,
+             Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
+  CHECK(record.residuals.size() == 1);
+}
+
+TEST_CASE("check: a failed replicate or theory point ends with exit code 4, whatever the rest says",
+          "[app][check]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Run run;
+  run.point(1, 1, sample(1, 0.02, 100));
+  std::vector<double> values = sample(2, 0.02, 100);
+  values[17] = nan;
+  run.point(2, 2, values, true);
+  run.point(3, 3, std::vector<double>(10, nan), true);
+  const CheckRecord record = run.check();
+  CHECK(record.exit_code == 4);
+  CHECK(record.object["counts"]["failed"] == 2);
+  CHECK(record.object["points"][2]["mean"].is_null());
+  CHECK_THAT(record.text, Catch::Contains("FAILED numerically"));
+  CHECK_NOTHROW(dump(record.object));
+
+  Run theory;
+  theory.point(1, 1, sample(1, 0.02, 100));
+  CHECK(theory.check({}, true).exit_code == 4);
+}
+
+TEST_CASE("check: claims count as points do", "[app][check]") {
+  const auto verdict = [](double mean, std::vector<Verdict> claims, bool compared = true) {
+    Run run;
+    if (!compared) run.rules.clear();
+    run.point(1, 1, sample(mean, 0.02, 100));
+    for (const Verdict v : claims)
+      run.claims.push_back({"order", "3 < 2 < 1", v, "found 3 < 1 < 2"});
+    return run.check().verdict;
+  };
+  constexpr auto agree = Verdict::agree;
+  constexpr auto disagree = Verdict::disagree;
+  constexpr auto inconclusive = Verdict::inconclusive;
+  constexpr auto none = Verdict::none;
+  CHECK(verdict(1, {agree, agree}) == agree);
+  CHECK(verdict(1, {agree, disagree}) == disagree);
+  CHECK(verdict(1, {disagree, inconclusive}) == disagree);
+  CHECK(verdict(1, {inconclusive, agree}) == inconclusive);
+  CHECK(verdict(1, {none}) == agree);
+  CHECK(verdict(1.2, {agree}) == disagree);
+  CHECK(verdict(1.2, {inconclusive}) == disagree);
+  // Claims alone decide where no curve is compared.
+  CHECK(verdict(1, {agree}, false) == agree);
+  CHECK(verdict(1, {inconclusive, disagree}, false) == disagree);
+  CHECK(verdict(1, {agree, inconclusive}, false) == inconclusive);
+  CHECK(verdict(1, {none}, false) == none);
+
+  Run run;
+  run.claims = {{"order", "3 < 2 < 1", disagree, "found 3 < 1 < 2"}};
+  const CheckRecord record = run.check();
+  CHECK(record.exit_code == 1);
+  CHECK(record.object["claims"][0]["verdict"] == "DISAGREE");
+  CHECK_THAT(record.explanation, Catch::Contains("fails: order: 3 < 2 < 1 (found 3 < 1 < 2)"));
+}
+
+TEST_CASE("check: a margin given afterwards replaces the relative one and is recorded as post hoc",
+          "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1.1, 0.02, 100));
+  run.theory.finite_size = {0.01};
+  CHECK(run.check().verdict == Verdict::disagree);
+  const CheckRecord wide = run.check(0.2);
+  CHECK(wide.verdict == Verdict::agree);
+  CHECK(wide.object["post_hoc_margin"] == true);
+  CHECK(wide.object["margin"] == 0.2);
+  CHECK(wide.object["points"][0]["margin"].get<double>() == Approx(0.21));
+  CHECK_THAT(wide.text, Catch::Contains("post hoc margin 0.2"));
+  CHECK_THROWS_AS(run.check(-0.1), Error);
+  CHECK_THROWS_AS(run.check(std::numeric_limits<double>::quiet_NaN()), Error);
+  // Without any margin agreement is refused.
+  run.theory.finite_size.clear();
+  const CheckRecord without = run.check(0.0);
+  CHECK(without.exit_code == 3);
+}
