@@ -6,9 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <new>
+#include <optional>
+#include <system_error>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/revision.hpp"
@@ -129,10 +133,10 @@ double parse_duration(const std::string& text) {
 /// Raw option values that need more than CLI11's own parsing.
 struct RawOptions {
   std::vector<std::string> sets;
-  std::string seed;
-  std::string replicates;
-  std::string max_time;
-  double margin = -1;
+  std::optional<std::string> seed;
+  std::optional<std::string> replicates;
+  std::optional<std::string> max_time;
+  std::optional<double> margin;
 };
 
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
@@ -188,8 +192,7 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
                     std::string(verb.name) == "check"
                         ? "relative margin instead of the declared one; recorded as post hoc"
                         : "relative margin of every comparison (check.margin)")
-        ->type_name("R")
-        ->check(CLI::NonNegativeNumber);
+        ->type_name("R");
   }
   if (has(kDrawing)) {
     command.add_option("-f,--format", options.formats, "svg, pdf, png; separated by commas")
@@ -212,21 +215,22 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
 
 void interpret(const Verb& verb, const RawOptions& raw, Options& options) {
   for (const std::string& set : raw.sets) options.overrides.push_back({"--set " + set, set});
-  if (!raw.seed.empty())
-    options.overrides.push_back({"--seed " + raw.seed, "sim.seed=" + raw.seed});
-  if (!raw.replicates.empty()) {
+  if (raw.seed) options.overrides.push_back({"--seed " + *raw.seed, "sim.seed=" + *raw.seed});
+  if (raw.replicates) {
     options.overrides.push_back(
-        {"--replicates " + raw.replicates, "sim.replicates=" + raw.replicates});
+        {"--replicates " + *raw.replicates, "sim.replicates=" + *raw.replicates});
   }
-  if (raw.margin >= 0) {
+  if (raw.margin) {
+    require(std::isfinite(*raw.margin) && *raw.margin >= 0, "--margin", *raw.margin, "R >= 0");
     if (verb.run == check_verb) {
       options.margin = raw.margin;
     } else {
       options.overrides.push_back(
-          {fmt::format("--margin {}", raw.margin), fmt::format("check.margin={:e}", raw.margin)});
+          {fmt::format("--margin {}", *raw.margin), fmt::format("check.margin={}", *raw.margin)});
     }
   }
-  if (!raw.max_time.empty()) options.max_seconds = parse_duration(raw.max_time);
+  if (raw.max_time) options.max_seconds = parse_duration(*raw.max_time);
+  if (options.out.empty()) throw invalid_parameter("--out", "\"\"", "a folder");
 }
 
 /// The parser with all verbs, writing into `options` and `raw`.
@@ -394,6 +398,10 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
     }
   } catch (const Error& error) {
     return report(error);
+  } catch (const std::system_error& error) {
+    return report({ErrorKind::storage, error.what()});
+  } catch (const std::bad_alloc&) {
+    return report({ErrorKind::numerical, "out of memory: the problem is too large"});
   } catch (const std::exception& error) {
     fmt::print(stderr, "attica: internal error: {}\n", error.what());
     return kExitNumerical;

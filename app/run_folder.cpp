@@ -33,7 +33,9 @@ Json parse_json(const fs::path& path) {
 }
 
 void check_format(const fs::path& path, const Json& run) {
-  const int format = run.value("format", 0);
+  const int format = run.is_object() && run.value("format", Json()).is_number_integer()
+                         ? run["format"].get<int>()
+                         : 0;
   if (format < 1 || format > kRunFormat) {
     throw Error(ErrorKind::storage,
                 fmt::format("'{}' has format {}; this attica reads formats 1 to {}",
@@ -101,15 +103,31 @@ std::vector<PieceOfRun> RunFolder::missing(const std::vector<PieceOfRun>& pieces
     const fs::path file = path_ / "parts" / piece.file_name();
     if (fs::exists(file)) {
       try {
-        decode(read_whole(file));
-        continue;
+        const PartRecord part = decode(read_whole(file));
+        if (part.first_replicate == piece.piece.first_replicate &&
+            part.outcomes.size() == piece.piece.replicates) {
+          continue;
+        }
       } catch (const Error&) {
-        log(fmt::format("damaged part {}: computed again", piece.file_name()));
       }
+      log(fmt::format("damaged part {}: computed again", piece.file_name()));
     }
     left.push_back(piece);
   }
   return left;
+}
+
+void RunFolder::tidy(const std::vector<PieceOfRun>& pieces) const {
+  std::set<std::string> names;
+  for (const PieceOfRun& piece : pieces) names.insert(piece.file_name());
+  std::vector<fs::path> superfluous;
+  for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
+    if (names.count(entry.path().filename().string()) == 0) superfluous.push_back(entry.path());
+  }
+  for (const auto& entry : fs::directory_iterator(path_)) {
+    if (entry.path().extension() == ".tmp") superfluous.push_back(entry.path());
+  }
+  for (const fs::path& file : superfluous) fs::remove(file);
 }
 
 Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& pieces) const {

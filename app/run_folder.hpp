@@ -44,6 +44,9 @@ class RunFolder {
   /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and
   /// done again.
   std::vector<PieceOfRun> missing(const std::vector<PieceOfRun>& pieces) const;
+  /// @brief Removes what a killed process left half written, and what is in parts/ besides
+  /// `pieces`: smaller last blocks that a larger number of replicates replaces.
+  void tidy(const std::vector<PieceOfRun>& pieces) const;
   /// @brief All observations, in the order of `pieces`.
   Replicates collect(const Work& work, const std::vector<PieceOfRun>& pieces) const;
 

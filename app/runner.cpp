@@ -3,45 +3,65 @@
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <csignal>
-#include <mutex>
 #include <thread>
 
+#include "attica/app/exit_codes.hpp"
 #include "attica/app/progress.hpp"
 
 namespace attica::app {
 namespace {
 
-std::atomic<int> g_signal{0};  // written by the signal handler: the one global of the program
+// What signal handlers write and read: the only globals of the program.
+std::atomic<int> g_signal{0};
+std::atomic<int> g_exit_code{kExitInterrupted};
 static_assert(std::atomic<int>::is_always_lock_free);
+
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
+using Actions = std::array<struct sigaction, kSignals.size()>;
+
+Actions take_over(void (*handler)(int)) {
+  Actions previous{};
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &action, &previous[k]);
+  return previous;
+}
+
+void give_back(const Actions& previous) {
+  for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &previous[k], nullptr);
+}
 
 /// Takes over the stop signals while it lives.
 class SignalWatch {
  public:
   SignalWatch() {
     g_signal = 0;
-    struct sigaction action = {};
-    action.sa_handler = [](int number) { g_signal = number; };
-    for (std::size_t k = 0; k < kSignals.size(); ++k)
-      ::sigaction(kSignals[k], &action, &previous_[k]);
+    previous_ = take_over([](int number) { g_signal = number; });
   }
-  ~SignalWatch() {
-    for (std::size_t k = 0; k < kSignals.size(); ++k)
-      ::sigaction(kSignals[k], &previous_[k], nullptr);
-  }
+  ~SignalWatch() { give_back(previous_); }
   SignalWatch(const SignalWatch&) = delete;
   SignalWatch& operator=(const SignalWatch&) = delete;
   static bool raised() { return g_signal != 0; }
 
  private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
-  std::array<struct sigaction, 3> previous_{};
+  Actions previous_{};
 };
 
 }  // namespace
+
+ExitOnSignal::ExitOnSignal() {
+  g_exit_code = kExitInterrupted;
+  previous_ = take_over([](int) { ::_exit(g_exit_code); });
+}
+
+ExitOnSignal::~ExitOnSignal() { give_back(previous_); }
+
+void ExitOnSignal::checkpoint() { g_exit_code = kExitStopped; }
 
 int default_threads() { return tbb::this_task_arena::max_concurrency(); }
 

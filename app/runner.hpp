@@ -2,7 +2,9 @@
 /// @file
 /// @brief Carries out pieces of work on a thread pool and stops when asked to.
 
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <span>
@@ -30,6 +32,22 @@ RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
                      const RunnerOptions& options);
+
+/// @brief While it lives, SIGINT, SIGTERM and SIGUSR1 end the process at once: before the work with
+/// kExitInterrupted, after `checkpoint()` with kExitStopped. During run_pieces they stop the work
+/// in good order instead.
+class ExitOnSignal {
+ public:
+  ExitOnSignal();
+  ~ExitOnSignal();
+  ExitOnSignal(const ExitOnSignal&) = delete;
+  ExitOnSignal& operator=(const ExitOnSignal&) = delete;
+  /// @brief From now on there is something that --resume can carry on with.
+  void checkpoint();
+
+ private:
+  std::array<struct sigaction, 3> previous_{};
+};
 
 /// @brief Number of threads a run uses when none is asked for: all processors this process may use.
 int default_threads();

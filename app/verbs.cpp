@@ -37,6 +37,14 @@ std::vector<AgreementRule> agreement_rules(const Work& work) {
   if (c.values.has("check.margin")) {
     for (AgreementRule& rule : rules) rule.relative = c.values.real("check.margin");
   }
+  for (const AgreementRule& rule : rules) {
+    if (c.values.text("check.family") == "maxt" && rule.tails != Tails::normal) {
+      throw invalid_parameter(
+          "check.family",
+          "maxt",
+          fmt::format("holm: replicates of '{}' may have heavy tails", rule.series));
+    }
+  }
   return rules;
 }
 
@@ -58,9 +66,13 @@ std::vector<fs::path> draw_run(const Study& study,
 
 /// The configuration a run recorded.
 CheckedConfiguration recorded_configuration(const RunRecord& run, const Registry& registry) {
-  return read_configuration(
-      {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
-      registry);
+  try {
+    return read_configuration(
+        {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
+        registry);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::storage, error.what());
+  }
 }
 
 fs::path run_folder(const Options& options) {
@@ -96,10 +108,10 @@ int finish(const Options& options,
            const RunFolder& folder,
            const std::string& name,
            const std::vector<PieceOfRun>& all,
-           const TheoryRecord& theory) {
+           const TheoryRecord& theory,
+           const std::vector<AgreementRule>& rules) {
   const CheckedConfiguration& c = work.configuration;
   const Replicates replicates = folder.collect(work, all);
-  const std::vector<AgreementRule> rules = agreement_rules(work);
   folder.write("replicates.csv", replicates_csv(c.study->name, replicates));
   folder.write("results.csv", results_csv(c.study->name, theory.predictions, &replicates));
 
@@ -139,7 +151,7 @@ int finish(const Options& options,
   if (options.json) {
     fmt::print("{}\n", dump(verdict.object, 2));
   } else {
-    fmt::print("{}\n", verdict.object.at("summary").get<std::string>());
+    fmt::print("{}\n{}", verdict.object.at("summary").get<std::string>(), verdict.explanation);
     fmt::print("run     {}\n", folder.path().string());
     for (const fs::path& figure : figures) {
       if (figure.extension() == ".pdf" || figure.extension() == ".svg" ||
@@ -151,9 +163,24 @@ int finish(const Options& options,
   return verdict.exit_code;
 }
 
-int describe_dry_run(const Work& work, const fs::path& path, const std::vector<PieceOfRun>& all) {
+int describe_dry_run(const Options& options,
+                     const Work& work,
+                     const fs::path& path,
+                     const std::vector<PieceOfRun>& all) {
   std::size_t points = 0;
   for (const Problem& problem : work.problems) points += problem.experiment->points();
+  if (options.json) {
+    fmt::print("{}\n",
+               dump({{"study", work.configuration.study->name},
+                     {"run", path.string()},
+                     {"exists", fs::exists(path)},
+                     {"problems", work.problems.size()},
+                     {"points", points},
+                     {"replicates", work.replicates()},
+                     {"pieces", all.size()}},
+                    2));
+    return kExitDone;
+  }
   fmt::print(
       "study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
       "  {}\n",
@@ -172,13 +199,15 @@ std::uint64_t recorded_replicates(const fs::path& folder) {
   return fs::exists(folder / "run.json") ? read_run(folder).replicates : 0;
 }
 
-int carry_out(const Options& options, Work work) {
+int carry_out(const Options& options, Work work, ExitOnSignal& signals) {
   const std::string name = options.name.empty() ? work.configuration.study->name : options.name;
   if (name.find('/') != std::string::npos)
     throw invalid_parameter("--name", name, "a name without '/'");
   const fs::path path = run_path(options.out, name, work);
   warn(options, work.warnings);
-  if (options.dry_run) return describe_dry_run(work, path, pieces(work, work.replicates()));
+  const std::vector<AgreementRule> rules = agreement_rules(work);
+  if (options.dry_run)
+    return describe_dry_run(options, work, path, pieces(work, work.replicates()));
 
   const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   warn(options, theory.warnings);
@@ -199,16 +228,21 @@ int carry_out(const Options& options, Work work) {
   folder.write("config.resolved.toml", resolved);
   folder.write("provenance.json", provenance_json(work, options.command_line, threads));
   folder.write("theory.json", theory_json(theory));
-  folder.write("run.json", run_json(work, name, all.size(), agreement_rules(work), nullptr));
+  folder.write("run.json", run_json(work, name, all.size(), rules, nullptr));
   for (const std::string& warning : work.warnings) folder.log("warning: " + warning);
 
+  folder.tidy(all);
   const std::vector<PieceOfRun> missing = folder.missing(all);
+  if (missing.size() < all.size()) signals.checkpoint();
   folder.log(fmt::format("{} of {} pieces to do, {} threads", missing.size(), all.size(), threads));
-  const RunnerEnd end = run_pieces(
-      work,
-      missing,
-      [&](const PieceOfRun& piece, const PartRecord& part) { folder.store(piece, part); },
-      {.threads = threads, .max_seconds = options.max_seconds, .quiet = options.quiet});
+  const RunnerEnd end =
+      run_pieces(work,
+                 missing,
+                 [&](const PieceOfRun& piece, const PartRecord& part) {
+                   folder.store(piece, part);
+                   signals.checkpoint();
+                 },
+                 {.threads = threads, .max_seconds = options.max_seconds, .quiet = options.quiet});
   if (end != RunnerEnd::finished) {
     const std::size_t left = folder.missing(all).size();
     const std::string text =
@@ -220,16 +254,14 @@ int carry_out(const Options& options, Work work) {
     const bool nothing_done = left == all.size();
     return end == RunnerEnd::interrupted && nothing_done ? kExitInterrupted : kExitStopped;
   }
-  return finish(options, work, folder, name, all, theory);
+  return finish(options, work, folder, name, all, theory, rules);
 }
 
 }  // namespace
 
 int run_verb(const Options& options, const Registry& registry) {
-  Work work = prepare(options, registry);
-  std::size_t points = 0;
-  for (const Problem& problem : work.problems) points += problem.experiment->points();
-  return carry_out(options, std::move(work));
+  ExitOnSignal signals;
+  return carry_out(options, prepare(options, registry), signals);
 }
 
 int demo_verb(const Options& options, const Registry& registry) {
@@ -246,7 +278,8 @@ int demo_verb(const Options& options, const Registry& registry) {
   demo.name = "demo";
   demo.resume = true;
   remark(options, fmt::format("{}\n{}", study->name, study->question));
-  return carry_out(demo, prepare(demo, registry));
+  ExitOnSignal signals;
+  return carry_out(demo, prepare(demo, registry), signals);
 }
 
 int theory_verb(const Options& options, const Registry& registry) {

@@ -121,7 +121,12 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
   List diverged;
   List failed;
   for (const Problem& problem : work.problems) {
-    TheoryResult result = problem.experiment->theory(grid);
+    TheoryResult result;
+    try {
+      result = problem.experiment->theory(grid);
+    } catch (const Error& error) {
+      throw located(error, work.configuration);
+    }
     Table facts = problem.experiment->diagnostics();
     facts.insert(facts.end(), result.diagnostics.begin(), result.diagnostics.end());
     if (problem.coordinates.empty()) {

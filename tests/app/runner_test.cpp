@@ -1,0 +1,122 @@
+#include "attica/app/runner.hpp"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "app/toy_study.hpp"
+
+using namespace attica;
+using namespace attica::app;
+using toy::message_of;
+
+namespace {
+
+struct ToyRun {
+  std::vector<Study> registry = toy::registry();
+  Work work;
+  std::vector<PieceOfRun> all;
+  std::mutex mutex;
+  std::map<std::string, std::string> stored;  ///< part file -> content without its time
+
+  explicit ToyRun(std::uint64_t replicates) {
+    toy::log().done.clear();
+    toy::log().throw_at = -1;
+    toy::log().milliseconds = 0;
+    work = prepare(read_configuration(
+        {.target = "toy-line", .preset = {}, .overrides = {{"", "sweep.a=[1,2]"}}}, registry));
+    all = pieces(work, replicates);
+  }
+  RunnerEnd go(int threads, std::optional<double> max_seconds = {}) {
+    return run_pieces(work,
+                      all,
+                      [&](const PieceOfRun& piece, PartRecord part) {
+                        part.seconds = 0;
+                        const std::lock_guard guard(mutex);
+                        CHECK(stored.emplace(piece.file_name(), encode(part)).second);
+                      },
+                      {.threads = threads, .max_seconds = max_seconds, .quiet = true});
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "pieces: every replicate of every point once, in blocks that do not depend on their number",
+    "[app][runner]") {
+  ToyRun run(8);
+  CHECK(run.all.size() == 2 * 3 * 3);  // problems, points, blocks of 3, 3 and 2
+  CHECK(run.all[2].file_name() == "p00000-r000006-000007.part");
+  CHECK(run.all.back().piece.stream_point == 5);
+  const auto more = pieces(run.work, 100);
+  for (const PieceOfRun& p : run.all) {
+    if (p.piece.replicates < 3) continue;  // the last block is the one that may grow
+    CHECK(std::any_of(more.begin(), more.end(), [&](const PieceOfRun& q) {
+      return q.file_name() == p.file_name();
+    }));
+  }
+}
+
+TEST_CASE("run_pieces: every piece exactly once and the same for 1, 2 and 7 threads",
+          "[app][runner]") {
+  std::map<std::string, std::string> first;
+  for (const int threads : {1, 2, 7}) {
+    ToyRun run(50);
+    CHECK(run.go(threads) == RunnerEnd::finished);
+    CHECK(run.stored.size() == run.all.size());
+    CHECK(toy::log().done.size() == 2 * 3 * 50);
+    for (const auto& [key, count] : toy::log().done) CHECK(count == 1);
+    if (first.empty()) first = run.stored;
+    CHECK(run.stored == first);
+  }
+}
+
+TEST_CASE("run_pieces: nothing to do is finished", "[app][runner]") {
+  ToyRun run(1);
+  run.all.clear();
+  CHECK(run.go(2) == RunnerEnd::finished);
+}
+
+TEST_CASE("run_pieces: the first exception stops the rest and is thrown again", "[app][runner]") {
+  for (const int threads : {1, 2, 7}) {
+    ToyRun run(3000);
+    toy::log().throw_at = 3;
+    CHECK(message_of([&] { run.go(threads); }) == "toy breaks down");
+    CHECK(run.stored.size() < run.all.size());
+    // An exception of the receiver, such as a full disk, is no different.
+    toy::log().throw_at = -1;
+    CHECK(message_of([&] {
+            run_pieces(run.work,
+                       run.all,
+                       [](const PieceOfRun&, const PartRecord&) {
+                         throw Error(ErrorKind::storage, "disk full");
+                       },
+                       {.threads = threads, .max_seconds = {}, .quiet = true});
+          }) == "disk full");
+  }
+}
+
+TEST_CASE("run_pieces: stops when its time is over, with whole pieces only", "[app][runner]") {
+  ToyRun run(3000);
+  toy::log().milliseconds = 5;
+  CHECK(run.go(2, 0.1) == RunnerEnd::out_of_time);
+  CHECK(run.stored.size() < run.all.size());
+  CHECK_FALSE(run.stored.empty());
+}
+
+TEST_CASE("run_pieces: stops on a signal and gives the handler back", "[app][runner]") {
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) {
+    ToyRun run(3000);
+    toy::log().milliseconds = 2;
+    struct sigaction before = {};
+    ::sigaction(signal, nullptr, &before);
+    std::jthread killer([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      ::kill(::getpid(), signal);
+    });
+    CHECK(run.go(2) == RunnerEnd::interrupted);
+    CHECK(run.stored.size() < run.all.size());
+    struct sigaction after = {};
+    ::sigaction(signal, nullptr, &after);
+    CHECK(after.sa_handler == before.sa_handler);
+  }
+}
