@@ -245,7 +245,8 @@ Study gauss_double_descent() {
                         .range = {.low = 0}});
   parameters.push_back({.key = "sim.replicates",
                         .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{400}),
+                        // The hardest point, lambda = 0.001 near alpha = 1.3, needs 700 to 1000.
+                        .fallback = Value(std::int64_t{1200}),
                         .meaning = "independent data sets at every alpha; all lambda share them",
                         .range = {.low = 1, .high = 1e9}});
   return {
@@ -272,7 +273,7 @@ Study gauss_double_descent() {
                   "sigma^2 gamma/(1-gamma)",
                   "variance from the sites' intrinsic noise (theory)"}},
       .presets =
-          {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 400 replicates", {}},
+          {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 1200 replicates", {}},
            {"paper",
             "L = 400, 40 alpha, 3 lambda, 50 replicates",
             {{"model.sites", 400}, {"sweep.alpha", log_grid(0.2, 4, 40)}, {"sim.replicates", 50}}},
@@ -283,7 +284,8 @@ Study gauss_double_descent() {
              {"model.file", "digits.csv"},
              {"model.sites", 61},
              {"sweep.alpha", log_grid(0.5, 8, 10)},
-             {"sweep.lambda", List{0.1, 1.0, 10.0}}}}},
+             {"sweep.lambda", List{0.1, 1.0, 10.0}},
+             {"sim.replicates", 400}}}},
       .sources =
           {{"rende2024mapping",
             "Mapping of attention mechanisms to a generalized Potts model",
