@@ -88,16 +88,17 @@ def measure(length, colours, width, layers, heads, mlp, batch):
 
     for _ in range(5):
         step()
-    times = []
+    times, cpu_times = [], []
     while len(times) < 9 or sum(times) < 2.0:
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         step()
         times.append(time.perf_counter() - start)
-    return statistics.median(times)
+        cpu_times.append(time.process_time() - cpu_start)
+    return statistics.median(times), statistics.median(cpu_times)
 
 
 for c in [dict(length=20, colours=20, width=128, layers=3, heads=4, mlp=512, batch=128),
           dict(length=20, colours=20, width=20, layers=3, heads=1, mlp=80, batch=128)]:
-    seconds = measure(**c)
+    seconds, cpu = measure(**c)
     name = "transformer_step/L:{length}/C:{colours}/D:{width}/layers:{layers}/heads:{heads}/mlp:{mlp}/B:{batch}"
-    print(f"{name.format(**c)} {seconds * 1e3:.3f} ms/step {c['batch'] / seconds:.0f} items/s")
+    print(f"{name.format(**c)} {seconds * 1e3:.3f} ms {cpu * 1e3:.3f} ms_cpu {c['batch'] / cpu:.0f} items/s")
