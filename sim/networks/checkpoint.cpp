@@ -18,10 +18,10 @@ constexpr std::string_view kMagic = "ATTICANN";
 constexpr std::uint64_t kVersion = 1;
 
 std::uint64_t checksum(std::string_view bytes) {
-  constexpr std::uint64_t basis = 0xcbf29ce484222325U;
-  constexpr std::uint64_t prime = 0x100000001b3U;
-  std::uint64_t hash = basis;
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
+  constexpr std::uint64_t kBasis = 0xcbf29ce484222325U;
+  constexpr std::uint64_t kPrime = 0x100000001b3U;
+  std::uint64_t hash = kBasis;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
   return hash;
 }
 

@@ -18,11 +18,11 @@ using ChunkWidth = std::integral_constant<int, Width>;
 /// order.
 template <class F>
 [[gnu::always_inline]] inline void for_chunks(Index n, F f) {
-  constexpr int wide = 16;
-  constexpr int narrow = 4;
+  constexpr int kWide = 16;
+  constexpr int kNarrow = 4;
   Index j = 0;
-  for (; j + wide <= n; j += wide) f(ChunkWidth<wide>{}, j);
-  for (; j + narrow <= n; j += narrow) f(ChunkWidth<narrow>{}, j);
+  for (; j + kWide <= n; j += kWide) f(ChunkWidth<kWide>{}, j);
+  for (; j + kNarrow <= n; j += kNarrow) f(ChunkWidth<kNarrow>{}, j);
   for (; j < n; ++j) f(ChunkWidth<1>{}, j);
 }
 
@@ -37,11 +37,11 @@ auto chunk(ChunkWidth<Width> /*width*/, T* p) {
 /// terms.
 template <class T, class F>
 [[gnu::always_inline]] inline T chunked_sum(Index n, F f) {
-  constexpr int wide = 16;
-  Eigen::Array<T, wide, 1> lanes = Eigen::Array<T, wide, 1>::Zero();
+  constexpr int kWide = 16;
+  Eigen::Array<T, kWide, 1> lanes = Eigen::Array<T, kWide, 1>::Zero();
   T rest = 0;
   for_chunks(n, [&](auto width, Index j) {
-    if constexpr (width == wide) {
+    if constexpr (width == kWide) {
       lanes += f(width, j);
     } else {
       rest += f(width, j).sum();

@@ -1,6 +1,7 @@
 #include "attica/sim/networks/gemm.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "attica/sim/networks/chunks.hpp"
 
@@ -42,36 +43,38 @@ template <class T, Index Half>
   if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, add);
 }
 
+// NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
 /// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile
 /// are stored.
 template <class T, Index Rows, int V>
 [[gnu::always_inline]] inline void tile(
     Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
-  constexpr Index lanes = kLanes<T>;
+  constexpr Index kWidth = kLanes<T>;
   Vector sum[Rows][V] = {};
   for (Index k = 0; k < depth; ++k) {
     Vector right[V];
     for (int v = 0; v < V; ++v)
-      right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * lanes);
+      right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * kWidth);
     for (Index i = 0; i < Rows; ++i) {
       const T left = a.data[i * a.row_stride + k * a.column_stride];
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
     }
   }
-  alignas(kVectorBytes) T edge[lanes];
+  alignas(kVectorBytes) T edge[kWidth];
   for (Index i = 0; i < Rows; ++i) {
     for (int v = 0; v < V; ++v) {
-      T* out = c + i * stride + v * lanes;
-      if (columns >= (v + 1) * lanes) {
+      T* out = c + i * stride + v * kWidth;
+      if (columns >= (v + 1) * kWidth) {
         store(out, add ? load(out) + sum[i][v] : sum[i][v]);
       } else {
         store(edge, sum[i][v]);
-        store_pieces<T, lanes / 2>(out, edge, columns - v * lanes, add);
+        store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, add);
       }
     }
   }
 }
+// NOLINTEND(modernize-avoid-c-arrays)
 
 /// The tile of the last `rows` < kRows rows.
 template <class T, Index Rows, int V>
@@ -116,18 +119,18 @@ void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool
 /// Rows of b's columns first..first+columns-1, zero-padded to a panel.
 template <class T>
 void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
-  constexpr Index panel = kPanel<T>;
+  constexpr Index kColumns = kPanel<T>;
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
-      T* to = out + k * panel;
+      T* to = out + k * kColumns;
       copy_row(columns, b.data + k * b.row_stride + first, to);
-      zero_row(panel - columns, to + columns);
+      zero_row(kColumns - columns, to + columns);
     }
   } else {
-    if (columns < panel) std::fill_n(out, depth * panel, T(0));
+    if (columns < kColumns) std::fill_n(out, depth * kColumns, T(0));
     for (Index j = 0; j < columns; ++j) {
       const T* from = b.data + (first + j) * b.column_stride;
-      for (Index k = 0; k < depth; ++k) out[k * panel + j] = from[k * b.row_stride];
+      for (Index k = 0; k < depth; ++k) out[k * kColumns + j] = from[k * b.row_stride];
     }
   }
 }
@@ -137,19 +140,19 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
   if (depth == 0 && into == Into::overwrite) c.map().setZero();
-  alignas(kVectorBytes) T panel[kDepth * kPanel<T>];
+  alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
     const Index rows = std::min(kDepth, depth - k);
     const Operand<T> left{a.data + k * a.column_stride, a.row_stride, a.column_stride};
     const Operand<T> right{b.data + k * b.row_stride, b.row_stride, b.column_stride};
     for (Index j = 0; j < c.columns; j += kPanel<T>) {
       const Index columns = std::min(kPanel<T>, c.columns - j);
-      pack_panel(right, rows, j, columns, panel);
+      pack_panel(right, rows, j, columns, panel.data());
       const bool add = into == Into::add || k > 0;
       if (columns > kLanes<T>) {
-        multiply_panel<T, 2>(left, panel, rows, c.slice(j, columns), add);
+        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add);
       } else {
-        multiply_panel<T, 1>(left, panel, rows, c.slice(j, columns), add);
+        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add);
       }
     }
   }

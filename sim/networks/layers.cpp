@@ -68,12 +68,12 @@ void embedding_backward(MatrixView<const T> dx,
 
 template <class T>
 void sinusoidal_code(MatrixView<T> code) {
-  constexpr double base = 10000;
+  constexpr double kBase = 10000;
   for (Index p = 0; p < code.rows; ++p) {
     for (Index j = 0; j < code.columns; ++j) {
-      const auto pair = static_cast<double>(j / 2 * 2);
+      const auto pair = static_cast<double>(j - j % 2);
       const double angle =
-          static_cast<double>(p) * std::pow(base, -pair / static_cast<double>(code.columns));
+          static_cast<double>(p) * std::pow(kBase, -pair / static_cast<double>(code.columns));
       code.row(p)[j] = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -98,15 +99,15 @@ double read_number(const char* bytes) {
 Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
   // Magic, version (2 bytes), length of the header (2 bytes in version 1, else 4), header: a Python
   // dictionary.
-  constexpr std::size_t version_at = 6;
-  constexpr std::size_t length_at = 8;
-  const std::size_t length_size = bytes.size() > version_at && bytes[version_at] == 1 ? 2 : 4;
-  if (bytes.size() < length_at + length_size) fail(name, "truncated .npy header");
+  constexpr std::size_t kVersionAt = 6;
+  constexpr std::size_t kLengthAt = 8;
+  const std::size_t length_size = bytes.size() > kVersionAt && bytes[kVersionAt] == 1 ? 2 : 4;
+  if (bytes.size() < kLengthAt + length_size) fail(name, "truncated .npy header");
   std::uint32_t length = 0;
-  std::memcpy(&length, bytes.data() + length_at, length_size);
-  const std::size_t data_at = length_at + length_size + length;
+  std::memcpy(&length, bytes.data() + kLengthAt, length_size);
+  const std::size_t data_at = kLengthAt + length_size + length;
   if (bytes.size() < data_at) fail(name, "truncated .npy header");
-  const std::string_view header = bytes.substr(length_at + length_size, length);
+  const std::string_view header = bytes.substr(kLengthAt + length_size, length);
   // What stands between `open` and `close` behind a key.
   const auto field = [&](std::string_view key, std::string_view open, std::string_view close) {
     const std::size_t at = header.find(key);
@@ -124,8 +125,8 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
   for (const std::string_view part : split(field("'shape'", "(", ")"))) {
     if (part.empty()) continue;
     const auto size = number(part);
-    constexpr double largest = 1e12;
-    if (!size || *size < 0 || *size > largest) fail(name, "malformed .npy shape");
+    constexpr double kLargest = 1e12;
+    if (!size || *size < 0 || *size > kLargest) fail(name, "malformed .npy shape");
     shape.push_back(static_cast<std::uint64_t>(*size));
   }
   if (shape.empty() || shape.size() > 2) {
@@ -138,18 +139,17 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
     std::size_t size;
     double (*read)(const char*);
   };
-  constexpr Kind kinds[] = {{"<f2", 2, read_number<Eigen::half>},
-                            {"<f4", 4, read_number<float>},
-                            {"<f8", 8, read_number<double>},
-                            {"<i4", 4, read_number<std::int32_t>},
-                            {"<i8", 8, read_number<std::int64_t>}};
-  const auto kind = std::ranges::find(kinds, type, &Kind::descriptor);
-  if (kind == std::end(kinds))
+  constexpr auto kKinds = std::to_array<Kind>({{"<f2", 2, read_number<Eigen::half>},
+                                               {"<f4", 4, read_number<float>},
+                                               {"<f8", 8, read_number<double>},
+                                               {"<i4", 4, read_number<std::int32_t>},
+                                               {"<i8", 8, read_number<std::int64_t>}});
+  const auto kind = std::ranges::find(kKinds, type, &Kind::descriptor);
+  if (kind == kKinds.end())
     fail(name, fmt::format("numbers of type '{}', expected <f2, <f4, <f8, <i4 or <i8", type));
   const double expected = static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
   if (expected == 0) fail(name, "an empty array");
-  if (static_cast<double>((bytes.size() - data_at) / kind->size) != expected ||
-      (bytes.size() - data_at) % kind->size != 0) {
+  if (static_cast<double>(bytes.size() - data_at) != expected * static_cast<double>(kind->size)) {
     fail(name,
          fmt::format("{} bytes of data, expected {} x {} numbers of {} bytes",
                      bytes.size() - data_at,

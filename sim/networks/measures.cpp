@@ -58,7 +58,7 @@ std::optional<double> stable_rank(const Eigen::MatrixXd& w) {
 }
 
 std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {
-  constexpr Index block = 256;  // columns whose products are held at a time
+  constexpr Index kBlock = 256;  // columns whose products are held at a time
   Eigen::MatrixXd unit(w.rows(), w.cols());
   Index count = 0;
   for (Index j = 0; j < w.cols(); ++j) {
@@ -67,8 +67,8 @@ std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {
   }
   if (count < 2) return std::nullopt;
   double sum = 0;  // over ordered pairs, with the diagonal
-  for (Index j = 0; j < count; j += block) {
-    const Index columns = std::min(block, count - j);
+  for (Index j = 0; j < count; j += kBlock) {
+    const Index columns = std::min(kBlock, count - j);
     const Eigen::MatrixXd cosines = unit.leftCols(count).transpose() * unit.middleCols(j, columns);
     sum += cosines.cwiseAbs().sum();
   }
@@ -113,9 +113,9 @@ MatrixMeasures measure(const Eigen::MatrixXd& w) {
                    .spectral_norm = spectral_norm(w)};
   if (m.spectral_norm > 0) m.stable_rank = std::pow(m.frobenius_norm / m.spectral_norm, 2);
   m.mean_abs_cosine = mean_abs_cosine(w);
-  constexpr double tolerance = 1e-4;  // rows of single- or half-precision softmax outputs
+  constexpr double kTolerance = 1e-4;  // rows of single- or half-precision softmax outputs
   if (w.size() > 0 && w.minCoeff() >= 0 &&
-      ((w.rowwise().sum().array() - 1).abs() <= tolerance).all()) {
+      ((w.rowwise().sum().array() - 1).abs() <= kTolerance).all()) {
     const RowMatrix<double> rows = w;
     m.attention_entropy = mean_row_entropy({rows.data(), rows.rows(), rows.cols(), rows.cols()});
   }

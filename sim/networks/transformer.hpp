@@ -38,8 +38,8 @@ class Transformer {
   Transformer(const Transformer&) =
       delete;  // views into the workspace; copy parameters().values() instead
   Transformer& operator=(const Transformer&) = delete;
-  Transformer(Transformer&&) = default;
-  Transformer& operator=(Transformer&&) = default;
+  Transformer(Transformer&&) noexcept = default;
+  Transformer& operator=(Transformer&&) noexcept = default;
   ~Transformer() = default;
 
   const TransformerShape& shape() const { return shape_; }
