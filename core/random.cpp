@@ -20,6 +20,45 @@ double to_uniform(std::uint64_t word) {
   return (static_cast<double>(word >> kDroppedBits) + 0.5) * kUniformUnit;
 }
 
+/// Box-Muller in fixed batches, so that every value takes the same vectorised path wherever it
+/// stands. Angle 2 pi u with u = quarter + rest: the top two bits choose the quadrant, sine and
+/// cosine of (pi/2)(rest) in [-pi/4, pi/4] come from their Taylor polynomials (truncation below
+/// 1e-17).
+template <std::size_t Count>
+void box_muller(RandomStream& stream, double* out) {
+  constexpr std::size_t kPairs = Count / 2;
+  constexpr int kQuadrantShift = 62;
+  using Half = Eigen::Array<double, kPairs, 1>;
+  std::array<std::uint64_t, kPairs> angle_words;
+  Half radius_uniform;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    radius_uniform[static_cast<Eigen::Index>(i)] = to_uniform(stream.bits());
+    angle_words[i] = stream.bits();
+  }
+  Half quarter_turns;  // angle / (pi/2), in [-1/2, 1/2]
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    quarter_turns[static_cast<Eigen::Index>(i)] = to_uniform(angle_words[i] << 2) - 0.5;
+  }
+  const Half radius = (-2.0 * radius_uniform.log()).sqrt();
+  const Half t = quarter_turns * (std::numbers::pi / 2);
+  const Half t2 = t.square();
+  // clang-format off
+  const Half sine = t * (1.0 + t2 * (-1.0 / 6 + t2 * (1.0 / 120 + t2 * (-1.0 / 5040 + t2 * (1.0 / 362880
+      + t2 * (-1.0 / 39916800 + t2 * (1.0 / 6227020800.0 + t2 * (-1.0 / 1307674368000.0))))))));
+  const Half cosine = 1.0 + t2 * (-1.0 / 2 + t2 * (1.0 / 24 + t2 * (-1.0 / 720 + t2 * (1.0 / 40320
+      + t2 * (-1.0 / 3628800 + t2 * (1.0 / 479001600.0 + t2 * (-1.0 / 87178291200.0
+      + t2 * (1.0 / 20922789888000.0))))))));
+  // clang-format on
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const std::uint64_t quadrant = angle_words[i] >> kQuadrantShift;
+    const bool swap = (quadrant & 1U) != 0;
+    const double signed_radius = (quadrant & 2U) != 0 ? -radius[k] : radius[k];
+    out[2 * i] = signed_radius * (swap ? -sine[k] : cosine[k]);
+    out[2 * i + 1] = signed_radius * (swap ? cosine[k] : sine[k]);
+  }
+}
+
 }  // namespace
 
 std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
@@ -66,39 +105,7 @@ std::uint64_t RandomStream::below(std::uint64_t n) {
 }
 
 void RandomStream::refill_normals() {
-  // Box-Muller in fixed batches, so that every value takes the same vectorised path wherever it
-  // stands. Angle 2 pi u with u = quarter + rest: the top two bits choose the quadrant, sine and
-  // cosine of (pi/2)(rest) in [-pi/4, pi/4] come from their Taylor polynomials (truncation below
-  // 1e-17).
-  constexpr std::size_t kPairs = kBatch / 2;
-  using Half = Eigen::Array<double, kPairs, 1>;
-  Half radius_uniform;
-  Half quarter_turns;  // angle / (pi/2), in [-1/2, 1/2]
-  std::array<unsigned, kPairs> quadrant{};
-  for (std::size_t i = 0; i < kPairs; ++i) {
-    radius_uniform[static_cast<Eigen::Index>(i)] = uniform();
-    const std::uint64_t word = bits();
-    constexpr int kQuadrantShift = 62;
-    quadrant[i] = static_cast<unsigned>(word >> kQuadrantShift);
-    quarter_turns[static_cast<Eigen::Index>(i)] = to_uniform(word << 2) - 0.5;
-  }
-  const Half radius = (-2.0 * radius_uniform.log()).sqrt();
-  const Half t = quarter_turns * (std::numbers::pi / 2);
-  const Half t2 = t.square();
-  // clang-format off
-  const Half sine = t * (1.0 + t2 * (-1.0 / 6 + t2 * (1.0 / 120 + t2 * (-1.0 / 5040 + t2 * (1.0 / 362880
-      + t2 * (-1.0 / 39916800 + t2 * (1.0 / 6227020800.0 + t2 * (-1.0 / 1307674368000.0))))))));
-  const Half cosine = 1.0 + t2 * (-1.0 / 2 + t2 * (1.0 / 24 + t2 * (-1.0 / 720 + t2 * (1.0 / 40320
-      + t2 * (-1.0 / 3628800 + t2 * (1.0 / 479001600.0 + t2 * (-1.0 / 87178291200.0
-      + t2 * (1.0 / 20922789888000.0))))))));
-  // clang-format on
-  for (std::size_t i = 0; i < kPairs; ++i) {
-    const auto k = static_cast<Eigen::Index>(i);
-    const bool swap = (quadrant[i] & 1U) != 0;
-    const double sign = (quadrant[i] & 2U) != 0 ? -1.0 : 1.0;
-    normals_[2 * i] = radius[k] * sign * (swap ? -sine[k] : cosine[k]);
-    normals_[2 * i + 1] = radius[k] * sign * (swap ? cosine[k] : sine[k]);
-  }
+  box_muller<kBatch>(*this, normals_.data());
   next_normal_ = 0;
 }
 
@@ -112,7 +119,11 @@ void RandomStream::fill_uniform(std::span<double> out) {
 }
 
 void RandomStream::fill_normal(std::span<double> out) {
-  for (double& value : out) value = normal();
+  constexpr std::size_t kBulk = 4 * kBatch;
+  std::size_t i = 0;
+  for (; i < out.size() && next_normal_ != kBatch; ++i) out[i] = normal();
+  for (; i + kBulk <= out.size(); i += kBulk) box_muller<kBulk>(*this, &out[i]);
+  for (; i < out.size(); ++i) out[i] = normal();
 }
 
 void RandomStream::fill_normal(std::span<float> out) {
