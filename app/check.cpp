@@ -6,31 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/app/comparison.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/solvers/sequential.hpp"
 
 namespace attica::app {
 namespace {
 
-struct Compared {
-  std::string series;
-  Point point;
-  std::string x_name;
-  double x = 0;
-};
-
-const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
-  const auto at = std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
-    return p.series.name == series.name && p.series.x_name == series.x_name &&
-           p.series.point == series.point;
-  });
-  return at == theory.end() ? nullptr : &*at;
-}
-
-double entry(const std::vector<double>& values, std::size_t k) {
-  return values.empty() ? 0.0 : values[k];
-}
-
-Json point_object(const Compared& at, const PointVerdict& v) {
+Json point_object(const Place& at, const PointVerdict& v) {
   Json object{{"series", at.series},
               {"point", to_json(at.point)},
               {"x_name", at.x_name},
@@ -92,7 +75,7 @@ int exit_code_of(Verdict verdict) {
   return kExitDone;
 }
 
-std::string table_row(const Compared& at, const PointVerdict& v) {
+std::string table_row(const Place& at, const PointVerdict& v) {
   std::string row =
       fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10.2g} {:>6} {:>10.2g}  {}",
                   at.series,
@@ -124,7 +107,7 @@ std::string likely_cause(const Json& diagnostics) {
   return fmt::format("{}", fmt::join(causes, "; "));
 }
 
-std::string explain(std::span<const Compared> where,
+std::string explain(std::span<const Place> where,
                     std::span<const PointVerdict> points,
                     std::span<const ClaimResult> claims,
                     const std::string& cause) {
@@ -140,7 +123,7 @@ std::string explain(std::span<const Compared> where,
   constexpr std::size_t kNamed = 6;
   std::string text;
   for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
-    const Compared& at = where[order[i]];
+    const Place& at = where[order[i]];
     const PointVerdict& v = points[order[i]];
     const Point place = joined(at.point, {{at.x_name, at.x}});
     text +=
@@ -161,49 +144,35 @@ std::string explain(std::span<const Compared> where,
   return text;
 }
 
+JudgeOptions judge_options(const CheckInput& input) {
+  return {.family = input.family == "maxt" ? Family::max_statistic : Family::holm,
+          .seed = input.seed};
+}
+
+/// The verdict of a run that stops as soon as it is decided: its looks, one after the other.
+RunVerdict judge_looks(const CheckInput& input, const Comparison& whole) {
+  const GroupSequentialRule rule(*input.cap, std::max<std::size_t>(1, whole.with_theory()));
+  RunVerdict verdict;
+  for (std::size_t look = 0; look < rule.replicates().size(); ++look) {
+    if (rule.replicates()[look] > input.replicates) break;
+    const Comparison seen =
+        compare(input.rules,
+                input.theory,
+                *input.simulation,
+                {.relative_margin = input.post_hoc_margin, .replicates = rule.replicates()[look]});
+    verdict = judge_look(seen.points, rule.levels(look), verdict);
+  }
+  return verdict;
+}
+
 }  // namespace
 
 CheckRecord check(const CheckInput& input) {
-  std::vector<Compared> where;
-  std::vector<ComparedPoint> points;
-  std::size_t not_compared = 0;
-  for (const ObservedCurve& curve : input.simulation->curves()) {
-    const auto rule =
-        std::find_if(input.rules.begin(), input.rules.end(), [&](const AgreementRule& r) {
-          return r.series == curve.mean.name;
-        });
-    if (rule == input.rules.end()) continue;
-    const Prediction* prediction = find_prediction(input.theory, curve.mean);
-    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      ComparedPoint point{.theory = std::nullopt,
-                          .replicates = curve.values[k],
-                          .margin = {.absolute = rule->absolute,
-                                     .relative = input.post_hoc_margin.value_or(rule->relative)},
-                          .tails = rule->tails,
-                          .deterministic = rule->deterministic};
-      if (prediction != nullptr) {
-        const auto& x = prediction->series.x;
-        const auto at = std::find(x.begin(), x.end(), curve.mean.x[k]);
-        if (at != x.end()) {
-          const auto j = static_cast<std::size_t>(at - x.begin());
-          if (!prediction->compared.empty() && !prediction->compared[j]) {
-            ++not_compared;
-            continue;
-          }
-          point.theory = prediction->series.y[j];
-          point.margin.finite_size = entry(prediction->finite_size, j);
-          point.margin.numerical_error = entry(prediction->numerical_error, j);
-        }
-      }
-      where.push_back({curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
-      points.push_back(std::move(point));
-    }
-  }
-
+  const Comparison comparison = compare(
+      input.rules, input.theory, *input.simulation, {.relative_margin = input.post_hoc_margin});
+  const std::vector<Place>& where = comparison.places;
   const RunVerdict run =
-      judge(points,
-            {.family = input.family == "maxt" ? Family::max_statistic : Family::holm,
-             .seed = input.seed});
+      input.cap ? judge_looks(input, comparison) : judge(comparison.points, judge_options(input));
   CheckRecord record;
   record.verdict = overall(run.verdict, input.claims);
   const bool failed = input.failed || run.failed > 0;
@@ -259,7 +228,7 @@ CheckRecord check(const CheckInput& input) {
                        {"margin", margin},
                        {"rules", std::move(rules)},
                        {"post_hoc_margin", input.post_hoc_margin.has_value()},
-                       {"family", input.family},
+                       {"family", input.cap ? "bonferroni" : input.family},
                        {"counts",
                         {{"compared", run.compared},
                          {"agree", run.agree},
@@ -267,7 +236,7 @@ CheckRecord check(const CheckInput& input) {
                          {"inconclusive", run.inconclusive},
                          {"failed", run.failed},
                          {"no_theory", run.no_theory},
-                         {"not_compared", not_compared}}},
+                         {"not_compared", comparison.not_compared}}},
                        {"points", std::move(json_points)},
                        {"claims", std::move(claims)},
                        {"diagnostics", input.diagnostics}};
@@ -282,11 +251,18 @@ CheckRecord check(const CheckInput& input) {
                                     run.disagree,
                                     run.inconclusive);
   if (run.no_theory > 0) summary += fmt::format(", {} without theory", run.no_theory);
-  if (not_compared > 0)
-    summary += fmt::format(", {} recorded but outside what the theory claims", not_compared);
+  if (comparison.not_compared > 0)
+    summary +=
+        fmt::format(", {} recorded but outside what the theory claims", comparison.not_compared);
   if (failed) summary += "; some replicates or theory points FAILED numerically";
   if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
   if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";
+  if (input.cap) {
+    record.object["stopping"] = {
+        {"rule", "group-sequential"}, {"cap", *input.cap}, {"replicates", input.replicates}};
+    summary += fmt::format(
+        "; stopped by rule at {} of at most {} replicates", input.replicates, *input.cap);
+  }
   if (record.verdict == Verdict::disagree) {
     const std::string cause = likely_cause(input.diagnostics);
     record.explanation = explain(where, run.points, input.claims, cause);

@@ -3,6 +3,7 @@
 /// @brief The verdict on a run: compares recorded theory and replicates where series, point and x
 /// are equal.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,10 @@ struct CheckInput {
   std::uint64_t seed = 0;
   /// Relative margin that replaces the studies' own, given after the run: recorded as post hoc.
   std::optional<double> post_hoc_margin;
+  std::uint64_t replicates = 0;  ///< of the run
+  /// Largest number of replicates of a run that stops as soon as it is decided; empty: a fixed
+  /// number.
+  std::optional<std::size_t> cap = std::nullopt;
   bool failed = false;  ///< some replicate or theory point failed numerically
 };
 

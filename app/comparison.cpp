@@ -11,20 +11,21 @@ double entry(const std::vector<double>& values, std::size_t k) {
 
 const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
   const auto at = std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
-    return p.series.name == series.name && p.series.x_name == series.x_name && p.series.point == series.point;
+    return p.series.name == series.name && p.series.x_name == series.x_name &&
+           p.series.point == series.point;
   });
   return at == theory.end() ? nullptr : &*at;
 }
 
 }  // namespace
 
-std::string describe(const Place& place) {
-  return place.series + " at " + attica::describe(joined(place.point, {{place.x_name, place.x}}));
+std::string place_name(const Place& place) {
+  return place.series + " at " + describe(joined(place.point, {{place.x_name, place.x}}));
 }
 
 std::size_t Comparison::with_theory() const {
-  return static_cast<std::size_t>(
-      std::count_if(points.begin(), points.end(), [](const ComparedPoint& p) { return p.theory.has_value(); }));
+  return static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [](const ComparedPoint& p) { return p.theory.has_value(); }));
 }
 
 Comparison compare(std::span<const AgreementRule> rules,
@@ -33,8 +34,9 @@ Comparison compare(std::span<const AgreementRule> rules,
                    const ComparisonOptions& options) {
   Comparison result;
   for (const ObservedCurve& curve : simulation.curves()) {
-    const auto rule = std::find_if(
-        rules.begin(), rules.end(), [&](const AgreementRule& r) { return r.series == curve.mean.name; });
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const AgreementRule& r) {
+      return r.series == curve.mean.name;
+    });
     if (rule == rules.end()) continue;
     const Prediction* prediction = find_prediction(theory, curve.mean);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
@@ -59,9 +61,11 @@ Comparison compare(std::span<const AgreementRule> rules,
         }
       }
       for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
-        if (curve.replicates[k][r] < options.replicates) point.replicates.push_back(curve.values[k][r]);
+        if (curve.replicates[k][r] < options.replicates)
+          point.replicates.push_back(curve.values[k][r]);
       }
-      result.places.push_back({curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
+      result.places.push_back(
+          {curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
       result.points.push_back(std::move(point));
     }
   }

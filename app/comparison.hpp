@@ -24,7 +24,7 @@ struct Place {
 };
 
 /// @brief `test_error at lambda=0.1, alpha=0.5`
-std::string describe(const Place& place);
+std::string place_name(const Place& place);
 
 /// Points and their data, in the order of the record.
 struct Comparison {
@@ -43,7 +43,8 @@ struct ComparisonOptions {
   std::uint64_t replicates = std::numeric_limits<std::uint64_t>::max();
 };
 
-/// @brief Matches simulated curves that have a rule with predictions of equal series, point and x_name, at equal x.
+/// @brief Matches simulated curves that have a rule with predictions of equal series, point and
+/// x_name, at equal x.
 Comparison compare(std::span<const AgreementRule> rules,
                    std::span<const Prediction> theory,
                    const Replicates& simulation,

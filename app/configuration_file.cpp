@@ -13,6 +13,8 @@
 #include <set>
 #include <tuple>
 
+#include "attica/plots/draw.hpp"
+
 namespace attica::app {
 namespace {
 
@@ -346,6 +348,16 @@ std::vector<Parameter> all_parameters(const Study& study) {
        .meaning = "correction for many points: holm (any dependence) or maxt (sign flips of whole "
                   "replicates)",
        .choices = {"holm", "maxt"}},
+      {.key = "plot.style",
+       .type = ParameterType::text,
+       .fallback = Value("aps"),
+       .meaning = "figure style, after the journal whose column width it has",
+       .choices = style_names()},
+      {.key = "plot.width",
+       .type = ParameterType::text,
+       .fallback = Value("half"),
+       .meaning = "half: one column; full: the page's text width",
+       .choices = {"half", "full"}},
       {.key = "plot.formats",
        .type = ParameterType::text,
        .fallback = Value(List{"svg", "pdf", "png"}),

@@ -32,7 +32,10 @@ enum OptionGroup : unsigned {
   kMargin = 8,
   kDrawing = 16,
   kJson = 32,
-  kThreads = 64,  // --threads, --out: for the demo
+  kPower = 128,  // --power
+  kUntilDecided = 256,
+  kSpecialChecks = 512,  // --extrapolate, --self-test, --full
+  kThreads = 64,         // --threads, --out: for the demo
 };
 
 struct Verb {
@@ -75,13 +78,13 @@ constexpr Verb kVerbs[] = {
      "STUDY|CONFIG",
      "",
      "Theory, simulation, check and figure into a run folder",
-     kConfiguration | kRunning | kMargin | kJson,
+     kConfiguration | kRunning | kMargin | kUntilDecided | kJson,
      run_verb},
     {"check",
      "RUN",
      "",
      "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE",
-     kMargin | kJson,
+     kMargin | kSpecialChecks | kJson,
      check_verb},
     {"plot", "RUN", "", "Draw a run's figure again from its records", kDrawing, plot_verb},
     {"status", "RUN", "", "What of a run is done and what is missing", kJson, status_verb},
@@ -207,6 +210,31 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
     command.add_option("--width", options.width, "half (one column) or full")
         ->type_name("WIDTH")
         ->check(CLI::IsMember({"half", "full"}));
+  }
+  if (has(kUntilDecided)) {
+    command.add_flag("--until-decided",
+                     options.until_decided,
+                     "stop as soon as the verdict is known, by a rule that keeps the error rates; "
+                     "sim.replicates is the cap");
+  }
+  if (has(kPower)) {
+    command
+        .add_option(
+            "--power", options.power, "probability of AGREE if the theory is right (default 0.9)")
+        ->type_name("P")
+        ->check(CLI::Range(0.5, 0.999));
+  }
+  if (has(kSpecialChecks)) {
+    auto* extrapolate =
+        command.add_flag("--extrapolate",
+                         options.extrapolate,
+                         "verdict on the limit of infinite size, from a sweep over sizes");
+    command
+        .add_flag("--self-test",
+                  options.self_test,
+                  "measure the verdict's own error rates at this run's setting")
+        ->excludes(extrapolate);
+    command.add_flag("--full", options.full, "self-test: 14424 repetitions instead of 2201");
   }
   if (has(kJson))
     command.add_flag("--json", options.json, "print one JSON object and nothing else");

@@ -158,10 +158,13 @@ RunRecord read_run(const fs::path& folder) {
                      .complete = run.at("complete"),
                      .rules = {},
                      .family = run.at("family"),
-                     .has_failures = run.contains("failures"),
+                     .cap = std::nullopt,
+                     .statuses = run.value("statuses", Json::object()),
+                     .failures = run.value("failures", Json()),
                      .theory = {},
                      .diagnostics = theory.at("diagnostics"),
                      .pieces = run.at("pieces")};
+    if (run.contains("cap")) record.cap = run.at("cap").get<std::size_t>();
     for (const Json& rule : run.at("agreement")) {
       record.rules.push_back(
           {.series = rule.at("series"),
@@ -182,6 +185,7 @@ std::string run_json(const Work& work,
                      const std::string& name,
                      std::size_t piece_count,
                      const std::vector<AgreementRule>& rules,
+                     std::optional<std::size_t> cap,
                      const Replicates* finished) {
   Json agreement = Json::array();
   for (const AgreementRule& rule : rules) {
@@ -201,6 +205,7 @@ std::string run_json(const Work& work,
            {"family", work.configuration.values.text("check.family")},
            {"agreement", std::move(agreement)},
            {"complete", finished != nullptr}};
+  if (cap) run["cap"] = *cap;
   if (finished != nullptr) {
     run["statuses"] = finished->statuses();
     if (!finished->failures().empty()) run["failures"] = finished->failures();

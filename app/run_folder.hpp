@@ -66,7 +66,9 @@ struct RunRecord {
   bool complete = false;
   std::vector<AgreementRule> rules;
   std::string family;
-  bool has_failures = false;
+  std::optional<std::size_t> cap;  ///< of a run that stops as soon as it is decided
+  Json statuses;  ///< how many replicates ended with each status; finished runs only
+  Json failures;  ///< messages of failed replicates; null if there are none
   std::vector<Prediction> theory;
   Json diagnostics;
   std::size_t pieces = 0;  ///< number of pieces of the whole run
@@ -76,10 +78,12 @@ struct RunRecord {
 RunRecord read_run(const std::filesystem::path& folder);
 
 /// @brief The text of run.json.
+/// @param finished all replicates, once the run is complete; else nullptr
 std::string run_json(const Work& work,
                      const std::string& name,
                      std::size_t piece_count,
                      const std::vector<AgreementRule>& rules,
+                     std::optional<std::size_t> cap,
                      const Replicates* finished);
 
 /// @brief The text of theory.json: predictions with their allowances, and diagnostics.

@@ -63,7 +63,10 @@ int doctor_verb(const Options& options, const Registry& registry);
 std::vector<AgreementRule> agreement_rules(const Work& work);
 
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
-int extrapolate_check(const Options& options, const Study& study, const RunRecord& run, const Replicates& replicates);
+int extrapolate_check(const Options& options,
+                      const Study& study,
+                      const RunRecord& run,
+                      const Replicates& replicates);
 int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates);
 
 }  // namespace attica::app

@@ -37,7 +37,9 @@ Pilot run_pilot(const Work& work, int threads, bool quiet) {
       all,
       [&](const PieceOfRun& piece, const PartRecord& part) {
         const auto k = static_cast<std::size_t>(
-            std::find_if(all.begin(), all.end(), [&](const PieceOfRun& p) { return p.file_name() == piece.file_name(); }) -
+            std::find_if(all.begin(),
+                         all.end(),
+                         [&](const PieceOfRun& p) { return p.file_name() == piece.file_name(); }) -
             all.begin());
         const std::lock_guard lock(guard);
         parts[k] = part;
@@ -68,12 +70,14 @@ std::string size_text(double bytes) {
 
 int plan_verb(const Options& options, const Registry& registry) {
   const Work work = prepare(read_configuration(
-      {.target = options.target, .preset = options.preset, .overrides = options.overrides}, registry));
+      {.target = options.target, .preset = options.preset, .overrides = options.overrides},
+      registry));
   const CheckedConfiguration& c = work.configuration;
   const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const Pilot pilot = run_pilot(work, threads, options.quiet);
-  const Comparison comparison = compare(agreement_rules(work), theory.predictions, pilot.replicates);
+  const Comparison comparison =
+      compare(agreement_rules(work), theory.predictions, pilot.replicates);
   std::vector<PilotPoint> points;
   std::vector<std::size_t> index;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
@@ -86,20 +90,29 @@ int plan_verb(const Options& options, const Registry& registry) {
                       .seconds = 0});
     index.push_back(k);
   }
-  if (points.empty()) throw Error(ErrorKind::input, fmt::format("study '{}' compares nothing that could be planned", c.study->name));
-  for (PilotPoint& p : points) p.seconds = pilot.seconds_per_replicate / static_cast<double>(points.size());
-  const Plan plan = plan_run(points, {.power = options.power, .points = points.size(), .shared = true}, static_cast<std::size_t>(threads));
+  if (points.empty())
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' compares nothing that could be planned", c.study->name));
+  for (PilotPoint& p : points)
+    p.seconds = pilot.seconds_per_replicate / static_cast<double>(points.size());
+  const Plan plan = plan_run(points,
+                             {.power = options.power, .points = points.size(), .shared = true},
+                             static_cast<std::size_t>(threads));
 
   std::size_t hardest = 0;
   for (std::size_t k = 0; k < plan.replicates.size(); ++k) {
-    if (!plan.replicates[k] || (plan.replicates[hardest] && *plan.replicates[k] > *plan.replicates[hardest])) hardest = k;
+    if (!plan.replicates[k] ||
+        (plan.replicates[hardest] && *plan.replicates[k] > *plan.replicates[hardest]))
+      hardest = k;
     if (!plan.replicates[k]) break;
   }
-  const std::string place = describe(comparison.places[index[hardest]]);
+  const std::string place = place_name(comparison.places[index[hardest]]);
   if (!plan.run_replicates || !plan.seconds) {
     throw Error(ErrorKind::input,
-                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below what the theory neglects",
-                            place, points[hardest].margin),
+                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below "
+                            "what the theory neglects",
+                            place,
+                            points[hardest].margin),
                 "check.margin");
   }
   const auto rounded = [](double n) { return static_cast<std::int64_t>(std::ceil(n)); };
@@ -111,7 +124,8 @@ int plan_verb(const Options& options, const Registry& registry) {
                      {"points", points.size()},
                      {"pilot_replicates", kPilotReplicates},
                      {"replicates", rounded(plan.run_replicates->expected)},
-                     {"replicates_range", {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
+                     {"replicates_range",
+                      {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
                      {"seconds", plan.seconds->expected},
                      {"seconds_range", {plan.seconds->low, plan.seconds->high}},
                      {"threads", threads},
@@ -119,25 +133,38 @@ int plan_verb(const Options& options, const Registry& registry) {
                      {"hardest_point", place}},
                     2));
   } else {
-    fmt::print("pilot        {} replicates of {} points\n"
-               "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
-               "time         {} ({} to {}) on {} threads\n"
-               "disk         {}\n"
-               "hardest      {}\n"
-               "then         attica run {} --replicates {}\n",
-               kPilotReplicates, points.size(),
-               rounded(plan.run_replicates->expected), rounded(plan.run_replicates->low), rounded(plan.run_replicates->high), options.power,
-               duration_text(plan.seconds->expected), duration_text(plan.seconds->low), duration_text(plan.seconds->high), threads,
-               size_text(bytes),
-               place,
-               options.target, rounded(plan.run_replicates->expected));
+    fmt::print(
+        "pilot        {} replicates of {} points\n"
+        "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
+        "time         {} ({} to {}) on {} threads\n"
+        "disk         {}\n"
+        "hardest      {}\n"
+        "then         attica run {} --replicates {}\n",
+        kPilotReplicates,
+        points.size(),
+        rounded(plan.run_replicates->expected),
+        rounded(plan.run_replicates->low),
+        rounded(plan.run_replicates->high),
+        options.power,
+        duration_text(plan.seconds->expected),
+        duration_text(plan.seconds->low),
+        duration_text(plan.seconds->high),
+        threads,
+        size_text(bytes),
+        place,
+        options.target,
+        rounded(plan.run_replicates->expected));
   }
   return kExitDone;
 }
 
-int extrapolate_check(const Options& options, const Study& study, const RunRecord& run, const Replicates& replicates) {
+int extrapolate_check(const Options& options,
+                      const Study& study,
+                      const RunRecord& run,
+                      const Replicates& replicates) {
   if (study.size_coordinate.empty()) {
-    throw Error(ErrorKind::input, fmt::format("study '{}' names no size to extrapolate in", study.name));
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' names no size to extrapolate in", study.name));
   }
   const std::string& size_name = study.size_coordinate;
   // Group the compared points that differ in their size only.
@@ -148,55 +175,86 @@ int extrapolate_check(const Options& options, const Study& study, const RunRecor
     double absolute = 0;
   };
   std::map<std::string, Group> groups;
-  const Comparison comparison = compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+  const Comparison comparison =
+      compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
     Place place = comparison.places[k];
-    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) { return c.first == size_name; });
+    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) {
+      return c.first == size_name;
+    });
     if (size == place.point.end() || !p.theory) continue;
     const SampleSummary s = summarise(p.replicates);
     if (s.n < 2 || s.sem == 0) continue;
     const double n = std::get<double>(size->second);
     place.point.erase(size);
-    Group& group = groups[describe(place)];
+    Group& group = groups[place_name(place)];
     // Differences relative to the theory: its own value may change with the size.
     const double scale = *p.theory == 0 ? 1.0 : std::abs(*p.theory);
-    group.points.push_back({.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
+    group.points.push_back(
+        {.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
     group.relative = p.margin.relative;
     group.absolute = std::max(group.absolute, p.margin.absolute / scale);
   }
   std::erase_if(groups, [](const auto& g) { return g.second.points.size() < 3; });
   if (groups.empty()) {
     throw Error(ErrorKind::input,
-                fmt::format("no point was simulated at three sizes or more: sweep them with sweep.{0} = [..], at the same x",
+                fmt::format("no point was simulated at three sizes or more: sweep them with "
+                            "sweep.{0} = [..], at the same x",
                             size_name));
   }
   Verdict worst = Verdict::agree;
   Json list = Json::array();
-  std::string table = fmt::format("limit of (simulation - theory)/theory as {} grows, d = a + b {}^-{}\n", size_name, size_name,
-                                  study.size_power);
+  std::string table =
+      fmt::format("limit of (simulation - theory)/theory as {} grows, d = a + b {}^-{}\n",
+                  size_name,
+                  size_name,
+                  study.size_power);
   for (auto& [name, group] : groups) {
-    const LimitVerdict v = judge_limit(group.points, study.size_power, group.relative + group.absolute);
-    if (v.verdict == Verdict::disagree || (v.verdict == Verdict::inconclusive && worst == Verdict::agree)) worst = v.verdict;
-    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}], margin {:.3g}: {}{}\n", name, v.fit.limit, v.interval.low,
-                         v.interval.high, group.relative + group.absolute, describe(v.verdict),
+    const LimitVerdict v =
+        judge_limit(group.points, study.size_power, group.relative + group.absolute);
+    if (v.verdict == Verdict::disagree ||
+        (v.verdict == Verdict::inconclusive && worst == Verdict::agree))
+      worst = v.verdict;
+    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}], margin {:.3g}: {}{}\n",
+                         name,
+                         v.fit.limit,
+                         v.interval.low,
+                         v.interval.high,
+                         group.relative + group.absolute,
+                         describe(v.verdict),
                          v.reason.empty() ? "" : "; " + v.reason);
-    list.push_back({{"point", name}, {"limit", v.fit.limit}, {"interval90", {v.interval.low, v.interval.high}},
-                    {"slope", v.fit.slope}, {"p_fit", v.fit.p_fit}, {"sizes", group.points.size()},
-                    {"verdict", describe(v.verdict)}, {"reason", v.reason}});
+    list.push_back({{"point", name},
+                    {"limit", v.fit.limit},
+                    {"interval90", {v.interval.low, v.interval.high}},
+                    {"slope", v.fit.slope},
+                    {"p_fit", v.fit.p_fit},
+                    {"sizes", group.points.size()},
+                    {"verdict", describe(v.verdict)},
+                    {"reason", v.reason}});
   }
   if (options.json) {
-    fmt::print("{}\n", dump({{"study", study.name}, {"run", run.path.string()}, {"verdict", describe(worst)},
-                             {"size", size_name}, {"power", study.size_power}, {"limits", std::move(list)}}, 2));
+    fmt::print("{}\n",
+               dump({{"study", study.name},
+                     {"run", run.path.string()},
+                     {"verdict", describe(worst)},
+                     {"size", size_name},
+                     {"power", study.size_power},
+                     {"limits", std::move(list)}},
+                    2));
   } else {
     fmt::print("{}{}: extrapolated limits\n", table, describe(worst));
   }
-  return worst == Verdict::agree ? kExitDone : worst == Verdict::disagree ? kExitDisagree : kExitInconclusive;
+  return worst == Verdict::agree      ? kExitDone
+         : worst == Verdict::disagree ? kExitDisagree
+                                      : kExitInconclusive;
 }
 
 int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates) {
-  // The run's own setting: number of points and replicates, and the typical margin in units of the spread.
-  const Comparison comparison = compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+  // The run's own setting: number of points and replicates, and the typical margin in units of the
+  // spread.
+  const Comparison comparison =
+      compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
   std::vector<double> ratios;
   double skewness = 0;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
@@ -213,7 +271,9 @@ int self_test_check(const Options& options, const RunRecord& run, const Replicat
   if (ratios.empty() || fewest < kFewestReplicates) {
     throw Error(ErrorKind::input, "the self-test needs compared points with at least 8 replicates");
   }
-  std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2), ratios.end());
+  std::nth_element(ratios.begin(),
+                   ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
+                   ratios.end());
   const SelfTest result = self_test({.points = ratios.size(),
                                      .replicates = fewest,
                                      .margin = ratios[ratios.size() / 2],
@@ -222,21 +282,54 @@ int self_test_check(const Options& options, const RunRecord& run, const Replicat
                                      .runs = options.full ? kFullSelfTestRuns : kSelfTestRuns,
                                      .seed = run.seed});
   Json rows = Json::array();
-  std::string table = fmt::format("{} points, {} replicates, margin {:.3g} standard deviations\n{:<20} {:<26} {:<24} {:>8} {:>9} {:>20}\n",
-                                  ratios.size(), fewest, ratios[ratios.size() / 2], "family", "planted", "rate", "stated", "measured", "99 % limits");
+  std::string table = fmt::format(
+      "{} points, {} replicates, margin {:.3g} standard deviations\n{:<20} {:<26} {:<24} {:>8} "
+      "{:>9} {:>20}\n",
+      ratios.size(),
+      fewest,
+      ratios[ratios.size() / 2],
+      "family",
+      "planted",
+      "rate",
+      "stated",
+      "measured",
+      "99 % limits");
   for (const SelfTestRow& row : result.rows) {
     const double measured = row.count.fraction();
-    table += fmt::format("{:<20} {:<26} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n", row.family, row.planted, row.rate,
-                         row.stated, measured, row.limits.low, row.limits.high,
-                         !row.promised ? "not promised" : row.pass ? "pass" : "FAIL");
-    rows.push_back({{"family", row.family}, {"planted", row.planted}, {"rate", row.rate}, {"stated", row.stated},
-                    {"measured", measured}, {"limits", {row.limits.low, row.limits.high}}, {"promised", row.promised}, {"pass", row.pass}});
+    table += fmt::format("{:<20} {:<26} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n",
+                         row.family,
+                         row.planted,
+                         row.rate,
+                         row.stated,
+                         measured,
+                         row.limits.low,
+                         row.limits.high,
+                         !row.promised ? "not promised"
+                         : row.pass    ? "pass"
+                                       : "FAIL");
+    rows.push_back({{"family", row.family},
+                    {"planted", row.planted},
+                    {"rate", row.rate},
+                    {"stated", row.stated},
+                    {"measured", measured},
+                    {"limits", {row.limits.low, row.limits.high}},
+                    {"promised", row.promised},
+                    {"pass", row.pass}});
   }
   if (options.json) {
-    fmt::print("{}\n", dump({{"study", run.study}, {"run", run.path.string()}, {"pass", result.pass}, {"warning", result.warning}, {"rows", std::move(rows)}}, 2));
+    fmt::print("{}\n",
+               dump({{"study", run.study},
+                     {"run", run.path.string()},
+                     {"pass", result.pass},
+                     {"warning", result.warning},
+                     {"rows", std::move(rows)}},
+                    2));
   } else {
-    fmt::print("{}{}{}\n", table, result.warning.empty() ? "" : "warning: " + result.warning + "\n",
-               result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");
+    fmt::print(
+        "{}{}{}\n",
+        table,
+        result.warning.empty() ? "" : "warning: " + result.warning + "\n",
+        result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");
   }
   return result.pass ? kExitDone : kExitNumerical;
 }

@@ -195,23 +195,31 @@ std::string PieceOfRun::file_name() const {
                      piece.first_replicate + piece.replicates - 1);
 }
 
-std::vector<PieceOfRun> pieces(const Work& work, std::uint64_t replicates) {
+std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> ends) {
   std::vector<PieceOfRun> all;
-  for (std::size_t k = 0; k < work.problems.size(); ++k) {
-    const Problem& problem = work.problems[k];
-    for (std::size_t point = 0; point < problem.experiment->points(); ++point) {
-      const std::uint64_t block = problem.experiment->replicates_per_piece(point);
-      for (std::uint64_t first = 0; first < replicates; first += block) {
-        all.push_back({.problem = k,
-                       .piece = {.point = point,
-                                 .stream_point = problem.first_point + point,
-                                 .first_replicate = first,
-                                 .replicates = std::min(block, replicates - first),
-                                 .seed = work.seed()}});
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : ends) {
+    for (std::size_t k = 0; k < work.problems.size(); ++k) {
+      const Problem& problem = work.problems[k];
+      for (std::size_t point = 0; point < problem.experiment->points(); ++point) {
+        const std::uint64_t block = problem.experiment->replicates_per_piece(point);
+        for (std::uint64_t first = begin; first < end; first += block) {
+          all.push_back({.problem = k,
+                         .piece = {.point = point,
+                                   .stream_point = problem.first_point + point,
+                                   .first_replicate = first,
+                                   .replicates = std::min(block, end - first),
+                                   .seed = work.seed()}});
+        }
       }
     }
+    begin = end;
   }
   return all;
+}
+
+std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates) {
+  return pieces(work, std::span(&replicates, 1));
 }
 
 }  // namespace attica::app

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,9 @@ struct PieceOfRun {
 };
 
 /// @brief All pieces, in the order of the record.
-std::vector<PieceOfRun> pieces(const Work& work, std::uint64_t replicates);
+/// @param ends replicate numbers at which the run may stop, rising; the last is the number of
+/// replicates. No piece reaches across one.
+std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> ends);
+std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates);
 
 }  // namespace attica::app

@@ -1,0 +1,37 @@
+#pragma once
+/// @file
+/// @brief From a recorded run to its verdict and figure: the one way both `run` and the later verbs
+/// go.
+
+#include <optional>
+#include <vector>
+
+#include "attica/app/check.hpp"
+#include "attica/app/run_folder.hpp"
+#include "attica/plots/draw.hpp"
+
+namespace attica::app {
+
+/// @brief The configuration a run recorded. @throws Error of kind storage if it is damaged
+CheckedConfiguration recorded_configuration(const RunRecord& run,
+                                            const std::vector<Study>& registry);
+
+/// @brief The verdict.
+/// @param margin relative margin given after the run; recorded as post hoc
+CheckRecord judge_run(const RunRecord& run,
+                      const CheckedConfiguration& configuration,
+                      const Replicates& replicates,
+                      std::optional<double> margin = std::nullopt);
+
+/// @brief What the run's figure is drawn from.
+FigureData figure_data(const RunRecord& run,
+                       const Replicates& replicates,
+                       const CheckRecord& verdict);
+
+/// @brief How it is drawn: into plots/ of the run folder, as configured, with the run's identity
+/// inside the files.
+DrawOptions draw_options(const RunRecord& run,
+                         const Configuration& values,
+                         const CheckRecord& verdict);
+
+}  // namespace attica::app
