@@ -216,12 +216,18 @@ says runs/digits-????????/check.json '"likely_cause": "the data are not Gaussian
 run 1 check runs/digits-????????
 says out "likely cause: the data are not Gaussian"
 
-# A number that overflows in the theory is a numerical failure: exit 4, never a verdict.
+# Numbers that overflow are a numerical failure: exit 4, named, never a verdict and never "nan".
 printf '1e300,0\n0,1e300\n' >huge.csv
-"$program" theory $study --set 'model.covariance="explicit"' --set 'model.file="huge.csv"' \
-  --set 'sweep.lambda=[1.0]' --set 'sweep.alpha=[2.0]' >out 2>err
-[ $? -eq 4 ] || [ ! -s err ] || fail "theory of a huge covariance: $(cat err)"
-grep -qi 'nan\|inf' out && fail "a non-finite number was printed"
+huge="--set model.covariance=\"explicit\" --set model.file=\"huge.csv\" --set sweep.lambda=[1.0] --set sweep.alpha=[2.0]"
+run 4 theory $study $huge
+says err "failed numerically"
+[ "$(wc -l <out)" -eq 1 ] || fail "a failed point is in theory's CSV"
+run 4 theory $study $huge --json
+one_json out
+says out '"failed"'
+run 4 run $study $huge --replicates 40 --name huge --json
+says err "non-finite"
+silent out
 
 # Folders that cannot be written, damaged ones, and what is no run.
 : >file
