@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <limits>
 
@@ -30,77 +29,72 @@ MatrixXd resampled_rows(const MatrixXd& rows, Index samples, RandomStream& strea
   return drawn;
 }
 
-RidgeFits::RidgeFits(const MatrixXd& data) : data_(data) {
-  const Index samples = data_.rows();
-  const Index sites = data_.cols();
-  const double scale = 1.0 / static_cast<double>(samples);
-  gram_ = MatrixXd::Zero(std::min(samples, sites), std::min(samples, sites));
-  if (samples >= sites) {
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(data_.transpose(), scale);
+RidgeFits::RidgeFits(const MatrixXd& data, const MatrixXd& factor)
+    : samples_(data.rows()), wide_(data.rows() < data.cols()), factor_(factor) {
+  const double scale = 1.0 / static_cast<double>(samples_);
+  const Index side = std::min(data.rows(), data.cols());
+  MatrixXd gram = MatrixXd::Zero(side, side);
+  if (wide_) {
+    gram.selfadjointView<Eigen::Lower>().rankUpdate(data, scale);
   } else {
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(data_, scale);
+    gram.selfadjointView<Eigen::Lower>().rankUpdate(data.transpose(), scale);
   }
+  const Eigen::Tridiagonalization<MatrixXd> reduced(gram);
+  diagonal_ = reduced.diagonal();
+  subdiagonal_ = reduced.subDiagonal();
+  u_ = reduced.matrixQ();
+  if (wide_) u_ = std::sqrt(scale) * data.transpose() * u_;
+  uf_ = u_.transpose() * factor_;
 }
 
-RidgeFits::Inverse RidgeFits::ridge_inverse(double lambda) const {
-  const Index samples = data_.rows();
-  const Index sites = data_.cols();
-  MatrixXd shifted = gram_;
-  shifted.diagonal().array() += lambda;
-  const Eigen::LLT<MatrixXd, Eigen::Lower> cholesky(shifted);
-  if (cholesky.info() != Eigen::Success) {
-    throw Error(
-        ErrorKind::numerical,
-        fmt::format(
-            "ridge: Cholesky factorisation failed at lambda = {}, M = {}", lambda, samples));
+RidgeFits::Solution RidgeFits::solve(double lambda) const {
+  const Index n = diagonal_.size();
+  Solution s{.y = u_, .overlap = VectorXd::Zero(u_.rows()), .norm2 = VectorXd::Zero(u_.rows())};
+  // T + lambda = (1 + l) diag(p) (1 + l)^T with l below the diagonal only.
+  VectorXd pivot(n);
+  VectorXd l(n);
+  for (Index k = 0; k < n; ++k) {
+    pivot(k) = diagonal_(k) + lambda;
+    if (k > 0) {
+      l(k - 1) = subdiagonal_(k - 1) / pivot(k - 1);
+      pivot(k) -= l(k - 1) * subdiagonal_(k - 1);
+      s.y.col(k) -= l(k - 1) * s.y.col(k - 1);
+    }
+    if (!(pivot(k) > 0)) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("ridge: factorisation failed at lambda = {}, M = {}: the penalty is "
+                              "lost in the rounding of a singular Gram matrix",
+                              lambda,
+                              samples_));
+    }
   }
-  Inverse result;
-  result.g = MatrixXd::Zero(sites, sites);
-  if (samples >= sites) {
-    // S + lambda = C C^T: G = C^{-T} C^{-1}. From S = G^{-1} - lambda: [G S G]_ii = G_ii - lambda
-    // |G_i|^2, whose rounding is far below the train error except where that is zero anyway.
-    const MatrixXd root = cholesky.matrixL().solve(MatrixXd::Identity(sites, sites));
-    result.g.selfadjointView<Eigen::Lower>().rankUpdate(root.transpose());
-    result.g.triangularView<Eigen::StrictlyUpper>() = result.g.transpose();
-    result.train_top =
-        (result.g.diagonal() - lambda * result.g.colwise().squaredNorm().transpose()).cwiseMax(0.0);
-  } else {
-    // K + lambda = C C^T with K = Z Z^T / M: lambda G = 1 - B^T B, B = C^{-1} Z / sqrt(M), and Z G
-    // = (K + lambda)^{-1} Z. Everything is multiplied by lambda, which the ratios do not see.
-    MatrixXd b = data_ / std::sqrt(static_cast<double>(samples));
-    cholesky.matrixL().solveInPlace(b);
-    result.g.selfadjointView<Eigen::Lower>().rankUpdate(b.transpose(), -1.0);
-    result.g.triangularView<Eigen::StrictlyUpper>() = result.g.transpose();
-    result.g.diagonal().array() += 1.0;
-    cholesky.matrixU().solveInPlace(b);
-    result.train_top = lambda * lambda * b.colwise().squaredNorm().transpose();
+  for (Index k = n - 1; k >= 0; --k) {
+    s.y.col(k) /= pivot(k);
+    if (k + 1 < n) s.y.col(k) -= l(k) * s.y.col(k + 1);
+    s.overlap += u_.col(k).cwiseProduct(s.y.col(k));
+    s.norm2 += s.y.col(k).cwiseAbs2();
   }
-  return result;
+  return s;
 }
 
-RidgeFits::Inverse RidgeFits::ridgeless_inverse() const {
-  const Index samples = data_.rows();
-  const Index sites = data_.cols();
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(gram_);
+RidgeFits::Projector RidgeFits::projector() const {
+  Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum;
+  spectrum.computeFromTridiagonal(diagonal_, subdiagonal_);
   if (spectrum.info() != Eigen::Success) {
     throw Error(ErrorKind::numerical,
-                fmt::format("ridge: eigendecomposition failed at M = {}", samples));
+                fmt::format("ridge: eigendecomposition failed at M = {}", samples_));
   }
+  const Index sites = u_.rows();
   const VectorXd& s = spectrum.eigenvalues();
-  const double tolerance = static_cast<double>(std::max(samples, sites)) *
+  const double tolerance = static_cast<double>(std::max(samples_, sites)) *
                            std::numeric_limits<double>::epsilon() * s(s.size() - 1);
   const Index rank = (s.array() > tolerance).count();
   const VectorXd positive = s.tail(rank);
   // Right singular vectors of Z / sqrt(M) with positive singular value, L x rank.
-  MatrixXd v = spectrum.eigenvectors().rightCols(rank);
-  if (samples < sites) {
-    v = data_.transpose() * v *
-        (positive * static_cast<double>(samples)).cwiseSqrt().cwiseInverse().asDiagonal();
-  }
-  Inverse result;
-  result.g = -(v * v.transpose());
+  MatrixXd v = u_ * spectrum.eigenvectors().rightCols(rank);
+  if (wide_) v *= positive.cwiseSqrt().cwiseInverse().asDiagonal();
+  Projector result{.g = -(v * v.transpose()), .train_top = VectorXd::Zero(sites)};
   result.g.diagonal().array() += 1.0;
-  result.train_top = VectorXd::Zero(sites);
   // A site that the kernel of S does not reach is determined by the others' samples: use the
   // pseudo-inverse S^+, for which S^+ S S^+ = S^+.
   constexpr double kNoComponent = 1e-10;
@@ -112,22 +106,51 @@ RidgeFits::Inverse RidgeFits::ridgeless_inverse() const {
   return result;
 }
 
-RidgeFits::Inverse RidgeFits::inverse(double lambda) const {
-  require(lambda >= 0, "lambda", lambda, "lambda >= 0");
-  return lambda > 0 ? ridge_inverse(lambda) : ridgeless_inverse();
+RidgeFit RidgeFits::fit_from(const VectorXd& g,
+                             const MatrixXd& gf,
+                             const VectorXd& train_top,
+                             const VectorXd& norm2) const {
+  // Row i of A F is that of F - G F / G_ii; Sigma = F F^T.
+  const MatrixXd af = factor_ - g.cwiseInverse().asDiagonal() * gf;
+  const Eigen::ArrayXd g2 = g.array().square();
+  return {.test = gf.rowwise().squaredNorm().array() / g2,
+          .train = train_top.array() / g2,
+          .overlap_m = af.cwiseProduct(factor_).rowwise().sum(),
+          .overlap_q = af.rowwise().squaredNorm(),
+          .weight_norm2 = norm2.array() / g2 - 1.0};
 }
 
-RidgeErrors RidgeFits::errors(double lambda, const MatrixXd& factor) const {
-  const Inverse inv = inverse(lambda);
-  const auto diagonal_squared = inv.g.diagonal().array().square();
-  const MatrixXd gf = inv.g * factor;
-  return {.test = gf.rowwise().squaredNorm().array() / diagonal_squared,
-          .train = inv.train_top.array() / diagonal_squared};
+RidgeFit RidgeFits::fit(double lambda) const {
+  require(lambda >= 0, "lambda", lambda, "lambda >= 0");
+  if (lambda == 0) {
+    const Projector p = projector();
+    return fit_from(p.g.diagonal(), p.g * factor_, p.train_top, p.g.rowwise().squaredNorm());
+  }
+  const Solution s = solve(lambda);
+  if (wide_) {
+    // With K = Z Z^T / M = Q T Q^T: lambda G = 1 - Z^T (K + lambda)^{-1} Z / M = 1 - Y U^T, and
+    // [G S G]_ii = |Y_i|^2. Everything is multiplied by lambda, which the ratios do not see;
+    // lambda^2 G G = lambda G - lambda^2 G S G.
+    return fit_from(VectorXd::Ones(u_.rows()) - s.overlap,
+                    factor_ - s.y * uf_,
+                    lambda * lambda * s.norm2,
+                    VectorXd::Ones(u_.rows()) - s.overlap - lambda * s.norm2);
+  }
+  // S = Q T Q^T: G = Y Q^T, [G G]_ii = |Y_i|^2 and G S G = G - lambda G G, whose rounding is far
+  // below the train error except where that is zero anyway.
+  return fit_from(s.overlap, s.y * uf_, (s.overlap - lambda * s.norm2).cwiseMax(0.0), s.norm2);
 }
 
 MatrixXd RidgeFits::attention(double lambda) const {
-  const Inverse inv = inverse(lambda);
-  MatrixXd a = -(inv.g.diagonal().cwiseInverse().asDiagonal() * inv.g);
+  require(lambda >= 0, "lambda", lambda, "lambda >= 0");
+  MatrixXd g;
+  if (lambda == 0) {
+    g = projector().g;
+  } else {
+    g = solve(lambda).y * u_.transpose();
+    if (wide_) g = MatrixXd::Identity(g.rows(), g.cols()) - g;
+  }
+  MatrixXd a = -(g.diagonal().cwiseInverse().asDiagonal() * g);
   a.diagonal().setZero();
   return a;
 }

@@ -4,10 +4,9 @@
 ///
 /// Data Z (M x L, one sample a row, mean zero). For each site i the estimator on the other sites is
 ///     w_i = argmin (1/2M) sum_mu (Z_mu,i - w . Z_mu,\i)^2 + (lambda/2) |w|^2,
-/// row i of the linear attention matrix A (zero diagonal). With G = (Z^T Z / M + lambda)^{-1},
-/// block inversion gives all rows from one inverse,
-///     A_ij = -G_ij / G_ii,   test_i = [G Sigma G]_ii / G_ii^2,   train_i = [G S G]_ii / G_ii^2, S
-///     = Z^T Z / M,
+/// row i of the linear attention matrix A (zero diagonal). With S = Z^T Z / M and
+/// G = (S + lambda)^{-1}, block inversion gives all rows from one inverse,
+///     A_ij = -G_ij / G_ii,   test_i = [G Sigma G]_ii / G_ii^2,   train_i = [G S G]_ii / G_ii^2,
 /// so the test error is the exact population value of the estimator: no test sample is drawn. At
 /// lambda = 0 the limit lambda -> 0+ is taken, which is each site's minimum-norm solution (G
 /// becomes the projector on the kernel of S; sites without a component there use the pseudo-inverse
@@ -36,41 +35,62 @@ Eigen::MatrixXd resampled_rows(const Eigen::MatrixXd& rows,
                                Eigen::Index samples,
                                RandomStream& stream);
 
-/// Mean squared errors of every site's estimator; no factor 1/2.
-struct RidgeErrors {
-  Eigen::VectorXd test;   ///< population error, length L
-  Eigen::VectorXd train;  ///< error on the data, length L
+/// @brief The estimators of all sites at one penalty; vectors of length L. Errors are mean squares
+/// without factor 1/2. C is the covariance of a site's inputs, b theirs with the site, C w* = b.
+struct RidgeFit {
+  Eigen::VectorXd test;          ///< population error
+  Eigen::VectorXd train;         ///< error on the data
+  Eigen::VectorXd overlap_m;     ///< w^T C w*
+  Eigen::VectorXd overlap_q;     ///< w^T C w, so that test = Sigma_ii - 2 m + q
+  Eigen::VectorXd weight_norm2;  ///< |w|^2
 };
 
-/// @brief Ridge estimators of one data set at any number of penalties; the Gram matrix is formed
-/// once, of the smaller side.
+/// @brief Ridge estimators of one data set at any number of penalties.
+///
+/// The Gram matrix of the smaller side is brought to tridiagonal form T once, by an orthogonal
+/// transformation. Every penalty then needs one tridiagonal solution and one matrix product: a
+/// third of the preparation that eigenvectors would take, at the same cost a penalty.
 class RidgeFits {
  public:
   /// @param data Z, M x L, M >= 1, L >= 2, finite
-  explicit RidgeFits(const Eigen::MatrixXd& data);
+  /// @param factor any F (L rows) with F F^T = Sigma, the population covariance
+  RidgeFits(const Eigen::MatrixXd& data, const Eigen::MatrixXd& factor);
 
-  /// @brief Errors of all sites.
+  /// @brief Errors, overlaps and norms of all sites.
   /// @param lambda penalty >= 0
-  /// @param factor any F with F F^T = Sigma, the population covariance
   /// @throws Error of kind numerical if the factorisation fails
-  RidgeErrors errors(double lambda, const Eigen::MatrixXd& factor) const;
+  RidgeFit fit(double lambda) const;
 
   /// @brief The linear attention matrix, L x L with zero diagonal; row i is site i's estimator.
   Eigen::MatrixXd attention(double lambda) const;
 
  private:
-  /// What both results are made of. For lambda > 0 `g` is G up to the common positive factor
-  /// `1/scale`.
-  struct Inverse {
-    Eigen::MatrixXd g;          ///< L x L, symmetric
-    Eigen::VectorXd train_top;  ///< [g S g]_ii
+  /// U (T + lambda)^{-1} and what its rows sum to.
+  struct Solution {
+    Eigen::MatrixXd y;        ///< L x min(M, L)
+    Eigen::VectorXd overlap;  ///< sum over k of U_ik Y_ik
+    Eigen::VectorXd norm2;    ///< |row i of Y|^2
   };
-  Inverse inverse(double lambda) const;
-  Inverse ridge_inverse(double lambda) const;
-  Inverse ridgeless_inverse() const;
+  Solution solve(double lambda) const;
+  /// At lambda = 0: G up to a positive factor of each row, and [G S G]_ii.
+  struct Projector {
+    Eigen::MatrixXd g;
+    Eigen::VectorXd train_top;
+  };
+  Projector projector() const;
+  /// From G of any scale a row: gf = G F, train_top = [G S G]_ii, norm2 = [G G]_ii.
+  RidgeFit fit_from(const Eigen::VectorXd& g,
+                    const Eigen::MatrixXd& gf,
+                    const Eigen::VectorXd& train_top,
+                    const Eigen::VectorXd& norm2) const;
 
-  const Eigen::MatrixXd data_;
-  Eigen::MatrixXd gram_;  ///< Z^T Z / M if M >= L, else Z Z^T / M
+  Eigen::Index samples_;
+  bool wide_;  ///< M < L: the Gram matrix is Z Z^T / M
+  Eigen::MatrixXd factor_;
+  Eigen::VectorXd diagonal_;     ///< of T
+  Eigen::VectorXd subdiagonal_;  ///< of T
+  Eigen::MatrixXd u_;            ///< S = Q T Q^T: U = Q; Z Z^T / M = Q T Q^T: U = Z^T Q / sqrt(M)
+  Eigen::MatrixXd uf_;           ///< U^T F
 };
 
 }  // namespace attica

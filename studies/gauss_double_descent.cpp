@@ -92,10 +92,10 @@ class DoubleDescent : public Experiment {
                            .point = piece.stream_point,
                            .replicate = piece.first_replicate + r});
       // One data set serves every penalty.
-      const RidgeFits fits(model_.samples(samples, stream));
+      const RidgeFits fits(model_.samples(samples, stream), model_.factor());
       Outcome outcome;
       for (const double lambda : lambdas_) {
-        const RidgeErrors errors = fits.errors(model_.absolute_lambda(lambda), model_.factor());
+        const RidgeFit errors = fits.fit(model_.absolute_lambda(lambda));
         const Point point{{"lambda", lambda}};
         outcome.series.push_back({"test_error", point, "alpha", {alpha}, {errors.test.mean()}});
         outcome.series.push_back({"train_error", point, "alpha", {alpha}, {errors.train.mean()}});

@@ -27,6 +27,9 @@ struct Oracle {
   MatrixXd attention;
   VectorXd test;
   VectorXd train;
+  VectorXd overlap_m;
+  VectorXd overlap_q;
+  VectorXd weight_norm2;
 };
 
 /// Site by site: minimum-norm least squares of the augmented system, by QR. Shares nothing with the
@@ -34,7 +37,7 @@ struct Oracle {
 Oracle site_by_site(const MatrixXd& z, const MatrixXd& sigma, double lambda) {
   const Index m = z.rows();
   const Index l = z.cols();
-  Oracle o{MatrixXd::Zero(l, l), VectorXd(l), VectorXd(l)};
+  Oracle o{MatrixXd::Zero(l, l), VectorXd(l), VectorXd(l), VectorXd(l), VectorXd(l), VectorXd(l)};
   for (Index i = 0; i < l; ++i) {
     MatrixXd x(m, l - 1);
     x << z.leftCols(i), z.rightCols(l - 1 - i);
@@ -46,6 +49,10 @@ Oracle site_by_site(const MatrixXd& z, const MatrixXd& sigma, double lambda) {
     for (Index j = 0, k = 0; j < l; ++j) {
       if (j != i) o.attention(i, j) = w(k++);
     }
+    const VectorXd row = o.attention.row(i);
+    o.overlap_m(i) = row.dot(sigma.col(i));
+    o.overlap_q(i) = row.dot(sigma * row);
+    o.weight_norm2(i) = row.squaredNorm();
     VectorXd residual = -o.attention.row(i).transpose();
     residual(i) = 1;
     o.test(i) = residual.dot(sigma * residual);
@@ -62,7 +69,7 @@ TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L",
   for (Index m : {1, 4, 8, 9, 10, 25}) {
     RandomStream stream({.seed = 3, .point = static_cast<std::uint64_t>(m)});
     const MatrixXd z = gaussian_samples(factor, true, m, stream);
-    const RidgeFits fits(z);
+    const RidgeFits fits(z, factor);
     for (double lambda : {0.0, 1e-6, 0.1, 3.0}) {
       CAPTURE(m, lambda);
       const Oracle oracle = site_by_site(z, sigma, lambda);
@@ -71,9 +78,13 @@ TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L",
       const double tolerance = lambda == 0 || lambda == 1e-6 ? 1e-6 : 1e-10;
       CHECK((fits.attention(lambda) - oracle.attention).norm() <
             tolerance * (1 + oracle.attention.norm()));
-      const RidgeErrors errors = fits.errors(lambda, factor);
-      CHECK((errors.test - oracle.test).norm() < tolerance * oracle.test.norm());
-      CHECK((errors.train - oracle.train).norm() < tolerance * (1e-3 + oracle.train.norm()));
+      const RidgeFit fit = fits.fit(lambda);
+      CHECK((fit.test - oracle.test).norm() < tolerance * oracle.test.norm());
+      CHECK((fit.train - oracle.train).norm() < tolerance * (1e-3 + oracle.train.norm()));
+      CHECK((fit.overlap_m - oracle.overlap_m).norm() < tolerance * (1 + oracle.overlap_m.norm()));
+      CHECK((fit.overlap_q - oracle.overlap_q).norm() < tolerance * (1 + oracle.overlap_q.norm()));
+      CHECK((fit.weight_norm2 - oracle.weight_norm2).norm() <
+            tolerance * (1 + oracle.weight_norm2.norm()));
     }
   }
 }
@@ -91,11 +102,11 @@ TEST_CASE("RidgeFits: reference estimators of explicit data", "[sim][ridge]") {
         z(mu, j) = std::sin(1 + 1.7 * double(mu) + 2.3 * double(j) + 0.31 * double(mu * j));
       }
     }
-    const RidgeFits fits(z);
     const double lambda = c.at("lam");
     const MatrixXd factor = factor_of(ar1_covariance(l, c.at("Sigma_test").at("param")));
+    const RidgeFits fits(z, factor);
     const MatrixXd a = fits.attention(lambda);
-    const RidgeErrors errors = fits.errors(lambda, factor);
+    const RidgeFit fit = fits.fit(lambda);
     for (Index i = 0; i < l; ++i) {
       const auto k = static_cast<std::size_t>(i);
       for (Index j = 0; j < l; ++j) {
@@ -103,8 +114,8 @@ TEST_CASE("RidgeFits: reference estimators of explicit data", "[sim][ridge]") {
         CHECK_THAT(a(i, j),
                    Catch::WithinAbs(double(c.at("A")[k][static_cast<std::size_t>(j)]), 1e-10));
       }
-      CHECK_THAT(errors.test(i), Catch::WithinRel(double(c.at("test")[k]), 1e-10));
-      CHECK_THAT(errors.train(i), Catch::WithinAbs(double(c.at("train")[k]), 1e-12));
+      CHECK_THAT(fit.test(i), Catch::WithinRel(double(c.at("test")[k]), 1e-10));
+      CHECK_THAT(fit.train(i), Catch::WithinAbs(double(c.at("train")[k]), 1e-12));
     }
   }
 }
@@ -116,9 +127,9 @@ TEST_CASE("RidgeFits: lambda = 0 is the limit of small lambda, also for repeated
   RandomStream stream({.seed = 4});
   MatrixXd z = gaussian_samples(factor, true, 8, stream);
   for (Index mu = 4; mu < 8; ++mu) z.row(mu) = z.row(mu - 4);  // rank 4 with M = 8 >= L
-  const RidgeFits fits(z);
-  const RidgeErrors zero = fits.errors(0, factor);
-  const RidgeErrors small = fits.errors(1e-8, factor);
+  const RidgeFits fits(z, factor);
+  const RidgeFit zero = fits.fit(0);
+  const RidgeFit small = fits.fit(1e-8);
   CHECK((zero.test - small.test).norm() <
         1e-5 * zero.test.norm());  // O(lambda / smallest eigenvalue)
   CHECK(zero.train.cwiseAbs().maxCoeff() < 1e-12);
@@ -133,22 +144,21 @@ TEST_CASE("RidgeFits: a site outside the kernel at lambda = 0 uses the pseudo-in
   z.col(1) = z.col(0);
   const MatrixXd sigma = MatrixXd::Identity(4, 4);
   const Oracle oracle = site_by_site(z, sigma, 0);
-  const RidgeErrors errors = RidgeFits(z).errors(0, sigma);
-  CHECK((errors.test - oracle.test).norm() < 1e-10);
-  CHECK((errors.train - oracle.train).norm() < 1e-10);
+  const RidgeFit fit = RidgeFits(z, sigma).fit(0);
+  CHECK((fit.test - oracle.test).norm() < 1e-10);
+  CHECK((fit.train - oracle.train).norm() < 1e-10);
 }
 
 TEST_CASE("RidgeFits: test error equals the error on fresh samples", "[sim][ridge]") {
   const MatrixXd factor = factor_of(ar1_covariance(5, 0.6));
   RandomStream stream({.seed = 6});
-  const RidgeFits fits(gaussian_samples(factor, true, 12, stream));
+  const RidgeFits fits(gaussian_samples(factor, true, 12, stream), factor);
   const MatrixXd fresh = gaussian_samples(factor, true, 200000, stream);
   const MatrixXd residual = fresh - fresh * fits.attention(0.05).transpose();
   const VectorXd sampled = residual.colwise().squaredNorm().transpose() / 200000.0;
-  const RidgeErrors errors = fits.errors(0.05, factor);
+  const RidgeFit fit = fits.fit(0.05);
   // Relative standard error of a mean of squares of normals: sqrt(2 / n) = 0.0032; five of them.
-  for (Index i = 0; i < 5; ++i)
-    CHECK_THAT(sampled(i), Catch::WithinRel(errors.test(i), 5 * 0.00317));
+  for (Index i = 0; i < 5; ++i) CHECK_THAT(sampled(i), Catch::WithinRel(fit.test(i), 5 * 0.00317));
 }
 
 TEST_CASE("gaussian_samples: covariance F F^T", "[sim][ridge]") {
@@ -171,6 +181,13 @@ TEST_CASE("resampled_rows: every row equally likely", "[sim][ridge]") {
 }
 
 TEST_CASE("RidgeFits: refuses a negative penalty by name", "[sim][ridge]") {
-  CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2)).attention(-1.0),
+  CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2), MatrixXd::Identity(2, 2)).attention(-1.0),
                     Catch::Contains("lambda") && Catch::Contains("-1"));
+}
+
+TEST_CASE("RidgeFits: a penalty below the rounding of a singular Gram matrix is a failure",
+          "[sim][ridge]") {
+  // Equal columns make S singular; 1e-300 vanishes beside its entries.
+  CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2), MatrixXd::Identity(2, 2)).fit(1e-300),
+                    Catch::Contains("singular"));
 }
