@@ -1,7 +1,7 @@
-"""What the peers share: the set-up of one BLAS thread, timing, and the line that bench/compare reads.
+"""What the peers share: one BLAS thread, timing, and the line that bench/compare reads.
 
-Import it before numpy, scikit-learn or torch: the number of threads and the kind of CPU are read when those load.
-Debian's OpenBLAS misreads recent CPUs and falls back to kernels of 2004; with AVX-512 it is told what it runs on.
+Import it before numpy, scikit-learn or torch: they read the number of threads and the kind of CPU when they load.
+Debian's OpenBLAS does not know recent CPUs and falls back to old kernels; with AVX-512 it is told what it runs on.
 """
 import os
 import statistics
@@ -13,8 +13,11 @@ for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
 
-def report(name, iteration, least_runs=5, least_seconds=2.0):
-    """Prints `name seconds`: the median time of iteration(), after one call to warm up."""
+def report(name, iteration, least_runs=5, least_seconds=2.0, parts=1):
+    """Prints `name seconds`: the median CPU time of iteration(), times `parts` if it is only that part of one.
+
+    With more than one run, one comes before them to warm up.
+    """
     if least_runs > 1:
         iteration()
     times = []
@@ -22,4 +25,4 @@ def report(name, iteration, least_runs=5, least_seconds=2.0):
         start = time.process_time()
         iteration()
         times.append(time.process_time() - start)
-    print(f"{name} {statistics.median(times):.6g}", flush=True)
+    print(f"{name} {parts * statistics.median(times):.6g}", flush=True)
