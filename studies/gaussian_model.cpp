@@ -95,6 +95,17 @@ void refuse_unused(const Configuration& c, const std::string& covariance) {
   unused("model.standardise", {"data"});
 }
 
+GaussianMlm family_member(const Configuration& c, Index sites) {
+  const std::string& covariance = c.text("model.covariance");
+  if (covariance == "ar1") return GaussianMlm(ar1_covariance(sites, c.real("model.rho")));
+  if (covariance == "equi") return GaussianMlm(equi_covariance(sites, c.real("model.rho")));
+  if (covariance == "arrow") return GaussianMlm(arrow_covariance(sites, c.real("model.rho")));
+  RandomStream stream(
+      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+  return GaussianMlm(precision_covariance(
+      {.sites = sites, .nu = c.real("model.nu"), .tau = c.real("model.tau")}, stream));
+}
+
 void set_sites(Configuration& c, Index sites) {
   if (c.given("model.sites") && c.integer("model.sites") != sites) {
     throw invalid_parameter("model.sites",
@@ -106,21 +117,14 @@ void set_sites(Configuration& c, Index sites) {
 
 }  // namespace
 
-std::vector<Parameter> gaussian_model_parameters() {
+std::vector<Parameter> gaussian_family_parameters() {
   return {
       {.key = "model.covariance",
        .type = ParameterType::text,
        .fallback = Value("ar1"),
        .meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; precision "
-                  "(GOE/sqrt(L) + nu)^-1; "
-                  "arrow: site 0 linked to all others; explicit: from file; data: empirical, with "
-                  "its rows as population",
-       .choices = {"ar1", "equi", "precision", "arrow", "explicit", "data"}},
-      {.key = "model.sites",
-       .type = ParameterType::integer,
-       .fallback = Value(std::int64_t{60}),
-       .meaning = "number of sites L; from the file for explicit and data",
-       .range = {.low = 2, .high = 100000}},
+                  "(GOE/sqrt(L) + nu)^-1; arrow: site 0 linked to all others",
+       .choices = {"ar1", "equi", "precision", "arrow"}},
       {.key = "model.rho",
        .type = ParameterType::real,
        .fallback = Value(0.7),
@@ -137,22 +141,40 @@ std::vector<Parameter> gaussian_model_parameters() {
        .fallback = Value(1.0),
        .meaning = "precision: standard deviation of the off-diagonal entries of the GOE matrix",
        .range = {.low = 0}},
-      {.key = "model.file",
-       .type = ParameterType::file,
-       .fallback = std::nullopt,
-       .meaning =
-           "explicit: CSV of the covariance; data: CSV with a header, one row per observation"},
-      {.key = "model.standardise",
-       .type = ParameterType::flag,
-       .fallback = Value(false),
-       .meaning = "data: scale every column to unit variance"},
-      {.key = "model.lambda_unit",
-       .type = ParameterType::text,
-       .fallback = std::nullopt,
-       .meaning =
-           "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
-       .choices = {"absolute", "mean_eigenvalue"}},
   };
+}
+
+std::vector<Parameter> gaussian_model_parameters() {
+  std::vector<Parameter> parameters = gaussian_family_parameters();
+  Parameter& covariance = parameters.front();
+  covariance.meaning += "; explicit: from file; data: empirical, with its rows as population";
+  covariance.choices.insert(covariance.choices.end(), {"explicit", "data"});
+  parameters.insert(parameters.begin() + 1,
+                    {.key = "model.sites",
+                     .type = ParameterType::integer,
+                     .fallback = Value(std::int64_t{60}),
+                     .meaning = "number of sites L; from the file for explicit and data",
+                     .range = {.low = 2, .high = 100000}});
+  for (
+      Parameter& p : std::vector<Parameter>{
+          {.key = "model.file",
+        .type = ParameterType::file,
+        .fallback = std::nullopt,
+        .meaning =
+               "explicit: CSV of the covariance; data: CSV with a header, one row per observation"},
+          {.key = "model.standardise",
+          .type = ParameterType::flag,
+          .fallback = Value(false),
+          .meaning = "data: scale every column to unit variance"},
+          {.key = "model.lambda_unit",
+          .type = ParameterType::text,
+          .fallback = std::nullopt,
+          .meaning =
+               "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
+          .choices = {"absolute", "mean_eigenvalue"}}}) {
+    parameters.push_back(std::move(p));
+  }
+  return parameters;
 }
 
 GaussianModel::GaussianModel(GaussianMlm problem, double lambda_unit)
@@ -215,16 +237,12 @@ GaussianModel GaussianModel::from(Configuration& c) {
       set_sites(c, sigma.rows());
       return finished(GaussianMlm(sigma));
     });
-  const Index sites = c.integer("model.sites");
-  if (covariance == "ar1") return finished(GaussianMlm(ar1_covariance(sites, c.real("model.rho"))));
-  if (covariance == "equi")
-    return finished(GaussianMlm(equi_covariance(sites, c.real("model.rho"))));
-  if (covariance == "arrow")
-    return finished(GaussianMlm(arrow_covariance(sites, c.real("model.rho"))));
-  RandomStream stream(
-      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
-  return finished(GaussianMlm(precision_covariance(
-      {.sites = sites, .nu = c.real("model.nu"), .tau = c.real("model.tau")}, stream)));
+  return finished(family_member(c, c.integer("model.sites")));
+}
+
+GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
+  refuse_unused(c, c.text("model.covariance"));
+  return GaussianModel(family_member(c, sites), 1.0);
 }
 
 MatrixXd GaussianModel::samples(Index count, RandomStream& stream) const {

@@ -18,6 +18,10 @@ namespace attica {
 /// @brief The parameters `model.covariance` ... `model.lambda_unit`.
 std::vector<Parameter> gaussian_model_parameters();
 
+/// @brief Those of a covariance family of any size: `model.covariance` (without files), `rho`,
+/// `nu`, `tau`.
+std::vector<Parameter> gaussian_family_parameters();
+
 /// @brief A covariance and a way to draw training samples with it.
 class GaussianModel {
  public:
@@ -25,6 +29,10 @@ class GaussianModel {
   /// configuration.
   /// @throws Error of kind input naming the parameter
   static GaussianModel from(Configuration& configuration);
+  /// @brief The member with that many sites of the family that gaussian_family_parameters()
+  /// describe; penalties are absolute.
+  /// @throws Error of kind input naming the parameter
+  static GaussianModel family(const Configuration& configuration, Eigen::Index sites);
 
   const GaussianMlm& problem() const { return problem_; }
   /// @brief F with F F^T = covariance.

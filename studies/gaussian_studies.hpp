@@ -7,5 +7,8 @@
 namespace attica {
 
 Study gauss_double_descent();
+Study gauss_lambda();
+Study gauss_overlaps();
+Study gauss_sizes();
 
 }  // namespace attica

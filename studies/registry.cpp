@@ -3,7 +3,8 @@
 namespace attica {
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> all = {gauss_double_descent()};
+  static const std::vector<Study> all = {
+      gauss_double_descent(), gauss_lambda(), gauss_overlaps(), gauss_sizes()};
   return all;
 }
 

@@ -43,6 +43,8 @@ class RidgeSweep : public Experiment {
  protected:
   const GaussianModel& model() const { return model_; }
   const GaussianRidge& ridge() const { return ridge_; }
+  /// @brief N = L - 1.
+  double inputs() const { return inputs_; }
   /// @brief alpha as configured, or as the simulation realises it, ascending.
   /// @throws Error of kind input naming 'sweep.alpha' if there is less than one sample, or if there
   /// are too many to simulate
@@ -55,7 +57,7 @@ class RidgeSweep : public Experiment {
   GaussianRidge ridge_;
   RidgeAxis axis_;
   std::vector<RidgeQuantity> quantities_;
-  double inputs_;  ///< N = L - 1
+  double inputs_;
   std::vector<double> alphas_;
   std::vector<double> lambdas_;
   std::vector<Eigen::Index> sizes_;  ///< realised numbers of samples M
