@@ -68,7 +68,7 @@ Study gauss_overlaps() {
   std::vector<Parameter> parameters = gaussian_model_parameters();
   parameters.push_back(alpha_parameter(log_grid(0.2, 4, 12)));
   parameters.push_back(lambda_parameter({1e-3, 0.1, 1.0}, true));
-  parameters.push_back(replicates_parameter(1200));
+  parameters.push_back(replicates_parameter(2000));
   return {
       .name = "gauss-overlaps",
       .question = "How near to the best predictor are the ridge estimators, and how large?",
@@ -82,7 +82,7 @@ Study gauss_overlaps() {
             "w^T C w*, overlap of the estimator with the best predictor, averaged over sites"},
            {"overlap_q", "q", "w^T C w, variance of the prediction, averaged over sites"},
            {"weight_norm2", "|w|^2", "squared norm of the estimator, averaged over sites"}},
-      .presets = {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 1200 replicates", {}},
+      .presets = {{"quick", "the defaults: L = 60, 12 alpha, 3 lambda, 2000 replicates", {}},
                   {"paper",
                    "L = 400, 40 alpha, 3 lambda, 200 replicates",
                    {{"model.sites", 400},

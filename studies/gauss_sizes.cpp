@@ -131,20 +131,16 @@ class SizeSweep : public Experiment {
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<SizeSweep>(c); }
 
-Figure figure(const Configuration& c) {
+Figure figure(const Configuration&) {
   const Axis sites{.label = "sites {/:Italic L}", .scale = AxisScale::log};
-  std::string label = "{/:Italic α} = {alpha}";
-  if (c.reals("sweep.lambda").size() > 1) label += ", {/:Italic λ} = {lambda}";
   Panel flat{.x = sites,
              .y = {.label = "({/:Italic E}_{sim} / {/:Italic E}_{theory} − 1) {/:Italic M}"},
-             .layers = {{.series = "scaled_deviation", .label = label},
-                        {.series = "allowance",
-                         .label = "allowance 1/(1 − {/:Italic γ}), " + label,
-                         .reference = true}},
+             .layers = {{.series = "scaled_deviation", .label = "deviation"},
+                        {.series = "allowance", .label = "allowance 1/(1 − {/:Italic γ})"}},
              .x_name = "sites"};
   Panel error{.x = sites,
               .y = {.label = "test error {/:Italic E}_{test}"},
-              .layers = {{.series = "test_error", .label = label}},
+              .layers = {{.series = "test_error"}},
               .x_name = "sites"};
   return {.name = "gauss-sizes",
           .panels = {flat, error},
