@@ -2,7 +2,7 @@
 """Peer of the benchmark sgd_online: online SGD of the linear attention matrix, all sites, in numpy.
 
 L = 200 sites, covariance 0.6^|i-j|; a step draws B fresh samples z = F g and makes
-A += (eta/B) offdiag((Z - Z A^T)^T Z). Prints microseconds of processor time per step, the best of several runs.
+A += (eta/B) offdiag((Z - Z A^T)^T Z). Prints the processor time of a step in seconds, the best of several runs.
 """
 import sys
 import time
@@ -25,14 +25,13 @@ def run(batch, steps, rng, factor):
 def main():
     factor = np.linalg.cholesky(0.6 ** np.abs(np.subtract.outer(np.arange(L), np.arange(L))))
     rng = np.random.default_rng(1)
-    print("name,microseconds_per_step")
     for batch, steps in [(1, 2000), (64, 300)]:
         best = np.inf
         for _ in range(7):
             start = time.process_time()
             run(batch, steps, rng, factor)
             best = min(best, time.process_time() - start)
-        print(f"sgd_online/L:{L}/B:{batch},{1e6 * best / steps:.2f}")
+        print(f"sgd_online/L:{L}/B:{batch} {best / steps:.6g}")
 
 
 if __name__ == "__main__":
