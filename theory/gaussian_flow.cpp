@@ -108,8 +108,8 @@ class GaussianFlow::SiteView {
         samples_(samples),
         noise_(flow.noise_variances_[site]),
         determined_(flow.spectrum_[0] == 0 && flow.weights_(0, site) > 0) {
-    const auto w = flow.weights_.col(site);
-    const auto inverse = (spectrum_ > 0).select(1 / spectrum_, 0.0);
+    const ArrayXd w = flow.weights_.col(site);
+    const ArrayXd inverse = (spectrum_ > 0).select(1 / spectrum_, 0.0);
     coefficients_.resize(4, spectrum_.size());
     coefficients_ << spectrum_.transpose(), w.transpose(), (w * spectrum_).transpose(),
         (w * inverse).transpose();
