@@ -94,6 +94,12 @@ constexpr Verb kVerbs[] = {
      "Replicates, time and disk for a verdict, from a pilot run",
      kConfiguration | kMargin | kThreads | kPower | kJson,
      plan_verb},
+    {"measure",
+     "FILE...",
+     "",
+     "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",
+     kJson,
+     measure_verb},
     {"report", "RUN", "", "One offline HTML page of a run", 0, report_verb},
     {"compare",
      "RUN",
@@ -150,7 +156,11 @@ struct RawOptions {
 };
 
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
-  if (*verb.target != '\0') command.add_option(verb.target, options.target)->required();
+  if (verb.run == measure_verb) {
+    command.add_option("FILE", options.files, "matrix files")->required();
+  } else if (*verb.target != '\0') {
+    command.add_option(verb.target, options.target)->required();
+  }
   if (*verb.second != '\0') command.add_option(verb.second, options.second_target)->required();
   const auto has = [&](unsigned group) { return (verb.options & group) != 0; };
   if (has(kConfiguration)) {

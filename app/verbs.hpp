@@ -15,8 +15,9 @@ namespace attica::app {
 
 /// Options of all verbs; each verb offers those it uses.
 struct Options {
-  std::string target;         ///< a study, a TOML file or a run folder, as the verb says
-  std::string second_target;  ///< of verbs that take two
+  std::string target;              ///< a study, a TOML file or a run folder, as the verb says
+  std::string second_target;       ///< of verbs that take two
+  std::vector<std::string> files;  ///< of verbs that take any number
   std::string preset;
   std::vector<Override> overrides;
   int threads = 0;  ///< 0: all processors
@@ -50,6 +51,7 @@ int theory_verb(const Options& options, const Registry& registry);
 int run_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
+int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
 int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);

@@ -21,6 +21,8 @@
 #include "attica/app/runner.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/sim/networks/matrix_file.hpp"
+#include "attica/sim/networks/measures.hpp"
 #include "attica/solvers/replicates.hpp"
 
 namespace attica::app {
@@ -311,6 +313,35 @@ int compare_verb(const Options& options, const Registry& registry) {
                std::abs(points[0].z),
                points.size(),
                std::sqrt(2 * std::log(2.0 * static_cast<double>(points.size()))));
+  }
+  return kExitDone;
+}
+
+int measure_verb(const Options& options, const Registry&) {
+  Json list = Json::array();
+  for (const std::string& file : options.files) {
+    const networks::MatrixMeasures m = networks::measure(networks::read_matrix(file));
+    Json entry{{"file", file},
+               {"rows", m.rows},
+               {"columns", m.columns},
+               {"frobenius_norm", m.frobenius_norm},
+               {"spectral_norm", m.spectral_norm}};
+    // What a matrix does not have is left out: the entropy of rows that are no distributions, for
+    // one.
+    if (m.stable_rank) entry["stable_rank"] = *m.stable_rank;
+    if (m.mean_abs_cosine) entry["mean_abs_cosine"] = *m.mean_abs_cosine;
+    if (m.attention_entropy) entry["attention_entropy"] = *m.attention_entropy;
+    list.push_back(std::move(entry));
+  }
+  if (options.json) {
+    fmt::print("{}\n", dump(list, 2));
+    return kExitDone;
+  }
+  for (const Json& entry : list) {
+    for (const auto& [key, value] : entry.items()) {
+      fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    if (&entry != &list.back()) fmt::print("\n");
   }
   return kExitDone;
 }

@@ -99,6 +99,16 @@ int plan_verb(const Options& options, const Registry& registry) {
                              {.power = options.power, .points = points.size(), .shared = true},
                              static_cast<std::size_t>(threads));
 
+  // The pilot's own differences, noisy as they are, say what a theory that is off by as much would
+  // need.
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[index[k]];
+    points[k].delta = points[k].sample.mean - *p.theory;
+  }
+  const Plan if_real = plan_run(points,
+                                {.power = options.power, .points = points.size(), .shared = true},
+                                static_cast<std::size_t>(threads));
+
   std::size_t hardest = 0;
   for (std::size_t k = 0; k < plan.replicates.size(); ++k) {
     if (!plan.replicates[k] ||
@@ -126,6 +136,9 @@ int plan_verb(const Options& options, const Registry& registry) {
                      {"replicates", rounded(plan.run_replicates->expected)},
                      {"replicates_range",
                       {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
+                     {"replicates_if_pilot_differences_are_real",
+                      if_real.run_replicates ? Json(rounded(if_real.run_replicates->expected))
+                                             : Json("none")},
                      {"seconds", plan.seconds->expected},
                      {"seconds_range", {plan.seconds->low, plan.seconds->high}},
                      {"threads", threads},
@@ -136,6 +149,7 @@ int plan_verb(const Options& options, const Registry& registry) {
     fmt::print(
         "pilot        {} replicates of {} points\n"
         "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
+        "             {} if it is off by what the pilot shows\n"
         "time         {} ({} to {}) on {} threads\n"
         "disk         {}\n"
         "hardest      {}\n"
@@ -146,6 +160,8 @@ int plan_verb(const Options& options, const Registry& registry) {
         rounded(plan.run_replicates->low),
         rounded(plan.run_replicates->high),
         options.power,
+        if_real.run_replicates ? fmt::format("{}", rounded(if_real.run_replicates->expected))
+                               : "no number",
         duration_text(plan.seconds->expected),
         duration_text(plan.seconds->low),
         duration_text(plan.seconds->high),

@@ -60,7 +60,8 @@ Minimum minimise_on_grid(const std::function<double(double)>& f,
                          std::span<const double> grid,
                          double accuracy) {
   constexpr std::size_t kFewestPoints = 3;
-  require(grid.size() >= kFewestPoints, "grid", static_cast<double>(grid.size()), "at least 3 points");
+  require(
+      grid.size() >= kFewestPoints, "grid", static_cast<double>(grid.size()), "at least 3 points");
   std::vector<Sample> samples;
   samples.reserve(grid.size());
   for (const double x : grid) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/core/numeric_csv.hpp"
 
 namespace attica::networks {
 namespace {
@@ -48,45 +49,6 @@ std::vector<std::string_view> split(std::string_view line) {
     if (comma == std::string_view::npos) return fields;
     line.remove_prefix(comma + 1);
   }
-}
-
-Eigen::MatrixXd read_csv(std::string_view text, const std::string& name) {
-  std::vector<double> values;
-  Eigen::Index rows = 0;
-  std::size_t columns = 0;
-  std::size_t line_number = 0;
-  bool header_allowed = true;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    ++line_number;
-    if (line.empty()) continue;
-    const std::string where = fmt::format("{}:{}", name, line_number);
-    const auto fields = split(line);
-    if (header_allowed) {
-      header_allowed = false;
-      if (std::ranges::none_of(fields, [](std::string_view f) { return number(f).has_value(); })) {
-        columns = fields.size();
-        continue;
-      }
-    }
-    if (columns == 0) columns = fields.size();
-    if (fields.size() != columns) {
-      fail(where,
-           fmt::format("{} columns, expected {} as in the lines before", fields.size(), columns));
-    }
-    for (const std::string_view field : fields) {
-      const auto value = number(field);
-      if (!value || !std::isfinite(*value))
-        fail(where, fmt::format("'{}': expected a finite number", field));
-      values.push_back(*value);
-    }
-    ++rows;
-  }
-  if (rows == 0) fail(name, "no rows of numbers");
-  return Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
-      values.data(), rows, static_cast<Eigen::Index>(columns));
 }
 
 template <class T>
@@ -177,7 +139,7 @@ Eigen::MatrixXd read_matrix(const std::filesystem::path& file) {
   if (!in || std::filesystem::is_directory(file)) fail(file.string(), "cannot read the file");
   const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   if (bytes.starts_with(kNumpyMagic)) return read_npy(bytes, file.string());
-  return read_csv(bytes, file.string());
+  return read_numeric_csv(file, CsvHeader::optional).values;
 }
 
 }  // namespace attica::networks

@@ -11,8 +11,7 @@ namespace attica::networks {
 /// as CSV.
 ///
 /// .npy: one or two dimensions (a vector is one column), little-endian f2, f4, f8, i4 or i8, C or
-/// Fortran order. CSV: numbers separated by commas, one row per line, all rows equally long; a
-/// first line that holds no number at all is a header; blank lines are skipped.
+/// Fortran order. CSV: as read_numeric_csv, a header is optional.
 /// @throws Error (input) `FILE:LINE: what is wrong` (.npy: `FILE: ...`), also for entries that are
 /// not finite
 Eigen::MatrixXd read_matrix(const std::filesystem::path& file);

@@ -73,7 +73,7 @@ TEST_CASE("gradient_flow: ends at the minimum-norm solution", "[sim][flow]") {
   for (const Eigen::Index samples : {3, 12}) {
     const MatrixXd data = gaussian_samples(problem.factor(), true, samples, stream);
     const TrainingErrors flow = gradient_flow(problem, data, std::vector<double>{1e7});
-    const RidgeErrors ridgeless = RidgeFits(data).errors(0, problem.factor());
+    const RidgeFit ridgeless = RidgeFits(data, problem.factor()).fit(0);
     CHECK((flow.test.col(0) - ridgeless.test).cwiseAbs().maxCoeff() < 1e-9);
     CHECK((flow.train.col(0) - ridgeless.train).cwiseAbs().maxCoeff() < 1e-9);
   }
