@@ -25,10 +25,11 @@ const Study& study() {
 /// The defaults with [sim] seed, as the program supplies it, and overrides marked as given.
 Configuration configured(const Table& overrides) {
   std::vector<Parameter> parameters = study().parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = ""});
+  Parameter seed;  // member by member: GCC 12 takes the moved temporary for uninitialised
+  seed.key = "sim.seed";
+  seed.type = ParameterType::integer;
+  seed.fallback.emplace(std::int64_t{1});
+  parameters.push_back(seed);
   Configuration c(study().name, parameters);
   for (const auto& [key, value] : overrides) c.set(key, value, true);
   return c;
