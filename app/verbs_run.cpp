@@ -147,6 +147,33 @@ void reconcile(const Options& options, const RunRecord& recorded, Work& work) {
   }
 }
 
+/// Remarks for somebody who wants to resume a run whose input file has changed since: it has
+/// another hash.
+std::vector<std::string> changed_inputs(const fs::path& path,
+                                        const std::string& name,
+                                        const Work& work) {
+  std::vector<std::string> remarks;
+  if (fs::exists(path) || work.input_digests.empty() || !fs::is_directory(path.parent_path()))
+    return remarks;
+  for (const auto& entry : fs::directory_iterator(path.parent_path())) {
+    if (!entry.path().filename().string().starts_with(name + "-") ||
+        !fs::exists(entry.path() / "provenance.json")) {
+      continue;
+    }
+    const Json inputs = Json::parse(read_whole(entry.path() / "provenance.json"), nullptr, false)
+                            .value("inputs", Json::object());
+    for (const auto& [file, digest] : work.input_digests) {
+      if (inputs.contains(file) && inputs[file] != std::get<std::string>(digest)) {
+        remarks.push_back(fmt::format("'{}' has changed since run '{}': this is another run, '{}'",
+                                      file,
+                                      entry.path().string(),
+                                      path.string()));
+      }
+    }
+  }
+  return remarks;
+}
+
 int carry_out(const Options& options, Work work, ExitOnSignal& signals) {
   const std::string name = options.name.empty() ? work.configuration.study->name : options.name;
   if (name.find('/') != std::string::npos) {
@@ -154,6 +181,7 @@ int carry_out(const Options& options, Work work, ExitOnSignal& signals) {
   }
   const fs::path path = run_path(options.out, name, work);
   warn(options, work.warnings);
+  if (options.resume) warn(options, changed_inputs(path, name, work));
   const std::vector<AgreementRule> rules = agreement_rules(work);
   std::vector<std::size_t> ends = stopping_points(options, work.replicates());
   if (options.dry_run) return describe_dry_run(options, work, path, pieces(work, ends));

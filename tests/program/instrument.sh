@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# Planning, stopping early, special checks, comparing, citing, completion, manual page, measures.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+study=gauss-double-descent
+small="--set model.sites=20 --set sweep.alpha=[0.5,2.0] --set sweep.lambda=[1.0] --set plot.formats=[\"svg\"]"
+
+# plan: a number that a run then confirms.
+run 0 plan $study $small --margin 0.1 --json --quiet
+one_json out
+replicates=$(sed -n 's/^ *"replicates": \([0-9]*\),$/\1/p' out)
+[ "${replicates:-0}" -ge 30 ] || fail "plan gave no number of replicates"
+run 0 plan $study $small --margin 0.1 --quiet
+says out "replicates   $replicates"
+run 0 run $study $small --margin 0.1 --replicates "$replicates" --name planned --quiet
+says out AGREE
+run 2 plan $study $small --power 2
+
+# --until-decided: fewer replicates than the cap, the same verdict from check, no switching of rules on resume.
+run 0 run $study $small --margin 0.2 --replicates 1000 --until-decided --name early --quiet
+says out "stopped by rule at"
+early=$(echo runs/early-*)
+used=$(sed -n 's/^ *"replicates": \([0-9]*\),$/\1/p' "$early/run.json")
+[ "$used" -lt 1000 ] || fail "--until-decided used all replicates"
+cp "$early/check.json" before.json
+run 0 check "$early"
+same "$early/check.json" before.json
+run 2 run $study $small --margin 0.2 --replicates 1000 --name early --resume --quiet
+says err "--until-decided"
+cp "$early/results.csv" before.csv
+run 0 run $study $small --margin 0.2 --replicates 1000 --until-decided --name early --resume --quiet
+same "$early/results.csv" before.csv
+run 2 run $study $small --until-decided --replicates 10 --name few
+says err "at least 30"
+# Its replicates are those of an ordinary run.
+run 0 run $study $small --margin 0.2 --replicates "$used" --name ordinary --quiet
+cmp -s "$early/replicates.csv" runs/ordinary-*/replicates.csv || fail "stopping early changes replicates"
+
+# check --self-test and --extrapolate.
+planned=$(echo runs/planned-*)
+run 0 check "$planned" --self-test
+says out "the statistics keep their promises"
+run 2 check "$planned" --extrapolate
+says err "sweep.sites"
+run 0 run $study --set 'sweep.sites=[11,21,41,81]' --set 'sweep.alpha=[2.0]' --set 'sweep.lambda=[1.0]' \
+  --set 'plot.formats=["svg"]' --replicates 400 --name sizes --quiet
+run 0 check runs/sizes-* --extrapolate --margin 0.02
+says out "AGREE: extrapolated limits"
+run 0 check runs/sizes-* --extrapolate --margin 0.02 --json
+one_json out
+
+# compare, cite, config, doctor, report.
+run 0 compare "$planned" "$early" --json
+one_json out
+run 0 compare "$planned" "$planned"
+says out "parameters that differ: 0"
+says out "of which 0 differ"
+run 0 cite $study
+says out "@article{rende2024mapping,"
+says out "@software{attica,"
+run 0 cite "$planned"
+run 0 config show $study --set model.rho=0.5
+says out "rho = 0.5"
+cp out resolved.toml
+run 0 config show resolved.toml
+same out resolved.toml
+run 0 config keys $study
+says out "model.covariance"
+run 2 config shw $study
+run 0 doctor --json
+one_json out
+rm "$planned/report.html"
+run 0 report "$planned"
+present "$planned/report.html"
+says "$planned/report.html" "AGREE"
+grep -Eq '(src|href)="(https?:)?//' "$planned/report.html" && fail "the report refers to the network"
+
+# completion and manual page come from the verbs' own table.
+run 0 completion bash
+bash -n out || fail "the completion script does not parse"
+says out "--until-decided"
+run 0 completion zsh
+run 2 completion fish
+run 0 man
+for verb in demo list show init theory run check plan plot report status compare cite config measure doctor; do
+  says out ".SS \"$verb"
+done
+
+# measure: an identity, a rank-one matrix, rows that are distributions.
+printf '1,0\n0,1\n' > identity.csv
+printf '0.5,0.5\n0.25,0.75\n' > rows.csv
+run 0 measure identity.csv rows.csv --json
+says out '"stable_rank": 2.0'
+says out '"attention_entropy"'
+run 2 measure nowhere.npy
+says err nowhere.npy
+printf '1,x\n' > bad.csv
+run 2 measure bad.csv
+
+finish
