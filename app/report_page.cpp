@@ -45,7 +45,12 @@ std::string number(const Json& point, const char* key, const char* format) {
   return fmt::format(fmt::runtime(format), at->get<double>());
 }
 
-/// The TeX-like markup of labels means nothing outside the figure; captions have none.
+/// The summary without the verdict in front, which the page shows by itself.
+std::string after_verdict(const std::string& summary) {
+  const auto colon = summary.find(": ");
+  return colon == std::string::npos ? summary : summary.substr(colon + 2);
+}
+
 ReportRow point_row(const Json& point) {
   std::string coordinates;
   for (const auto& [name, value] : point.at("point").items()) {
@@ -57,7 +62,8 @@ ReportRow point_row(const Json& point) {
       needed != point.end() && needed->is_number()) {
     decided += fmt::format(" (about {} replicates would decide)", needed->get<std::size_t>());
   }
-  return {.cells = {point.at("series"),
+  return {.cells = {decided,
+                    point.at("series"),
                     coordinates,
                     fmt::format("{} = {:.5g}",
                                 point.at("x_name").get<std::string>(),
@@ -69,8 +75,7 @@ ReportRow point_row(const Json& point) {
                     number(point, "difference", "{:+.3g}"),
                     number(point, "margin", "{:.3g}"),
                     number(point, "p_agree", "{:.2g}"),
-                    number(point, "p_disagree_adjusted", "{:.2g}"),
-                    decided},
+                    number(point, "p_disagree_adjusted", "{:.2g}")},
           .verdict = verdict};
 }
 
@@ -85,12 +90,13 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
                           .study = study.name,
                           .run = fmt::format("{}-{}", record.name, record.hash),
                           .verdict = check.at("verdict"),
-                          .summary = check.at("summary"),
+                          .summary = after_verdict(check.at("summary")),
                           .neglects = study.neglects,
                           .warnings = {},
                           .figure_svg = {},
                           .caption = figure.caption,
-                          .columns = {"series",
+                          .columns = {"verdict",
+                                      "series",
                                       "point",
                                       "x",
                                       "theory",
@@ -100,8 +106,7 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
                                       "difference",
                                       "margin",
                                       "p agree",
-                                      "p disagree (adjusted)",
-                                      "verdict"},
+                                      "p disagree (adjusted)"},
                           .rows = {},
                           .claims = {},
                           .diagnostics = pairs(check.at("diagnostics")),
@@ -115,10 +120,10 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
       content.figure_svg = read_whole(svg);
     for (const Json& point : check.at("points")) content.rows.push_back(point_row(point));
     for (const Json& claim : check.at("claims")) {
-      content.claims.push_back({.cells = {claim.at("name"),
+      content.claims.push_back({.cells = {claim.at("verdict"),
+                                          claim.at("name"),
                                           claim.at("statement"),
-                                          claim.at("detail"),
-                                          claim.at("verdict")},
+                                          claim.at("detail")},
                                 .verdict = claim.at("verdict")});
     }
     content.reproduce = fmt::format(

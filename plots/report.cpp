@@ -96,12 +96,12 @@ figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child, th:nth-child(2), td:nth-child(2), .prose td { text-align: left; }
+th:nth-child(-n+3), td:nth-child(-n+3), .prose th, .prose td { text-align: left; }
 .prose td { white-space: normal; }
 thead th { background: var(--wash); }
-tr.disagree td:last-child { color: var(--disagree); font-weight: 600; }
-tr.agree td:last-child { color: var(--agree); }
-tr.inconclusive td:last-child { color: var(--open); font-weight: 600; }
+tr.disagree td:first-child { color: var(--disagree); font-weight: 600; }
+tr.agree td:first-child { color: var(--agree); }
+tr.inconclusive td:first-child { color: var(--open); font-weight: 600; }
 details { border-top: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; font-weight: 600; }
 pre { background: var(--wash); padding: .7rem; overflow-x: auto; font-size: .85rem; }
@@ -140,7 +140,7 @@ std::string report_html(const ReportContent& c) {
   html += fmt::format("<p>The theory neglects {}.</p>\n", escaped(c.neglects));
   if (!c.claims.empty()) {
     html += "<h2>Claims</h2>\n<div class=\"prose\">" +
-            table({"claim", "statement", "found", "verdict"}, c.claims) + "</div>";
+            table({"verdict", "claim", "statement", "found"}, c.claims) + "</div>";
   }
   if (!c.rows.empty()) html += "<h2>Point by point</h2>\n" + table(c.columns, c.rows);
   html += "<h2>Reproduce</h2>\n<pre>" + escaped(c.reproduce) + "</pre>\n";

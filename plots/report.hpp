@@ -30,7 +30,7 @@ struct ReportContent {
   std::string caption;
   std::vector<std::string> columns;
   std::vector<ReportRow> rows;
-  std::vector<ReportRow> claims;  ///< cells: name, statement, what was found, verdict
+  std::vector<ReportRow> claims;  ///< cells: verdict, name, statement, what was found
   TextPairs diagnostics;
   std::string configuration;  ///< TOML
   TextPairs provenance;

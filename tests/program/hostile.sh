@@ -3,30 +3,30 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 study=gauss-double-descent
-small="--set model.sites=40 --set sweep.lambda=[1.0] --set plot.formats=[\"svg\"] --replicates 400 --threads 2"
+small="--set model.sites=40 --set sweep.lambda=[1.0] --set plot.formats=[\"svg\"] --threads 2"
 
-run 0 run $study $small --margin 0.2 --name whole --quiet
+run 0 run $study $small --replicates 400 --margin 0.2 --name whole --quiet
 whole=$(echo runs/whole-*)
 
 # kill -9 at ten random moments, one after the other on the same folder.
 RANDOM=7
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-  "$program" run $study $small --margin 0.2 --name whole --out killed --resume --quiet >/dev/null 2>&1 &
+  "$program" run $study $small --replicates 400 --margin 0.2 --name whole --out killed --resume --quiet >/dev/null 2>&1 &
   pid=$!
   sleep "0.$((RANDOM % 5))$((RANDOM % 10))"
   kill -9 $pid 2>/dev/null
   wait $pid 2>/dev/null
 done
-run 0 run $study $small --margin 0.2 --name whole --out killed --resume --quiet
+run 0 run $study $small --replicates 400 --margin 0.2 --name whole --out killed --resume --quiet
 for file in results.csv replicates.csv theory.json; do cmp -s killed/whole-*/$file "$whole/$file" || fail "kill -9 changed $file"; done
 
 # A full disk: exit 5, a message that says so, and a folder that can be resumed when there is room again.
 mkdir disk
 if mount -t tmpfs -o size=300k tmpfs disk 2>/dev/null; then
-  run 5 run $study $small --margin 0.2 --name whole --out disk --quiet
+  run 5 run $study $small --replicates 400 --margin 0.2 --name whole --out disk --quiet
   says err "No space left on device"
   mount -o remount,size=50m disk
-  run 0 run $study $small --margin 0.2 --name whole --out disk --resume --quiet
+  run 0 run $study $small --replicates 400 --margin 0.2 --name whole --out disk --resume --quiet
   cmp -s disk/whole-*/results.csv "$whole/results.csv" || fail "a full disk changed results.csv"
   umount disk
 else
@@ -40,17 +40,17 @@ parts=(out5/whole-*/parts/*.part)
 printf 'x' | dd of="${parts[0]}" bs=1 seek=200 conv=notrunc status=none
 head -c 100 "${parts[1]}" > cut && cp cut "${parts[1]}"
 : > "${parts[2]}"
-run 0 run $study $small --margin 0.2 --name whole --out out5 --resume --quiet
+run 0 run $study $small --replicates 400 --margin 0.2 --name whole --out out5 --resume --quiet
 cmp -s out5/whole-*/results.csv "$whole/results.csv" || fail "damaged parts changed results.csv"
 [ "$(grep -c 'damaged part' out5/whole-*/log.txt)" -eq 3 ] || fail "the log does not name the damaged parts"
 
 # A run folder nobody may write to (root may: then the folder is a file).
 if [ "$(id -u)" -ne 0 ]; then
   mkdir locked && chmod 500 locked
-  run 5 run $study $small --out locked --quiet
+  run 5 run $study $small --replicates 400 --out locked --quiet
 else
   : > locked
-  run 5 run $study $small --out locked --quiet
+  run 5 run $study $small --replicates 400 --out locked --quiet
 fi
 says err locked
 
@@ -75,8 +75,8 @@ says err "changed"
 
 # A clock that goes backwards: times are recorded, never used. (faketime is optional.)
 if command -v faketime >/dev/null; then
-  run 0 run $study $small --margin 0.2 --name whole --out past --quiet
-  faketime '2001-01-01' "$program" run $study $small --margin 0.2 --name whole --out past --resume --quiet >out 2>err ||
+  run 0 run $study $small --replicates 400 --margin 0.2 --name whole --out past --quiet
+  faketime '2001-01-01' "$program" run $study $small --replicates 400 --margin 0.2 --name whole --out past --resume --quiet >out 2>err ||
     fail "a clock in the past stopped a resumed run"
   cmp -s past/whole-*/results.csv "$whole/results.csv" || fail "the clock changed results.csv"
 fi
