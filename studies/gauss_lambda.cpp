@@ -115,6 +115,7 @@ Study gauss_lambda() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
+      .size_coordinate = "sites",
   };
 }
 

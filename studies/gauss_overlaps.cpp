@@ -92,6 +92,7 @@ Study gauss_overlaps() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
+      .size_coordinate = "sites",
   };
 }
 
