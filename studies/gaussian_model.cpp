@@ -144,7 +144,7 @@ std::vector<Parameter> gaussian_family_parameters() {
   };
 }
 
-std::vector<Parameter> gaussian_model_parameters() {
+std::vector<Parameter> gaussian_model_parameters(std::int64_t sites) {
   std::vector<Parameter> parameters = gaussian_family_parameters();
   Parameter& covariance = parameters.front();
   covariance.meaning += "; explicit: from file; data: empirical, with its rows as population";
@@ -152,7 +152,7 @@ std::vector<Parameter> gaussian_model_parameters() {
   parameters.insert(parameters.begin() + 1,
                     {.key = "model.sites",
                      .type = ParameterType::integer,
-                     .fallback = Value(std::int64_t{60}),
+                     .fallback = Value(sites),
                      .meaning = "number of sites L; from the file for explicit and data",
                      .range = {.low = 2, .high = 100000}});
   for (

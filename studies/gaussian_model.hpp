@@ -4,6 +4,7 @@
 /// data.
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,12 @@
 
 namespace attica {
 
+/// Number of sites unless a study says otherwise.
+inline constexpr std::int64_t kUsualSites = 60;
+
 /// @brief The parameters `model.covariance` ... `model.lambda_unit`.
-std::vector<Parameter> gaussian_model_parameters();
+/// @param sites default of `model.sites`
+std::vector<Parameter> gaussian_model_parameters(std::int64_t sites = kUsualSites);
 
 /// @brief Those of a covariance family of any size: `model.covariance` (without files), `rho`,
 /// `nu`, `tau`.

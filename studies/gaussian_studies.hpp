@@ -10,5 +10,9 @@ Study gauss_double_descent();
 Study gauss_lambda();
 Study gauss_overlaps();
 Study gauss_sizes();
+Study gauss_flow();
+Study gauss_sgd();
+Study gauss_sgd_steady();
+Study gauss_sgd_data();
 
 }  // namespace attica

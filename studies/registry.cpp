@@ -3,8 +3,14 @@
 namespace attica {
 
 const std::vector<Study>& studies() {
-  static const std::vector<Study> all = {
-      gauss_double_descent(), gauss_lambda(), gauss_overlaps(), gauss_sizes()};
+  static const std::vector<Study> all = {gauss_double_descent(),
+                                         gauss_lambda(),
+                                         gauss_overlaps(),
+                                         gauss_sizes(),
+                                         gauss_flow(),
+                                         gauss_sgd(),
+                                         gauss_sgd_steady(),
+                                         gauss_sgd_data()};
   return all;
 }
 

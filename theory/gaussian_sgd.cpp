@@ -6,6 +6,7 @@
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "attica/core/error.hpp"
 
@@ -52,12 +53,48 @@ std::vector<double> record(std::span<const std::int64_t> steps, Step&& step, Err
   return result;
 }
 
-// The factor of η s_k in the first stability bound.
-double bound_factor(double batch, double p) { return p + (2 - p) / batch; }
-
-double chi(const SiteRegression& site, double eta, double batch, double p) {
-  return eta / batch * (site.s / (2 - eta * bound_factor(batch, p) * site.s)).sum();
+// With d_k = p s_k + λ, the factor of m_k falls short of 1 by η (2 d_k - η b_k):
+ArrayXd bounds(const SiteRegression& site, const SgdParameters& q) {  // b_k
+  const double p = q.probability;
+  return (p * site.s + q.decay).square() + (2 * p - p * p) / q.batch * site.s.square();
 }
+
+// The smallest 2 d_k / b_k: from there on some m_k grows by itself.
+double first_bound(const SiteRegression& site, const SgdParameters& q) {
+  return (2 * (q.probability * site.s + q.decay) / bounds(site, q)).minCoeff();
+}
+
+// χ = (η² p/B) Σ s_k² / (η (2 d_k - η b_k)), the feedback of the sampling noise on itself.
+double chi(const SiteRegression& site, const SgdParameters& q) {
+  const ArrayXd rate = 2 * (q.probability * site.s + q.decay) - q.eta * bounds(site, q);
+  return q.eta * q.probability / q.batch * (site.s.square() / rate).sum();
+}
+
+// Q ← Q - η(ŜQ + QŜ) + η² [(1-1/B) ŜQŜ + (1/BM) Σ_μ (e_μ + x_μᵀQx_μ) x_μ x_μᵀ].
+class SecondMomentStep {
+ public:
+  SecondMomentStep(const MatrixXd& x, const SgdParameters& parameters)
+      : x_(x),
+        empirical_(x.transpose() * x / static_cast<double>(x.rows())),
+        eta_(parameters.eta),
+        batch_(parameters.batch) {}
+
+  void operator()(MatrixXd& q, const VectorXd& e) {
+    const auto samples = static_cast<double>(x_.rows());
+    xq_.noalias() = x_ * q;
+    sq_.noalias() = x_.transpose() * xq_ / samples;
+    const VectorXd squares = e + xq_.cwiseProduct(x_).rowwise().sum();
+    q -= eta_ * (sq_ + sq_.transpose());
+    q.noalias() += eta_ * eta_ * (1 - 1 / batch_) * sq_ * empirical_;
+    q.noalias() += eta_ * eta_ / (batch_ * samples) * x_.transpose() * squares.asDiagonal() * x_;
+  }
+
+ private:
+  const MatrixXd& x_;
+  MatrixXd empirical_;
+  double eta_, batch_;
+  MatrixXd xq_, sq_;
+};
 
 }  // namespace
 
@@ -110,23 +147,24 @@ std::vector<double> online_sgd_errors_volterra(const SiteRegression& site,
 
 SgdSteadyState online_sgd_steady(const SiteRegression& site, const SgdParameters& parameters) {
   check_without_decay(parameters);
-  const auto& [eta, batch, p, decay] = parameters;
-  if (eta * site.s.maxCoeff() * bound_factor(batch, p) >= 2) {
+  if (parameters.eta >= first_bound(site, parameters)) {
     return {.chi = kInfinity, .error = kInfinity, .stable = false};
   }
-  const double value = chi(site, eta, batch, p);
+  const double value = chi(site, parameters);
   const bool stable = value < 1;
   return {
       .chi = value, .error = stable ? site.bayes_error / (1 - value) : kInfinity, .stable = stable};
 }
 
-double online_sgd_eta_max(const SiteRegression& site, double batch, double probability) {
-  check({.batch = batch, .probability = probability});
+double online_sgd_eta_max(const SiteRegression& site, SgdParameters parameters) {
+  parameters.eta = 1;  // of no meaning here
+  check(parameters);
   // χ rises from 0 to infinity below the first bound; 1/χ - 1 changes sign once and stays bounded
   // there.
-  const double bound = 2 / (site.s.maxCoeff() * bound_factor(batch, probability));
+  const double bound = first_bound(site, parameters);
   const auto excess = [&](double share) {
-    return 1 / chi(site, share * bound, batch, probability) - 1;
+    parameters.eta = share * bound;
+    return 1 / chi(site, parameters) - 1;
   };
   constexpr double kAlmost = 1 - 1e-15;
   constexpr double kLittle = 1e-12;
@@ -135,6 +173,27 @@ double online_sgd_eta_max(const SiteRegression& site, double batch, double proba
   const auto [low, high] = boost::math::tools::toms748_solve(
       excess, kLittle, kAlmost, [](double a, double b) { return b - a <= 1e-14 * b; }, iterations);
   return 0.5 * (low + high) * bound;
+}
+
+double data_sgd_growth(const MatrixXd& data, Eigen::Index site, const SgdParameters& parameters) {
+  check_without_decay(parameters);
+  MatrixXd x(data.rows(), data.cols() - 1);
+  x << data.leftCols(site), data.rightCols(data.cols() - 1 - site);
+  const VectorXd none = VectorXd::Zero(x.rows());
+  SecondMomentStep move(x, parameters);
+  // The map is symmetric, so that Rayleigh quotients rise to the eigenvalue from below.
+  constexpr int kMostSteps = 300;
+  constexpr double kSettled = 1e-6;
+  MatrixXd q = x.transpose() * x;
+  double growth = 0;
+  for (int n = 0; n < kMostSteps; ++n) {
+    q /= q.norm();
+    const MatrixXd before = q;
+    move(q, none);
+    const double previous = std::exchange(growth, before.cwiseProduct(q).sum());
+    if (growth - previous < kSettled * growth && n > 0) break;
+  }
+  return growth;
 }
 
 std::vector<double> data_sgd_errors(const GaussianMlm& problem,
@@ -151,27 +210,19 @@ std::vector<double> data_sgd_errors(const GaussianMlm& problem,
   }
   const SiteRegression regression = site_regression(problem, site);
   const double eta = parameters.eta;
-  const double batch = parameters.batch;
-  const double samples = static_cast<double>(data.rows());
   const MatrixXd x = data(Eigen::all, regression.inputs);
   const VectorXd y = data.col(site);
   const MatrixXd covariance = problem.covariance()(regression.inputs, regression.inputs);
-  const MatrixXd empirical = x.transpose() * x / samples;
+  const MatrixXd empirical = x.transpose() * x / static_cast<double>(data.rows());
   const VectorXd fit = x.completeOrthogonalDecomposition().solve(y);
   const VectorXd residual = y - x * fit;
   const VectorXd offset = fit - regression.basis * regression.teacher;  // δ
   VectorXd mean = -fit;                                                 // μ
   MatrixXd q = fit * fit.transpose();
 
-  MatrixXd xq, sq;
+  SecondMomentStep move(x, parameters);
   const auto step = [&] {
-    xq.noalias() = x * q;
-    sq.noalias() = x.transpose() * xq / samples;
-    const VectorXd squares = residual.cwiseAbs2() - 2 * residual.cwiseProduct(x * mean) +
-                             xq.cwiseProduct(x).rowwise().sum();
-    q -= eta * (sq + sq.transpose());
-    q.noalias() += eta * eta * (1 - 1 / batch) * sq * empirical;
-    q.noalias() += eta * eta / (batch * samples) * x.transpose() * squares.asDiagonal() * x;
+    move(q, residual.cwiseAbs2() - 2 * residual.cwiseProduct(x * mean));
     mean -= eta * (empirical * mean);
   };
   return record(steps, step, [&] {

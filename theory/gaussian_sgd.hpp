@@ -65,8 +65,11 @@ struct SgdSteadyState {
 /// @param parameters decay must be 0
 SgdSteadyState online_sgd_steady(const SiteRegression& site, const SgdParameters& parameters);
 
-/// @brief Largest learning rate below which online SGD without decay is stable in mean square.
-double online_sgd_eta_max(const SiteRegression& site, double batch, double probability = 1);
+/// @brief Largest learning rate below which online SGD is stable in mean square. With decay, the
+/// conditions are η < 2 d_k/b_k and χ = (ηp/B) Σ s_k²/(2 d_k - η b_k) < 1, where d_k = p s_k + λ
+/// and b_k = d_k² + (2p - p²) s_k²/B.
+/// @param parameters all but the learning rate
+double online_sgd_eta_max(const SiteRegression& site, SgdParameters parameters);
 
 /// @brief SGD with replacement on a fixed data set: mean over the choice of batches, exact given
 /// the data.
@@ -83,5 +86,14 @@ std::vector<double> data_sgd_errors(const GaussianMlm& problem,
                                     const Eigen::MatrixXd& data,
                                     const SgdParameters& parameters,
                                     std::span<const std::int64_t> steps);
+
+/// @brief Factor by which E|w - ŵ|², within the span of the data, grows per step at late times
+/// where no residuals feed it: the largest eigenvalue of the map of Q above, from below. SGD with
+/// replacement is stable in mean square if and only if it is below 1.
+/// @param data Z, M x L, one sample a row
+/// @param parameters p must be 1 and the decay 0
+double data_sgd_growth(const Eigen::MatrixXd& data,
+                       Eigen::Index site,
+                       const SgdParameters& parameters);
 
 }  // namespace attica

@@ -50,7 +50,7 @@ TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[
     CHECK_THAT(steady.chi, WithinRel(c.at("chi_site4").get<double>(), 1e-11));
   }
   for (const auto& [batch, eta_max] : entry.at("eta_max_site4").items()) {
-    CHECK_THAT(online_sgd_eta_max(site_regression(problem, 4), std::stod(batch)),
+    CHECK_THAT(online_sgd_eta_max(site_regression(problem, 4), {.batch = std::stod(batch)}),
                WithinRel(eta_max.get<double>(), 1e-10));
   }
 }
@@ -121,18 +121,22 @@ TEST_CASE("online SGD: stability", "[theory][sgd]") {
   const SiteRegression site = site_regression(GaussianMlm(ar1_covariance(8, 0.6)), 3);
   for (const double p : {1.0, 0.25}) {
     for (const double batch : {1.0, 8.0}) {
-      const double eta_max = online_sgd_eta_max(site, batch, p);
-      INFO("p " << p << " batch " << batch << " eta_max " << eta_max);
-      const auto late = [&](double eta, std::int64_t steps) {
-        return online_sgd_errors(site, {.eta = eta, .batch = batch, .probability = p}, Steps{steps})
-            .front();
-      };
-      CHECK(late(0.98 * eta_max, 4000) < 1e6);
-      CHECK(late(1.02 * eta_max, 2000) > 1.01 * late(1.02 * eta_max, 1000));
-      CHECK(online_sgd_steady(site, {.eta = 0.98 * eta_max, .batch = batch, .probability = p})
-                .stable);
-      CHECK_FALSE(online_sgd_steady(site, {.eta = 1.02 * eta_max, .batch = batch, .probability = p})
-                      .stable);
+      for (const double decay : {0.0, 0.4}) {
+        SgdParameters q{.batch = batch, .probability = p, .decay = decay};
+        const double eta_max = online_sgd_eta_max(site, q);
+        INFO("p " << p << " batch " << batch << " decay " << decay << " eta_max " << eta_max);
+        const auto late = [&](double share, std::int64_t steps) {
+          q.eta = share * eta_max;
+          return online_sgd_errors(site, q, Steps{steps}).front();
+        };
+        CHECK(late(0.98, 4000) < 1e6);
+        CHECK(late(1.02, 2000) > 1.01 * late(1.02, 1000));
+        if (decay > 0) continue;
+        q.eta = 0.98 * eta_max;
+        CHECK(online_sgd_steady(site, q).stable);
+        q.eta = 1.02 * eta_max;
+        CHECK_FALSE(online_sgd_steady(site, q).stable);
+      }
     }
   }
   const std::vector<double> unstable =
@@ -186,6 +190,28 @@ TEST_CASE("SGD with replacement: mean over all batches by enumeration", "[theory
   }
   CHECK_THAT(data_sgd_errors(problem, site, data, {.eta = eta, .batch = 2}, Steps{2}).front(),
              WithinRel(mean, 1e-12));
+}
+
+TEST_CASE("SGD with replacement: growth tells stable rates from unstable ones", "[theory][sgd]") {
+  RandomStream stream({.seed = 9});
+  const GaussianMlm problem(ar1_covariance(6, 0.5));
+  for (const Eigen::Index samples : {3, 12}) {
+    const Eigen::MatrixXd data =
+        Eigen::MatrixXd::NullaryExpr(samples, 6, [&] { return stream.normal(); });
+    // With one sample a step, E (1-ηxxᵀ)² = 1 - 2ηŜ + η² E|x|²xxᵀ: below 1 for small η, above for
+    // large.
+    const auto growth = [&](double eta) { return data_sgd_growth(data, 2, {.eta = eta}); };
+    CHECK(growth(0.01) < 1);
+    CHECK(growth(3.0) > 1);
+    double low = 0.01, high = 3;
+    for (int k = 0; k < 20; ++k) (growth((low + high) / 2) < 1 ? low : high) = (low + high) / 2;
+    const auto late = [&](double eta) {
+      return data_sgd_errors(problem, 2, data, {.eta = eta}, Steps{3000, 6000});
+    };
+    const std::vector<double> stable = late(0.95 * low), unstable = late(1.05 * high);
+    CHECK(stable[1] < 2 * stable[0]);
+    CHECK(unstable[1] > 10 * unstable[0]);
+  }
 }
 
 TEST_CASE("SGD theories: bad input is refused by name", "[theory][sgd]") {

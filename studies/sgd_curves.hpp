@@ -1,0 +1,102 @@
+#pragma once
+/// @file
+/// @brief What the studies of stochastic gradient descent in Gaussian masked modelling share: the
+/// learning rules of the sweep, curves of the test error over steps, and the wording.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/sim/gaussian_sgd.hpp"
+#include "attica/studies/gaussian_model.hpp"
+#include "attica/studies/study.hpp"
+#include "attica/theory/gaussian_sgd.hpp"
+
+namespace attica {
+
+/// A learning rule of the sweep `sweep.eta` x `sweep.batch`, as theory and simulation know it.
+struct SgdRule {
+  double eta = 0;            ///< as configured
+  std::int64_t batch = 1;    ///< as configured
+  SgdParameters parameters;  ///< in the units of the covariance
+  SgdSettings settings;      ///< in the units of the covariance
+
+  Point point() const { return {{"eta", eta}, {"batch", static_cast<double>(batch)}}; }
+  std::string describe() const;
+};
+
+/// @brief All combinations, in the order of `sweep.eta`, then `sweep.batch`.
+/// @param probability of the mask; 1/L stands for one site of every sample
+/// @param decay as configured
+std::vector<SgdRule> sgd_rules(const Configuration& configuration,
+                               const GaussianModel& model,
+                               double probability = 1,
+                               double decay = 0);
+
+/// @brief The regressions of all sites.
+std::vector<SiteRegression> site_regressions(const GaussianMlm& problem);
+
+/// @brief Largest learning rate, as configured, at which online SGD is stable for all sites.
+double smallest_eta_max(const std::vector<SiteRegression>& sites,
+                        const SgdRule& rule,
+                        const GaussianModel& model);
+
+/// @brief Fresh samples of the model: Gaussian, or rows of the data with replacement.
+SampleSource fresh_samples(const GaussianModel& model, RandomStream& stream);
+
+/// @brief Replicates for a piece of work of about 0.2 s.
+std::uint64_t sgd_replicates_per_piece(std::int64_t steps, std::int64_t batch, Eigen::Index sites);
+
+/// @brief Theory and simulation of the site-averaged test error at the steps `sim.steps`, one curve
+/// a rule.
+class SgdCurves : public Experiment {
+ public:
+  TheoryResult theory(TheoryGrid grid) const override;
+  std::size_t points() const override { return rules_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t point) const override;
+  std::vector<Outcome> simulate(const Piece& piece) const override;
+  Table diagnostics() const override { return model_.diagnostics(); }
+  std::vector<std::string> warnings() const override;
+
+ protected:
+  SgdCurves(const Configuration& configuration, GaussianModel model, std::vector<SgdRule> rules);
+
+  /// @brief Mean test error of the sites at the given steps.
+  virtual std::vector<double> errors(const SgdRule& rule,
+                                     const std::vector<std::int64_t>& steps) const = 0;
+  /// @brief Where the error settles, if that is known.
+  virtual std::optional<double> limit(const SgdRule& rule) const = 0;
+  /// @brief What would be a stable learning rate; empty for a rule that is stable in mean square.
+  virtual std::optional<std::string> instability(const SgdRule& rule) const = 0;
+  /// @param stream of the piece's samples
+  virtual SampleSource source(RandomStream& stream) const = 0;
+
+  const GaussianModel& model() const { return model_; }
+
+ private:
+  GaussianModel model_;
+  std::vector<SgdRule> rules_;
+  std::vector<std::int64_t> steps_;
+  bool allow_unstable_;
+};
+
+/// @name Parameters, wording and figure of the SGD studies
+/// @{
+Parameter eta_parameter(std::vector<double> fallback);
+Parameter batch_parameter(List fallback);
+Parameter steps_parameter(List fallback);
+Parameter mask_probability_parameter();
+Parameter allow_unstable_parameter();
+Parameter runs_parameter(std::int64_t fallback, const char* meaning);
+/// @brief 0, and whole numbers from 1 to `last` at about equal ratios.
+List log_steps(std::int64_t last, int n);
+/// @brief Test error against steps, with the steady state.
+Figure sgd_figure(std::string name, std::string caption);
+std::vector<Source> sgd_sources();
+/// @brief Relative margin: 3 % on Gaussian samples; on data, whose moments of fourth order the
+/// theory of online SGD does not know, 5 %.
+double sgd_margin(const Configuration& configuration);
+/// @}
+
+}  // namespace attica
