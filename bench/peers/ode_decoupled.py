@@ -8,6 +8,7 @@ closed form t(v) = int_0^v exp(-u^2/2) / (mu - u) du, solved by DOP853 at rtol 1
 import sys
 import time
 
+import peer  # before numpy: one BLAS thread, the right kernels
 import numpy as np
 from scipy.integrate import solve_ivp
 
