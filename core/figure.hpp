@@ -25,8 +25,10 @@ struct Axis {
 
 enum class PanelKind {
   curves,    ///< theory as lines, simulation as points with error bars, against x
-  scatter,   ///< simulated y against x as points without joining line; with `diagonal`, y = x is drawn
-  heat_map,  ///< first layer: values on the grid (x, coordinate `y_coordinate`); further layers as curves above it
+  scatter,   ///< simulated y against x as points without joining line; with `diagonal`, y = x is
+             ///< drawn
+  heat_map,  ///< first layer: values on the grid (x, coordinate `y_coordinate`); further layers as
+             ///< curves above it
   contours,  ///< the same with level lines over it
 };
 
@@ -55,8 +57,9 @@ struct Panel {
   /// Draw beneath: (simulation - theory) / theory with the declared margin as a band, sharing the x
   /// axis.
   bool residuals = false;
-  std::vector<double> vertical_marks = {};  ///< x positions of thin dotted lines (thresholds, optima)
-  Axis value = {};                          ///< heat_map, contours: label and scale of the colours
+  std::vector<double> vertical_marks =
+      {};           ///< x positions of thin dotted lines (thresholds, optima)
+  Axis value = {};  ///< heat_map, contours: label and scale of the colours
 };
 
 /// @brief A whole figure: panels in reading order.

@@ -147,8 +147,8 @@ struct Study {
   std::unique_ptr<Experiment> (*make)(Configuration&) = nullptr;
   Figure (*figure)(const Configuration&) = nullptr;
   std::vector<AgreementRule> (*agreement)(const Configuration&) = nullptr;
-  /// Optional: the point coordinate that is the size of the system, and the power p of the leading correction,
-  /// difference = a + b size^-p, for `check --extrapolate`.
+  /// Optional: the point coordinate that is the size of the system, and the power p of the leading
+  /// correction, difference = a + b size^-p, for `check --extrapolate`.
   std::string size_coordinate = {};
   double size_power = 1;
   /// Optional: claims beyond the comparison of curves.

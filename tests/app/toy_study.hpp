@@ -110,7 +110,10 @@ inline attica::Study study() {
       .make = [](attica::Configuration& c) -> std::unique_ptr<attica::Experiment> {
         return std::make_unique<Experiment>(c);
       },
-      .figure = [](const attica::Configuration&) { return attica::Figure{"toy", {}, 1, ""}; },
+      .figure =
+          [](const attica::Configuration&) {
+            return attica::Figure{"toy", {}, 1, ""};
+          },
       .agreement =
           [](const attica::Configuration&) { return std::vector<attica::AgreementRule>{{"y"}}; },
   };

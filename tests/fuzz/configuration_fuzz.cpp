@@ -1,4 +1,5 @@
-// Any bytes are either a configuration that survives being written and read again, or an Error of kind input.
+// Any bytes are either a configuration that survives being written and read again, or an Error of
+// kind input.
 #include <cstdlib>
 
 #include "attica/app/configuration_file.hpp"
@@ -11,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string text = app::to_toml(
         app::read_configuration({.target = file.path(), .preset = {}, .overrides = {}}, studies()));
     const InputFile again(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-    if (app::to_toml(app::read_configuration({.target = again.path(), .preset = {}, .overrides = {}}, studies())) != text) {
+    if (app::to_toml(app::read_configuration(
+            {.target = again.path(), .preset = {}, .overrides = {}}, studies())) != text) {
       std::abort();
     }
   } catch (const Error& error) {

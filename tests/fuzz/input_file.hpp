@@ -11,7 +11,8 @@
 
 class InputFile {
  public:
-  InputFile(const std::uint8_t* data, std::size_t size) : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
+  InputFile(const std::uint8_t* data, std::size_t size)
+      : descriptor_(::memfd_create("input", MFD_CLOEXEC)) {
     while (size > 0) {
       const ssize_t written = ::write(descriptor_, data, size);
       if (written <= 0) std::abort();

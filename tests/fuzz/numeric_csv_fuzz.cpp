@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
       const NumericTable table = read_numeric_csv(file.path(), header);
       if (table.values.size() == 0 || !table.values.allFinite()) std::abort();
-      if (!table.columns.empty() && static_cast<Eigen::Index>(table.columns.size()) != table.values.cols()) std::abort();
+      if (!table.columns.empty() &&
+          static_cast<Eigen::Index>(table.columns.size()) != table.values.cols())
+        std::abort();
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::input) std::abort();
     }
