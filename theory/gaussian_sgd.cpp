@@ -112,9 +112,10 @@ std::vector<double> online_sgd_errors(const SiteRegression& site,
   ArrayXd m = v.square();
   ArrayXd mu = -v;
   double risk = (s * m).sum();
+  const bool decays = decay > 0;
   const auto step = [&] {
     m = contraction * m + (risk + site.bayes_error) * noise;
-    if (decay > 0) {
+    if (decays) {
       m += pull * (pull - 2 * c * mu);
       mu = c * mu - pull;
     }
