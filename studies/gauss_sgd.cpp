@@ -76,7 +76,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 Study gauss_sgd() {
   std::vector<Parameter> parameters = gaussian_model_parameters(20);
-  parameters.push_back(eta_parameter({0.01, 0.04}));
+  parameters.push_back(eta_parameter({0.01, 0.03}));
   parameters.push_back(batch_parameter({1, 8}));
   parameters.push_back(steps_parameter(log_steps(1000, 16)));
   parameters.push_back(mask_probability_parameter());
@@ -86,7 +86,7 @@ Study gauss_sgd() {
                         .meaning = "weight decay lambda of every step, in lambda_unit",
                         .range = {.low = 0}});
   parameters.push_back(allow_unstable_parameter());
-  parameters.push_back(runs_parameter(400, "independent runs of every learning rate and batch"));
+  parameters.push_back(runs_parameter(1000, "independent runs of every learning rate and batch"));
   return {
       .name = "gauss-sgd",
       .question = "How fast, and how far, does online SGD learn to fill in a masked site?",
@@ -103,7 +103,9 @@ Study gauss_sgd() {
                  {"divergence_step",
                   "n_div",
                   "step in which an unstable run left the finite numbers (simulation)"}},
-      .presets = {{"quick", "the defaults: L = 20, 2 eta, 2 batch sizes, 1000 steps, 400 runs", {}},
+      .presets = {{"quick",
+                   "the defaults: L = 20, 2 eta, 2 batch sizes, 1000 steps, 1000 runs",
+                   {}},
                   {"paper",
                    "L = 200, 2 eta, 2 batch sizes, 100000 steps, 100 runs",
                    {{"model.sites", 200},

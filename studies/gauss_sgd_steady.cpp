@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "attica/studies/gaussian_studies.hpp"
@@ -15,9 +14,10 @@
 namespace attica {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Nearer to instability the error has heavy tails and its mean is not seen in a run.
 constexpr double kLargestChi = 0.5;
+/// The line ends at this chi, with ten times the error of the best predictor.
+constexpr double kLargestDrawnChi = 0.9;
 /// Points of the theory's line between the simulated ones.
 constexpr int kLinePoints = 160;
 
@@ -34,6 +34,7 @@ class SteadySgd : public Experiment {
         burn_in_time_(c.real("sim.burn_in_time")),
         average_time_(c.real("sim.average_time")) {
     std::map<std::int64_t, double> eta_max;
+    std::map<std::int64_t, int> unstable;
     for (SgdRule& rule : sgd_rules(c, model_, c.real("sim.mask_probability"))) {
       const auto [at, fresh] = eta_max.try_emplace(rule.batch, 0);
       if (fresh) {
@@ -43,15 +44,17 @@ class SteadySgd : public Experiment {
       }
       etas_.push_back(rule.eta);
       const bool stable = rule.eta < at->second;
-      if (!stable) {
-        warnings_.push_back(fmt::format(
-            "{} is unstable, the mean test error grows without bound (eta < {:.6g} is stable): "
-            "no theory{}",
-            rule.describe(),
-            at->second,
-            c.flag("sim.allow_unstable") ? "" : ", not simulated without sim.allow_unstable"));
-      }
+      if (!stable) ++unstable[rule.batch];
       if (stable || c.flag("sim.allow_unstable")) rules_.push_back(std::move(rule));
+    }
+    for (const auto& [batch, number] : unstable) {
+      warnings_.push_back(fmt::format(
+          "with batches of {}, eta < {:.6g} is stable; at {} larger rates the mean test error "
+          "grows without bound: no theory{}",
+          batch,
+          eta_max.at(batch),
+          number,
+          c.flag("sim.allow_unstable") ? "" : ", and no simulation without sim.allow_unstable"));
     }
     std::sort(etas_.begin(), etas_.end());
     etas_.erase(std::unique(etas_.begin(), etas_.end()), etas_.end());
@@ -72,7 +75,7 @@ class SteadySgd : public Experiment {
       for (const double eta : x) {
         const Steady steady = settled(first, eta);
         const bool asked = std::binary_search(etas_.begin(), etas_.end(), eta);
-        if (!asked && !std::isfinite(steady.error)) continue;  // the line ends at eta_max
+        if (!asked && steady.chi > kLargestDrawnChi) continue;
         p.series.x.push_back(eta);
         p.series.y.push_back(steady.error);
         p.compared.push_back(steady.chi <= kLargestChi);
@@ -207,8 +210,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 Study gauss_sgd_steady() {
   std::vector<Parameter> parameters = gaussian_model_parameters(20);
-  parameters.push_back(eta_parameter(log_grid(0.01, 0.3, 12)));
-  parameters.push_back(batch_parameter({1, 4, 64}));
+  parameters.push_back(eta_parameter(log_grid(0.01, 0.35, 12)));
+  parameters.push_back(batch_parameter({1, 4, 16}));
   parameters.push_back(mask_probability_parameter());
   parameters.push_back({.key = "sim.burn_in_time",
                         .type = ParameterType::real,
@@ -221,7 +224,7 @@ Study gauss_sgd_steady() {
                         .meaning = "eta times the steps of the average, in 1/lambda_unit",
                         .range = {.low = 0, .low_open = true}});
   parameters.push_back(allow_unstable_parameter());
-  parameters.push_back(runs_parameter(20, "independent runs of every learning rate and batch"));
+  parameters.push_back(runs_parameter(100, "independent runs of every learning rate and batch"));
   return {
       .name = "gauss-sgd-steady",
       .question = "At which error does online SGD settle, and which learning rate is too large?",
@@ -239,10 +242,13 @@ Study gauss_sgd_steady() {
                  {"divergence_step",
                   "n_div",
                   "step in which an unstable run left the finite numbers (simulation)"}},
-      .presets = {{"quick", "the defaults: L = 20, 12 eta, 3 batch sizes, 20 runs", {}},
+      .presets = {{"quick", "the defaults: L = 20, 12 eta, 3 batch sizes, 100 runs", {}},
                   {"paper",
                    "L = 200, 16 eta, 3 batch sizes, 20 runs",
-                   {{"model.sites", 200}, {"sweep.eta", log_grid(1e-3, 0.3, 16)}}}},
+                   {{"model.sites", 200},
+                    {"sweep.eta", log_grid(1e-3, 0.3, 16)},
+                    {"sweep.batch", List{1, 4, 64}},
+                    {"sim.replicates", 20}}}},
       .sources = sgd_sources(),
       .make = make,
       .figure = figure,

@@ -256,7 +256,7 @@ Parameter runs_parameter(std::int64_t fallback, const char* meaning) {
 }
 
 List log_steps(std::int64_t last, int n) {
-  std::vector<std::int64_t> steps{0};
+  std::vector<std::int64_t> steps;
   for (const double step : log_grid(1, static_cast<double>(last), n)) {
     steps.push_back(std::llround(step));
   }

@@ -89,7 +89,7 @@ Parameter steps_parameter(List fallback);
 Parameter mask_probability_parameter();
 Parameter allow_unstable_parameter();
 Parameter runs_parameter(std::int64_t fallback, const char* meaning);
-/// @brief 0, and whole numbers from 1 to `last` at about equal ratios.
+/// @brief Whole numbers from 1 to `last` at about equal ratios.
 List log_steps(std::int64_t last, int n);
 /// @brief Test error against steps, with the steady state.
 Figure sgd_figure(std::string name, std::string caption);
