@@ -220,7 +220,7 @@ Study gauss_sgd_steady() {
                         .range = {.low = 0}});
   parameters.push_back({.key = "sim.average_time",
                         .type = ParameterType::real,
-                        .fallback = Value(40.0),
+                        .fallback = Value(30.0),
                         .meaning = "eta times the steps of the average, in 1/lambda_unit",
                         .range = {.low = 0, .low_open = true}});
   parameters.push_back(allow_unstable_parameter());

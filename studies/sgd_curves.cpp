@@ -297,7 +297,7 @@ std::vector<Source> sgd_sources() {
 }
 
 double sgd_margin(const Configuration& c) {
-  constexpr double kGaussianMargin = 0.03;
+  constexpr double kGaussianMargin = 0.02;
   constexpr double kDataMargin = 0.05;
   return c.text("model.covariance") == "data" ? kDataMargin : kGaussianMargin;
 }

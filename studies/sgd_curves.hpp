@@ -94,7 +94,7 @@ List log_steps(std::int64_t last, int n);
 /// @brief Test error against steps, with the steady state.
 Figure sgd_figure(std::string name, std::string caption);
 std::vector<Source> sgd_sources();
-/// @brief Relative margin: 3 % on Gaussian samples; on data, whose moments of fourth order the
+/// @brief Relative margin: 2 % on Gaussian samples; on data, whose moments of fourth order the
 /// theory of online SGD does not know, 5 %.
 double sgd_margin(const Configuration& configuration);
 /// @}
