@@ -22,7 +22,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 
 /// Times of a smooth theory line, besides the recorded ones.
-constexpr int kLineTimes = 100;
+constexpr int kLineTimes = 60;
 
 class FlowCurves : public Experiment {
  public:
@@ -231,7 +231,7 @@ Study gauss_flow() {
                         .range = {.low = 0}});
   parameters.push_back({.key = "sim.replicates",
                         .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{150}),
+                        .fallback = Value(std::int64_t{400}),
                         .meaning = "independent data sets of every size; all times share them",
                         .range = {.low = 1, .high = 1e9}});
   std::vector<Source> sources = ridge_sources();
@@ -259,7 +259,7 @@ Study gauss_flow() {
                  {"ridgeless_error",
                   "E_test(lambda -> 0)",
                   "test error at late times; none at M = N, where it diverges (theory)"}},
-      .presets = {{"quick", "the defaults: L = 61, 3 alpha, 12 times, 150 replicates", {}},
+      .presets = {{"quick", "the defaults: L = 61, 3 alpha, 12 times, 400 replicates", {}},
                   {"paper",
                    "L = 301, 3 alpha, 30 times, 30 replicates",
                    {{"model.sites", 301},

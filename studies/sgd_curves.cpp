@@ -296,10 +296,9 @@ std::vector<Source> sgd_sources() {
            "recursion of second moments for batches of Gaussian features"}};
 }
 
-double sgd_margin(const Configuration& c) {
-  constexpr double kGaussianMargin = 0.02;
+double sgd_margin(const Configuration& c, double gaussian) {
   constexpr double kDataMargin = 0.05;
-  return c.text("model.covariance") == "data" ? kDataMargin : kGaussianMargin;
+  return c.text("model.covariance") == "data" ? kDataMargin : gaussian;
 }
 
 }  // namespace attica

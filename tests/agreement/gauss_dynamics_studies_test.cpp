@@ -73,8 +73,9 @@ TEST_CASE("gauss-sgd: agrees with masks and decay", "[agreement][sgd]") {
 TEST_CASE("gauss-sgd-steady: agrees, and an error 5 % off does not", "[agreement][sgd]") {
   StudyRun run(gauss_sgd_steady(),
                {{"model.sites", static_cast<std::int64_t>(kSites)},
-                {"sweep.eta", List{0.03, 0.08}},
-                {"sweep.batch", List{1, 8}}});
+                {"sweep.eta", List{0.03, 0.06}},
+                {"sweep.batch", List{1, 8}},
+                {"sim.replicates", 300}});
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("steady_error", 1.05);
   CHECK(run.points() == Verdict::disagree);
