@@ -203,8 +203,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kMargin = 0.03;  // of an exact theory: the precision asked for
-  return {{.series = "steady_error", .relative = sgd_margin(c, kMargin)}};
+  return {{.series = "steady_error", .relative = sgd_margin(c)}};
 }
 
 }  // namespace

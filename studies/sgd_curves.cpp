@@ -296,9 +296,10 @@ std::vector<Source> sgd_sources() {
            "recursion of second moments for batches of Gaussian features"}};
 }
 
-double sgd_margin(const Configuration& c, double gaussian) {
+double sgd_margin(const Configuration& c) {
+  constexpr double kGaussianMargin = 0.03;
   constexpr double kDataMargin = 0.05;
-  return c.text("model.covariance") == "data" ? kDataMargin : gaussian;
+  return c.text("model.covariance") == "data" ? kDataMargin : kGaussianMargin;
 }
 
 }  // namespace attica
