@@ -210,7 +210,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 Study gauss_sgd_steady() {
   std::vector<Parameter> parameters = gaussian_model_parameters(20);
-  parameters.push_back(eta_parameter(log_grid(0.01, 0.35, 12)));
+  parameters.push_back(eta_parameter(log_grid(0.012, 0.35, 10)));
   parameters.push_back(batch_parameter({1, 4, 16}));
   parameters.push_back(mask_probability_parameter());
   parameters.push_back({.key = "sim.burn_in_time",
@@ -224,7 +224,7 @@ Study gauss_sgd_steady() {
                         .meaning = "eta times the steps of the average, in 1/lambda_unit",
                         .range = {.low = 0, .low_open = true}});
   parameters.push_back(allow_unstable_parameter());
-  parameters.push_back(runs_parameter(100, "independent runs of every learning rate and batch"));
+  parameters.push_back(runs_parameter(160, "independent runs of every learning rate and batch"));
   return {
       .name = "gauss-sgd-steady",
       .question = "At which error does online SGD settle, and which learning rate is too large?",
@@ -242,7 +242,7 @@ Study gauss_sgd_steady() {
                  {"divergence_step",
                   "n_div",
                   "step in which an unstable run left the finite numbers (simulation)"}},
-      .presets = {{"quick", "the defaults: L = 20, 12 eta, 3 batch sizes, 100 runs", {}},
+      .presets = {{"quick", "the defaults: L = 20, 10 eta, 3 batch sizes, 160 runs", {}},
                   {"paper",
                    "L = 200, 16 eta, 3 batch sizes, 20 runs",
                    {{"model.sites", 200},
