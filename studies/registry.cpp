@@ -1,4 +1,5 @@
 #include "attica/studies/gaussian_studies.hpp"
+#include "attica/studies/potts_studies.hpp"
 
 namespace attica {
 
@@ -10,7 +11,9 @@ const std::vector<Study>& studies() {
                                          gauss_flow(),
                                          gauss_sgd(),
                                          gauss_sgd_steady(),
-                                         gauss_sgd_data()};
+                                         gauss_sgd_data(),
+                                         potts_loss(),
+                                         potts_couplings()};
   return all;
 }
 

@@ -1,0 +1,263 @@
+/// @file
+/// @brief Study potts-couplings: the attention and value matrices that factored attention learns
+/// are the couplings of the Potts model.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/factored_attention.hpp"
+#include "attica/studies/potts_setup.hpp"
+#include "attica/studies/potts_studies.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// A against beta J as a curve: pairs with equal beta J are averaged, A_ij with A_ji first of all.
+Series coupling_series(const PottsModel& model, const MatrixXd& attention) {
+  std::map<double, std::pair<double, double>> sums;
+  const MatrixXd& truth = model.as_student().attention;
+  for (Index i = 0; i < model.sites(); ++i) {
+    for (Index j = 0; j < model.sites(); ++j) {
+      if (i == j) continue;
+      auto& [sum, count] = sums[truth(i, j)];
+      sum += attention(i, j);
+      count += 1;
+    }
+  }
+  Series series{"coupling", {}, "beta_J", {}, {}};
+  for (const auto& [x, entry] : sums) {
+    series.x.push_back(x);
+    series.y.push_back(entry.first / entry.second);
+  }
+  return series;
+}
+
+/// Row i of a matrix as a curve over its columns, for heat maps.
+std::vector<Series> rows(const std::string& name, const MatrixXd& m) {
+  std::vector<Series> all;
+  for (Index i = 0; i < m.rows(); ++i) {
+    Series row{name, {{"query", static_cast<double>(i)}}, "key", {}, {}};
+    for (Index j = 0; j < m.cols(); ++j) {
+      row.x.push_back(static_cast<double>(j));
+      row.y.push_back(m(i, j));
+    }
+    all.push_back(std::move(row));
+  }
+  return all;
+}
+
+class Couplings : public Experiment {
+ public:
+  Couplings(const PottsFamily& family, const Configuration& c)
+      : model_(family.model(0)), data_(PottsDataOptions::from(c)) {
+    if (model_.as_student().attention.norm() == 0 ||
+        !std::isfinite(coupling_error(model_, model_.as_student()))) {
+      throw invalid_parameter("model.couplings", "zero", "couplings that can be found");
+    }
+    const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
+    constexpr std::uint64_t kFirstRecord = 10;
+    constexpr int kRecords = 20;
+    training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
+                               .learning_rate = c.real("sim.learning_rate"),
+                               .schedule = {.kind = networks::Schedule::Kind::cosine_tail,
+                                            .start = steps / 2,
+                                            .length = steps}},
+                 .batch = c.integer("sim.batch"),
+                 .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
+                 .recorded = recorded_steps(kFirstRecord, steps, kRecords)};
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    TheoryResult result;
+    const MatrixXd& truth = model_.as_student().attention;
+    // SGD stops at a distance that falls with the learning rate: a twentieth of the largest
+    // coupling.
+    constexpr double kShare = 0.05;
+    Series line = coupling_series(model_, truth);
+    Prediction coupling{.series = std::move(line)};
+    coupling.finite_size.assign(coupling.series.x.size(), kShare * truth.cwiseAbs().maxCoeff());
+    result.predictions.push_back(std::move(coupling));
+    for (Series& row : rows("attention", truth)) {
+      Prediction p{.series = std::move(row)};
+      p.compared.assign(p.series.x.size(), false);
+      result.predictions.push_back(std::move(p));
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    const PottsData data(model_, data_, {.seed = piece.seed});
+    const SequenceSource source = [&](Index n, RandomStream& s) { return data.draw(n, s); };
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      const StreamAddress address{
+          .seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r};
+      StreamAddress initial = address;
+      initial.id = StreamId::initialisation;
+      RandomStream stream(initial);
+      constexpr double kDeviation = 0.1;
+      Series error{"coupling_error", {}, "step", {}, {}};
+      FactoredAttention last;
+      const auto end = train_factored(
+          random_student(model_.sites(), model_.colours(), kDeviation, stream),
+          training_,
+          source,
+          address,
+          [&](std::uint64_t step, const FactoredAttention& student) {
+            error.x.push_back(static_cast<double>(step));
+            error.y.push_back(coupling_error(model_, student));
+            last = student;
+          },
+          [&] { return piece.stop.stop_requested(); });
+      const MatrixXd shown = display_gauge(model_, last).attention;
+      Outcome outcome{.series = {std::move(error), coupling_series(model_, shown)}};
+      for (Series& row : rows("attention", shown)) outcome.series.push_back(std::move(row));
+      if (end.status == networks::TrainingStatus::diverged) {
+        outcome.status = "diverged";
+        outcome.failed = true;
+        outcome.message = fmt::format("training diverged at step {}", end.step);
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+ private:
+  PottsModel model_;
+  PottsDataOptions data_;
+  FactoredTraining training_;
+};
+
+std::unique_ptr<Experiment> make(Configuration& c) {
+  return std::make_unique<Couplings>(PottsFamily::from(c), c);
+}
+
+Figure figure(const Configuration& /*c*/) {
+  Panel scatter{.kind = PanelKind::scatter,
+                .x = {.label = "coupling {/:Italic β J_{ij}}"},
+                .y = {.label = "learnt attention {/:Italic A_{ij}}"},
+                .layers = {{.series = "coupling", .label = "", .theory = false}},
+                .x_name = "beta_J"};
+  scatter.diagonal = true;
+  Panel error{.x = {.label = "step", .scale = AxisScale::log},
+              .y = {.label = "coupling error {/:Italic ε_W}", .scale = AxisScale::log},
+              .layers = {{.series = "coupling_error", .label = "factored attention"}},
+              .x_name = "step"};
+  const auto map = [](const char* title, bool theory) {
+    Panel panel{.kind = PanelKind::heat_map,
+                .x = {.label = "site {/:Italic j}"},
+                .y = {.label = "site {/:Italic i}"},
+                .layers = {{.series = "attention", .theory = theory, .simulation = !theory}},
+                .x_name = "key"};
+    panel.y_coordinate = "query";
+    panel.title = title;
+    return panel;
+  };
+  return {.name = "potts-couplings",
+          .panels = {scatter,
+                     error,
+                     map("couplings {/:Italic βJ}", true),
+                     map("learnt {/:Italic A}", false)},
+          .columns = 2,
+          .caption =
+              "What factored attention learns from sequences of a Potts model, in the gauge "
+              "of the model: attention against couplings, error of all couplings against "
+              "training steps, and both matrices. Mean and standard error over training "
+              "runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  return {{.series = "coupling", .relative = 0}};
+}
+
+std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
+  constexpr double kSmall = 0.05;
+  std::vector<bool> holds;
+  double largest = 0;
+  for (const double value : last_values(observed, "coupling_error", {})) {
+    holds.push_back(value < kSmall);
+    largest = std::max(largest, value);
+  }
+  return {claim_in_every("couplings-found",
+                         fmt::format("relative squared error of the couplings < {}", kSmall),
+                         holds,
+                         fmt::format("largest {:.3g}", largest))};
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> all = potts_model_parameters({.sites = 8,
+                                                       .colours = 4,
+                                                       .beta = 1.5,
+                                                       .couplings = "gauss",
+                                                       .colour_couplings = "gauss",
+                                                       .zero_sum = true,
+                                                       .least_learnable = 0.25});
+  const std::vector<Parameter> own = {
+      {.key = "sim.steps",
+       .type = ParameterType::integer,
+       .fallback = Value(3000),
+       .meaning = "training steps, each on fresh sequences; the learning rate is constant for the "
+                  "first half, then falls to 0 along a cosine",
+       .range = {.low = 10, .high = 1e9}},
+      {.key = "sim.batch",
+       .type = ParameterType::integer,
+       .fallback = Value(128),
+       .meaning = "sequences per step, B",
+       .range = {.low = 1, .high = 1e6}},
+      {.key = "sim.masked",
+       .type = ParameterType::text,
+       .fallback = Value("all"),
+       .meaning = "mask all sites in turn, or one random site per sequence",
+       .choices = {"all", "one"}},
+      {.key = "sim.learning_rate",
+       .type = ParameterType::real,
+       .fallback = Value(1.0),
+       .meaning = "learning rate of SGD",
+       .range = {.low = 0, .low_open = true}},
+      replicates_parameter(30, "training runs with their own data and start; one model"),
+  };
+  all.insert(all.end(), own.begin(), own.end());
+  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  return all;
+}
+
+}  // namespace
+
+Study potts_couplings() {
+  return {
+      .name = "potts-couplings",
+      .question = "Are the weights that factored attention learns the couplings of the data?",
+      .neglects =
+          "the noise that training with a finite learning rate leaves: 5 % of the largest "
+          "coupling",
+      .parameters = parameters(),
+      .series = {{"coupling", "A_ij", "learnt attention in the gauge of the model, over beta J_ij"},
+                 {"coupling_error",
+                  "ε_W",
+                  "squared error of the learnt couplings over their square, gauge removed"},
+                 {"attention", "A", "rows of the attention matrix in the gauge of the model"}},
+      .presets = {{"quick", "the defaults: L = 8, C = 4, 3000 steps, 30 runs", {}},
+                  {"paper",
+                   "L = 20, C = 20",
+                   {{"model.sites", 20},
+                    {"model.colours", 20},
+                    {"model.least_learnable", 0.0},
+                    {"sim.learning_rate", 2.0}}}},
+      .sources = {potts_source("the attention matrix becomes the interaction matrix")},
+      .make = make,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+  };
+}
+
+}  // namespace attica

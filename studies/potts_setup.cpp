@@ -1,0 +1,305 @@
+#include "attica/studies/potts_setup.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/numeric_csv.hpp"
+#include "attica/core/potts_ensembles.hpp"
+#include "attica/solvers/chain_diagnostics.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+namespace {
+
+/// Populations up to this size are enumerated for drawing data.
+constexpr double kMostDrawnStates = 1 << 18;
+constexpr std::uint64_t kMostAttempts = 100;
+
+MatrixXd square_file(const Configuration& c, const char* key) {
+  if (!c.has(key)) throw invalid_parameter(key, "(unset)", "a CSV file with the matrix");
+  const auto path = c.input_file(key);
+  const MatrixXd m = read_numeric_csv(path, CsvHeader::optional).values;
+  if (m.rows() != m.cols()) {
+    throw invalid_parameter(
+        key, fmt::format("{} ({} x {})", path.string(), m.rows(), m.cols()), "a square matrix");
+  }
+  return m;
+}
+
+void take_size_from_file(Configuration& c, const char* key, Index size) {
+  if (c.given(key) && c.integer(key) != size) {
+    throw invalid_parameter(key,
+                            static_cast<double>(c.integer(key)),
+                            fmt::format("{}, as the file has, or no value", size));
+  }
+  c.set(key, static_cast<std::int64_t>(size), false);
+}
+
+void refuse_unused(const Configuration& c, const char* key, bool used, const char* needs) {
+  if (c.given(key) && !used) {
+    throw Error(ErrorKind::input, fmt::format("parameter '{}' needs {}", key, needs), key);
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
+  constexpr double kMostColours = 255;
+  constexpr double kMostSites = 10000;
+  return {
+      {.key = "model.sites",
+       .type = ParameterType::integer,
+       .fallback = Value(defaults.sites),
+       .meaning = "number of sites L; from the file for explicit couplings",
+       .range = {.low = 2, .high = kMostSites}},
+      {.key = "model.colours",
+       .type = ParameterType::integer,
+       .fallback = Value(defaults.colours),
+       .meaning = "number of colours C; from the file for explicit colour couplings",
+       .range = {.low = 2, .high = kMostColours}},
+      {.key = "model.beta",
+       .type = ParameterType::real,
+       .fallback = Value(defaults.beta),
+       .meaning = "inverse temperature, of either sign"},
+      {.key = "model.couplings",
+       .type = ParameterType::text,
+       .fallback = Value(defaults.couplings),
+       .meaning = "J: binary 0/1 with probability density; gauss N(0, 1/L); ring; explicit from "
+                  "file; cosine, a fixed generic matrix",
+       .choices = {"binary", "gauss", "ring", "explicit", "cosine"}},
+      {.key = "model.colour_couplings",
+       .type = ParameterType::text,
+       .fallback = Value(defaults.colour_couplings),
+       .meaning = "U: gauss symmetric normal; potts the identity; explicit from colour_file; "
+                  "cosine, a fixed generic matrix",
+       .choices = {"gauss", "potts", "explicit", "cosine"}},
+      {.key = "model.density",
+       .type = ParameterType::real,
+       .fallback = std::nullopt,
+       .meaning = "binary: probability that two sites are coupled; unset: min(1, 3/(L-1))",
+       .range = {.low = 0, .high = 1, .low_open = true}},
+      {.key = "model.zero_sum",
+       .type = ParameterType::flag,
+       .fallback = Value(defaults.zero_sum),
+       .meaning = "project U so that its rows and columns add up to 0: no colour is preferred"},
+      {.key = "model.file",
+       .type = ParameterType::file,
+       .fallback = std::nullopt,
+       .meaning = "explicit J: CSV of the L x L matrix, symmetric with zero diagonal"},
+      {.key = "model.colour_file",
+       .type = ParameterType::file,
+       .fallback = std::nullopt,
+       .meaning = "explicit U: CSV of the symmetric C x C matrix"},
+      {.key = "model.least_learnable",
+       .type = ParameterType::real,
+       .fallback = Value(defaults.least_learnable),
+       .meaning = "ensembles: draw again while the other sites lower the loss by less, in nats",
+       .range = {.low = 0}},
+  };
+}
+
+PottsFamily PottsFamily::from(Configuration& c) {
+  PottsFamily family;
+  family.couplings_ = c.text("model.couplings");
+  family.colour_couplings_ = c.text("model.colour_couplings");
+  const bool j_from_file = family.couplings_ == "explicit";
+  const bool u_from_file = family.colour_couplings_ == "explicit";
+  refuse_unused(c, "model.density", family.couplings_ == "binary", "model.couplings = \"binary\"");
+  refuse_unused(c, "model.file", j_from_file, "model.couplings = \"explicit\"");
+  refuse_unused(c, "model.colour_file", u_from_file, "model.colour_couplings = \"explicit\"");
+  if (j_from_file) {
+    family.file_couplings_ = square_file(c, "model.file");
+    take_size_from_file(c, "model.sites", family.file_couplings_.rows());
+  }
+  if (u_from_file) {
+    family.file_colour_couplings_ = square_file(c, "model.colour_file");
+    take_size_from_file(c, "model.colours", family.file_colour_couplings_.rows());
+  }
+  family.sites_ = c.integer("model.sites");
+  family.colours_ = c.integer("model.colours");
+  family.beta_ = c.real("model.beta");
+  constexpr double kMeanDegree = 3;
+  family.density_ = c.has("model.density")
+                        ? c.real("model.density")
+                        : std::min(1.0, kMeanDegree / static_cast<double>(family.sites_ - 1));
+  family.zero_sum_ = c.flag("model.zero_sum");
+  family.least_learnable_ = c.real("model.least_learnable");
+  family.seed_ = static_cast<std::uint64_t>(c.integer("sim.seed"));
+  (void)family.draw(0, 0);  // a file with a bad matrix is refused now
+  return family;
+}
+
+bool PottsFamily::random() const {
+  return couplings_ == "binary" || couplings_ == "gauss" || colour_couplings_ == "gauss";
+}
+
+PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) const {
+  RandomStream stream(
+      {.seed = seed_, .id = StreamId::model, .replicate = realisation, .step = attempt});
+  const auto couplings = [&]() -> MatrixXd {
+    if (couplings_ == "binary") return binary_couplings(sites_, density_, stream);
+    if (couplings_ == "gauss") return gaussian_couplings(sites_, stream);
+    if (couplings_ == "ring") return ring_couplings(sites_);
+    if (couplings_ == "cosine") return cosine_couplings(sites_);
+    return file_couplings_;
+  };
+  const auto colour_couplings = [&]() -> MatrixXd {
+    if (colour_couplings_ == "gauss") return gaussian_colour_couplings(colours_, stream);
+    if (colour_couplings_ == "potts") return potts_colour_couplings(colours_);
+    if (colour_couplings_ == "cosine") return cosine_colour_couplings(colours_);
+    return file_colour_couplings_;
+  };
+  const MatrixXd j = couplings();
+  const MatrixXd u = colour_couplings();
+  // A matrix that is not symmetric is reported as it came, not after the projection.
+  PottsModel model(j, u, beta_);
+  return zero_sum_ ? PottsModel(j, zero_sum(u), beta_) : model;
+}
+
+PottsModel PottsFamily::model(std::uint64_t realisation) const {
+  PottsModel model = draw(realisation, 0);
+  if (least_learnable_ == 0) return model;
+  for (std::uint64_t attempt = 0; attempt < kMostAttempts; ++attempt) {
+    if (attempt > 0) model = draw(realisation, attempt);
+    const WeightedSequences states = enumerate(model).states;
+    if (marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_) {
+      return model;
+    }
+    if (!random()) break;
+  }
+  throw invalid_parameter("model.least_learnable",
+                          least_learnable_,
+                          "an amount in nats that other sites can teach about a site in this "
+                          "model: lower it, or raise model.beta");
+}
+
+std::vector<Parameter> potts_data_parameters() {
+  return {
+      {.key = "sim.chains",
+       .type = ParameterType::integer,
+       .fallback = Value(20000),
+       .meaning = "models too large to enumerate: chains that make the pool of sequences",
+       .range = {.low = 16, .high = 1e7}},
+      {.key = "sim.burn_in",
+       .type = ParameterType::integer,
+       .fallback = Value(100),
+       .meaning = "models too large to enumerate: Gibbs sweeps before a chain's state is used",
+       .range = {.low = 1, .high = 1e7}},
+      {.key = "sim.allow_unconverged",
+       .type = ParameterType::flag,
+       .fallback = Value(false),
+       .meaning = "use the sampler's states even where its diagnostics say it has not converged"},
+  };
+}
+
+PottsDataOptions PottsDataOptions::from(const Configuration& c) {
+  return {.chains = c.integer("sim.chains"),
+          .burn_in = c.integer("sim.burn_in"),
+          .allow_unconverged = c.flag("sim.allow_unconverged")};
+}
+
+PottsData::PottsData(const PottsModel& model,
+                     const PottsDataOptions& options,
+                     const StreamAddress& address) {
+  if (potts_states(model) <= kMostDrawnStates) {
+    population_ = enumerate(model).states;
+  } else {
+    StreamAddress own = address;
+    own.id = StreamId::sampler;
+    // A few chains are followed for longer, to see how fast they forget.
+    constexpr std::int64_t kDraws = 1500;
+    PottsSampler probe(model, {.chains = kChainsPerBlock}, own);
+    probe.sweep(options.burn_in);
+    std::vector<std::vector<double>> energies(static_cast<std::size_t>(kChainsPerBlock));
+    for (std::int64_t n = 0; n < kDraws; ++n) {
+      probe.sweep(1);
+      const Eigen::VectorXd e = probe.reduced_energies();
+      for (Index k = 0; k < e.size(); ++k) energies[static_cast<std::size_t>(k)].push_back(e[k]);
+    }
+    const ChainDiagnostics d = chain_diagnostics(energies);
+    constexpr double kTimesPerBurnIn = 20;
+    const bool burnt_in =
+        static_cast<double>(options.burn_in) >= kTimesPerBurnIn * d.autocorrelation_time;
+    if (!options.allow_unconverged && !(d.converged() && (burnt_in || d.constant))) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("the Gibbs sampler has not converged: R-hat = {:.4g}, "
+                              "autocorrelation time {:.3g} sweeps, burn-in {} sweeps (raise "
+                              "sim.burn_in to 20 times that, lower model.beta, or set "
+                              "sim.allow_unconverged)",
+                              d.r_hat,
+                              d.autocorrelation_time,
+                              options.burn_in));
+    }
+    own.point = ~own.point;  // other numbers than the probe's
+    PottsSampler sampler(model, {.chains = options.chains}, own);
+    sampler.sweep(options.burn_in);
+    population_ = equally_weighted(sampler.states());
+  }
+  sampler_ = std::make_unique<PopulationSampler>(population_);
+}
+
+Sequences PottsData::draw(Index count, RandomStream& stream) const {
+  return sampler_->draw(count, stream);
+}
+
+Parameter replicates_parameter(std::int64_t fallback, const std::string& meaning) {
+  return {.key = "sim.replicates",
+          .type = ParameterType::integer,
+          .fallback = Value(fallback),
+          .meaning = meaning,
+          .range = {.low = 1, .high = 1e9}};
+}
+
+std::vector<std::uint64_t> recorded_steps(std::uint64_t first, std::uint64_t last, int count) {
+  std::vector<std::uint64_t> steps{std::min(first, last)};
+  const double ratio = static_cast<double>(last) / static_cast<double>(steps.front());
+  for (int k = 1; k < count; ++k) {
+    const double step =
+        static_cast<double>(steps.front()) * std::pow(ratio, static_cast<double>(k) / (count - 1));
+    const auto rounded = static_cast<std::uint64_t>(std::llround(step));
+    if (rounded > steps.back()) steps.push_back(std::min(rounded, last));
+  }
+  return steps;
+}
+
+Source potts_source(const std::string& used) {
+  return {"rende2024mapping",
+          "Mapping of attention mechanisms to a generalized Potts model",
+          "R. Rende, F. Gerace, A. Laio, S. Goldt",
+          2024,
+          "2304.07235",
+          used};
+}
+
+ClaimResult claim_in_every(const std::string& name,
+                           const std::string& statement,
+                           const std::vector<bool>& holds,
+                           const std::string& detail) {
+  ClaimResult result{.name = name, .statement = statement, .detail = detail};
+  const auto held = std::count(holds.begin(), holds.end(), true);
+  if (!holds.empty()) {
+    result.verdict =
+        held == static_cast<std::ptrdiff_t>(holds.size()) ? Verdict::agree : Verdict::disagree;
+  }
+  result.detail += fmt::format(" (holds in {} of {})", held, holds.size());
+  return result;
+}
+
+std::vector<double> last_values(const Observed& observed,
+                                const std::string& series,
+                                const Point& point) {
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name == series && curve.mean.point == point && !curve.values.empty()) {
+      return curve.values.back();
+    }
+  }
+  return {};
+}
+
+}  // namespace attica
