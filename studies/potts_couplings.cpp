@@ -223,6 +223,11 @@ std::vector<Parameter> parameters() {
        .fallback = Value(1.0),
        .meaning = "learning rate of SGD",
        .range = {.low = 0, .low_open = true}},
+      {.key = "plot.width",
+       .type = ParameterType::text,
+       .fallback = Value("full"),
+       .meaning = "half: one column; full: the page's text width",
+       .choices = {"half", "full"}},
       replicates_parameter(30, "training runs with their own data and start; one model"),
   };
   all.insert(all.end(), own.begin(), own.end());

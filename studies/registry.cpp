@@ -13,7 +13,8 @@ const std::vector<Study>& studies() {
                                          gauss_sgd_steady(),
                                          gauss_sgd_data(),
                                          potts_loss(),
-                                         potts_couplings()};
+                                         potts_couplings(),
+                                         potts_flow()};
   return all;
 }
 

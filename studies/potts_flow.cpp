@@ -1,0 +1,301 @@
+/// @file
+/// @brief Study potts-flow: how factored attention learns in time, gradient flow on the population
+/// against SGD with a small learning rate.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/factored_attention.hpp"
+#include "attica/studies/potts_setup.hpp"
+#include "attica/studies/potts_studies.hpp"
+#include "attica/theory/factored_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+/// A = scale sin(1 + i + 2j) off the diagonal, V = scale cos(1 + 2a + c): a start to repeat
+/// anywhere.
+FactoredAttention deterministic_start(Index sites, Index colours, double scale) {
+  FactoredAttention s{Eigen::MatrixXd::NullaryExpr(
+                          sites,
+                          sites,
+                          [=](Index i, Index j) {
+                            return i == j ? 0.0
+                                          : scale * std::sin(static_cast<double>(1 + i + 2 * j));
+                          }),
+                      Eigen::MatrixXd::NullaryExpr(colours, colours, [=](Index a, Index c) {
+                        return scale * std::cos(static_cast<double>(1 + 2 * a + c));
+                      })};
+  return s;
+}
+
+class Flow : public Experiment {
+ public:
+  Flow(const PottsFamily& family, const Configuration& c)
+      : model_(family.model(0)),
+        excess_(model_, enumerate(model_).states),
+        growth_(early_growth(excess_.population(), model_.colours())),
+        times_(c.reals("sim.times")) {
+    std::sort(times_.begin(), times_.end());
+    times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+    const double scale = c.real("sim.scale");
+    if (c.text("sim.initialisation") == "deterministic") {
+      start_ = deterministic_start(model_.sites(), model_.colours(), scale);
+    } else {
+      RandomStream stream({.seed = static_cast<std::uint64_t>(c.integer("sim.seed")),
+                           .id = StreamId::initialisation});
+      start_ = random_student(model_.sites(), model_.colours(), scale, stream);
+    }
+    // The sign of a singular pair is free: take the one that grows to positive values.
+    const double late = static_cast<double>(model_.sites()) / growth_.singular_values[0];
+    if (early_overlap(growth_, start_, late) < 0) {
+      growth_.attention_mode *= -1;
+      growth_.value_mode *= -1;
+    }
+    rate_ = c.real("sim.learning_rate");
+    training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = rate_},
+                 .batch = c.integer("sim.batch"),
+                 .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
+                 .recorded = {}};
+    for (const double time : times_) {
+      const auto step = static_cast<std::uint64_t>(std::llround(time / rate_));
+      if (training_.recorded.empty() || step > training_.recorded.back()) {
+        training_.recorded.push_back(step);
+      }
+    }
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times = times_;
+    if (grid == TheoryGrid::run) {
+      times.clear();
+      for (const std::uint64_t step : training_.recorded) times.push_back(time_of(step));
+      constexpr int kLinePoints = 160;
+      const double last = times.back();
+      for (int k = 0; k < kLinePoints; ++k) times.push_back(last * k / kLinePoints);
+      std::sort(times.begin(), times.end());
+      times.erase(std::unique(times.begin(), times.end()), times.end());
+    }
+    std::vector<double> from_zero = times;
+    if (from_zero.front() > 0) from_zero.insert(from_zero.begin(), 0.0);
+    const FactoredFlow flow = factored_flow(start_, excess_.population(), from_zero);
+    const std::size_t skipped = from_zero.size() - times.size();
+
+    Series excess{"excess_loss", {}, "time", times, {}};
+    Series overlap{"leading_overlap", {}, "time", times, {}};
+    Series early{"early_overlap", {}, "time", {}, {}};
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      const std::size_t reached = k + skipped;
+      const bool known = reached < flow.students.size();
+      excess.y.push_back(known ? excess_(flow.students[reached]) : std::nan(""));
+      overlap.y.push_back(known ? leading_overlap(growth_, flow.students[reached]) : std::nan(""));
+      // The law of the early stage is drawn until it leaves the scale of the couplings.
+      const double grown = early_overlap(growth_, start_, times[k]);
+      if (std::abs(grown) < 2 * model_.as_student().attention.norm()) {
+        early.x.push_back(times[k]);
+        early.y.push_back(grown);
+      }
+    }
+    TheoryResult result;
+    for (Series* series : {&excess, &overlap, &early}) {
+      result.predictions.push_back({.series = std::move(*series)});
+    }
+    // At time 0 every run is at the start: nothing to compare.
+    for (Prediction& p : result.predictions) {
+      for (const double time : p.series.x) p.compared.push_back(time > 0);
+    }
+    // SGD rests at a distance from the minimum where its noise, covariance K per sequence, balances
+    // the curvature H: H C + C H = (eta/B) K, so that the excess is tr(H C)/2 = (eta/4B) tr K.
+    // Twice that is allowed for.
+    const double noise = rate_ / (2 * static_cast<double>(training_.batch)) * gradient_variance();
+    result.predictions.front().finite_size.assign(times.size(), noise);
+    result.diagnostics = {
+        {"bayes_loss", excess_.bayes_loss()},
+        {"escape_rate", growth_.singular_values[0] / static_cast<double>(model_.sites())},
+        {"integration", describe(flow.solution)}};
+    return result;
+  }
+
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override {
+    constexpr double kUpdatesPerPiece = 1e6;  // of one sequence; about half a second
+    const double updates =
+        static_cast<double>(training_.batch) *
+        static_cast<double>(std::max<std::uint64_t>(training_.recorded.back(), 1));
+    return static_cast<std::uint64_t>(std::clamp(kUpdatesPerPiece / updates, 1.0, 100.0));
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    const PopulationSampler sampler(excess_.population());
+    const SequenceSource source = [&](Index n, RandomStream& s) { return sampler.draw(n, s); };
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      Series excess{"excess_loss", {}, "time", {}, {}};
+      Series overlap{"leading_overlap", {}, "time", {}, {}};
+      const auto end = train_factored(
+          start_,
+          training_,
+          source,
+          {.seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r},
+          [&](std::uint64_t step, const FactoredAttention& student) {
+            excess.x.push_back(time_of(step));
+            excess.y.push_back(excess_(student));
+            overlap.y.push_back(leading_overlap(growth_, student));
+          },
+          [&] { return piece.stop.stop_requested(); });
+      overlap.x = excess.x;
+      Outcome outcome{.series = {std::move(excess), std::move(overlap)}};
+      if (end.status == networks::TrainingStatus::diverged) {
+        outcome.status = "diverged";
+        outcome.failed = true;
+        outcome.message = fmt::format("SGD diverged at step {}", end.step);
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+ private:
+  /// E|g|^2 at the truth, g the gradient of the loss of one sequence.
+  double gradient_variance() const {
+    const WeightedSequences& all = excess_.population();
+    FactoredAttention g;
+    double sum = 0;
+    for (Index n = 0; n < all.sequences.rows(); ++n) {
+      factored_loss(model_.as_student(), equally_weighted(all.sequences.row(n)), &g);
+      sum += all.weights[n] * (g.attention.squaredNorm() + g.values.squaredNorm());
+    }
+    return sum;
+  }
+
+  /// The time of a step; exactly the configured one where that is a whole number of steps.
+  double time_of(std::uint64_t step) const {
+    for (const double time : times_) {
+      if (std::abs(time / rate_ - static_cast<double>(step)) < 1e-6) return time;
+    }
+    return static_cast<double>(step) * rate_;
+  }
+
+  PottsModel model_;
+  ExcessLoss excess_;
+  EarlyGrowth growth_;
+  std::vector<double> times_;
+  FactoredAttention start_;
+  double rate_ = 0;
+  FactoredTraining training_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  const Axis time{.label = "time {/:Italic t} = {/:Italic η} × steps"};
+  Panel excess{.x = time,
+               .y = {.label = "excess loss (nats)"},
+               .layers = {{.series = "excess_loss", .label = "population gradient flow"}},
+               .x_name = "time"};
+  excess.residuals = true;
+  Panel overlap{.x = time,
+                .y = {.label = "⟨{/:Italic u}_1, {/:Italic A}⟩", .scale = AxisScale::log},
+                .layers = {{.series = "leading_overlap", .label = "population gradient flow"},
+                           {.series = "early_overlap", .label = "cosh law", .reference = true}},
+                .x_name = "time"};
+  return {.name = "potts-flow",
+          .panels = {excess, overlap},
+          .columns = 1,
+          .caption =
+              "Factored attention learning a Potts model: excess loss and overlap of the "
+              "attention matrix with the leading correlation mode. Lines: gradient flow on "
+              "the population; dashed: its linear early stage; points: SGD, mean and "
+              "standard error over runs; band: declared margin."};
+}
+
+constexpr double kMargin = 0.02;  // the learning rate is small, not zero: O(learning rate / batch)
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  return {{.series = "excess_loss", .relative = kMargin},
+          {.series = "leading_overlap", .relative = kMargin}};
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> all = potts_model_parameters({.sites = 5, .colours = 3, .beta = 0.8});
+  const std::vector<Parameter> own = {
+      {.key = "sim.times",
+       .type = ParameterType::real,
+       .fallback = Value(List{0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 160.0}),
+       .meaning = "recorded times, learning rate x steps",
+       .list = true,
+       .range = {.low = 0, .high = 1e7}},
+      {.key = "sim.initialisation",
+       .type = ParameterType::text,
+       .fallback = Value("small"),
+       .meaning = "start: small, independent normals of deviation scale; deterministic, "
+                  "A = scale sin(1+i+2j), V = scale cos(1+2a+c)",
+       .choices = {"small", "deterministic"}},
+      {.key = "sim.scale",
+       .type = ParameterType::real,
+       .fallback = std::nullopt,
+       .meaning = "scale of the start; unset: 0.1 for small, 0.3 for deterministic",
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sim.learning_rate",
+       .type = ParameterType::real,
+       .fallback = Value(0.05),
+       .meaning = "learning rate of SGD",
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sim.batch",
+       .type = ParameterType::integer,
+       .fallback = Value(256),
+       .meaning = "sequences per step, B",
+       .range = {.low = 1, .high = 1e6}},
+      {.key = "sim.masked",
+       .type = ParameterType::text,
+       .fallback = Value("all"),
+       .meaning = "mask all sites in turn, or one random site per sequence",
+       .choices = {"all", "one"}},
+      replicates_parameter(40, "independent training runs from the same start"),
+  };
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+std::unique_ptr<Experiment> make(Configuration& c) {
+  if (!c.has("sim.scale")) {
+    constexpr double kSmall = 0.1;
+    constexpr double kDeterministic = 0.3;
+    const bool small = c.text("sim.initialisation") == "small";
+    c.set("sim.scale", Value(small ? kSmall : kDeterministic), false);
+  }
+  return std::make_unique<Flow>(PottsFamily::from(c), c);
+}
+
+}  // namespace
+
+Study potts_flow() {
+  return {
+      .name = "potts-flow",
+      .question = "How does factored attention find the couplings in time?",
+      .neglects =
+          "the noise of SGD, of order learning rate / batch: it lifts the end and lets SGD leave "
+          "saddle points earlier",
+      .parameters = parameters(),
+      .series = {{"excess_loss",
+                  "ε - ε_opt",
+                  "divergence of the learnt conditionals from the true ones, nats per masked site"},
+                 {"leading_overlap",
+                  "⟨u_1, A⟩",
+                  "overlap of A with the leading left singular vector of the pair correlations"},
+                 {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 40 runs", {}},
+                  {"paper",
+                   "L = 8, C = 4",
+                   {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},
+      .sources = {potts_source("factored attention trained by SGD on the masked loss")},
+      .make = make,
+      .figure = figure,
+      .agreement = agreement,
+  };
+}
+
+}  // namespace attica
