@@ -114,14 +114,15 @@ double factored_loss(const FactoredAttention& student,
     const std::uint8_t* s = data.sequences.row(n).data();
     const double weight = data.weights[n] / static_cast<double>(sites);
     for (Index j = 0; j < sites; ++j) seen.col(j) = student.values.col(s[j]);
-    g.noalias() = seen * student.attention.transpose();
+    // lazyProduct: no packing, the matrices are small.
+    g.noalias() = seen.lazyProduct(student.attention.transpose());
     log_softmax_columns(g);
     for (Index i = 0; i < sites; ++i) loss -= weight * g(s[i], i);
     if (gradient == nullptr) continue;
     g = weight * g.array().exp();
     for (Index i = 0; i < sites; ++i) g(s[i], i) -= weight;
-    gradient->attention.noalias() += g.transpose() * seen;  // dA_ij = g_i . V[:, s_j]
-    upstream.noalias() = g * student.attention;             // dV[:, s_j] += sum_i A_ij g_i
+    gradient->attention.noalias() += g.transpose().lazyProduct(seen);  // dA_ij = g_i . V[:, s_j]
+    upstream.noalias() = g.lazyProduct(student.attention);  // dV[:, s_j] += sum_i A_ij g_i
     for (Index j = 0; j < sites; ++j) gradient->values.col(s[j]) += upstream.col(j);
   }
   if (gradient != nullptr) gradient->attention.diagonal().setZero();

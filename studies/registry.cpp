@@ -14,7 +14,8 @@ const std::vector<Study>& studies() {
                                          gauss_sgd_data(),
                                          potts_loss(),
                                          potts_couplings(),
-                                         potts_flow()};
+                                         potts_flow(),
+                                         potts_learning()};
   return all;
 }
 

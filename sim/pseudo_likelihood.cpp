@@ -1,0 +1,262 @@
+#include "attica/sim/pseudo_likelihood.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/factored_attention.hpp"
+#include "attica/sim/networks/gemm.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+constexpr Index kLanes = networks::kLanes<double>;
+/// Sequences whose logits are in work at a time, and sites whose couplings stay in the cache.
+constexpr Index kTile = 128;
+constexpr Index kSitesAtATime = 8;
+/// Vectors of a row that are held in registers.
+constexpr Index kMostVectors = 4;
+
+template <int Vectors>
+using Row = Eigen::Array<double, Vectors* static_cast<int>(kLanes), 1>;
+
+template <int Vectors>
+Eigen::Map<Row<Vectors>> row_at(double* p) {
+  return Eigen::Map<Row<Vectors>>(p);
+}
+
+/// Calls f with the number of vectors as a constant, for every slice of a row.
+template <class F>
+void for_slices(Index stride, F f) {
+  Index column = 0;
+  for (Index left = stride / kLanes; left > 0; left -= std::min(left, kMostVectors)) {
+    switch (std::min(left, kMostVectors)) {
+      case 1:
+        f(std::integral_constant<int, 1>{}, column);
+        break;
+      case 2:
+        f(std::integral_constant<int, 2>{}, column);
+        break;
+      case 3:
+        f(std::integral_constant<int, 3>{}, column);
+        break;
+      default:
+        f(std::integral_constant<int, 4>{}, column);
+        break;
+    }
+    column += kMostVectors * kLanes;
+  }
+}
+
+/// The site that the k-th coupling matrix of site i belongs to.
+Index other_site(Index i, Index k) { return k < i ? k : k + 1; }
+
+}  // namespace
+
+PseudoLikelihood::PseudoLikelihood(const WeightedSequences& data, Index colours, double lambda)
+    : sites_(data.sequences.cols()),
+      colours_(colours),
+      stride_(networks::padded<double>(colours)),
+      lambda_(lambda),
+      by_site_(data.sequences),
+      weights_(data.weights) {
+  require_sequences(data.sequences, sites_, colours);
+  require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "lambda >= 0");
+  couplings_.setZero((sites_ - 1) * colours_ * stride_);
+  dcouplings_.resizeLike(couplings_);
+  logits_.setZero(kTile * stride_);
+}
+
+template <int Vectors>
+void PseudoLikelihood::add_logits(Index site, Index first, Index count, Index column) {
+  for (Index start = 0; start < sites_ - 1; start += kSitesAtATime) {
+    const Index end = std::min(start + kSitesAtATime, sites_ - 1);
+    for (Index m = 0; m < count; ++m) {
+      auto logits = row_at<Vectors>(logits_.data() + m * stride_ + column);
+      Row<Vectors> sum = logits;
+      for (Index k = start; k < end; ++k) {
+        const Index seen = by_site_(first + m, other_site(site, k));
+        sum += row_at<Vectors>(couplings_.data() + (k * colours_ + seen) * stride_ + column);
+      }
+      logits = sum;
+    }
+  }
+}
+
+template <int Vectors>
+void PseudoLikelihood::add_gradient(Index site, Index first, Index count, Index column) {
+  for (Index start = 0; start < sites_ - 1; start += kSitesAtATime) {
+    const Index end = std::min(start + kSitesAtATime, sites_ - 1);
+    for (Index m = 0; m < count; ++m) {
+      const Row<Vectors> upstream = row_at<Vectors>(logits_.data() + m * stride_ + column);
+      for (Index k = start; k < end; ++k) {
+        const Index seen = by_site_(first + m, other_site(site, k));
+        row_at<Vectors>(dcouplings_.data() + (k * colours_ + seen) * stride_ + column) += upstream;
+      }
+    }
+  }
+}
+
+double PseudoLikelihood::site(Index i, const double* x, double* gradient) {
+  using Strided = Eigen::Map<Eigen::ArrayXXd, Eigen::Unaligned, Eigen::OuterStride<>>;
+  const Index rows = (sites_ - 1) * colours_;
+  const Eigen::Map<const Eigen::ArrayXd> bias(x, colours_);
+  const Eigen::Map<const Eigen::ArrayXXd> w(x + colours_, colours_, rows);
+  Strided(couplings_.data(), colours_, rows, Eigen::OuterStride<>(stride_)) = w;
+  dcouplings_.setZero();
+  // Padding takes no part in the softmax.
+  Eigen::ArrayXd start =
+      Eigen::ArrayXd::Constant(stride_, -std::numeric_limits<double>::infinity());
+  start.head(colours_) = bias;
+  Eigen::ArrayXd dbias = Eigen::ArrayXd::Zero(stride_);
+
+  double loss = 0;
+  for (Index first = 0; first < by_site_.rows(); first += kTile) {
+    const Index count = std::min(kTile, by_site_.rows() - first);
+    for (Index m = 0; m < count; ++m) logits_.segment(m * stride_, stride_) = start;
+    for_slices(stride_, [&](auto vectors, Index column) {
+      add_logits<vectors.value>(i, first, count, column);
+    });
+    for (Index m = 0; m < count; ++m) {
+      auto h = logits_.segment(m * stride_, stride_);
+      const Index own = by_site_(first + m, i);
+      const double weight = weights_[first + m];
+      const double shift = h.maxCoeff();
+      const double target = h[own] - shift;
+      h = (h - shift).exp();
+      const double sum = h.sum();
+      loss += weight * (std::log(sum) - target);
+      h *= weight / sum;  // now the derivative by the logits
+      h[own] -= weight;
+      dbias += h;
+    }
+    if (gradient != nullptr) {
+      for_slices(stride_, [&](auto vectors, Index column) {
+        add_gradient<vectors.value>(i, first, count, column);
+      });
+    }
+  }
+  if (gradient != nullptr) {
+    Eigen::Map<Eigen::ArrayXd>(gradient, colours_) = dbias.head(colours_);
+    Eigen::Map<Eigen::ArrayXXd>(gradient + colours_, colours_, rows) =
+        Strided(dcouplings_.data(), colours_, rows, Eigen::OuterStride<>(stride_)) + lambda_ * w;
+  }
+  return loss + 0.5 * lambda_ * w.square().sum();
+}
+
+double PseudoLikelihood::all_sites(const double* x, double* gradient) {
+  const Index size = site_parameters();
+  double sum = 0;
+  for (Index i = 0; i < sites_; ++i) {
+    sum += site(i, x + i * size, gradient == nullptr ? nullptr : gradient + i * size);
+  }
+  if (gradient != nullptr) {
+    Eigen::Map<Eigen::ArrayXd>(gradient, sites_ * size) /= static_cast<double>(sites_);
+  }
+  return sum / static_cast<double>(sites_);
+}
+
+void PseudoLikelihoodFit::logits(const std::uint8_t* sequence, Eigen::MatrixXd& logits) const {
+  const Index sites = parameters.cols();
+  logits.resize(colours, sites);
+  for (Index i = 0; i < sites; ++i) {
+    auto h = logits.col(i);
+    h = parameters.col(i).head(colours);
+    for (Index k = 0; k < sites - 1; ++k) {
+      const Index seen = sequence[other_site(i, k)];
+      h += parameters.col(i).segment(colours * (1 + k * colours + seen), colours);
+    }
+  }
+}
+
+PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
+                                          Index colours,
+                                          double lambda,
+                                          const LbfgsOptions& options) {
+  PseudoLikelihood problem(data, colours, lambda);
+  const Index size = problem.site_parameters();
+  PseudoLikelihoodFit fit{.colours = colours,
+                          .parameters = Eigen::MatrixXd::Zero(size, problem.sites()),
+                          .converged = true};
+  for (Index i = 0; i < problem.sites(); ++i) {
+    const LbfgsResult r = minimise_lbfgs(
+        [&](const double* x, double* gradient) { return problem.site(i, x, gradient); },
+        Eigen::VectorXd::Zero(size),
+        options);
+    fit.parameters.col(i) = r.x;
+    fit.objective += r.value / static_cast<double>(problem.sites());
+    fit.converged = fit.converged && r.converged && r.x.cwiseAbs().maxCoeff() < kLargestLogit;
+    fit.iterations = std::max(fit.iterations, r.iterations);
+  }
+  return fit;
+}
+
+FactoredFit fit_factored(const WeightedSequences& data,
+                         Index colours,
+                         const FactoredFitOptions& options,
+                         RandomStream& stream) {
+  require(options.starts >= 1, "starts", options.starts, "at least 1");
+  require(options.lambda >= 0 && std::isfinite(options.lambda),
+          "lambda",
+          options.lambda,
+          "lambda >= 0");
+  const Index sites = data.sequences.cols();
+  const Index split = sites * sites;
+  const auto unpacked = [&](const double* x) {
+    return FactoredAttention{Eigen::Map<const Eigen::MatrixXd>(x, sites, sites),
+                             Eigen::Map<const Eigen::MatrixXd>(x + split, colours, colours)};
+  };
+  FactoredAttention gradient;
+  const GradientFunction objective = [&](const double* x, double* g) {
+    const FactoredAttention student = unpacked(x);
+    const double loss = factored_loss(student, data, g == nullptr ? nullptr : &gradient);
+    if (g != nullptr) {
+      Eigen::Map<Eigen::MatrixXd>(g, sites, sites) =
+          gradient.attention + options.lambda * student.attention;
+      Eigen::Map<Eigen::MatrixXd>(g + split, colours, colours) =
+          gradient.values + options.lambda * student.values;
+    }
+    return loss +
+           0.5 * options.lambda * (student.attention.squaredNorm() + student.values.squaredNorm());
+  };
+  FactoredFit best;
+  for (int k = 0; k < options.starts; ++k) {
+    const FactoredAttention from = random_student(sites, colours, options.deviation, stream);
+    Eigen::VectorXd x(split + colours * colours);
+    x << from.attention.reshaped(), from.values.reshaped();
+    const LbfgsResult r = minimise_lbfgs(objective, x, options.search);
+    if (k == 0 || r.value < best.objective) {
+      best.student = unpacked(r.x.data());
+      best.objective = r.value;
+      best.converged = r.converged && best.student.attention.cwiseAbs().maxCoeff() *
+                                              best.student.values.cwiseAbs().maxCoeff() <
+                                          kLargestLogit;
+    }
+    best.worst_objective = k == 0 ? r.value : std::max(best.worst_objective, r.value);
+  }
+  return best;
+}
+
+WeightedSequences distinct(const Sequences& sample) {
+  std::map<std::string, Index> counts;
+  for (Index n = 0; n < sample.rows(); ++n) {
+    const auto* first = reinterpret_cast<const char*>(sample.row(n).data());
+    ++counts[std::string(first, first + sample.cols())];
+  }
+  WeightedSequences data{Sequences(static_cast<Index>(counts.size()), sample.cols()),
+                         Eigen::VectorXd(static_cast<Index>(counts.size()))};
+  Index row = 0;
+  for (const auto& [sequence, count] : counts) {
+    std::copy(sequence.begin(), sequence.end(), data.sequences.row(row).data());
+    data.weights[row++] = static_cast<double>(count) / static_cast<double>(sample.rows());
+  }
+  return data;
+}
+
+}  // namespace attica
