@@ -150,7 +150,7 @@ std::vector<Parameter> parameters() {
                  .fallback = Value(2),
                  .meaning = "factored attention: random starts, of which the lowest loss is kept",
                  .range = {.low = 1, .high = 1000}});
-  all.push_back(replicates_parameter(150, "independent data sets at every number of samples"));
+  all.push_back(replicates_parameter(110, "independent data sets at every number of samples"));
   return all;
 }
 

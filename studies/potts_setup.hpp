@@ -81,6 +81,8 @@ class PottsData {
   PottsData(const PottsModel& model, const PottsDataOptions& options, const StreamAddress& address);
 
   Sequences draw(Eigen::Index count, RandomStream& stream) const;
+  /// @brief What is drawn from: all states, or the pool.
+  const WeightedSequences& population() const { return population_; }
 
  private:
   WeightedSequences population_;

@@ -15,7 +15,8 @@ const std::vector<Study>& studies() {
                                          potts_loss(),
                                          potts_couplings(),
                                          potts_flow(),
-                                         potts_learning()};
+                                         potts_learning(),
+                                         potts_square()};
   return all;
 }
 

@@ -1,0 +1,218 @@
+/// @file
+/// @brief Study potts-square: ridge regression of coded Potts sequences against the theory for
+/// Gaussian data of equal covariance.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/potts_coding.hpp"
+#include "attica/sim/block_ridge.hpp"
+#include "attica/studies/potts_setup.hpp"
+#include "attica/studies/potts_studies.hpp"
+#include "attica/theory/block_ridge.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+Point at(double lambda) { return {{"lambda", lambda}}; }
+
+class Square : public Experiment {
+ public:
+  Square(const PottsFamily& family, const Configuration& c)
+      : model_(family.model(0)),
+        data_(model_,
+              PottsDataOptions::from(c),
+              {.seed = static_cast<std::uint64_t>(c.integer("sim.seed"))}),
+        channels_(model_.colours() - 1),
+        moments_(coded_moments(data_.population(), model_.colours())),
+        theory_(moments_.covariance, channels_),
+        inputs_(static_cast<double>((model_.sites() - 1) * channels_)),
+        alphas_(c.reals("sweep.alpha")),
+        lambdas_(c.reals("sweep.lambda")) {
+    for (const double alpha : alphas_) {
+      constexpr double kMostSamples = 1e7;
+      require(alpha * inputs_ <= kMostSamples, "sweep.alpha", alpha, "at most 1e7 samples");
+      sizes_.push_back(std::max<Index>(1, std::llround(alpha * inputs_)));
+    }
+    std::sort(sizes_.begin(), sizes_.end());
+    sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> alphas = alphas_;
+    if (grid == TheoryGrid::run) {
+      alphas.clear();
+      for (const Index size : sizes_) alphas.push_back(static_cast<double>(size) / inputs_);
+      const double low = alphas.front();
+      const double high = alphas.back();
+      constexpr int kLinePoints = 80;
+      for (int k = 1; k < kLinePoints && high > low; ++k) {
+        alphas.push_back(low * std::pow(high / low, static_cast<double>(k) / kLinePoints));
+      }
+      std::sort(alphas.begin(), alphas.end());
+    }
+    TheoryResult result;
+    for (const double lambda : lambdas_) {
+      Series test{"test_error", at(lambda), "alpha", alphas, {}};
+      Series train{"train_error", at(lambda), "alpha", alphas, {}};
+      for (const double alpha : alphas) {
+        const double samples = alpha * inputs_;
+        if (samples < 1) {
+          throw invalid_parameter(
+              "sweep.alpha", alpha, "alpha (L-1)(C-1) >= 1, at least one sample");
+        }
+        const BlockRidgePoint point = theory_.average(samples, lambda);
+        test.y.push_back(point.test_error);
+        train.y.push_back(point.train_error);
+      }
+      result.predictions.push_back({.series = std::move(test)});
+      result.predictions.push_back({.series = std::move(train)});
+    }
+    result.diagnostics = {{"inputs", inputs_}};
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t point) const override {
+    constexpr double kFlopsPerPiece = 1e9;
+    constexpr double kMostReplicates = 50;
+    const double size = inputs_ + static_cast<double>(channels_);
+    constexpr double kProductsPerFit = 6;
+    const double flops = size * size *
+                         (2 * static_cast<double>(sizes_[point]) +
+                          kProductsPerFit * static_cast<double>(lambdas_.size()) * size);
+    return static_cast<std::uint64_t>(
+        std::clamp(std::floor(kFlopsPerPiece / flops), 1.0, kMostReplicates));
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    const Index samples = sizes_[piece.point];
+    const double alpha = static_cast<double>(samples) / inputs_;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      RandomStream stream({.seed = piece.seed,
+                           .id = StreamId::data,
+                           .point = piece.stream_point,
+                           .replicate = piece.first_replicate + r});
+      MatrixXd z = coded(data_.draw(samples, stream), model_.colours());
+      z.rowwise() -= moments_.mean.transpose();
+      Outcome outcome;
+      for (const double lambda : lambdas_) {
+        if (lambda == 0 && samples <= z.cols()) {
+          outcome.status = "no ridgeless estimate";  // needs more samples than variables here
+          continue;
+        }
+        const BlockRidgeErrors e = block_ridge_errors(z, moments_.covariance, channels_, lambda);
+        outcome.series.push_back({"test_error", at(lambda), "alpha", {alpha}, {e.test}});
+        outcome.series.push_back({"train_error", at(lambda), "alpha", {alpha}, {e.train}});
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+ private:
+  PottsModel model_;
+  PottsData data_;
+  Index channels_;
+  CodedMoments moments_;
+  BlockRidge theory_;
+  double inputs_;  ///< N = (L-1)(C-1)
+  std::vector<double> alphas_;
+  std::vector<double> lambdas_;
+  std::vector<Index> sizes_;
+};
+
+std::unique_ptr<Experiment> make(Configuration& c) {
+  return std::make_unique<Square>(PottsFamily::from(c), c);
+}
+
+Figure figure(const Configuration& /*c*/) {
+  const Axis alpha{.label = "{/:Italic α} = {/:Italic M} / ({/:Italic L}−1)({/:Italic C}−1)",
+                   .scale = AxisScale::log};
+  const std::string label = "{/:Italic λ} = {lambda}";
+  Panel test{.x = alpha,
+             .y = {.label = "test error {/:Italic E}_{test}"},
+             .layers = {{.series = "test_error", .label = label}},
+             .x_name = "alpha"};
+  test.residuals = true;
+  Panel train{.x = alpha,
+              .y = {.label = "train error {/:Italic E}_{train}"},
+              .layers = {{.series = "train_error", .label = label}},
+              .x_name = "alpha"};
+  train.residuals = true;
+  return {.name = "potts-square",
+          .panels = {test, train},
+          .columns = 1,
+          .caption =
+              "Masked modelling of Potts sequences with square loss: ridge regression of "
+              "every coded site on the others. Lines: theory for Gaussian data of equal "
+              "covariance; points: Potts data, mean and standard error over data sets; band: "
+              "declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  constexpr double kMargin = 0.03;
+  return {{.series = "test_error", .relative = kMargin},
+          {.series = "train_error", .relative = kMargin}};
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> all = potts_model_parameters({.sites = 30,
+                                                       .colours = 3,
+                                                       .beta = 0.5,
+                                                       .couplings = "gauss",
+                                                       .colour_couplings = "gauss",
+                                                       .zero_sum = true});
+  all.push_back({.key = "sweep.alpha",
+                 .type = ParameterType::real,
+                 .fallback = Value(List{0.5, 0.75, 1.0, 1.5, 2.0, 4.0}),
+                 .meaning = "samples per input, alpha = M / ((L-1)(C-1))",
+                 .list = true,
+                 .range = {.low = 0, .low_open = true}});
+  all.push_back({.key = "sweep.lambda",
+                 .type = ParameterType::real,
+                 .fallback = Value(List{0.05, 0.5}),
+                 .meaning =
+                     "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |W|^2; "
+                     "0: theory everywhere, simulation above alpha = L/(L-1)",
+                 .list = true,
+                 .range = {.low = 0}});
+  all.push_back(replicates_parameter(200, "independent data sets at every alpha"));
+  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  return all;
+}
+
+}  // namespace
+
+Study potts_square() {
+  return {
+      .name = "potts-square",
+      .question =
+          "Does masked modelling of Potts sequences with square loss behave as if they were "
+          "Gaussian?",
+      .neglects = "everything beyond the covariance, and corrections of order 1/M",
+      .parameters = parameters(),
+      .series = {{"test_error",
+                  "E_test",
+                  "population mean squared error of a site's code, summed over its C-1 channels, "
+                  "mean over sites"},
+                 {"train_error", "E_train", "the same on the training samples"}},
+      .presets = {{"quick", "the defaults: L = 30, C = 3, beta = 0.5", {}},
+                  {"paper",
+                   "L = 60, C = 10",
+                   {{"model.sites", 60}, {"model.colours", 10}, {"sim.chains", 100000}}}},
+      .sources = {potts_source("square loss on Potts data")},
+      .make = make,
+      .figure = figure,
+      .agreement = agreement,
+  };
+}
+
+}  // namespace attica

@@ -1,0 +1,53 @@
+#pragma once
+/// @file
+/// @brief Ridge regression of blocks of variables on all other blocks, at leading order in the
+/// number of samples: masked modelling with square loss of sites that are vectors, such as coded
+/// colours.
+///
+/// For block i with covariance S_ii, inputs' covariance C (size N), cross-covariance b and kappa,
+/// gamma of (C, M, lambda) as in ridge_kappa:
+///     E_test,i = tr(S_ii - b^T (C+kappa)^-1 b - kappa b^T (C+kappa)^-2 b) / (1 - gamma),
+///     E_train,i = (lambda/kappa)^2 E_test,i,
+/// summed over the block's channels. For Gaussian data the theory of gaussian_ridge.hpp; on other
+/// data a statement of universality: only the covariance matters.
+
+#include <Eigen/Core>
+#include <vector>
+
+namespace attica {
+
+struct BlockRidgePoint {
+  double test_error = 0;  ///< mean over blocks, summed over channels; +inf at lambda = 0, M = N
+  double train_error = 0;
+};
+
+struct BlockRidgeBlock {
+  double kappa = 0;
+  double one_minus_gamma = 0;
+  double test_error = 0;
+  double train_error = 0;
+};
+
+/// @brief The theory for a covariance cut into equal blocks: one eigendecomposition per block, any
+/// number of (M, lambda).
+class BlockRidge {
+ public:
+  /// @param covariance symmetric positive definite, size a multiple of `block`
+  /// @param block      channels per block, 1 <= block < size
+  BlockRidge(const Eigen::MatrixXd& covariance, Eigen::Index block);
+
+  /// @brief One block. @param samples M >= 1; @param lambda >= 0
+  BlockRidgeBlock block(Eigen::Index i, double samples, double lambda) const;
+  /// @brief The mean over blocks.
+  BlockRidgePoint average(double samples, double lambda) const;
+
+ private:
+  struct Regression {
+    Eigen::ArrayXd spectrum;  ///< of C
+    Eigen::ArrayXd signal;    ///< |u_k^T b|^2
+    double variance = 0;      ///< tr S_ii
+  };
+  std::vector<Regression> blocks_;
+};
+
+}  // namespace attica
