@@ -11,7 +11,6 @@ Study potts_couplings();
 Study potts_learning();
 Study potts_flow();
 Study potts_square();
-Study potts_peak();
 Study potts_sampler();
 
 }  // namespace attica

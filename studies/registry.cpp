@@ -16,7 +16,8 @@ const std::vector<Study>& studies() {
                                          potts_couplings(),
                                          potts_flow(),
                                          potts_learning(),
-                                         potts_square()};
+                                         potts_square(),
+                                         potts_sampler()};
   return all;
 }
 
