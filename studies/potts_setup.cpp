@@ -216,17 +216,25 @@ PottsData::PottsData(const PottsModel& model,
     constexpr std::int64_t kDraws = 1500;
     PottsSampler probe(model, {.chains = kChainsPerBlock}, own);
     probe.sweep(options.burn_in);
-    std::vector<std::vector<double>> energies(static_cast<std::size_t>(kChainsPerBlock));
+    const std::vector<std::vector<double>> empty(static_cast<std::size_t>(kChainsPerBlock));
+    auto energies = empty;
+    auto first_colour = empty;  // share of sites with colour 0: tells ordered phases apart
     for (std::int64_t n = 0; n < kDraws; ++n) {
       probe.sweep(1);
       const Eigen::VectorXd e = probe.reduced_energies();
-      for (Index k = 0; k < e.size(); ++k) energies[static_cast<std::size_t>(k)].push_back(e[k]);
+      const Sequences states = probe.states();
+      for (Index k = 0; k < e.size(); ++k) {
+        const auto chain = static_cast<std::size_t>(k);
+        energies[chain].push_back(e[k]);
+        first_colour[chain].push_back((states.row(k).array() == 0).cast<double>().mean());
+      }
     }
-    const ChainDiagnostics d = chain_diagnostics(energies);
-    constexpr double kTimesPerBurnIn = 20;
-    const bool burnt_in =
-        static_cast<double>(options.burn_in) >= kTimesPerBurnIn * d.autocorrelation_time;
-    if (!options.allow_unconverged && !(d.converged() && (burnt_in || d.constant))) {
+    for (const auto& chains : {energies, first_colour}) {
+      const ChainDiagnostics d = chain_diagnostics(chains);
+      constexpr double kTimesPerBurnIn = 20;
+      const bool burnt_in =
+          static_cast<double>(options.burn_in) >= kTimesPerBurnIn * d.autocorrelation_time;
+      if (options.allow_unconverged || (d.converged() && (burnt_in || d.constant))) continue;
       throw Error(ErrorKind::numerical,
                   fmt::format("the Gibbs sampler has not converged: R-hat = {:.4g}, "
                               "autocorrelation time {:.3g} sweeps, burn-in {} sweeps (raise "

@@ -1,0 +1,96 @@
+// Theory meets simulation on Potts data: learning tails, square loss, flow; planted errors are
+// found.
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "attica/solvers/agreement.hpp"
+#include "attica/studies/potts_studies.hpp"
+
+using namespace attica;
+
+namespace {
+
+std::unique_ptr<Experiment> build(const Study& study,
+                                  const std::vector<std::pair<std::string, Value>>& assignments,
+                                  Configuration& c) {
+  std::vector<Parameter> parameters = study.parameters;
+  parameters.push_back({.key = "sim.seed",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{1}),
+                        .meaning = "seed"});
+  c = Configuration(study.name, parameters);
+  for (const auto& [key, value] : assignments) c.set(key, value, true);
+  return study.make(c);
+}
+
+/// The verdict over all points where theory and simulation have the same series, point and x.
+/// @param planted factor on the theory
+Verdict verdict(const Study& study,
+                const std::vector<std::pair<std::string, Value>>& assignments,
+                std::uint64_t replicates,
+                double planted) {
+  Configuration c;
+  const auto experiment = build(study, assignments, c);
+  const TheoryResult theory = experiment->theory(TheoryGrid::run);
+  std::vector<Outcome> outcomes;
+  for (std::size_t p = 0; p < experiment->points(); ++p) {
+    for (Outcome& o : experiment->simulate(
+             {.point = p, .stream_point = p, .replicates = replicates, .seed = 1})) {
+      outcomes.push_back(std::move(o));
+    }
+  }
+  std::vector<ComparedPoint> points;
+  for (const AgreementRule& rule : study.agreement(c)) {
+    for (const Prediction& p : theory.predictions) {
+      if (p.series.name != rule.series) continue;
+      for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+        if (!p.compared.empty() && !p.compared[k]) continue;
+        ComparedPoint point{.theory = planted * p.series.y[k],
+                            .margin = {.absolute = rule.absolute, .relative = rule.relative}};
+        if (!p.finite_size.empty()) point.margin.finite_size = p.finite_size[k];
+        for (const Outcome& o : outcomes) {
+          for (const Series& s : o.series) {
+            if (s.name != p.series.name || s.point != p.series.point) continue;
+            for (std::size_t n = 0; n < s.x.size(); ++n) {
+              if (s.x[n] == p.series.x[k]) point.replicates.push_back(s.y[n]);
+            }
+          }
+        }
+        if (!point.replicates.empty()) points.push_back(std::move(point));
+      }
+    }
+  }
+  REQUIRE_FALSE(points.empty());
+  return judge(points).verdict;
+}
+
+}  // namespace
+
+TEST_CASE("potts-square: agrees, and a theory 8 % off is found", "[agreement][potts]") {
+  const std::vector<std::pair<std::string, Value>> small{{"sweep.alpha", List{1.0, 2.0}},
+                                                         {"sim.chains", 10000}};
+  CHECK(verdict(potts_square(), small, 100, 1) == Verdict::agree);
+  CHECK(verdict(potts_square(), small, 100, 1.08) == Verdict::disagree);
+}
+
+TEST_CASE("potts-learning: the tails agree, and one without its factor 1/2 is found",
+          "[agreement][potts]") {
+  const std::vector<std::pair<std::string, Value>> large{{"sweep.samples", List{10000.0}}};
+  CHECK(verdict(potts_learning(), large, 60, 1) == Verdict::agree);
+  CHECK(verdict(potts_learning(), large, 20, 2) == Verdict::disagree);
+}
+
+TEST_CASE("potts-flow: SGD follows the flow, and a flow 10 % off is found", "[agreement][potts]") {
+  const std::vector<std::pair<std::string, Value>> brief{{"sim.times", List{10.0, 20.0}}};
+  CHECK(verdict(potts_flow(), brief, 40, 1) == Verdict::agree);
+  CHECK(verdict(potts_flow(), brief, 20, 1.1) == Verdict::disagree);
+}
+
+TEST_CASE("potts-sampler: Gibbs means are the enumerated ones, a shift is found",
+          "[agreement][potts]") {
+  const std::vector<std::pair<std::string, Value>> one{{"sweep.beta", List{1.0}}};
+  CHECK(verdict(potts_sampler(), one, 12, 1) == Verdict::agree);
+  CHECK(verdict(potts_sampler(), one, 12, 1.2) == Verdict::disagree);
+}

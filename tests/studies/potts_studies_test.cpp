@@ -1,0 +1,135 @@
+// What the Potts studies refuse, and what their theories say for known models.
+
+#include "attica/studies/potts_studies.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <functional>
+
+#include "attica/core/error.hpp"
+#include "attica/studies/potts_setup.hpp"
+
+using namespace attica;
+using Catch::Matchers::WithinAbs;
+
+namespace {
+
+using Assignments = std::vector<std::pair<std::string, Value>>;
+
+std::unique_ptr<Experiment> build(const Study& study, const Assignments& assignments) {
+  std::vector<Parameter> parameters = study.parameters;
+  parameters.push_back({.key = "sim.seed",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{1}),
+                        .meaning = "seed"});
+  Configuration c(study.name, parameters);
+  for (const auto& [key, value] : assignments) c.set(key, value, true);
+  return study.make(c);
+}
+
+const Assignments kCosine{{"model.couplings", "cosine"},
+                          {"model.colour_couplings", "cosine"},
+                          {"model.zero_sum", false},
+                          {"model.least_learnable", 0.0},
+                          {"model.sites", 4},
+                          {"model.colours", 3},
+                          {"model.beta", 1.2}};
+
+Assignments with(Assignments base, const Assignments& more) {
+  base.insert(base.end(), more.begin(), more.end());
+  return base;
+}
+
+std::string refused(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::input);
+    return error.parameter();
+  }
+  return "accepted";
+}
+
+std::string file_with(const std::string& name, const std::string& text) {
+  const std::string path = std::string(ATTICA_BINARY_DIR) + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts]") {
+  const TheoryResult result = build(potts_loss(), kCosine)->theory(TheoryGrid::requested);
+  REQUIRE(result.predictions.size() == 1);
+  CHECK(result.predictions[0].series.name == "bayes_loss");
+  CHECK_THAT(result.predictions[0].series.y[0], WithinAbs(0.9381283009512966, 1e-12));
+  CHECK(result.diagnostics[0].first == "log_partition");
+}
+
+TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
+  const auto loss = [&](const Assignments& more) {
+    return refused(
+        [&] { build(potts_loss(), with(kCosine, more))->theory(TheoryGrid::requested); });
+  };
+  CHECK(loss({}) == "accepted");
+  CHECK(loss({{"model.beta", -1.0}}) == "accepted");
+  CHECK(loss({{"model.couplings", "explicit"}}) == "model.file");
+  CHECK(loss({{"model.density", 0.5}}) == "model.density");
+  CHECK(loss({{"model.sites", 30}}) == "sites");
+  const auto file = [&](const std::string& name, const std::string& text) {
+    return loss({{"model.couplings", "explicit"}, {"model.file", file_with(name, text)}});
+  };
+  CHECK(file("asymmetric.csv", "0,1,0,0\n2,0,0,0\n0,0,0,1\n0,0,1,0\n") == "couplings");
+  CHECK(file("diagonal.csv", "1,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "couplings");
+  CHECK(file("oblong.csv", "0,1\n1,0\n0,1\n") == "model.file");
+  CHECK(file("small.csv", "0,1\n1,0\n") == "model.sites");
+  CHECK(file("good.csv", "0,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "accepted");
+  CHECK(refused([&] {
+          build(potts_couplings(),
+                with(kCosine,
+                     {{"model.couplings", "explicit"},
+                      {"model.file",
+                       file_with("zero.csv", "0,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")}}));
+        }) == "model.couplings");
+  CHECK(refused([&] {
+          build(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}});
+        }) == "ladder");
+  CHECK(refused([&] {
+          build(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
+        }) == "sweep.alpha");
+}
+
+TEST_CASE("PottsFamily: draws that teach nothing are replaced or refused", "[studies][potts]") {
+  const Assignments ordered{{"model.couplings", "ring"},
+                            {"model.colour_couplings", "potts"},
+                            {"model.beta", 0.01},
+                            {"model.least_learnable", 0.2}};
+  CHECK(refused([&] {
+          build(potts_loss(), with(kCosine, ordered))->theory(TheoryGrid::requested);
+        }) == "model.least_learnable");
+}
+
+TEST_CASE("PottsData: a sampler that has not converged is an error unless allowed",
+          "[studies][potts]") {
+  // 24 sites of a ferromagnet deep in its ordered phase: two colours that never mix.
+  const PottsModel frozen(Eigen::MatrixXd::Ones(24, 24) - Eigen::MatrixXd::Identity(24, 24),
+                          Eigen::MatrixXd::Identity(2, 2),
+                          0.5);
+  PottsDataOptions options{.chains = 100, .burn_in = 50};
+  try {
+    const PottsData data(frozen, options, {.seed = 1});
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::numerical);
+  }
+  options.allow_unconverged = true;
+  CHECK(PottsData(frozen, options, {.seed = 1}).population().sequences.rows() == 100);
+}
+
+TEST_CASE("potts studies: replicates depend on their number alone", "[studies][potts]") {
+  const auto flow = build(potts_flow(), {{"sim.times", List{0.0, 5.0}}});
+  const Piece both{.first_replicate = 3, .replicates = 2, .seed = 1};
+  const Piece last{.first_replicate = 4, .replicates = 1, .seed = 1};
+  CHECK(flow->simulate(both)[1].series[0].y == flow->simulate(last)[0].series[0].y);
+  CHECK(flow->simulate(both)[0].series[0].y != flow->simulate(last)[0].series[0].y);
+}
