@@ -1,0 +1,304 @@
+#include "attica/theory/bigram_l1.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/bigram_population.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kPointsPerNoise = 8;   // grid points per standard deviation of a step's noise
+constexpr double kReachDeviations = 6;  // of the stationary law without l1
+constexpr int kFixedPointSweeps = 200;
+constexpr double kFixedPointTolerance = 1e-10;
+
+double soft(double x, double h) { return x > h ? x - h : x < -h ? x + h : 0; }
+
+/// exp(c²) erfc(c)
+double scaled_erfc(double c) {
+  constexpr double kAsymptotic = 20;
+  if (c < kAsymptotic) return std::exp(c * c) * std::erfc(c);
+  const double c2 = c * c;
+  return (1 - 0.5 / c2 + 0.75 / (c2 * c2)) / (c * std::sqrt(std::numbers::pi));
+}
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+
+/// Per-column variances σ_k² of a step's noise at V = P, from the off-support second moment.
+VectorXd frozen_noise(const BigramModel& model, const VectorXd& off_support, double batch) {
+  const ValueMoments moments = value_moments(model, model.transition());
+  VectorXd sigma2(model.tokens());
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const double q2 = model.attention_norm2()[k];
+    const MatrixXd r = residual_covariance(model, moments, 1, q2 + off_support[k], q2);
+    sigma2[k] = moments.s_v.cwiseProduct(r).sum() / (model.stationary()[k] * batch);
+  }
+  return sigma2;
+}
+
+/// Solves for the floor: `second_moment(σ², zero fraction out)` is E x² of an entry off the
+/// support.
+template <class Moment>
+L1Floor self_consistent(const BigramModel& model,
+                        double lambda,
+                        double batch,
+                        const Moment& moment) {
+  const VectorXd& mu = model.stationary();
+  VectorXd off_support = VectorXd::Zero(model.tokens());
+  VectorXd zeros = off_support;
+  VectorXd sigma2;
+  for (int sweep = 0; sweep < kFixedPointSweeps; ++sweep) {
+    sigma2 = frozen_noise(model, off_support, batch);
+    VectorXd next(off_support.size());
+    for (Index k = 0; k < next.size(); ++k) {
+      const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+      next[k] = static_cast<double>(model.context() - static_cast<Index>(support)) *
+                moment(sigma2[k], zeros[k]);
+    }
+    const double change = (next - off_support).cwiseAbs().maxCoeff();
+    off_support = next;
+    if (change <= kFixedPointTolerance * off_support.maxCoeff()) break;
+    // A noisier floor raises the noise: if that feeds back more than once over, there is none.
+    if (!(off_support.maxCoeff() < static_cast<double>(model.context()))) {
+      throw Error(ErrorKind::numerical,
+                  "the l1 floor does not exist: the learning rate is above the stability limit");
+    }
+  }
+  L1Floor floor;
+  const double bias = lambda / model.k_p();
+  for (Index k = 0; k < off_support.size(); ++k) {
+    const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+    floor.distance_a2 += mu[k] * (off_support[k] + static_cast<double>(support) * bias * bias);
+    floor.zero_fraction += zeros[k] / static_cast<double>(off_support.size());
+    floor.noise_ratio += lambda / std::sqrt(sigma2[k]) / static_cast<double>(off_support.size());
+  }
+  return floor;
+}
+
+}  // namespace
+
+double l1_second_moment(double k_v, double lambda, double diffusion) {
+  const double c = lambda / std::sqrt(k_v * diffusion);
+  return diffusion / k_v *
+         ((1 + 2 * c * c) / 2 - c / (std::sqrt(std::numbers::pi) * scaled_erfc(c)));
+}
+
+SoftThresholdChain::SoftThresholdChain(double spacing, double reach)
+    : spacing_(spacing), half_(static_cast<Index>(std::ceil(reach / spacing))) {
+  require(spacing > 0, "spacing", spacing, "spacing > 0");
+  law_ = VectorXd::Zero(2 * half_ + 1);
+  law_[half_] = 1;
+}
+
+double SoftThresholdChain::position(Index i) const {
+  return static_cast<double>(i - half_) * spacing_;
+}
+
+void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const {
+  // Shared between the two neighbours so that the mean is kept; the ends collect what is beyond.
+  const double at = std::clamp(
+      x / spacing_ + static_cast<double>(half_), 0.0, static_cast<double>(2 * half_) - 1e-9);
+  const auto low = static_cast<Index>(at);
+  const double share = at - static_cast<double>(low);
+  target[low] += (1 - share) * mass;
+  target[low + 1] += share * mass;
+}
+
+void SoftThresholdChain::start(double variance, double threshold) {
+  law_.setZero();
+  const double deviation = std::sqrt(variance);
+  for (Index i = 0; i < law_.size(); ++i) {
+    const double x = position(i);
+    const double mass = deviation > 0 ? normal_cdf((x + spacing_ / 2) / deviation) -
+                                            normal_cdf((x - spacing_ / 2) / deviation)
+                                      : static_cast<double>(i == half_);
+    law_[std::abs(x) < threshold ? half_ : i] += mass;
+  }
+}
+
+void SoftThresholdChain::step(double contraction, double noise, double shrink) {
+  VectorXd next = VectorXd::Zero(law_.size());
+  double added_variance = 0;  // by sharing mass between grid points
+  for (Index i = 0; i < law_.size(); ++i) {
+    if (law_[i] == 0) continue;
+    const double x = contraction * position(i);
+    const double share = x / spacing_ - std::floor(x / spacing_);
+    added_variance += law_[i] * share * (1 - share) * spacing_ * spacing_;
+    deposit(next, x, law_[i]);
+  }
+  const double deviation =
+      std::sqrt(std::max(noise * noise - added_variance - spacing_ * spacing_ / 12, 0.0));
+  constexpr double kKernelReach = 6;
+  const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
+  VectorXd kernel(2 * width + 1);
+  for (Index j = -width; j <= width; ++j) {
+    const double x = static_cast<double>(j) * spacing_;
+    kernel[j + width] = deviation > 0 ? normal_cdf((x + spacing_ / 2) / deviation) -
+                                            normal_cdf((x - spacing_ / 2) / deviation)
+                                      : static_cast<double>(j == 0);
+  }
+  law_.setZero();
+  zero_fraction_ = 0;
+  for (Index i = 0; i < next.size(); ++i) {
+    const Index first = std::max<Index>(0, i - width);
+    const Index last = std::min<Index>(next.size() - 1, i + width);
+    const double mass = next.segment(first, last - first + 1)
+                            .dot(kernel.segment(first - i + width, last - first + 1));
+    const double x = position(i);
+    // The part of the cell x ± spacing/2 that lies within ± shrink.
+    const double inside = std::clamp((shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0);
+    zero_fraction_ += inside * mass;
+    deposit(law_, soft(x, shrink), mass);
+  }
+}
+
+double SoftThresholdChain::second_moment() const {
+  double sum = 0;
+  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i) * position(i);
+  return sum;
+}
+
+L1Floor l1_floor_closed_form(const BigramModel& model, double eta_a, double lambda, double batch) {
+  const double k_v = model.k_p();
+  return self_consistent(model, lambda, batch, [&](double sigma2, double&) {
+    return l1_second_moment(k_v, lambda, eta_a * sigma2) / (1 - eta_a * k_v / 2);
+  });
+}
+
+L1Floor l1_floor_chain(const BigramModel& model, double eta_a, double lambda, double batch) {
+  const double k_v = model.k_p();
+  return self_consistent(model, lambda, batch, [&](double sigma2, double& zeros) {
+    const double noise = eta_a * std::sqrt(sigma2);
+    const double spread = noise / std::sqrt(2 * eta_a * k_v);
+    SoftThresholdChain chain(noise / kPointsPerNoise, kReachDeviations * spread);
+    // Relaxation takes 1/(η K_V) steps; without noise-free start the law forgets it in ten of them.
+    const auto steps = static_cast<int>(std::ceil(10 / (eta_a * k_v)));
+    for (int n = 0; n < steps; ++n) chain.step(1 - eta_a * k_v, noise, eta_a * lambda);
+    zeros = chain.zero_fraction();
+    return chain.second_moment();
+  });
+}
+
+double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v) {
+  const double a2 = alpha_v * alpha_v;
+  return rates.value * rates.attention * lambda /
+         (rates.attention * model.k_p() * a2 +
+          rates.value / (static_cast<double>(model.sparsity()) * a2));
+}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const BigramSignals& start,
+                         double threshold)
+    : model_(&model),
+      rates_(rates),
+      batch_(batch),
+      lambda_(lambda),
+      alpha_v_(start.alpha_v),
+      noise_v_(start.d_v),
+      psp_(model.transition() * model.covariance() * model.transition().transpose()),
+      shape_v_(model.covariance() / model.covariance().trace()) {
+  // The grid must resolve the noise the chain will have once V has grown to P.
+  const double t = static_cast<double>(model.context());
+  const VectorXd sigma2 = frozen_noise(model, VectorXd::Zero(model.tokens()), batch);
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const SparseColumn& q = model.attention()[static_cast<std::size_t>(k)];
+    const double noise = rates.attention * std::sqrt(sigma2[k]);
+    const double variance = start.d_a / t;
+    const double reach =
+        kReachDeviations *
+        std::max(noise / std::sqrt(2 * rates.attention * model.k_p()), std::sqrt(variance));
+    Column column{{}, variance, SoftThresholdChain(noise / kPointsPerNoise, reach)};
+    for (const double w : q.weights) {
+      column.support.push_back((1 - start.alpha_a) / t + start.alpha_a * w);
+    }
+    column.off.start(variance, threshold);
+    columns_.push_back(std::move(column));
+  }
+}
+
+AttentionSums L1MeanField::sums() const {
+  const Index n = model_->tokens();
+  AttentionSums sums{VectorXd::Zero(n), VectorXd::Zero(n), VectorXd::Zero(n)};
+  for (Index k = 0; k < n; ++k) {
+    const Column& column = columns_[static_cast<std::size_t>(k)];
+    const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      sums.sum[k] += column.support[j];
+      sums.norm2[k] += column.support[j] * column.support[j] + column.support_variance;
+      sums.overlap[k] += weights[j] * column.support[j];
+    }
+    sums.norm2[k] += static_cast<double>(model_->context() - static_cast<Index>(weights.size())) *
+                     column.off.second_moment();
+  }
+  return sums;
+}
+
+double L1MeanField::k_v() const { return alpha_v_ * alpha_v_ * model_->k_p() + noise_v_; }
+
+double L1MeanField::distance_v2() const {
+  return (1 - alpha_v_) * (1 - alpha_v_) * model_->k_p() + noise_v_;
+}
+
+double L1MeanField::distance_a2() const {
+  const AttentionSums a = sums();
+  return model_->stationary().dot(a.norm2 - 2 * a.overlap + model_->attention_norm2());
+}
+
+double L1MeanField::excess_loss() const {
+  const VectorXd& mu = model_->stationary();
+  const AttentionSums a = sums();
+  const VectorXd mismatch = (a.sum.array() - 1).square() * mu.squaredNorm();
+  return 0.5 * mu.dot(mismatch + k_v() * a.norm2 - 2 * alpha_v_ * model_->k_p() * a.overlap +
+                      model_->k_p() * model_->attention_norm2());
+}
+
+double L1MeanField::zero_fraction() const {
+  double sum = 0;
+  for (const Column& column : columns_) sum += column.off.zero_fraction();
+  return sum / static_cast<double>(columns_.size());
+}
+
+void L1MeanField::step() {
+  const VectorXd& mu = model_->stationary();
+  const AttentionSums a = sums();
+  const double nbar = mu.dot(a.norm2);
+  const double obar = mu.dot(a.overlap);
+  const double kv = k_v();
+  const double kvp = alpha_v_ * model_->k_p();
+  const MatrixXd s_v = alpha_v_ * alpha_v_ * psp_ + noise_v_ * shape_v_;
+  const double eta = rates_.attention;
+  MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
+  for (Index k = 0; k < mu.size(); ++k) {
+    const MatrixXd r = std::pow(a.sum[k] - 1, 2) * mu * mu.transpose() + model_->covariance() +
+                       a.norm2[k] * s_v - 2 * a.overlap[k] * alpha_v_ * psp_;
+    r_v += mu[k] * a.norm2[k] * r;
+    const double noise = eta * std::sqrt(s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
+    Column& column = columns_[static_cast<std::size_t>(k)];
+    const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      column.support[j] -= eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
+    }
+    const double keep = 1 - eta * kv;
+    column.support_variance = keep * keep * column.support_variance + noise * noise;
+    column.off.step(keep, noise, eta * lambda_);
+  }
+  const double keep_v = 1 - rates_.value * nbar;
+  alpha_v_ += rates_.value * (obar - nbar * alpha_v_);
+  noise_v_ = keep_v * keep_v * noise_v_ + rates_.value * rates_.value *
+                                              static_cast<double>(mu.size() - 1) * r_v.trace() /
+                                              batch_;
+  shape_v_ = r_v / r_v.trace();
+}
+
+}  // namespace attica

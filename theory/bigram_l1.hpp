@@ -1,0 +1,112 @@
+#pragma once
+/// @file
+/// @brief Proximal steps with an l1 penalty on the attention matrix: the law of the entries that
+/// should be zero.
+///
+/// Off the support all entries of a column are exchangeable chains
+///
+///     x <- soft((1 - η K_V) x + η σ z, η λ),   soft(x, h) = sign(x) max(|x| - h, 0),
+///
+/// with the gradient noise σ. Their stationary second moment sets the floor of ‖A - Q‖²_μ that SGD
+/// cannot go below, and by how much l1 lowers it. On the support the penalty shifts by -λ/K_V. The
+/// chain is propagated as a probability vector on a grid: no sampling. Proximal l1 training:
+/// Ren, Wang, Lee 2024 (arXiv:2410.23438); the analysis of the noise: docs/bigrams.md.
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "attica/core/bigram_model.hpp"
+#include "attica/theory/bigram_recursion.hpp"
+
+namespace attica {
+
+/// @brief E x² of the chain for small steps (λ << σ): (D/K)[(1+2c²)/2 - c/(√π erfcx c)],
+/// c = λ/√(K D), D = η σ².
+double l1_second_moment(double k_v, double lambda, double diffusion);
+
+/// @brief Law of one chain, on a grid symmetric about 0.
+class SoftThresholdChain {
+ public:
+  /// @param spacing of the grid; η σ/8 keeps discretisation errors of moments below 1 %
+  /// @param reach largest |x| represented
+  SoftThresholdChain(double spacing, double reach);
+
+  /// @brief Starts from a normal law of this variance with everything below `threshold` set to 0.
+  void start(double variance, double threshold);
+  /// @brief One step: contraction (1 - rate K_V), noise of standard deviation `noise`, soft
+  /// threshold at `shrink`.
+  void step(double contraction, double noise, double shrink);
+
+  double second_moment() const;
+  /// @brief Probability of being exactly zero after the last step.
+  double zero_fraction() const { return zero_fraction_; }
+
+ private:
+  double position(Eigen::Index i) const;
+  void deposit(Eigen::VectorXd& target, double x, double mass) const;
+
+  double spacing_;
+  Eigen::Index half_;  ///< grid points on either side of 0
+  Eigen::VectorXd law_;
+  double zero_fraction_ = 1;
+};
+
+/// The floor of the attention matrix while V stays at P.
+struct L1Floor {
+  double distance_a2 = 0;    ///< ‖A - Q‖²_μ
+  double zero_fraction = 0;  ///< of the entries off the support
+  double noise_ratio = 0;    ///< λ/σ, averaged over last tokens
+};
+
+/// @brief The floor by the closed form, (T-Q) E x² + Q (λ/K_P)², solved self-consistently; the zero
+/// fraction is not part of it (0).
+L1Floor l1_floor_closed_form(const BigramModel& model, double eta_a, double lambda, double batch);
+/// @brief The floor by the chain: any λ/σ.
+L1Floor l1_floor_chain(const BigramModel& model, double eta_a, double lambda, double batch);
+
+/// @brief dα_V per step along the valley a = q/α_V that l1 without a sum constraint causes
+/// (uniform weights, T large): η_V η_A λ/(η_A K_P α_V² + η_V/(Q α_V²)).
+double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v);
+
+/// @brief Mean-field dynamics of training with l1: α_V and its noise, mean and variance of the
+/// support entries, and the chain's law off the support.
+class L1MeanField {
+ public:
+  /// @brief Takes over where the signals of a recursion without l1 stand, after zeroing entries
+  /// below `threshold`.
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const BigramSignals& start,
+              double threshold);
+
+  void step();
+
+  double k_v() const;
+  double alpha_v() const { return alpha_v_; }
+  double distance_v2() const;
+  double distance_a2() const;
+  double excess_loss() const;
+  double zero_fraction() const;
+
+ private:
+  struct Column {
+    std::vector<double> support;  ///< mean entries on the support
+    double support_variance = 0;  ///< of each
+    SoftThresholdChain off;       ///< law of an entry off the support
+  };
+  AttentionSums sums() const;
+
+  const BigramModel* model_;
+  BigramRates rates_;
+  double batch_;
+  double lambda_;
+  double alpha_v_;
+  double noise_v_;
+  std::vector<Column> columns_;
+  Eigen::MatrixXd psp_;      ///< P Σ Pᵀ
+  Eigen::MatrixXd shape_v_;  ///< shape of V's noise
+};
+
+}  // namespace attica
