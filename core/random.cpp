@@ -3,6 +3,7 @@
 #include <Random123/philox.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -86,6 +87,18 @@ void RandomStream::refill_words() {
 std::uint64_t RandomStream::bits() {
   if (next_word_ == kBatch) refill_words();
   return words_[next_word_++];
+}
+
+void RandomStream::fill_bits(std::span<std::uint64_t> out) {
+  for (std::size_t done = 0; done < out.size();) {
+    if (next_word_ == kBatch) refill_words();
+    const std::size_t count = std::min(kBatch - next_word_, out.size() - done);
+    std::copy_n(words_.begin() + static_cast<std::ptrdiff_t>(next_word_),
+                count,
+                out.begin() + static_cast<std::ptrdiff_t>(done));
+    next_word_ += count;
+    done += count;
+  }
 }
 
 double RandomStream::uniform() { return to_uniform(bits()); }

@@ -1,0 +1,381 @@
+#include "attica/sim/bigram_surrogate.hpp"
+
+#include <tbb/parallel_for.h>
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/distributions.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr Index kSmallModel = 64;           // up to here moments are fresh at every step
+constexpr std::int64_t kRefreshEvery = 10;  // above: they move slowly
+
+const SparseColumn& support_of(const BigramModel& model, Index k) {
+  return model.attention()[static_cast<std::size_t>(k)];
+}
+
+/// The entries of a sorted column that reach a fraction of its largest.
+SparseColumn large_part(const SparseColumn& column, double fraction) {
+  SparseColumn kept;
+  double largest = 0;
+  for (const double a : column.weights) largest = std::max(largest, a);
+  for (std::size_t j = 0; largest > 0 && j < column.weights.size(); ++j) {
+    if (column.weights[j] < fraction * largest) continue;
+    kept.positions.push_back(column.positions[j]);
+    kept.weights.push_back(column.weights[j]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+double chi_square_draw(double nu, RandomStream& stream) {
+  // 2 Gamma(nu/2); for nu < 2 by Gamma(a) = Gamma(a+1) U^{1/a}.
+  const double shape = nu / 2;
+  const double boost = shape < 1 ? std::pow(stream.uniform(), 1 / shape) : 1;
+  const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double x = stream.normal();
+    const double v = std::pow(1 + c * x, 3);
+    if (v <= 0) continue;
+    if (std::log(stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
+      return 2 * d * v * boost;
+    }
+  }
+}
+
+BigramSurrogate::BigramSurrogate(const BigramModel& model,
+                                 const BigramStepSizes& sizes,
+                                 const MatrixXd& value,
+                                 const StreamAddress& address)
+    : BigramTrainer(model, sizes),
+      address_(address),
+      v_(value),
+      refresh_every_(model.tokens() <= kSmallModel ? 1 : kRefreshEvery) {
+  require(sizes.eta_v > 0, "eta_V", sizes.eta_v, "eta_V > 0");
+  require(sizes.eta_a > 0, "eta_A", sizes.eta_a, "eta_A > 0");
+  require(sizes.batch > 0, "batch", sizes.batch, "B > 0");
+  const double uniform = 1 / context();
+  const Index n = model.tokens();
+  sums_ = {VectorXd::Ones(n), VectorXd::Constant(n, uniform), VectorXd::Constant(n, uniform)};
+}
+
+RandomStream BigramSurrogate::column_stream(Index k) const {
+  StreamAddress address = address_;
+  // Stream 0 of a step is V's, stream k + 1 column k's.
+  address.step =
+      static_cast<std::uint64_t>(steps_) * static_cast<std::uint64_t>(model_->tokens() + 1) +
+      static_cast<std::uint64_t>(k + 1);
+  return RandomStream(address);
+}
+
+double BigramSurrogate::drift(Index k, const ColumnStep& step) const {
+  return sizes_.eta_a * (step.k_v * sums_.sum[k] - step.k_vp) / context();
+}
+
+void BigramSurrogate::refresh() {
+  const VectorXd& mu = model_->stationary();
+  const MatrixXd vs = v_ * model_->covariance();
+  const MatrixXd c = vs * model_->transition().transpose();
+  s_v_ = vs * v_.transpose();
+  cross_ = c + c.transpose();
+  trace_s_ = s_v_.cwiseProduct(model_->covariance()).sum();
+  trace_ss_ = s_v_.squaredNorm();
+  trace_sc_ = s_v_.cwiseProduct(cross_).sum();
+  mean_mean_ = mu.dot(s_v_ * mu);
+  // Σ_k μ_k n_k R_k, with m_k = (s_k - 1) μ because V μ = μ.
+  const VectorXd weight = mu.cwiseProduct(sums_.norm2);
+  MatrixXd r_v = weight.dot((sums_.sum.array() - 1).square().matrix()) * mu * mu.transpose() +
+                 weight.sum() * model_->covariance() + weight.dot(sums_.norm2) * s_v_ -
+                 weight.dot(sums_.overlap) * cross_;
+  constexpr double kJitter = 1e-12;  // R_v has the null vector 1 while the column sums are 1
+  r_v.diagonal().array() += kJitter * r_v.trace();
+  factor_ = Eigen::LLT<MatrixXd>(r_v).matrixL();
+}
+
+void BigramSurrogate::step() {
+  const VectorXd& mu = model_->stationary();
+  const Index n = mu.size();
+  if (steps_ % refresh_every_ == 0) refresh();
+  const BigramState now = bigram_state(*model_, v_, sums_);
+  const double nbar = mu.dot(sums_.norm2);
+  const double obar = mu.dot(sums_.overlap);
+  const double b = sizes_.batch;
+  std::vector<ColumnStep> columns(static_cast<std::size_t>(n));
+  for (Index k = 0; k < n; ++k) {
+    const double s = sums_.sum[k] - 1;
+    const double sigma2 =
+        s * s * mean_mean_ + trace_s_ + sums_.norm2[k] * trace_ss_ - sums_.overlap[k] * trace_sc_;
+    columns[static_cast<std::size_t>(k)] = {
+        .keep = 1 - sizes_.eta_a * now.k_v,
+        .k_v = now.k_v,
+        .k_vp = now.k_vp,
+        .noise = sizes_.eta_a * std::sqrt(std::max(sigma2, 0.0) / (mu[k] * b)),
+        .shrink = sizes_.eta_a * lambda_};
+  }
+  RandomStream stream = column_stream(-1);
+  MatrixXd z(n, n);
+  stream.fill_normal(std::span(z.data(), static_cast<std::size_t>(n * n)));
+  // L Z Mᵀ, Mᵀ = D^{-1/2} (I - μ 1ᵀ).
+  MatrixXd noise = (factor_ * z) * mu.cwiseSqrt().cwiseInverse().asDiagonal();
+  noise.colwise() -= (noise * mu).eval();
+  noise.rowwise() -= noise.colwise().mean().eval();
+  update_columns(columns);
+  v_ -= sizes_.eta_v * (nbar * (v_.colwise() - mu) - obar * (model_->transition().colwise() - mu) +
+                        noise / std::sqrt(b))
+                           .eval();
+  ++steps_;
+}
+
+void BigramSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
+  for (Index k = 0; k < model_->tokens(); ++k) {
+    RandomStream stream = column_stream(k);
+    update_column(k, steps[static_cast<std::size_t>(k)], stream);
+  }
+}
+
+// Dense.
+
+DenseSurrogate::DenseSurrogate(const BigramModel& model,
+                               const BigramStepSizes& sizes,
+                               const MatrixXd& value,
+                               const StreamAddress& address)
+    : BigramSurrogate(model, sizes, value, address),
+      a_(Eigen::MatrixXf::Constant(
+          model.context(), model.tokens(), static_cast<float>(1 / context()))) {}
+
+double DenseSurrogate::memory(Index tokens, Index context) {
+  return static_cast<double>(tokens) * static_cast<double>(context) * sizeof(float);
+}
+
+void DenseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
+  tbb::parallel_for(Index{0}, model_->tokens(), [&](Index k) {
+    RandomStream stream = column_stream(k);
+    update_column(k, steps[static_cast<std::size_t>(k)], stream);
+  });
+}
+
+void DenseSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
+  Eigen::VectorXf z(a_.rows());
+  stream.fill_normal(std::span(z.data(), static_cast<std::size_t>(z.size())));
+  const auto noise = static_cast<float>(step.noise);
+  const auto shift =
+      static_cast<float>(drift(k, step) + step.noise * static_cast<double>(z.mean()));
+  auto a = a_.col(k);
+  const SparseColumn& q = support_of(*model_, k);
+  const double pull = sizes_.eta_a * step.k_vp;
+  a = (static_cast<float>(step.keep) * a.array() + shift - noise * z.array()).matrix();
+  for (std::size_t j = 0; j < q.positions.size(); ++j) {
+    a[q.positions[j]] += static_cast<float>(pull * q.weights[j]);
+  }
+  if (step.shrink > 0) {
+    const auto h = static_cast<float>(step.shrink);
+    a = (a.array() - a.array().max(-h).min(h)).matrix();
+  }
+  sums_.sum[k] = a.cast<double>().sum();
+  sums_.norm2[k] = a.cast<double>().squaredNorm();
+  sums_.overlap[k] = 0;
+  for (std::size_t j = 0; j < q.positions.size(); ++j) {
+    sums_.overlap[k] += q.weights[j] * static_cast<double>(a[q.positions[j]]);
+  }
+}
+
+void DenseSurrogate::threshold(double tau) {
+  a_ = (a_.array().abs() < static_cast<float>(tau)).select(0.0F, a_);
+  sums_ = attention_sums(*model_, a_);
+}
+
+std::vector<SparseColumn> DenseSurrogate::large_entries(double fraction) const {
+  std::vector<SparseColumn> columns;
+  for (Index k = 0; k < a_.cols(); ++k) {
+    SparseColumn& column = columns.emplace_back();
+    const float least = static_cast<float>(fraction) * a_.col(k).maxCoeff();
+    if (!(least > 0)) continue;
+    for (Index t = 0; t < a_.rows(); ++t) {
+      if (a_(t, k) < least) continue;
+      column.positions.push_back(t);
+      column.weights.push_back(static_cast<double>(a_(t, k)));
+    }
+  }
+  return columns;
+}
+
+double DenseSurrogate::zero_fraction() const {
+  return static_cast<double>((a_.array() == 0.0F).count()) / static_cast<double>(a_.size());
+}
+
+// Aggregated.
+
+AggregatedSurrogate::AggregatedSurrogate(const BigramModel& model,
+                                         const BigramStepSizes& sizes,
+                                         const MatrixXd& value,
+                                         const StreamAddress& address)
+    : BigramSurrogate(model, sizes, value, address),
+      radius_(static_cast<std::size_t>(model.tokens()), 0.0) {
+  for (const SparseColumn& q : model.attention()) {
+    support_.emplace_back(q.positions.size(), 1 / context());
+  }
+}
+
+void AggregatedSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
+  if (step.shrink > 0) {
+    throw invalid_parameter("l1", lambda_, "l1 = 0 with surrogate \"aggregated\"; use \"sparse\"");
+  }
+  const SparseColumn& q = support_of(*model_, k);
+  std::vector<double>& support = support_[static_cast<std::size_t>(k)];
+  const auto size = static_cast<double>(support.size());
+  const double rest = context() - size;
+  std::vector<double> x(support.size());
+  double total = 0;
+  for (double& z : x) total += z = stream.normal();
+  total += std::sqrt(rest) * stream.normal();  // sum of the noise off the support
+  const double mean = total / context();
+  const double shift = drift(k, step);
+  double support_sum = 0;
+  double support_norm2 = 0;
+  double overlap = 0;
+  for (std::size_t j = 0; j < support.size(); ++j) {
+    support[j] = step.keep * support[j] + sizes_.eta_a * step.k_vp * q.weights[j] + shift -
+                 step.noise * (x[j] - mean);
+    support_sum += support[j];
+    support_norm2 += support[j] * support[j];
+    overlap += q.weights[j] * support[j];
+  }
+  // The zero-sum part off the support lives in T - Q - 1 dimensions: one along it, the others free.
+  double& radius = radius_[static_cast<std::size_t>(k)];
+  const double along = step.keep * radius + step.noise * stream.normal();
+  const double across = rest > 2 ? chi_square_draw(rest - 2, stream) : 0;
+  radius = std::sqrt(along * along + step.noise * step.noise * across);
+  const double off_mean = (sums_.sum[k] - support_sum) / rest;  // the column's sum stays
+  sums_.norm2[k] = support_norm2 + rest * off_mean * off_mean + radius * radius;
+  sums_.overlap[k] = overlap;
+}
+
+void AggregatedSurrogate::threshold(double tau) {
+  if (tau > 0) {
+    throw invalid_parameter("surrogate", "aggregated", "dense or sparse where entries are cut off");
+  }
+}
+
+std::vector<SparseColumn> AggregatedSurrogate::large_entries(double fraction) const {
+  std::vector<SparseColumn> columns;
+  for (Index k = 0; k < model_->tokens(); ++k) {
+    columns.push_back(large_part(
+        {support_of(*model_, k).positions, support_[static_cast<std::size_t>(k)]}, fraction));
+  }
+  return columns;
+}
+
+// Sparse.
+
+SparseSurrogate::SparseSurrogate(const BigramModel& model,
+                                 const BigramStepSizes& sizes,
+                                 const MatrixXd& value,
+                                 std::vector<SparseColumn> attention,
+                                 const StreamAddress& address)
+    : BigramSurrogate(model, sizes, value, address), columns_(std::move(attention)) {
+  for (Index k = 0; k < model.tokens(); ++k) update_sums(k);
+}
+
+void SparseSurrogate::update_sums(Index k) {
+  const SparseColumn& a = columns_[static_cast<std::size_t>(k)];
+  const SparseColumn& q = support_of(*model_, k);
+  sums_.sum[k] = 0;
+  sums_.overlap[k] = 0;
+  for (const double x : a.weights) sums_.sum[k] += x;
+  sums_.norm2[k] = a.norm2();
+  for (std::size_t j = 0; j < q.positions.size(); ++j) {
+    const auto at = std::lower_bound(a.positions.begin(), a.positions.end(), q.positions[j]);
+    if (at == a.positions.end() || *at != q.positions[j]) continue;
+    sums_.overlap[k] +=
+        q.weights[j] * a.weights[static_cast<std::size_t>(at - a.positions.begin())];
+  }
+}
+
+void SparseSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
+  SparseColumn& column = columns_[static_cast<std::size_t>(k)];
+  const SparseColumn& q = support_of(*model_, k);
+  const double shift = drift(k, step);
+  SparseColumn next;
+  const auto keep_if_alive = [&](Index position, double before_shrink) {
+    const double a = soft_threshold(before_shrink, step.shrink);
+    if (a == 0) return;
+    next.positions.push_back(position);
+    next.weights.push_back(a);
+  };
+  // Births among zeros off the support: |shift + noise z| > shrink, found by geometric jumps.
+  const double z_up = (step.shrink - shift) / step.noise;
+  const double z_down = (step.shrink + shift) / step.noise;
+  const double p_up = step.noise > 0 ? normal_tail(z_up) : 0;
+  const double p_down = step.noise > 0 ? normal_tail(z_down) : 0;
+  const double p = p_up + p_down;
+  const double log_none = std::log1p(-std::min(p, 1 - 1e-16));
+  const auto jump = [&](Index from) {
+    if (p <= 0) return model_->context();
+    const double gap = std::floor(std::log(stream.uniform()) / log_none);
+    return gap < context() ? std::min(from + static_cast<Index>(gap), model_->context())
+                           : model_->context();
+  };
+  Index birth = jump(0);
+  std::size_t i = 0;
+  std::size_t j = 0;
+  // Merge of three rising lists: stored entries, support positions, births.
+  for (;;) {
+    const Index stored = i < column.positions.size() ? column.positions[i] : model_->context();
+    const Index supported = j < q.positions.size() ? q.positions[j] : model_->context();
+    const Index position = std::min({stored, supported, birth});
+    if (position == model_->context()) break;
+    if (position == stored || position == supported) {
+      const double a = position == stored ? column.weights[i++] : 0;
+      const double pull = position == supported ? sizes_.eta_a * step.k_vp * q.weights[j++] : 0;
+      keep_if_alive(position, step.keep * a + pull + shift + step.noise * stream.normal());
+    } else {
+      const double u = stream.uniform();
+      const bool up = stream.uniform() * p < p_up;
+      const double z = up ? normal_quantile(u * p_up) : -normal_quantile(u * p_down);
+      keep_if_alive(position, shift + step.noise * z);
+    }
+    if (birth == position) birth = jump(birth + 1);
+  }
+  column = std::move(next);
+  update_sums(k);
+}
+
+void SparseSurrogate::threshold(double tau) {
+  for (Index k = 0; k < model_->tokens(); ++k) {
+    SparseColumn kept;
+    const SparseColumn& column = columns_[static_cast<std::size_t>(k)];
+    for (std::size_t j = 0; j < column.positions.size(); ++j) {
+      if (std::abs(column.weights[j]) < tau) continue;
+      kept.positions.push_back(column.positions[j]);
+      kept.weights.push_back(column.weights[j]);
+    }
+    columns_[static_cast<std::size_t>(k)] = std::move(kept);
+    update_sums(k);
+  }
+}
+
+std::vector<SparseColumn> SparseSurrogate::large_entries(double fraction) const {
+  std::vector<SparseColumn> columns;
+  for (const SparseColumn& column : columns_) columns.push_back(large_part(column, fraction));
+  return columns;
+}
+
+double SparseSurrogate::zero_fraction() const {
+  std::size_t nonzeros = 0;
+  for (const SparseColumn& column : columns_) nonzeros += column.positions.size();
+  return 1 - static_cast<double>(nonzeros) / (context() * static_cast<double>(columns_.size()));
+}
+
+}  // namespace attica

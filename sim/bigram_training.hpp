@@ -1,0 +1,46 @@
+#pragma once
+/// @file
+/// @brief Training in stages: boost the signal, threshold once, l1 steps, rounding.
+
+#include <functional>
+#include <string>
+
+#include "attica/sim/bigram_trainer.hpp"
+
+namespace attica {
+
+/// When stages begin and end.
+struct BigramStages {
+  bool boost = true;               ///< false: start at stage 2 (transfer)
+  double theta = 0.5;              ///< stage 1 ends at K_V >= θ² K_P, 0 < θ <= 1
+  std::int64_t boost_cap = 0;      ///< steps after which stage 1 gives up
+  double lambda = 0;               ///< l1 of stage 2
+  double cut = 0;                  ///< entries below it are zeroed once, before stage 2
+  std::int64_t steps = 0;          ///< of stage 2
+  std::int64_t measure_every = 1;  ///< steps of stage 2 between calls of `observe`
+};
+
+/// How a run ended: a word for the record.
+enum class BigramStatus {
+  finished,
+  boosting,   ///< the signal never reached the trigger
+  mirror,     ///< the signal grew with the wrong sign
+  collapsed,  ///< l1 removed the signal: K_V < 1e-3 K_P
+  diverged,
+};
+std::string describe(BigramStatus status);
+
+struct BigramTrainingEnd {
+  BigramStatus status = BigramStatus::finished;
+  std::int64_t boost_steps = 0;
+  std::int64_t steps = 0;  ///< in all
+};
+
+/// @brief Runs the stages on a trainer.
+/// @param observe called with the number of stage-2 steps made, at 0 and every measure_every;
+/// returns false to stop (the status is then `finished`)
+BigramTrainingEnd run_stages(BigramTrainer& trainer,
+                             const BigramStages& stages,
+                             const std::function<bool(std::int64_t)>& observe);
+
+}  // namespace attica

@@ -1,0 +1,93 @@
+#pragma once
+/// @file
+/// @brief What the studies of sparse contextual bigrams share: the [model] and [sim] sections,
+/// trainers, and the recording of curves.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attica/core/bigram_instances.hpp"
+#include "attica/sim/bigram_sgd.hpp"
+#include "attica/sim/bigram_surrogate.hpp"
+#include "attica/studies/study.hpp"
+#include "attica/theory/bigram_flow.hpp"
+
+namespace attica {
+
+/// Defaults in which the studies differ.
+struct BigramDefaults {
+  std::int64_t tokens = 3;
+  std::int64_t context = 1000;
+  std::int64_t sparsity = 2;
+  double eta = 0.05;
+  std::int64_t batch = 64;
+  double l1 = 0;
+  std::vector<std::int64_t> steps = {};  ///< empty: the study records no curve
+  std::string surrogate = "none";
+  std::int64_t replicates = 20;
+};
+
+/// @brief The parameters `model.*` and `sim.*` of a bigram study.
+std::vector<Parameter> bigram_parameters(const BigramDefaults& defaults);
+
+/// @brief A bigram study's problem as configured.
+struct BigramSetup {
+  BigramModel model;
+  BigramRates rates;
+  double batch = 1;
+  double lambda = 0;
+  std::vector<std::int64_t> steps;
+  std::string surrogate;
+  std::vector<std::string> warnings;
+  Table diagnostics;
+
+  BigramStepSizes sizes() const { return {rates.value, rates.attention, batch}; }
+};
+
+/// @throws Error of kind input naming the parameter
+BigramSetup bigram_setup(const Configuration& configuration);
+
+/// @brief The chain of the [model] section alone.
+BigramChain configured_chain(const Configuration& configuration, Table& diagnostics);
+
+/// @brief A run on real samples (float), or the surrogate of that name.
+std::unique_ptr<BigramTrainer> make_trainer(const BigramSetup& setup,
+                                            BigramAlgorithm algorithm,
+                                            const Eigen::MatrixXd& start,
+                                            const Piece& piece,
+                                            std::uint64_t replicate);
+
+/// @brief Curves of a training run, a value of each at every recorded step.
+class BigramRecorder {
+ public:
+  /// @param names of `loss`, `excess_loss`, `alpha_V`, `alpha_A`, `d_V`, `d_A`, `distance_V`,
+  /// `distance_A` (both squared, μ-weighted)
+  BigramRecorder(std::vector<std::string> names, Point point, std::string x_name = "step");
+  void record(double x, const BigramState& state);
+  void append_to(Outcome& outcome) const;
+
+ private:
+  std::vector<Series> series_;
+};
+
+/// @brief SeriesInfo of those names.
+std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names);
+
+/// @brief A prediction with empty x and y.
+Prediction bigram_prediction(const std::string& name, Point point, const std::string& x_name);
+
+/// @brief Numbers of steps, rising, as x values.
+std::vector<double> as_reals(std::span<const std::int64_t> steps);
+
+/// @brief Roughly geometric whole numbers from `first` to `last`, each once.
+std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count);
+
+/// @brief The paper that poses the problem, and what is used of it.
+Source bigram_source(const std::string& used);
+
+/// @brief Adds one run's end to an outcome: status, and failure where it diverged.
+void mark_end(Outcome& outcome, const BigramTrainer& trainer);
+
+}  // namespace attica
