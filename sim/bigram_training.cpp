@@ -53,7 +53,8 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
   for (std::int64_t n = 0; n <= stages.steps; ++n) {
     if (n % kCheckEvery == 0) {
       if (trainer.diverged()) return ended(BigramStatus::diverged);
-      if (trainer.state().k_v < kCollapsed * k_p) return ended(BigramStatus::collapsed);
+      const bool emptied = n > 0 && trainer.sums().norm2.minCoeff() == 0;
+      if (emptied || trainer.state().k_v < kCollapsed * k_p) return ended(BigramStatus::collapsed);
     }
     if (n % stages.measure_every == 0 && !observe(n)) break;
     if (n < stages.steps) trainer.step();

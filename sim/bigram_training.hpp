@@ -25,7 +25,7 @@ enum class BigramStatus {
   finished,
   boosting,   ///< the signal never reached the trigger
   mirror,     ///< the signal grew with the wrong sign
-  collapsed,  ///< l1 removed the signal: K_V < 1e-3 K_P
+  collapsed,  ///< l1 removed the signal: a column of A is 0, or K_V < 1e-3 K_P
   diverged,
 };
 std::string describe(BigramStatus status);

@@ -1,3 +1,4 @@
+#include "attica/studies/bigram_studies.hpp"
 #include "attica/studies/gaussian_studies.hpp"
 #include "attica/studies/potts_studies.hpp"
 
@@ -18,6 +19,13 @@ const std::vector<Study>& studies() {
                                          potts_learning(),
                                          potts_square(),
                                          potts_sampler()};
+                                         bigrams_flow(),
+                                         bigrams_sign(),
+                                         bigrams_boosting(),
+                                         bigrams_recursion(),
+                                         bigrams_floor(),
+                                         bigrams_large(),
+                                         bigrams_stability()};
   return all;
 }
 

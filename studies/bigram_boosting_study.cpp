@@ -1,0 +1,350 @@
+/// @file
+/// @brief Studies bigrams-boosting and bigrams-sign: the first stage of training as a noisy linear
+/// system; its fluctuations, and how often it grows the signal with the right sign.
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/distributions.hpp"
+#include "attica/studies/bigram_common.hpp"
+#include "attica/studies/bigram_studies.hpp"
+
+namespace attica {
+namespace {
+
+/// Runs in one replicate: their spread is one observation.
+constexpr int kGroup = 50;
+
+double normal_cdf(double z) { return normal_tail(-z); }
+
+/// Each replicate is a group of runs, each its own stream.
+std::uint64_t run_number(const Piece& piece, std::uint64_t r, int member) {
+  return (piece.first_replicate + r) * kGroup + static_cast<std::uint64_t>(member);
+}
+
+std::uint64_t groups_per_piece(const BigramSetup& setup, double steps) {
+  constexpr double kSecondsPerStep = 6e-6;  // of the aggregated surrogate
+  const double step = setup.surrogate == "none"
+                          ? 2e-9 * static_cast<double>(setup.model.context()) * setup.batch
+                          : kSecondsPerStep;
+  return static_cast<std::uint64_t>(std::clamp(0.5 / (step * steps * kGroup), 1.0, 50.0));
+}
+
+Parameter theta_parameter(double fallback) {
+  return {.key = "sim.theta",
+          .type = ParameterType::real,
+          .fallback = Value(fallback),
+          .meaning = "signal |alpha_V| at which the first stage counts as over",
+          .range = {.low = 0, .high = 1, .low_open = true}};
+}
+
+// Boosting.
+
+class Boosting : public Experiment {
+ public:
+  explicit Boosting(const Configuration& c)
+      : setup_(bigram_setup(c)),
+        closed_(constants(setup_.model), setup_.rates),
+        theta_(c.real("sim.theta")) {
+    constexpr double kLinear = 0.25;
+    if (theta_ > kLinear) {
+      setup_.warnings.push_back(
+          fmt::format("theta = {} is beyond the linear regime (about {})", theta_, kLinear));
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    Prediction mean = bigram_prediction("alpha_V", {}, "step");
+    Prediction deviation = bigram_prediction("alpha_V_sd", {}, "step");
+    Prediction fraction = bigram_prediction("boosted_fraction", {}, "step");
+    for (const double n : as_reals(setup_.steps)) {
+      const double m = closed_.alpha_v_discrete(n);
+      const double sd = closed_.alpha_v_deviation(n, setup_.model.kappa_v(), setup_.batch);
+      const double boosted = sd > 0 ? normal_cdf((m - theta_) / sd) : 0;
+      for (auto [p, y] : {std::pair{&mean, m}, {&deviation, sd}, {&fraction, boosted}}) {
+        p->series.x.push_back(n);
+        p->series.y.push_back(y);
+      }
+      // Runs near saturation grow more slowly: relative α_V²/2 at one and two deviations above the
+      // mean.
+      const double top = std::abs(m) + 2 * sd;
+      mean.finite_size.push_back(0.5 * top * top * m);
+      deviation.finite_size.push_back(0.5 * top * top * sd);
+      const bool linear = top <= theta_;
+      mean.compared.push_back(linear);
+      deviation.compared.push_back(linear && sd > 0);
+      fraction.compared.push_back(true);
+    }
+    return {.predictions = {mean, deviation, fraction},
+            .diagnostics = {{"omega", closed_.omega()},
+                            {"snr", closed_.snr(setup_.model.kappa_v(), setup_.batch)},
+                            {"boosting_time", closed_.boosting_time(theta_)}}};
+  }
+
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t) const override {
+    return groups_per_piece(setup_, static_cast<double>(setup_.steps.back()));
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      outcomes.push_back(group(piece, r));
+    }
+    return outcomes;
+  }
+
+  Table diagnostics() const override { return setup_.diagnostics; }
+  std::vector<std::string> warnings() const override { return setup_.warnings; }
+
+ private:
+  Outcome group(const Piece& piece, std::uint64_t r) const {
+    // Columns: mean, mean square, fraction boosted.
+    const auto steps = static_cast<Eigen::Index>(setup_.steps.size());
+    Eigen::ArrayX3d tally = Eigen::ArrayX3d::Zero(steps, 3);
+    for (int member = 0; member < kGroup; ++member) {
+      const auto trainer = make_trainer(setup_,
+                                        BigramAlgorithm::sgd_hat,
+                                        stationary_value(setup_.model),
+                                        piece,
+                                        run_number(piece, r, member));
+      bool crossed = false;
+      for (Eigen::Index k = 0; k < steps; ++k) {
+        while (trainer->steps() < setup_.steps[static_cast<std::size_t>(k)]) trainer->step();
+        const double alpha = trainer->state().alpha_v;
+        crossed = crossed || alpha >= theta_;
+        tally.row(k) += Eigen::Array3d(alpha, alpha * alpha, crossed ? 1 : 0).transpose() / kGroup;
+      }
+    }
+    Series mean{"alpha_V", {}, "step", {}, {}};
+    Series deviation{"alpha_V_sd", {}, "step", {}, {}};
+    Series fraction{"boosted_fraction", {}, "step", {}, {}};
+    // E of the sample deviation of n normals is σ (1 - 1/(4n)) with the n-1 normalisation.
+    constexpr double kUnbiased = (1 + 1.0 / (4 * kGroup)) * (1 + 0.5 / kGroup);
+    for (Eigen::Index k = 0; k < steps; ++k) {
+      const double variance = tally(k, 1) - tally(k, 0) * tally(k, 0);
+      const double spread = kUnbiased * std::sqrt(std::max(variance, 0.0));
+      for (auto [series, y] :
+           {std::pair{&mean, tally(k, 0)}, {&deviation, spread}, {&fraction, tally(k, 2)}}) {
+        series->x.push_back(static_cast<double>(setup_.steps[static_cast<std::size_t>(k)]));
+        series->y.push_back(y);
+      }
+    }
+    return {.series = {mean, deviation, fraction}};
+  }
+
+  BigramSetup setup_;
+  BoostingTheory closed_;
+  double theta_;
+};
+
+std::unique_ptr<Experiment> make_boosting(Configuration& c) {
+  return std::make_unique<Boosting>(c);
+}
+
+Figure boosting_figure(const Configuration& c) {
+  const Axis step{.label = "step {/:Italic n}"};
+  return {.name = "bigrams-boosting",
+          .panels = {{.x = step,
+                      .y = {.label = "signal {/:Italic α}_V", .scale = AxisScale::log},
+                      .layers = {{.series = "alpha_V", .label = "mean"},
+                                 {.series = "alpha_V_sd", .label = "standard deviation"}},
+                      .x_name = "step"},
+                     {.x = step,
+                      .y = {.label = fmt::format("fraction with {{/:Italic α}}_V ≥ {}",
+                                                 c.real("sim.theta")),
+                            .low = 0,
+                            .high = 1},
+                      .layers = {{.series = "boosted_fraction"}},
+                      .x_name = "step"}},
+          .columns = 1,
+          .caption =
+              "First stage of training: mean and spread of the signal over runs, and the "
+              "distribution of the time it takes. Lines: noisy linear system; points: "
+              "groups of 50 runs, mean and standard error over groups."};
+}
+
+std::vector<AgreementRule> boosting_agreement(const Configuration&) {
+  // The fraction is a probability: 0.05 absolute is the sup distance of the distributions of the
+  // boosting time; it takes the nonlinearity at α_V = θ with it.
+  constexpr double kSpread = 0.1;
+  constexpr double kDistance = 0.05;
+  return {{.series = "alpha_V", .relative = 0.05},
+          {.series = "alpha_V_sd", .relative = kSpread},
+          {.series = "boosted_fraction", .relative = 0, .absolute = kDistance}};
+}
+
+// Sign.
+
+class Sign : public Experiment {
+ public:
+  explicit Sign(const Configuration& c)
+      : setup_(bigram_setup(c)),
+        closed_(constants(setup_.model), setup_.rates),
+        theta_(c.real("sim.theta")) {
+    for (const double snr : c.reals("sweep.snr")) {
+      // B = snr² ω κ_V T/2; real sequences come in whole numbers.
+      double batch = 0.5 * snr * snr * closed_.omega() * setup_.model.kappa_v() *
+                     static_cast<double>(setup_.model.context());
+      if (setup_.surrogate == "none") batch = std::max(1.0, std::round(batch));
+      batches_.push_back(batch);
+    }
+    std::sort(batches_.begin(), batches_.end());
+    batches_.erase(std::unique(batches_.begin(), batches_.end()), batches_.end());
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    Prediction p = bigram_prediction("success_probability", {}, "snr");
+    p.series.x = realised();
+    if (grid == TheoryGrid::run && p.series.x.size() > 1) {
+      constexpr int kLine = 60;
+      const double low = p.series.x.front();
+      const double high = p.series.x.back();
+      for (int k = 1; k < kLine; ++k) p.series.x.push_back(low + (high - low) * k / kLine);
+      std::sort(p.series.x.begin(), p.series.x.end());
+    }
+    for (const double snr : p.series.x) p.series.y.push_back(normal_cdf(snr));
+    return {.predictions = {p}, .diagnostics = {{"omega", closed_.omega()}}};
+  }
+
+  std::size_t points() const override { return batches_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t point) const override {
+    BigramSetup setup = setup_;
+    setup.batch = batches_[point];
+    return groups_per_piece(setup, closed_.boosting_time(theta_));
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    BigramSetup setup = setup_;
+    setup.batch = batches_[piece.point];
+    const double snr = realised()[piece.point];
+    const double cap = 10 * closed_.boosting_time(theta_);
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      double successes = 0;
+      int undecided = 0;
+      for (int member = 0; member < kGroup; ++member) {
+        const auto trainer = make_trainer(setup,
+                                          BigramAlgorithm::sgd_hat,
+                                          stationary_value(setup.model),
+                                          piece,
+                                          run_number(piece, r, member));
+        double alpha = 0;
+        while (std::abs(alpha) < theta_ && static_cast<double>(trainer->steps()) < cap) {
+          trainer->step();
+          alpha = trainer->state().alpha_v;
+        }
+        successes += alpha >= theta_ ? 1 : 0;
+        undecided += std::abs(alpha) < theta_ ? 1 : 0;
+      }
+      Outcome outcome{.series = {{"success_probability", {}, "snr", {snr}, {successes / kGroup}}}};
+      if (undecided > 0) outcome.status = fmt::format("{} runs undecided", undecided);
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+  Table diagnostics() const override { return setup_.diagnostics; }
+  std::vector<std::string> warnings() const override { return setup_.warnings; }
+
+ private:
+  std::vector<double> realised() const {
+    std::vector<double> snr;
+    for (const double b : batches_) snr.push_back(closed_.snr(setup_.model.kappa_v(), b));
+    return snr;
+  }
+
+  BigramSetup setup_;
+  BoostingTheory closed_;
+  double theta_;
+  std::vector<double> batches_;
+};
+
+std::unique_ptr<Experiment> make_sign(Configuration& c) { return std::make_unique<Sign>(c); }
+
+Figure sign_figure(const Configuration&) {
+  return {.name = "bigrams-sign",
+          .panels = {{.x = {.label = "signal-to-noise ratio sqrt(2{/:Italic B}/({/:Italic ωκ}_V"
+                                     "{/:Italic T}))"},
+                      .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
+                      .layers = {{.series = "success_probability"}},
+                      .x_name = "snr"}},
+          .columns = 1,
+          .caption =
+              "How often the first stage grows the signal with the right sign. Line: "
+              "normal distribution function of the signal-to-noise ratio; points: groups "
+              "of 50 runs, mean and standard error over groups."};
+}
+
+std::vector<AgreementRule> sign_agreement(const Configuration&) {
+  // Multiplicative noise, left out of the linear system, moves the probability by up to 0.03 at
+  // the batches used.
+  constexpr double kMargin = 0.05;
+  return {{.series = "success_probability", .relative = 0, .absolute = kMargin}};
+}
+
+}  // namespace
+
+Study bigrams_boosting() {
+  constexpr double kTheta = 0.25;
+  std::vector<Parameter> parameters = bigram_parameters(
+      {.context = 3000,
+       .batch = 160,
+       .steps = {40, 80, 120, 160, 200, 240, 260, 280, 300, 320, 340, 360, 380, 400, 420, 440},
+       .surrogate = "aggregated",
+       .replicates = 40});
+  parameters.push_back(theta_parameter(kTheta));
+  std::vector<SeriesInfo> series = bigram_series({"alpha_V"});
+  series.push_back({"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"});
+  series.push_back(
+      {"boosted_fraction", "P(alpha_V >= theta)", "fraction of runs whose signal has grown"});
+  return {.name = "bigrams-boosting",
+          .question = "How much do runs differ in the first, sample-hungry stage?",
+          .neglects = "saturation of the signal (relative α²/2) and noise that grows with it",
+          .parameters = std::move(parameters),
+          .series = std::move(series),
+          .presets = {{"quick", "the defaults: N = 3, T = 3000, B = 160, surrogate", {}},
+                      {"paper",
+                       "real sequences, T = 5000, B = 256",
+                       {{"model.context", 5000}, {"sim.batch", 256}, {"sim.surrogate", "none"}}}},
+          .sources = {bigram_source("boosting stage and its sample need")},
+          .make = make_boosting,
+          .figure = boosting_figure,
+          .agreement = boosting_agreement};
+}
+
+Study bigrams_sign() {
+  constexpr double kTheta = 0.25;
+  std::vector<Parameter> parameters =
+      bigram_parameters({.context = 3000, .surrogate = "aggregated", .replicates = 30});
+  parameters.push_back(theta_parameter(kTheta));
+  parameters.push_back({.key = "sweep.snr",
+                        .type = ParameterType::real,
+                        .fallback = Value(List{0.25, 0.5, 1.0, 1.5, 2.0, 2.5}),
+                        .meaning = "signal-to-noise ratios; they choose the batch",
+                        .list = true,
+                        .range = {.low = 0, .low_open = true}});
+  return {.name = "bigrams-sign",
+          .question = "When does training start in the right direction?",
+          .neglects =
+              "noise that grows with the signal; small when η is below half the stability "
+              "limit",
+          .parameters = std::move(parameters),
+          .series = {{"success_probability",
+                      "P(sign)",
+                      "fraction of runs that reach alpha_V = +theta first"}},
+          .presets = {{"quick", "the defaults: N = 3, T = 3000, surrogate", {}},
+                      {"paper",
+                       "T = 30000, 100 groups of 50 runs",
+                       {{"model.context", 30000}, {"sim.replicates", 100}}}},
+          .sources = {bigram_source("boosting stage and its sample need")},
+          .make = make_sign,
+          .figure = sign_figure,
+          .agreement = sign_agreement};
+}
+
+}  // namespace attica
