@@ -100,6 +100,7 @@ constexpr Verb kVerbs[] = {
      "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",
      kJson,
      measure_verb},
+    {"fit", "RUN", "", "Scaling exponents of a run, with intervals and verdicts", kJson, fit_verb},
     {"report", "RUN", "", "One offline HTML page of a run", 0, report_verb},
     {"compare",
      "RUN",

@@ -53,6 +53,7 @@ int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
+int fit_verb(const Options& options, const Registry& registry);
 int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options, const Registry& registry);

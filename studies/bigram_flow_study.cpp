@@ -84,7 +84,8 @@ class Flow : public Experiment {
   }
 
   std::size_t points() const override { return 2; }
-  std::uint64_t replicates_per_piece(std::size_t) const override { return 1; }
+  /// Nothing is random: computed once, however many replicates are asked for.
+  std::uint64_t replicates_per_piece(std::size_t) const override { return 1000; }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     Outcome outcome;
@@ -208,7 +209,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 Study bigrams_flow() {
   std::vector<Parameter> parameters =
-      bigram_parameters({.steps = geometric_steps(1, 200000, 40), .replicates = 1});
+      bigram_parameters({.steps = geometric_steps(1, 200000, 40), .replicates = 2});
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back({"alpha_V_linear", "", "sinh law of the boosting stage (theory)"});
   series.push_back({"alpha_A_linear", "", "cosh law of the boosting stage (theory)"});

@@ -13,5 +13,10 @@ Study bigrams_sign();
 Study bigrams_boosting();
 Study bigrams_floor();
 Study bigrams_stability();
+Study bigrams_regularisation();
+Study bigrams_vocabulary();
+Study bigrams_transfer();
+Study bigrams_complexity();
+Study bigrams_softmax();
 
 }  // namespace attica

@@ -1,6 +1,5 @@
 #include "attica/studies/bigram_studies.hpp"
 #include "attica/studies/gaussian_studies.hpp"
-#include "attica/studies/potts_studies.hpp"
 
 namespace attica {
 
@@ -13,18 +12,17 @@ const std::vector<Study>& studies() {
                                          gauss_sgd(),
                                          gauss_sgd_steady(),
                                          gauss_sgd_data(),
-                                         potts_loss(),
-                                         potts_couplings(),
-                                         potts_flow(),
-                                         potts_learning(),
-                                         potts_square(),
-                                         potts_sampler()};
+                                         bigrams_regularisation(),
                                          bigrams_flow(),
                                          bigrams_sign(),
                                          bigrams_boosting(),
                                          bigrams_recursion(),
                                          bigrams_floor(),
+                                         bigrams_softmax(),
+                                         bigrams_complexity(),
+                                         bigrams_vocabulary(),
                                          bigrams_large(),
+                                         bigrams_transfer(),
                                          bigrams_stability()};
   return all;
 }

@@ -132,6 +132,20 @@ struct Preset {
   Table values;  ///< overrides of the defaults
 };
 
+/// @brief A scaling exponent that theory predicts or bounds, for `attica fit`: y grows like
+/// x^exponent.
+struct ExponentClaim {
+  std::string name;    ///< short identifier
+  std::string series;  ///< y > 0, one value a replicate; missing = never reached
+  std::string x_name;  ///< the size
+  Point only = {};     ///< the curve with exactly this point
+  double exponent = 0;
+  bool upper_bound = false;  ///< a bound rather than a prediction
+  std::string meaning = {};  ///< where the exponent comes from
+  /// Series with the value at which a replicate gave up; needed where values may be missing.
+  std::string cap_series = {};
+};
+
 /// @brief The unit that users name and contributors add.
 struct Study {
   std::string name;      ///< e.g. "gauss-double-descent"
@@ -153,6 +167,8 @@ struct Study {
   double size_power = 1;
   /// Optional: claims beyond the comparison of curves.
   std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
+  /// Optional: exponents that `attica fit` compares with.
+  std::vector<ExponentClaim> (*exponents)(const Configuration&) = nullptr;
 };
 
 /// @brief The studies that come with attica, in the order of `attica list`.

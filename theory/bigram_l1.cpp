@@ -154,7 +154,8 @@ void SoftThresholdChain::step(double contraction, double noise, double shrink) {
                             .dot(kernel.segment(first - i + width, last - first + 1));
     const double x = position(i);
     // The part of the cell x ± spacing/2 that lies within ± shrink.
-    const double inside = std::clamp((shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0);
+    const double inside =
+        shrink > 0 ? std::clamp((shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0) : 0;
     zero_fraction_ += inside * mass;
     deposit(law_, soft(x, shrink), mass);
   }

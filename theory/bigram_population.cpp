@@ -156,6 +156,25 @@ MatrixXd value_noise_diagonal_kronecker(const BigramModel& model,
   return diagonal * column.transpose();
 }
 
+MatrixXd column_softmax(const MatrixXd& logits) {
+  MatrixXd a = (logits.rowwise() - logits.colwise().maxCoeff()).array().exp();
+  a.array().rowwise() /= a.colwise().sum().eval().array();
+  return a;
+}
+
+void softmax_descent_step(
+    const BigramModel& model, double eta_v, double eta_w, MatrixXd& value, MatrixXd& logits) {
+  const MatrixXd a = column_softmax(logits);
+  const BigramGradient hat = population_hat_gradient(model, value, a);
+  const BigramGradient plain = population_gradient(model, value, a);
+  value -= eta_v * hat.value;
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const VectorXd g = plain.attention.col(k);
+    logits.col(k) -=
+        eta_w / model.stationary()[k] * (a.col(k).array() * (g.array() - a.col(k).dot(g))).matrix();
+  }
+}
+
 double attention_rate_limit(const BigramModel& model, const MatrixXd& value, double batch) {
   const MatrixXd s_v = value_moments(model, value).s_v;
   const double k_v = s_v.trace();

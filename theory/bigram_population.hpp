@@ -68,6 +68,18 @@ Eigen::MatrixXd value_noise_diagonal_kronecker(const BigramModel& model,
                                                const Eigen::MatrixXd& value,
                                                const AttentionSums& sums);
 
+/// @brief One step of descent of the population loss with softmax attention a^(k) = softmax(w^(k)):
+/// V by its hat gradient, w^(k) by (η_w/μ_k) J(a) ∇_a, J(a) = diag a - a aᵀ. At uniform attention
+/// and η_w = T² η_A the attention moves as with linear attention and rate η_A.
+/// @param value, logits V and W, replaced
+void softmax_descent_step(const BigramModel& model,
+                          double eta_v,
+                          double eta_w,
+                          Eigen::MatrixXd& value,
+                          Eigen::MatrixXd& logits);
+/// @brief softmax of every column.
+Eigen::MatrixXd column_softmax(const Eigen::MatrixXd& logits);
+
 /// @brief Largest learning rate of A for which SGD with batch B is stable in mean square at a fixed
 /// V, without l1: 2 K_V / (K_V² + [(T-1) tr S_V² + K_V² (1-μ_min)]/(μ_min B)).
 double attention_rate_limit(const BigramModel& model, const Eigen::MatrixXd& value, double batch);

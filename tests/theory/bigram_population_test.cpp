@@ -187,3 +187,31 @@ TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][big
   CHECK(attention_rate_limit(model, model.transition(), 16) ==
         Approx(check["limit"].get<double>()).epsilon(kExact));
 }
+
+TEST_CASE("bigram population: descent with linear and with softmax attention",
+          "[theory][bigrams]") {
+  const nlohmann::json& r = bigram_reference()["misc_deterministic"]["softmax_vs_linear"];
+  const double eta = r["eta"].get<double>();
+  const auto t = r["T"].get<double>();
+  const BigramModel model = circulant_model(3, 0.8, 2, r["T"].get<Index>());
+  MatrixXd v = stationary_value(model);
+  MatrixXd w = MatrixXd::Zero(model.context(), 3);
+  MatrixXd v_linear = v;
+  MatrixXd a_linear = MatrixXd::Constant(model.context(), 3, 1 / t);
+  Index step = 0;
+  for (std::size_t row = 0; row < 5; ++row) {
+    for (; step < r["softmax"][row][0].get<Index>(); ++step) {
+      softmax_descent_step(model, eta, t * t * eta, v, w);
+      const BigramGradient g = population_hat_gradient(model, v_linear, a_linear);
+      v_linear -= eta * g.value;
+      a_linear -= eta * g.attention;
+    }
+    const BigramState soft = bigram_state(model, v, attention_sums(model, column_softmax(w)));
+    const BigramState linear = bigram_state(model, v_linear, attention_sums(model, a_linear));
+    // Rounding grows with the instability, e^{omega t}.
+    CHECK(soft.alpha_v == Approx(r["softmax"][row][1].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(soft.alpha_a == Approx(r["softmax"][row][2].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(linear.alpha_v == Approx(r["linear"][row][1].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(linear.alpha_a == Approx(r["linear"][row][2].get<double>()).epsilon(1e-8).margin(1e-12));
+  }
+}

@@ -1,0 +1,415 @@
+/// @file
+/// @brief Studies bigrams-regularisation and bigrams-vocabulary: training in stages, with and
+/// without l1, against the mean field that starts where the signal has been boosted.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/bigram_training.hpp"
+#include "attica/studies/bigram_common.hpp"
+#include "attica/studies/bigram_studies.hpp"
+#include "attica/theory/bigram_l1.hpp"
+
+namespace attica {
+namespace {
+
+constexpr double kTheta = 0.5;  // stage 1 ends at K_V = θ² K_P
+const std::vector<std::string> kNames = {"excess_loss", "distance_V", "distance_A"};
+const char* const kAlgorithms[] = {"sgd_hat", "l1"};
+
+/// Entries below a tenth of a typical weight are zeroed once, before l1 sets in.
+double cut_of(const BigramSetup& setup) {
+  return 0.1 / static_cast<double>(setup.model.sparsity());
+}
+
+std::int64_t boost_cap(const BigramSetup& setup) {
+  const BoostingTheory closed(constants(setup.model), setup.rates);
+  return std::llround(3 * closed.boosting_time(kTheta)) + 1;
+}
+
+/// Mean-field values of kNames at steps counted from the end of boosting.
+std::vector<std::map<std::string, double>> mean_field(const BigramSetup& setup, bool l1) {
+  BigramRecursion recursion(setup.model, setup.rates, setup.batch);
+  const std::int64_t cap = boost_cap(setup);
+  for (std::int64_t n = 0; recursion.k_v() < kTheta * kTheta * setup.model.k_p(); ++n) {
+    if (n > cap) throw Error(ErrorKind::numerical, "the mean field does not leave stage 1");
+    recursion.step();
+  }
+  std::vector<std::map<std::string, double>> values;
+  const auto record = [&](const auto& field) {
+    values.push_back({{"excess_loss", field.excess_loss()},
+                      {"distance_V", field.distance_v2()},
+                      {"distance_A", field.distance_a2()}});
+  };
+  std::int64_t step = 0;
+  if (!l1) {
+    for (const std::int64_t next : setup.steps) {
+      for (; step < next; ++step) recursion.step();
+      record(recursion);
+    }
+    return values;
+  }
+  L1MeanField field(
+      setup.model, setup.rates, setup.batch, setup.lambda, recursion.signals(), cut_of(setup));
+  for (const std::int64_t next : setup.steps) {
+    for (; step < next; ++step) field.step();
+    record(field);
+  }
+  return values;
+}
+
+/// One staged run; calls record(state) at every recorded step of stage 2.
+template <class Record>
+Outcome staged_run(const BigramSetup& setup,
+                   bool l1,
+                   const Piece& piece,
+                   std::uint64_t replicate,
+                   const Record& record,
+                   double& final_error) {
+  const auto trainer = make_trainer(setup,
+                                    l1 ? BigramAlgorithm::l1 : BigramAlgorithm::sgd_hat,
+                                    stationary_value(setup.model),
+                                    piece,
+                                    replicate);
+  const BigramTrainingEnd end =
+      run_stages(*trainer,
+                 {.theta = kTheta,
+                  .boost_cap = boost_cap(setup),
+                  .lambda = l1 ? setup.lambda : 0,
+                  .cut = l1 ? cut_of(setup) : 0,
+                  .steps = setup.steps.back()},
+                 [&](std::int64_t n) {
+                   if (std::binary_search(setup.steps.begin(), setup.steps.end(), n)) {
+                     record(static_cast<double>(n), trainer->state());
+                   }
+                   return true;
+                 });
+  Outcome outcome;
+  outcome.status = describe(end.status);
+  if (end.status == BigramStatus::diverged) mark_end(outcome, *trainer);
+  const RoundedBigram result = rounded(*trainer, 0.5);
+  final_error = rounded_error(setup.model, result);
+  return outcome;
+}
+
+std::uint64_t staged_runs_per_piece(const BigramSetup& setup) {
+  const double steps = static_cast<double>(setup.steps.back() + boost_cap(setup) / 3);
+  const double seconds = 2e-9 * static_cast<double>(setup.model.context()) * setup.batch * steps;
+  return static_cast<std::uint64_t>(std::clamp(0.5 / seconds, 1.0, 20.0));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+const ObservedCurve* find(const Observed& observed, const std::string& name, const Point& point) {
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name == name && curve.mean.point == point && !curve.mean.x.empty())
+      return &curve;
+  }
+  return nullptr;
+}
+
+ClaimResult missing(const std::string& name, const std::string& statement) {
+  return {name, statement, Verdict::inconclusive, "no run ended the stages"};
+}
+
+// Regularisation.
+
+class Regularisation : public Experiment {
+ public:
+  explicit Regularisation(const Configuration& c) : setup_(bigram_setup(c)) {
+    if (setup_.lambda <= 0) throw invalid_parameter("sim.l1", setup_.lambda, "l1 > 0");
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    // The end of boosting differs from run to run; its traces are gone after a few times 1/ω.
+    const BoostingTheory closed(constants(setup_.model), setup_.rates);
+    const double aligned = 5 / closed.omega();
+    for (const char* algorithm : kAlgorithms) {
+      const auto values = mean_field(setup_, algorithm == std::string("l1"));
+      for (const std::string& name : kNames) {
+        Prediction p = bigram_prediction(name, {{"algorithm", algorithm}}, "step");
+        p.series.x = as_reals(setup_.steps);
+        for (std::size_t k = 0; k < values.size(); ++k) {
+          p.series.y.push_back(values[k].at(name));
+          p.compared.push_back(p.series.x[k] >= aligned);
+        }
+        result.predictions.push_back(std::move(p));
+      }
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return 2; }
+  std::uint64_t replicates_per_piece(std::size_t) const override {
+    return staged_runs_per_piece(setup_);
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    const bool l1 = piece.point == 1;
+    const Point point{{"algorithm", kAlgorithms[piece.point]}};
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      BigramRecorder recorder(kNames, point);
+      double error = 0;
+      Outcome outcome = staged_run(
+          setup_,
+          l1,
+          piece,
+          piece.first_replicate + r,
+          [&](double n, const BigramState& s) { recorder.record(n, s); },
+          error);
+      if (outcome.status == "finished") {
+        recorder.append_to(outcome);
+        if (std::isfinite(error)) {
+          outcome.series.push_back({"rounded_error", point, "none", {0}, {error}});
+        } else {
+          outcome.status = "rounding failed";
+        }
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+  Table diagnostics() const override { return setup_.diagnostics; }
+  std::vector<std::string> warnings() const override { return setup_.warnings; }
+
+ private:
+  BigramSetup setup_;
+};
+
+std::unique_ptr<Experiment> make_regularisation(Configuration& c) {
+  return std::make_unique<Regularisation>(c);
+}
+
+Figure regularisation_figure(const Configuration&) {
+  const Axis step{.label = "step after the signal has grown"};
+  const auto panel = [&](const char* series, const char* label) {
+    return Panel{.x = step,
+                 .y = {.label = label, .scale = AxisScale::log},
+                 .layers = {{.series = series, .label = "{algorithm}"}},
+                 .x_name = "step"};
+  };
+  return {.name = "bigrams-regularisation",
+          .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*"),
+                     panel("distance_V", "‖{/:Italic V} − {/:Italic P}‖²"),
+                     panel("distance_A", "‖{/:Italic A} − {/:Italic Q}‖²")},
+          .columns = 1,
+          .caption =
+              "Training with and without l1 proximal steps, counted from the end of the "
+              "boosting stage. Lines: mean field; points: SGD on sequences, mean and "
+              "standard error over runs. SGD alone stays at the noise floor of A."};
+}
+
+std::vector<AgreementRule> regularisation_agreement(const Configuration&) {
+  constexpr double kMargin = 0.05;
+  constexpr double kValueNoise = 0.6;  // V's noise has the leading-order covariance alone
+  return {{.series = "excess_loss", .relative = 2 * kMargin},
+          {.series = "distance_V", .relative = kValueNoise},
+          {.series = "distance_A", .relative = 2 * kMargin}};
+}
+
+std::vector<ClaimResult> regularisation_claims(const Configuration&, const Observed& observed) {
+  const ObservedCurve* sgd = find(observed, "distance_A", {{"algorithm", "sgd_hat"}});
+  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", "l1"}});
+  const ObservedCurve* error = find(observed, "rounded_error", {{"algorithm", "l1"}});
+  std::vector<ClaimResult> claims;
+  const std::string smaller = "final |A-Q|^2 with l1 below a third of that of SGD (medians)";
+  if (sgd == nullptr || l1 == nullptr) {
+    claims.push_back(missing("l1-smaller", smaller));
+  } else {
+    const double a = median(l1->values.back());
+    const double b = median(sgd->values.back());
+    claims.push_back({"l1-smaller",
+                      smaller,
+                      a < b / 3 ? Verdict::agree : Verdict::disagree,
+                      fmt::format("{:.3g} against {:.3g}", a, b)});
+  }
+  constexpr double kRounded = 0.05;
+  const std::string statement = fmt::format("median error after rounding below {}", kRounded);
+  if (error == nullptr) {
+    claims.push_back(missing("rounded", statement));
+  } else {
+    const double e = median(error->values.front());
+    claims.push_back({"rounded",
+                      statement,
+                      e < kRounded ? Verdict::agree : Verdict::disagree,
+                      fmt::format("{:.3g}", e)});
+  }
+  return claims;
+}
+
+// Vocabulary.
+
+class Vocabulary : public Experiment {
+ public:
+  explicit Vocabulary(Configuration& c) {
+    for (const std::int64_t tokens : c.integers("sweep.vocabulary")) {
+      c.set("model.tokens", tokens, false);
+      setups_.push_back(bigram_setup(c));
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    for (const char* algorithm : kAlgorithms) {
+      Prediction p = bigram_prediction("distance_A", {{"algorithm", algorithm}}, "tokens");
+      for (const BigramSetup& setup : setups_) {
+        p.series.x.push_back(static_cast<double>(setup.model.tokens()));
+        p.series.y.push_back(
+            mean_field(setup, algorithm == std::string("l1")).back().at("distance_A"));
+      }
+      result.predictions.push_back(std::move(p));
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return 2 * setups_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t point) const override {
+    return staged_runs_per_piece(setups_[point / 2]);
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    const BigramSetup& setup = setups_[piece.point / 2];
+    const bool l1 = piece.point % 2 == 1;
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      double last = 0;
+      double error = 0;
+      Outcome outcome = staged_run(
+          setup,
+          l1,
+          piece,
+          piece.first_replicate + r,
+          [&](double, const BigramState& s) { last = s.distance_a2; },
+          error);
+      if (outcome.status == "finished") {
+        outcome.series.push_back({"distance_A",
+                                  {{"algorithm", kAlgorithms[l1 ? 1 : 0]}},
+                                  "tokens",
+                                  {static_cast<double>(setup.model.tokens())},
+                                  {last}});
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+  std::vector<std::string> warnings() const override { return setups_.back().warnings; }
+
+ private:
+  std::vector<BigramSetup> setups_;
+};
+
+std::unique_ptr<Experiment> make_vocabulary(Configuration& c) {
+  return std::make_unique<Vocabulary>(c);
+}
+
+Figure vocabulary_figure(const Configuration&) {
+  return {
+      .name = "bigrams-vocabulary",
+      .panels = {{.x = {.label = "vocabulary {/:Italic N}"},
+                  .y = {.label = "final ‖{/:Italic A} − {/:Italic Q}‖²", .scale = AxisScale::log},
+                  .layers = {{.series = "distance_A", .label = "{algorithm}"}},
+                  .x_name = "tokens"}},
+      .columns = 1,
+      .caption =
+          "Final distance of the attention matrix with and without l1, before rounding, "
+          "against the size of the vocabulary. Lines: mean field; points: SGD on "
+          "sequences, mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> vocabulary_agreement(const Configuration&) {
+  constexpr double kMargin = 0.15;
+  return {{.series = "distance_A", .relative = kMargin}};
+}
+
+std::vector<ClaimResult> vocabulary_claims(const Configuration&, const Observed& observed) {
+  const ObservedCurve* sgd = find(observed, "distance_A", {{"algorithm", "sgd_hat"}});
+  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", "l1"}});
+  const std::string statement = "median |A-Q|^2 with l1 below half of that of SGD";
+  std::vector<ClaimResult> claims;
+  if (sgd == nullptr || l1 == nullptr) return {missing("l1-half", statement)};
+  for (std::size_t k = 0; k < std::min(sgd->mean.x.size(), l1->mean.x.size()); ++k) {
+    const double a = median(l1->values[k]);
+    const double b = median(sgd->values[k]);
+    claims.push_back({fmt::format("l1-half-at-{}", sgd->mean.x[k]),
+                      statement,
+                      a < b / 2 ? Verdict::agree : Verdict::disagree,
+                      fmt::format("{:.3g} against {:.3g}", a, b)});
+  }
+  return claims;
+}
+
+}  // namespace
+
+Study bigrams_regularisation() {
+  constexpr double kLambda = 0.02;
+  std::vector<SeriesInfo> series = bigram_series(kNames);
+  series.push_back(
+      {"rounded_error", "max(|V-P|^2/K_P, |A-Q|^2/K_Q)", "error after rounding and normalisation"});
+  return {.name = "bigrams-regularisation",
+          .question = "What does an l1 penalty on attention buy once the signal has grown?",
+          .neglects =
+              "run-to-run differences at the end of boosting, covariance of the gradient "
+              "noise beyond leading order",
+          .parameters = bigram_parameters({.l1 = kLambda,
+                                           .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
+                                           .replicates = 30}),
+          .series = std::move(series),
+          .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2, B = 64", {}},
+                      {"paper",
+                       "T = 5000, eta = 0.01, 10 runs",
+                       {{"model.context", 5000},
+                        {"sim.eta", 0.01},
+                        {"sim.steps", List{0, 250, 500, 750, 1000, 1500, 2000}},
+                        {"sim.replicates", 10}}}},
+          .sources = {bigram_source("l1 regularisation, proximal steps, two stages, rounding")},
+          .make = make_regularisation,
+          .figure = regularisation_figure,
+          .agreement = regularisation_agreement,
+          .claims = regularisation_claims};
+}
+
+Study bigrams_vocabulary() {
+  constexpr double kLambda = 0.02;
+  std::vector<Parameter> parameters =
+      bigram_parameters({.context = 500, .l1 = kLambda, .steps = {600}, .replicates = 30});
+  parameters.push_back({.key = "sweep.vocabulary",
+                        .type = ParameterType::integer,
+                        .fallback = Value(List{3, 4, 5}),
+                        .meaning = "sizes N of the vocabulary; they take the place of tokens",
+                        .list = true,
+                        .range = {.low = 2, .high = 1e4}});
+  return {.name = "bigrams-vocabulary",
+          .question = "Does l1 keep its advantage as the vocabulary grows?",
+          .neglects =
+              "run-to-run differences at the end of boosting, covariance of the gradient "
+              "noise beyond leading order",
+          .parameters = std::move(parameters),
+          .series = bigram_series({"distance_A"}),
+          .presets = {{"quick", "the defaults: N = 3, 4, 5, T = 500", {}},
+                      {"paper",
+                       "N = 3 to 20, T = 5000",
+                       {{"sweep.vocabulary", List{3, 5, 10, 20}},
+                        {"model.context", 5000},
+                        {"sim.batch", 256},
+                        {"sim.eta", 0.02},
+                        {"sim.steps", List{2000}},
+                        {"sim.replicates", 10}}}},
+          .sources = {bigram_source("experiments over vocabularies, l1 against SGD")},
+          .make = make_vocabulary,
+          .figure = vocabulary_figure,
+          .agreement = vocabulary_agreement,
+          .claims = vocabulary_claims};
+}
+
+}  // namespace attica

@@ -1,0 +1,462 @@
+/// @file
+/// @brief Studies bigrams-transfer and bigrams-complexity: training from a value matrix learned on
+/// a correlated bigram law, and how many samples it takes with and without that start.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/bigram_training.hpp"
+#include "attica/solvers/order_statistics.hpp"
+#include "attica/studies/bigram_common.hpp"
+#include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/scaling.hpp"
+#include "attica/theory/bigram_recursion.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::MatrixXd;
+
+/// V = θ P̂ + (1-θ) μ1ᵀ with a chain of this correlation, drawn from a stream of its own.
+MatrixXd transfer_start(const BigramModel& model,
+                        double correlation,
+                        double theta,
+                        std::uint64_t seed) {
+  RandomStream stream({.seed = seed, .id = StreamId::model, .point = 2});
+  const BigramChain source = correlated_chain(model.chain(), correlation, stream);
+  return theta * source.transition + (1 - theta) * stationary_value(model);
+}
+
+Parameter theta_parameter() {
+  return {.key = "sim.theta",
+          .type = ParameterType::real,
+          .fallback = Value(0.7),
+          .meaning = "transfer start V = theta P_source + (1 - theta) mu 1^T",
+          .range = {.low = 0, .high = 1, .low_open = true}};
+}
+
+// Transfer.
+
+const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d_A"};
+
+class Transfer : public Experiment {
+ public:
+  explicit Transfer(const Configuration& c)
+      : setup_(bigram_setup(c)), correlations_(c.reals("sweep.correlation")) {
+    if (setup_.lambda > 0) {
+      throw invalid_parameter("sim.l1", setup_.lambda, "l1 = 0: the matrix recursion has none");
+    }
+    if (setup_.surrogate != "none" && setup_.surrogate != "dense") {
+      throw invalid_parameter("sim.surrogate", setup_.surrogate, "\"none\" or \"dense\"");
+    }
+    for (const double rho : correlations_) {
+      starts_.push_back(transfer_start(setup_.model,
+                                       rho,
+                                       c.real("sim.theta"),
+                                       static_cast<std::uint64_t>(c.integer("sim.seed"))));
+      if (rho <= 0) {
+        setup_.warnings.push_back(
+            fmt::format("correlation {} is not positive: runs end in the mirror solution", rho));
+      }
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    constexpr double kOfFullScale = 0.01;
+    const BigramModel& model = setup_.model;
+    for (std::size_t k = 0; k < correlations_.size(); ++k) {
+      BigramRecursion recursion(model, setup_.rates, setup_.batch, starts_[k]);
+      std::vector<Prediction> predictions;
+      for (const std::string& name : kNames) {
+        predictions.push_back(
+            bigram_prediction(name, {{"correlation", correlations_[k]}}, "samples"));
+      }
+      std::int64_t step = 0;
+      for (const std::int64_t next : setup_.steps) {
+        for (; step < next; ++step) recursion.step();
+        const BigramSignals s = recursion.signals();
+        const double values[] = {recursion.excess_loss(), s.alpha_v, s.alpha_a, s.d_a};
+        const double scales[] = {model.initial_loss() - model.bayes_loss(), 1, 1, model.k_q()};
+        for (std::size_t i = 0; i < predictions.size(); ++i) {
+          predictions[i].series.x.push_back(static_cast<double>(step) * setup_.batch);
+          predictions[i].series.y.push_back(values[i]);
+          predictions[i].finite_size.push_back(kOfFullScale * scales[i]);
+        }
+      }
+      for (Prediction& p : predictions) result.predictions.push_back(std::move(p));
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return correlations_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t) const override {
+    const double seconds = 2e-9 * static_cast<double>(setup_.model.context()) * setup_.batch *
+                           static_cast<double>(setup_.steps.back() + 1);
+    return static_cast<std::uint64_t>(std::clamp(0.5 / seconds, 1.0, 20.0));
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      const auto trainer = make_trainer(
+          setup_, BigramAlgorithm::sgd_hat, starts_[piece.point], piece, piece.first_replicate + r);
+      BigramRecorder recorder(kNames, {{"correlation", correlations_[piece.point]}}, "samples");
+      for (const std::int64_t next : setup_.steps) {
+        while (trainer->steps() < next) trainer->step();
+        if (trainer->diverged()) break;
+        recorder.record(trainer->samples(), trainer->state());
+      }
+      Outcome outcome;
+      recorder.append_to(outcome);
+      mark_end(outcome, *trainer);
+      if (!outcome.failed && trainer->state().alpha_v < 0) outcome.status = "mirror";
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+  Table diagnostics() const override { return setup_.diagnostics; }
+  std::vector<std::string> warnings() const override { return setup_.warnings; }
+
+ private:
+  BigramSetup setup_;
+  std::vector<double> correlations_;
+  std::vector<MatrixXd> starts_;
+};
+
+std::unique_ptr<Experiment> make_transfer(Configuration& c) {
+  return std::make_unique<Transfer>(c);
+}
+
+Figure transfer_figure(const Configuration&) {
+  const Axis samples{.label = "samples"};
+  const auto panel = [&](const char* series, const char* label, AxisScale scale) {
+    return Panel{.x = samples,
+                 .y = {.label = label, .scale = scale},
+                 .layers = {{.series = series, .label = "{/:Italic ρ} = {correlation}"}},
+                 .x_name = "samples"};
+  };
+  return {
+      .name = "bigrams-transfer",
+      .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*", AxisScale::log),
+                 panel("alpha_V", "signal {/:Italic α}_V", AxisScale::linear),
+                 panel("alpha_A", "signal {/:Italic α}_A", AxisScale::linear)},
+      .columns = 1,
+      .caption =
+          "Training from the value matrix of a correlated bigram law. Lines: mean-field "
+          "recursion with the mean of V kept as a matrix; points: SGD on sequences, mean "
+          "and standard error over runs."};
+}
+
+std::vector<AgreementRule> transfer_agreement(const Configuration&) {
+  constexpr double kMargin = 0.05;
+  std::vector<AgreementRule> rules;
+  for (const std::string& name : kNames) rules.push_back({.series = name, .relative = kMargin});
+  return rules;
+}
+
+// Complexity.
+
+constexpr double kTheta = 0.5;                     // trigger of stage 2
+constexpr int kRuns = 20;                          // in one replicate
+constexpr int kMostFailures = 1;                   // 95 % of them reach the target
+constexpr double kBatchRatio = 1.189207115002721;  // 2^(1/4): steps of the batch search
+
+class Complexity : public Experiment {
+ public:
+  explicit Complexity(Configuration& c)
+      : epsilon_(c.real("sim.epsilon")), l1_steps_(c.integer("sim.length")) {
+    for (const std::int64_t context : c.integers("sweep.size")) {
+      c.set("model.context", context, false);
+      setups_.push_back(bigram_setup(c));
+      starts_.push_back(transfer_start(setups_.back().model,
+                                       c.real("model.correlation"),
+                                       c.real("sim.theta"),
+                                       static_cast<std::uint64_t>(c.integer("sim.seed"))));
+    }
+    if (setups_.back().surrogate == "aggregated") {
+      throw invalid_parameter("sim.surrogate", "aggregated", "dense, sparse or none: l1 is on");
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    // Boosting with the right sign in 95 % of runs: z = 1.645, B/η = z² ω₁ κ_V T/2.
+    constexpr double kZ = 1.6448536269514722;
+    Prediction p = bigram_prediction("boosting_samples", {{"mode", "scratch"}}, "size");
+    for (const BigramSetup& setup : setups_) {
+      const BoostingTheory closed(constants(setup.model), setup.rates);
+      const double batch = 0.5 * kZ * kZ * closed.omega() * setup.model.kappa_v() *
+                           static_cast<double>(setup.model.context());
+      p.series.x.push_back(static_cast<double>(setup.model.context()));
+      p.series.y.push_back(batch * closed.boosting_time(kTheta));
+    }
+    return {.predictions = {p}};
+  }
+
+  std::size_t points() const override { return 2 * setups_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t) const override { return 1; }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    const std::size_t size = piece.point / 2;
+    const bool transfer = piece.point % 2 == 1;
+    const double x = static_cast<double>(setups_[size].model.context());
+    const Point point{{"mode", transfer ? "transfer" : "scratch"}};
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      const Search found = search(size, transfer, piece, piece.first_replicate + r);
+      Outcome outcome{.series = {{"samples_cap", point, "size", {x}, {found.cap}}}};
+      if (found.samples > 0) {
+        outcome.series.push_back({"samples_to_error", point, "size", {x}, {found.samples}});
+        outcome.series.push_back({"batch", point, "size", {x}, {found.batch}});
+      } else {
+        outcome.status = "target not reached";
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+  Table diagnostics() const override { return setups_.front().diagnostics; }
+  std::vector<std::string> warnings() const override { return setups_.front().warnings; }
+
+ private:
+  struct Search {
+    double samples = 0;  ///< 0: not reached with any batch
+    double batch = 0;
+    double cap = 0;
+  };
+
+  /// The smallest batch with which 95 % of the runs reach the target, and the median samples.
+  Search search(std::size_t size, bool transfer, const Piece& piece, std::uint64_t r) const {
+    BigramSetup setup = setups_[size];
+    const double t = static_cast<double>(setup.model.context());
+    // Far below what theory says is needed: T/8 from scratch, √T after transfer.
+    const double first = transfer ? std::sqrt(t) : t / 8;
+    constexpr int kBatches = 28;  // up to 2^7 times the first one
+    Search result;
+    for (int b = 0; b < kBatches && !piece.stop.stop_requested(); ++b) {
+      setup.batch = std::round(first * std::pow(kBatchRatio, b));
+      std::vector<double> samples;
+      int failures = 0;
+      double most = 0;
+      for (int run = 0; run < kRuns && failures <= kMostFailures; ++run) {
+        const std::uint64_t stream = (r * kBatches + static_cast<std::uint64_t>(b)) * kRuns +
+                                     static_cast<std::uint64_t>(run);
+        const auto [reached, used] = train(setup, size, transfer, piece, stream);
+        failures += reached ? 0 : 1;
+        most = std::max(most, used);
+        if (reached) samples.push_back(used);
+      }
+      result.cap = std::max(result.cap, most);
+      if (failures > kMostFailures) continue;
+      result.samples = median(std::move(samples));
+      result.batch = setup.batch;
+      break;
+    }
+    return result;
+  }
+
+  /// Whether a run comes below the target, and the samples it has then used.
+  std::pair<bool, double> train(const BigramSetup& setup,
+                                std::size_t size,
+                                bool transfer,
+                                const Piece& piece,
+                                std::uint64_t stream) const {
+    const auto trainer = make_trainer(setup,
+                                      BigramAlgorithm::l1,
+                                      transfer ? starts_[size] : stationary_value(setup.model),
+                                      piece,
+                                      stream);
+    const BoostingTheory closed(constants(setup.model), setup.rates);
+    bool reached = false;
+    run_stages(*trainer,
+               {.boost = !transfer,
+                .theta = kTheta,
+                .boost_cap = std::llround(3 * closed.boosting_time(kTheta)) + 1,
+                .lambda = setup.lambda,
+                .cut = 0.1 / static_cast<double>(setup.model.sparsity()),
+                .steps = l1_steps_,
+                .measure_every = 2},
+               [&](std::int64_t n) {
+                 reached = n > 0 && rounded_error(setup.model, rounded(*trainer, 0.5)) < epsilon_;
+                 return !reached;
+               });
+    return {reached, trainer->samples()};
+  }
+
+  double epsilon_;
+  std::int64_t l1_steps_;
+  std::vector<BigramSetup> setups_;
+  std::vector<MatrixXd> starts_;
+};
+
+std::unique_ptr<Experiment> make_complexity(Configuration& c) {
+  return std::make_unique<Complexity>(c);
+}
+
+Figure complexity_figure(const Configuration&) {
+  const Axis size{.label = "context length {/:Italic T}", .scale = AxisScale::log};
+  return {.name = "bigrams-complexity",
+          .panels = {{.x = size,
+                      .y = {.label = "samples to the target error", .scale = AxisScale::log},
+                      .layers = {{.series = "samples_to_error", .label = "{mode}"},
+                                 {.series = "boosting_samples",
+                                  .label = "boosting, 95 %",
+                                  .simulation = false,
+                                  .reference = true}},
+                      .x_name = "size"},
+                     {.x = size,
+                      .y = {.label = "smallest batch that succeeds", .scale = AxisScale::log},
+                      .layers = {{.series = "batch", .label = "{mode}"}},
+                      .x_name = "size"}},
+          .columns = 1,
+          .caption =
+              "Samples until the error is below the target in 95 % of runs, with the "
+              "smallest batch that achieves it: from scratch, and from a transferred value "
+              "matrix. Dashed: samples that the boosting stage needs to find the right "
+              "sign. Points: mean and standard error over groups of 20 runs."};
+}
+
+std::vector<AgreementRule> complexity_agreement(const Configuration&) { return {}; }
+
+std::vector<ExponentClaim> complexity_exponents(const Configuration&) {
+  // `fit` allows 0.1 above a bound: 1.25 and 0.6 for the upper end of the interval.
+  constexpr double kScratch = 1.15;
+  constexpr double kTransfer = 0.5;
+  return {{.name = "scratch",
+           .series = "samples_to_error",
+           .x_name = "size",
+           .only = {{"mode", "scratch"}},
+           .exponent = kScratch,
+           .upper_bound = true,
+           .meaning = "boosting: T times log T, a local exponent of 1.14 at these T",
+           .cap_series = "samples_cap"},
+          {.name = "transfer",
+           .series = "samples_to_error",
+           .x_name = "size",
+           .only = {{"mode", "transfer"}},
+           .exponent = kTransfer,
+           .upper_bound = true,
+           .meaning = "l1 stage alone: between log T and the square root of T",
+           .cap_series = "samples_cap"}};
+}
+
+std::vector<ClaimResult> complexity_claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> claims;
+  std::vector<ExponentFit> fits;
+  for (const ExponentClaim& claim : complexity_exponents(c)) {
+    const ExponentResult result = judge_exponent(
+        claim, observed.simulation, static_cast<std::uint64_t>(c.integer("sim.seed")));
+    fits.push_back(result.fit);
+    const bool holds = result.verdict == ExponentVerdict::within_bound ||
+                       result.verdict == ExponentVerdict::vacuous;
+    claims.push_back({"exponent-" + claim.name,
+                      fmt::format("exponent at most {} + {}", claim.exponent, kExponentTolerance),
+                      holds                                         ? Verdict::agree
+                      : result.verdict == ExponentVerdict::violated ? Verdict::disagree
+                                                                    : Verdict::inconclusive,
+                      result.fit.fitted ? fmt::format("{:.3f}, 95 % [{:.3f}, {:.3f}]{}{}",
+                                                      result.fit.slope,
+                                                      result.fit.interval95.low,
+                                                      result.fit.interval95.high,
+                                                      result.fit.weakness.empty() ? "" : "; ",
+                                                      result.fit.weakness)
+                                        : result.fit.weakness});
+  }
+  const bool fitted = fits[0].fitted && fits[1].fitted;
+  const bool separated = fitted && fits[0].interval95.low > fits[1].interval95.high;
+  claims.push_back(
+      {"separated",
+       "the interval from scratch lies above that of transfer",
+       separated ? Verdict::agree : Verdict::inconclusive,
+       fitted
+           ? fmt::format("{:.3f} against {:.3f}", fits[0].interval95.low, fits[1].interval95.high)
+           : "not fitted"});
+  return claims;
+}
+
+}  // namespace
+
+Study bigrams_transfer() {
+  std::vector<Parameter> parameters = bigram_parameters(
+      {.context = 1000, .steps = {10, 20, 40, 60, 100, 150, 200, 300, 400}, .replicates = 30});
+  parameters.push_back(theta_parameter());
+  parameters.push_back({.key = "sweep.correlation",
+                        .type = ParameterType::real,
+                        .fallback = Value(List{0.5, 0.7, 0.9}),
+                        .meaning = "correlation of the source's bigram law with the target's",
+                        .list = true,
+                        .range = {.low = -1, .high = 1}});
+  return {.name = "bigrams-transfer",
+          .question = "How much of training does a correlated source task save?",
+          .neglects = "covariance of the gradient noise beyond leading order",
+          .parameters = std::move(parameters),
+          .series = bigram_series(kNames),
+          .presets = {{"quick", "the defaults: N = 3, T = 1000, three correlations", {}},
+                      {"paper",
+                       "N = 10, T = 5000, B = 512",
+                       {{"model.tokens", 10}, {"model.context", 5000}, {"sim.batch", 512}}}},
+          .sources = {bigram_source("transfer: a positive correlation skips the first stage")},
+          .make = make_transfer,
+          .figure = transfer_figure,
+          .agreement = transfer_agreement};
+}
+
+Study bigrams_complexity() {
+  constexpr double kEta = 0.4;
+  constexpr double kLambda = 0.03;
+  std::vector<Parameter> parameters = bigram_parameters(
+      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 12});
+  parameters.push_back(theta_parameter());
+  parameters.push_back({.key = "model.correlation",
+                        .type = ParameterType::real,
+                        .fallback = Value(0.7),
+                        .meaning = "correlation of the source's bigram law with the target's",
+                        .range = {.low = 0, .high = 1, .low_open = true}});
+  parameters.push_back(
+      {.key = "sim.epsilon",
+       .type = ParameterType::real,
+       .fallback = Value(0.05),
+       .meaning = "target of the error max(|V-P|^2/K_P, |A-Q|^2/K_Q) after rounding",
+       .range = {.low = 0, .low_open = true}});
+  parameters.push_back({.key = "sim.length",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{80}),
+                        .meaning = "most steps with l1",
+                        .range = {.low = 1, .high = 1e9}});
+  parameters.push_back({.key = "sweep.size",
+                        .type = ParameterType::integer,
+                        .fallback = Value(List{250, 500, 1000, 2000}),
+                        .meaning = "context lengths T; they take the place of context",
+                        .list = true,
+                        .range = {.low = 2, .high = 1e8}});
+  std::vector<SeriesInfo> series = {
+      {"samples_to_error", "n*", "median samples of 20 runs at the smallest batch that succeeds"},
+      {"samples_cap", "", "samples at which the search gives up"},
+      {"batch", "B*", "smallest batch with which 95 % of 20 runs reach the target"},
+      {"boosting_samples", "", "samples for the right sign in 95 % of runs (theory)"}};
+  return {.name = "bigrams-complexity",
+          .question =
+              "How do the samples needed grow with the context, from scratch and after "
+              "transfer?",
+          .neglects = "everything but the scaling: bounds on exponents are tested, not values",
+          .parameters = std::move(parameters),
+          .series = std::move(series),
+          .presets = {{"quick", "the defaults: T = 250 to 2000, surrogate", {}},
+                      {"paper",
+                       "T = 250 to 32000",
+                       {{"sweep.size", List{250, 500, 1000, 2000, 4000, 8000, 16000, 32000}},
+                        {"sim.replicates", 20}}}},
+          .sources = {bigram_source("sample complexity of the stages and of transfer")},
+          .make = make_complexity,
+          .figure = complexity_figure,
+          .agreement = complexity_agreement,
+          .claims = complexity_claims,
+          .exponents = complexity_exponents};
+}
+
+}  // namespace attica

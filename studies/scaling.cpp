@@ -1,0 +1,63 @@
+#include "attica/studies/scaling.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+namespace {
+
+const ObservedCurve* find_curve(std::span<const ObservedCurve> curves,
+                                const ExponentClaim& claim,
+                                const std::string& name) {
+  const auto at = std::find_if(curves.begin(), curves.end(), [&](const ObservedCurve& c) {
+    return c.mean.name == name && c.mean.x_name == claim.x_name && c.mean.point == claim.only;
+  });
+  return at == curves.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,
+                                         std::span<const ObservedCurve> curves) {
+  const ObservedCurve* values = find_curve(curves, claim, claim.series);
+  // Every replicate states where it gives up, so this curve lists all sizes and replicates.
+  const ObservedCurve* caps =
+      claim.cap_series.empty() ? values : find_curve(curves, claim, claim.cap_series);
+  if (caps == nullptr) {
+    throw Error(ErrorKind::input,
+                fmt::format("exponent '{}': the run has no series '{}' against {}",
+                            claim.name,
+                            claim.series,
+                            claim.x_name));
+  }
+  std::vector<ScalingPoint> points;
+  for (std::size_t k = 0; k < caps->mean.x.size(); ++k) {
+    const double x = caps->mean.x[k];
+    ScalingPoint& point = points.emplace_back(ScalingPoint{.x = x});
+    if (values != nullptr) {
+      const auto at = std::find(values->mean.x.begin(), values->mean.x.end(), x);
+      if (at != values->mean.x.end()) {
+        point.samples = values->values[static_cast<std::size_t>(at - values->mean.x.begin())];
+      }
+    }
+    point.cap = *std::max_element(caps->values[k].begin(), caps->values[k].end());
+    point.samples.resize(caps->values[k].size(), std::numeric_limits<double>::infinity());
+  }
+  return points;
+}
+
+ExponentResult judge_exponent(const ExponentClaim& claim,
+                              std::span<const ObservedCurve> curves,
+                              std::uint64_t seed) {
+  const std::vector<ScalingPoint> points = scaling_points(claim, curves);
+  ExponentResult result{.claim = claim, .fit = fit_exponent(points, {.seed = seed})};
+  result.verdict = claim.upper_bound ? judge_upper_bound(result.fit, points, claim.exponent)
+                                     : judge_predicted_exponent(result.fit, claim.exponent);
+  return result;
+}
+
+}  // namespace attica

@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// @brief From a run's observations to scaling exponents and their verdicts.
+
+#include <cstdint>
+#include <span>
+
+#include "attica/solvers/exponents.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+/// How an exponent came out.
+struct ExponentResult {
+  ExponentClaim claim;
+  ExponentFit fit;
+  ExponentVerdict verdict = ExponentVerdict::undecided;
+};
+
+/// @brief What replicates gave at each size; those without a value never reached it.
+/// @throws Error (input) if the run has no such curve
+std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,
+                                         std::span<const ObservedCurve> curves);
+
+/// @brief The fit and the verdict on it.
+ExponentResult judge_exponent(const ExponentClaim& claim,
+                              std::span<const ObservedCurve> curves,
+                              std::uint64_t seed);
+
+}  // namespace attica
