@@ -16,7 +16,7 @@ namespace {
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
-Json to_json(const ExponentResult& result) {
+Json exponent_object(const ExponentResult& result) {
   const ExponentFit& fit = result.fit;
   Json medians = Json::array();
   for (const ScalingMedian& m : fit.medians) {
@@ -30,7 +30,7 @@ Json to_json(const ExponentResult& result) {
   }
   Json object{{"name", result.claim.name},
               {"series", result.claim.series},
-              {"point", to_json(result.claim.only)},
+              {"point", app::to_json(result.claim.only)},
               {"x_name", result.claim.x_name},
               {"kind", result.claim.upper_bound ? "upper bound" : "prediction"},
               {"exponent", result.claim.exponent},
@@ -119,7 +119,7 @@ int fit_verb(const Options& options, const Registry& registry) {
   }
   if (options.json) {
     Json exponents = Json::array();
-    for (const ExponentResult& result : results) exponents.push_back(to_json(result));
+    for (const ExponentResult& result : results) exponents.push_back(exponent_object(result));
     fmt::print("{}\n",
                dump({{"study", run.study}, {"run", path.string()}, {"exponents", exponents}}, 2));
   } else {

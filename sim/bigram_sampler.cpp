@@ -31,6 +31,14 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
     borders_.push_back(
         static_cast<std::uint16_t>(std::min(std::floor(cumulative_.back() * kCells), kCells - 1)));
   }
+  constexpr double kEqual = 1e-15;
+  if (law.maxCoeff() - law.minCoeff() <= kEqual) {
+    uniform_ = static_cast<std::uint32_t>(law.size());
+    // F(n) = (n+1)/N to the last digit, as the whole-number arithmetic of `fill` has it.
+    for (std::size_t n = 0; n < cumulative_.size(); ++n) {
+      cumulative_[n] = static_cast<double>(n + 1) / static_cast<double>(law.size());
+    }
+  }
 }
 
 Token TokenLaw::invert(double u) const {
@@ -39,30 +47,42 @@ Token TokenLaw::invert(double u) const {
 }
 
 void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
-  if (cumulative_.size() >= kMostCounted) {
+  if (uniform_ == 0 && cumulative_.size() >= kMostCounted) {
     for (Token& token : tokens) token = draw(stream);
     return;
   }
   constexpr std::size_t kBlock = 256;  // tokens at a time, in registers and first-level cache
-  std::array<std::uint64_t, kBlock / kPerWord> words;
-  std::array<std::uint16_t, kBlock> cells;
-  std::array<std::uint16_t, kBlock> count;
+  std::array<std::uint64_t, kBlock / kPerWord> words{};
+  std::array<std::uint16_t, kBlock> cells{};
+  std::array<std::uint16_t, kBlock> token{};
+  std::array<std::uint16_t, kBlock> undecided{};
   for (std::size_t start = 0; start < tokens.size(); start += kBlock) {
     const std::size_t size = std::min(kBlock, tokens.size() - start);
     stream.fill_bits(std::span(words).first((size + kPerWord - 1) / kPerWord));
     std::memcpy(cells.data(), words.data(), sizeof(words));
-    count.fill(0);
-    std::uint16_t undecided = 0;
-    for (const std::uint16_t border : borders_) {
+    if (uniform_ > 0) {
+      // Cell c is [c, c+1) N/2^16 in units of tokens: decided unless a whole number lies inside.
+      const std::uint32_t last = static_cast<std::uint32_t>(kCells) - uniform_;
       for (std::size_t i = 0; i < kBlock; ++i) {
-        count[i] = static_cast<std::uint16_t>(count[i] + (cells[i] >= border));
-        undecided = static_cast<std::uint16_t>(undecided | (cells[i] == border));
+        const std::uint32_t product = cells[i] * uniform_;
+        token[i] = static_cast<std::uint16_t>(product >> 16U);
+        undecided[i] = static_cast<std::uint16_t>((product & 0xFFFFU) > last);
+      }
+    } else {
+      token.fill(0);
+      undecided.fill(0);
+      for (const std::uint16_t border : borders_) {
+        for (std::size_t i = 0; i < kBlock; ++i) {
+          token[i] = static_cast<std::uint16_t>(token[i] + (cells[i] >= border));
+          undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cells[i] == border));
+        }
       }
     }
-    std::copy_n(count.begin(), size, tokens.begin() + static_cast<std::ptrdiff_t>(start));
-    if (undecided == 0) continue;
-    for (std::size_t i = 0; i < size; ++i) {
-      if (!std::binary_search(borders_.begin(), borders_.end(), cells[i])) continue;
+    std::copy_n(token.begin(), size, tokens.begin() + static_cast<std::ptrdiff_t>(start));
+    std::uint16_t any = 0;
+    for (std::size_t i = 0; i < kBlock; ++i) any = static_cast<std::uint16_t>(any | undecided[i]);
+    for (std::size_t i = 0; any != 0 && i < size; ++i) {
+      if (undecided[i] == 0) continue;
       tokens[start + i] = invert((static_cast<double>(cells[i]) + stream.uniform()) / kCells);
     }
   }

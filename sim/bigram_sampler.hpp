@@ -18,9 +18,9 @@ using Token = std::uint16_t;
 /// @brief Independent draws from a discrete law, many at a time.
 ///
 /// A token needs 16 random bits: it is the number of cell borders floor(2^16 F(n)) at or below
-/// them, counted without branches. Only where the bits name a cell that holds a border of the law
-/// are more bits drawn, so that the law is exact to 2^-53. Laws of more than 64 tokens are inverted
-/// one by one.
+/// them, counted without branches (a product if all tokens are equally likely). Only where the bits
+/// name a cell that holds a border of the law are more bits drawn, so that the law is exact to
+/// 2^-53. Laws of more than 64 tokens are inverted one by one.
 class TokenLaw {
  public:
   /// @param law probabilities > 0 that sum to 1
@@ -32,6 +32,7 @@ class TokenLaw {
  private:
   Token invert(double u) const;
 
+  std::uint32_t uniform_ = 0;           ///< N if all tokens are equally likely
   std::vector<double> cumulative_;      ///< F(0) .. F(N-2)
   std::vector<std::uint16_t> borders_;  ///< floor(2^16 F(n))
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "attica/core/error.hpp"
 
@@ -13,30 +15,52 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr Index kLanes = 16;         // independent partial sums of the scatter
-constexpr Index kMostCompared = 32;  // tokens for which comparing beats indexing
+/// A cache line of Reals and of whole numbers of the same size (GCC and Clang vector extensions:
+/// on any processor, with its widest registers).
+template <class Real>
+struct Lanes {
+  static constexpr Index kCount = 64 / sizeof(Real);
+  using Whole = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
+  typedef Real Reals __attribute__((vector_size(64)));
+  typedef Whole Wholes __attribute__((vector_size(64)));
+  typedef Token Tokens __attribute__((vector_size(kCount * sizeof(Token))));
+
+  static void load(const Token* from, Wholes& to) {
+    Tokens narrow;
+    std::memcpy(&narrow, from, sizeof(narrow));
+    to = __builtin_convertvector(narrow, Wholes);
+  }
+};
+
+constexpr Index kMostScattered = 32;  // tokens for which comparing beats indexing in scatter
+constexpr Index kMostGathered = 8;    // and in gather
 
 /// u[n] = Σ_t a[t] 1{x[t] = n}.
 template <class Real>
-void scatter(const Real* __restrict a, std::span<const Token> x, Eigen::Matrix<Real, -1, 1>& u) {
-  const Index tokens = u.size();
+void scatter(const Real* a, std::span<const Token> x, Eigen::Matrix<Real, -1, 1>& u) {
+  using L = Lanes<Real>;
+  const auto tokens = static_cast<typename L::Whole>(u.size());
   const auto length = static_cast<Index>(x.size());
   u.setZero();
   Index t = 0;
-  if (tokens <= kMostCompared) {
-    alignas(64) Real partial[kMostCompared * kLanes] = {};
-    for (; t + kLanes <= length; t += kLanes) {
-      const Token* block = x.data() + t;
-      const Real* values = a + t;
-      for (Index n = 0; n < tokens; ++n) {
-        Real* sums = partial + n * kLanes;
-        for (Index lane = 0; lane < kLanes; ++lane) {
-          sums[lane] += block[lane] == n ? values[lane] : Real(0);
-        }
+  if (tokens <= kMostScattered) {
+    typename L::Reals partial[kMostScattered] = {};
+    const typename L::Reals zero = {};
+    for (; t + 2 * L::kCount <= length; t += 2 * L::kCount) {
+      typename L::Wholes x0;
+      typename L::Wholes x1;
+      typename L::Reals a0;
+      typename L::Reals a1;
+      L::load(x.data() + t, x0);
+      L::load(x.data() + t + L::kCount, x1);
+      std::memcpy(&a0, a + t, sizeof(a0));
+      std::memcpy(&a1, a + t + L::kCount, sizeof(a1));
+      for (typename L::Whole n = 0; n < tokens; ++n) {
+        partial[n] += (x0 == n ? a0 : zero) + (x1 == n ? a1 : zero);
       }
     }
-    for (Index n = 0; n < tokens; ++n) {
-      for (Index lane = 0; lane < kLanes; ++lane) u[n] += partial[n * kLanes + lane];
+    for (Index n = 0; n < u.size(); ++n) {
+      for (Index lane = 0; lane < L::kCount; ++lane) u[n] += partial[n][lane];
     }
   }
   for (; t < length; ++t) u[x[static_cast<std::size_t>(t)]] += a[t];
@@ -44,8 +68,23 @@ void scatter(const Real* __restrict a, std::span<const Token> x, Eigen::Matrix<R
 
 /// g[t] += w[x[t]].
 template <class Real>
-void gather(const Real* __restrict w, std::span<const Token> x, Real* __restrict g) {
-  for (std::size_t t = 0; t < x.size(); ++t) g[t] += w[x[t]];
+void gather(const Eigen::Matrix<Real, -1, 1>& w, std::span<const Token> x, Real* g) {
+  using L = Lanes<Real>;
+  const auto tokens = static_cast<typename L::Whole>(w.size());
+  const auto length = static_cast<Index>(x.size());
+  Index t = 0;
+  if (tokens <= kMostGathered) {
+    const typename L::Reals zero = {};
+    for (; t + L::kCount <= length; t += L::kCount) {
+      typename L::Wholes x0;
+      typename L::Reals sum;
+      L::load(x.data() + t, x0);
+      std::memcpy(&sum, g + t, sizeof(sum));
+      for (typename L::Whole n = 0; n < tokens; ++n) sum += x0 == n ? zero + w[n] : zero;
+      std::memcpy(g + t, &sum, sizeof(sum));
+    }
+  }
+  for (; t < length; ++t) g[t] += w[x[static_cast<std::size_t>(t)]];
 }
 
 }  // namespace
@@ -124,7 +163,7 @@ void BigramSgd<Real>::step(const BigramSource& source) {
         w.noalias() = v_.transpose() * r;
         if (hat_value) u = u.cwiseProduct(inverse_mu_).array() - sum;
         value_gradient.noalias() += r * u.transpose();
-        gather<Real>(w.data(), tokens, column_gradient.data());
+        gather<Real>(w, tokens, column_gradient.data());
         batch_loss_ += 0.5 * static_cast<double>(r.squaredNorm());
       }
       update_column(k, column_gradient / static_cast<Real>(sizes_.batch));

@@ -209,7 +209,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 Study bigrams_flow() {
   std::vector<Parameter> parameters =
-      bigram_parameters({.steps = geometric_steps(1, 200000, 40), .replicates = 2});
+      bigram_parameters({.steps = geometric_steps(1, 200000, 40), .replicates = 8});
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back({"alpha_V_linear", "", "sinh law of the boosting stage (theory)"});
   series.push_back({"alpha_A_linear", "", "cosh law of the boosting stage (theory)"});

@@ -117,7 +117,7 @@ class Recursion : public Experiment {
     if (name == "d_A" || name == "distance_A") return model.k_q();
     return 1;
   }
-  static constexpr double kOfFullScale = 0.01;
+  static constexpr double kOfFullScale = 0.02;
 
   BigramSetup setup_;
   BoostingTheory closed_;
