@@ -36,12 +36,16 @@ class Flow : public Experiment {
   TheoryResult theory(TheoryGrid) const override {
     const std::vector<double> times = as_reals(setup_.steps);
     const std::vector<BigramSignals> flow = signals(times);
-    // Whole steps grow like (1+ω)^n instead of e^{ωn}: descent lags by ωt/2 until saturation.
+    // Whole steps grow like (1+ω)^n instead of e^{ωn}: descent lags by ωt/2 until saturation, and
+    // by up to a step at the start.
     constexpr double kSaturated = 0.01;
     const double omega = closed_.omega();
     const double saturation = closed_.saturation_time(kSaturated);
     std::vector<double> lagged = times;
-    for (double& t : lagged) t -= 0.5 * omega * std::min(t, saturation);
+    for (double& t : lagged) {
+      t = std::max(t - 1, t / 2);
+      t -= 0.5 * omega * std::min(t, saturation);
+    }
     const std::vector<BigramSignals> late = signals(lagged);
     TheoryResult result;
     for (const char* method : {"flow", "descent"}) {
@@ -53,8 +57,10 @@ class Flow : public Experiment {
           p.series.y.push_back(y);
           // Beyond the lag: order ω² in the linear regime and a shifted plateau.
           constexpr double kDescentMargin = 0.02;
+          constexpr double kFirstStep = 1e-6;  // A does not move in the first step
           const double lag = std::abs(y - read(name, constants_, late[k]));
-          p.finite_size.push_back(method == std::string("flow") ? 0 : lag + kDescentMargin * y);
+          p.finite_size.push_back(
+              method == std::string("flow") ? 0 : lag + kDescentMargin * y + kFirstStep);
         }
         result.predictions.push_back(std::move(p));
       }

@@ -162,8 +162,8 @@ std::vector<AgreementRule> transfer_agreement(const Configuration&) {
 // Complexity.
 
 constexpr double kTheta = 0.5;                     // trigger of stage 2
-constexpr int kRuns = 20;                          // in one replicate
-constexpr int kMostFailures = 1;                   // 95 % of them reach the target
+constexpr int kRuns = 40;                          // in one replicate
+constexpr int kMostFailures = 2;                   // 95 % of them reach the target
 constexpr double kBatchRatio = 1.189207115002721;  // 2^(1/4): steps of the batch search
 
 class Complexity : public Experiment {
@@ -318,7 +318,7 @@ Figure complexity_figure(const Configuration&) {
               "Samples until the error is below the target in 95 % of runs, with the "
               "smallest batch that achieves it: from scratch, and from a transferred value "
               "matrix. Dashed: samples that the boosting stage needs to find the right "
-              "sign. Points: mean and standard error over groups of 20 runs."};
+              "sign. Points: mean and standard error over groups of 40 runs."};
 }
 
 std::vector<AgreementRule> complexity_agreement(const Configuration&) { return {}; }
@@ -410,7 +410,7 @@ Study bigrams_complexity() {
   constexpr double kEta = 0.4;
   constexpr double kLambda = 0.03;
   std::vector<Parameter> parameters = bigram_parameters(
-      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 12});
+      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 24});
   parameters.push_back(theta_parameter());
   parameters.push_back({.key = "model.correlation",
                         .type = ParameterType::real,
@@ -430,14 +430,14 @@ Study bigrams_complexity() {
                         .range = {.low = 1, .high = 1e9}});
   parameters.push_back({.key = "sweep.size",
                         .type = ParameterType::integer,
-                        .fallback = Value(List{250, 500, 1000, 2000}),
+                        .fallback = Value(List{500, 1000, 2000, 4000}),
                         .meaning = "context lengths T; they take the place of context",
                         .list = true,
                         .range = {.low = 2, .high = 1e8}});
   std::vector<SeriesInfo> series = {
-      {"samples_to_error", "n*", "median samples of 20 runs at the smallest batch that succeeds"},
+      {"samples_to_error", "n*", "median samples of 40 runs at the smallest batch that succeeds"},
       {"samples_cap", "", "samples at which the search gives up"},
-      {"batch", "B*", "smallest batch with which 95 % of 20 runs reach the target"},
+      {"batch", "B*", "smallest batch with which 95 % of 40 runs reach the target"},
       {"boosting_samples", "", "samples for the right sign in 95 % of runs (theory)"}};
   return {.name = "bigrams-complexity",
           .question =
@@ -446,10 +446,10 @@ Study bigrams_complexity() {
           .neglects = "everything but the scaling: bounds on exponents are tested, not values",
           .parameters = std::move(parameters),
           .series = std::move(series),
-          .presets = {{"quick", "the defaults: T = 250 to 2000, surrogate", {}},
+          .presets = {{"quick", "the defaults: T = 500 to 4000, surrogate", {}},
                       {"paper",
-                       "T = 250 to 32000",
-                       {{"sweep.size", List{250, 500, 1000, 2000, 4000, 8000, 16000, 32000}},
+                       "T = 500 to 32000",
+                       {{"sweep.size", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},
                         {"sim.replicates", 20}}}},
           .sources = {bigram_source("sample complexity of the stages and of transfer")},
           .make = make_complexity,
