@@ -174,7 +174,7 @@ Figure figure(const Configuration&) {
             .y_coordinate = "token"};
   map.value = {.label = "attention"};
   return {.name = "bigrams-softmax",
-          .panels = {{.x = {.label = "step"},
+          .panels = {{.x = {.label = "step of population descent"},
                       .y = {.label = "signal {/:Italic α}_A", .scale = AxisScale::log},
                       .layers = {{.series = "alpha_A",
                                   .label = "linear",
@@ -184,7 +184,7 @@ Figure figure(const Configuration&) {
                                   .theory = false,
                                   .only = {{"attention", "softmax"}}}},
                       .x_name = "step"},
-                     {.x = {.label = "step"},
+                     {.x = {.label = "step of SGD"},
                       .y = {.label = "excess loss / initial", .scale = AxisScale::log},
                       .layers = {{.series = "gap", .label = "softmax SGD"}},
                       .x_name = "step"},
