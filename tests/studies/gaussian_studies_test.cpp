@@ -125,7 +125,7 @@ TEST_CASE("gaussian studies: every preset is a configuration that can be made", 
       CAPTURE(study.name, preset.name);
       Configuration c = configured(study, preset.values);
       CHECK_NOTHROW(study.figure(c));
-      CHECK_FALSE(study.agreement(c).empty());
+      CHECK((!study.agreement(c).empty() || study.claims != nullptr || study.exponents != nullptr));
     }
   }
 }
