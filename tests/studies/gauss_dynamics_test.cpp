@@ -32,7 +32,7 @@ std::vector<Prediction> named(const TheoryResult& theory, const std::string& nam
   return found;
 }
 
-const Parameter& parameter(const Study& study, const std::string& key) {
+Parameter parameter(const Study& study, const std::string& key) {
   for (const Parameter& p : study.parameters) {
     if (p.key == key) return p;
   }
@@ -257,7 +257,7 @@ TEST_CASE("gauss-sgd-data: the data set follows from the seed alone", "[studies]
 }
 
 TEST_CASE("dynamics studies: ranges of the parameters", "[studies]") {
-  const Parameter& eta = parameter(gauss_sgd(), "sweep.eta");
+  const Parameter eta = parameter(gauss_sgd(), "sweep.eta");
   for (const Value& bad : {Value(0.0), Value(-0.1), Value(std::nan(""))}) {
     CHECK_THROWS_WITH(eta.checked(bad, eta.key), Catch::Contains("sweep.eta"));
   }
