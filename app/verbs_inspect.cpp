@@ -269,7 +269,8 @@ int compare_verb(const Options& options, const Registry& registry) {
   Json changed = Json::array();
   std::map<std::string, std::string> all = parameters[0];
   all.insert(parameters[1].begin(), parameters[1].end());
-  for (const auto& [key, ignored] : all) {
+  for (const auto& entry : all) {
+    const std::string& key = entry.first;
     const auto value = [&](std::size_t k) {
       const auto at = parameters[k].find(key);
       return at == parameters[k].end() ? std::string("(unset)") : at->second;

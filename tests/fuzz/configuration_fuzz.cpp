@@ -7,15 +7,15 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attica;
-  const InputFile file(data, size);
+  static const std::vector<Study> registry = studies();
+  const auto written_again = [](const InputFile& file) {
+    return app::to_toml(
+        app::read_configuration({.target = file.path(), .preset = {}, .overrides = {}}, registry));
+  };
   try {
-    const std::string text = app::to_toml(
-        app::read_configuration({.target = file.path(), .preset = {}, .overrides = {}}, studies()));
-    const InputFile again(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-    if (app::to_toml(app::read_configuration(
-            {.target = again.path(), .preset = {}, .overrides = {}}, studies())) != text) {
-      std::abort();
-    }
+    const std::string text = written_again(InputFile(data, size));
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    if (written_again(InputFile(bytes, text.size())) != text) std::abort();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) std::abort();
   }
