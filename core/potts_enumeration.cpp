@@ -34,17 +34,25 @@ double potts_states(const PottsModel& model) {
 }
 
 PottsEnumeration enumerate(const PottsModel& model) {
-  const double count = potts_states(model);
+  return enumerate_states(model.sites(), model.colours(), [&](const std::uint8_t* sequence) {
+    return model.reduced_energy(sequence);
+  });
+}
+
+PottsEnumeration enumerate_states(
+    Index sites,
+    Index colours,
+    const std::function<double(const std::uint8_t* sequence)>& reduced_energy) {
+  const double count = std::pow(static_cast<double>(colours), static_cast<double>(sites));
   if (count > static_cast<double>(kMostStates)) {
     throw invalid_parameter("sites",
-                            static_cast<double>(model.sites()),
+                            static_cast<double>(sites),
                             fmt::format("C^L <= {} for exact enumeration; sample instead "
                                         "(here C = {}, C^L = {:.3g})",
                                         kMostStates,
-                                        model.colours(),
+                                        colours,
                                         count));
   }
-  const Index sites = model.sites();
   const auto states = static_cast<Index>(count);
   PottsEnumeration all;
   Sequences& sequences = all.states.sequences;
@@ -52,10 +60,10 @@ PottsEnumeration enumerate(const PottsModel& model) {
   Eigen::VectorXd log_weights(states);
   for (Index n = 0; n < states; ++n) {
     Index digits = n;
-    for (Index i = sites - 1; i >= 0; --i, digits /= model.colours()) {
-      sequences(n, i) = static_cast<std::uint8_t>(digits % model.colours());
+    for (Index i = sites - 1; i >= 0; --i, digits /= colours) {
+      sequences(n, i) = static_cast<std::uint8_t>(digits % colours);
     }
-    log_weights[n] = -model.reduced_energy(sequences.row(n).data());
+    log_weights[n] = -reduced_energy(sequences.row(n).data());
   }
   const double largest = log_weights.maxCoeff();
   all.states.weights = (log_weights.array() - largest).exp();

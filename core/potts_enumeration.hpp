@@ -23,7 +23,12 @@ struct PottsEnumeration {
   double log_partition = 0;  ///< ln Z
 };
 
+/// @brief All C^L sequences with probabilities exp(-reduced_energy) / Z.
 /// @throws Error (input, `sites`) if C^L > kMostStates
+PottsEnumeration enumerate_states(
+    Eigen::Index sites,
+    Eigen::Index colours,
+    const std::function<double(const std::uint8_t* sequence)>& reduced_energy);
 PottsEnumeration enumerate(const PottsModel& model);
 
 /// @brief P(s_i = a), @shape{C x L}
