@@ -1,0 +1,35 @@
+#pragma once
+/// @file
+/// @brief Multinomial logistic regression by Newton's method: the best softmax-linear prediction.
+
+#include <Eigen/Core>
+
+namespace attica {
+
+/// Stopping of the search.
+struct MultinomialOptions {
+  double gradient_tolerance = 1e-11;  ///< largest component of the gradient, in nats
+  int max_iterations = 100;
+};
+
+struct [[nodiscard]] MultinomialFit {
+  /// Logits of a case with features x: coefficients x, columns adding up to 0. @shape{C x d}
+  Eigen::MatrixXd coefficients;
+  double loss = 0;  ///< cross-entropy at the optimum, nats
+  int iterations = 0;
+  bool converged = false;
+};
+
+/// @brief Minimises -sum_n w_n sum_a P_an ln softmax_a(W x_n), a convex function, over W whose
+/// columns add up to 0 (the softmax does not see their mean). Newton steps, halved until the loss
+/// falls; directions in which the loss is flat are left alone.
+/// @param features x_n, @shape{d x n}
+/// @param targets  P_an >= 0, columns adding up to 1, @shape{C x n}
+/// @param weights  w_n >= 0, adding up to 1
+/// @throws Error (input) where shapes do not match
+MultinomialFit fit_multinomial(const Eigen::MatrixXd& features,
+                               const Eigen::MatrixXd& targets,
+                               const Eigen::VectorXd& weights,
+                               const MultinomialOptions& options = {});
+
+}  // namespace attica
