@@ -272,6 +272,8 @@ Replicates read_replicates(const std::filesystem::path& path) {
   };
   if (header.size() < kBefore + kAfter || header.front() != "study" || header.back() != "value")
     throw bad(1);
+  // Doubles hold every integer up to 2^53.
+  const auto is_count = [](double n) { return n >= 0 && n <= 0x1p53 && std::floor(n) == n; };
   Replicates result;
   std::set<std::uint64_t> seen;
   for (std::size_t line = 2; position < text.size(); ++line) {
@@ -292,7 +294,7 @@ Replicates read_replicates(const std::filesystem::path& path) {
     double replicate = 0;
     double value = std::numeric_limits<double>::quiet_NaN();
     if (!parse_number(fields[fields.size() - 3], x) ||
-        !parse_number(fields[fields.size() - 2], replicate) ||
+        !parse_number(fields[fields.size() - 2], replicate) || !is_count(replicate) ||
         (!fields.back().empty() && !parse_number(fields.back(), value))) {
       throw bad(line);
     }
