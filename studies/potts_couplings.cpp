@@ -8,6 +8,7 @@
 #include <map>
 
 #include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
 #include "attica/sim/factored_attention.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
@@ -52,14 +53,23 @@ std::vector<Series> rows(const std::string& name, const MatrixXd& m) {
   return all;
 }
 
+/// The model and sequences of it.
+struct Truth {
+  Truth(const PottsModel& of, const PottsDataOptions& options, std::uint64_t seed)
+      : model(of), data(model, options, {.seed = seed}) {}
+
+  PottsModel model;
+  PottsData data;
+};
+
 class Couplings : public Experiment {
  public:
   Couplings(const PottsFamily& family, const Configuration& c)
-      : model_(family.model(0)), data_(PottsDataOptions::from(c)) {
-    if (model_.as_student().attention.norm() == 0 ||
-        !std::isfinite(coupling_error(model_, model_.as_student()))) {
-      throw invalid_parameter("model.couplings", "zero", "couplings that can be found");
-    }
+      : truth_([family,
+                options = PottsDataOptions::from(c),
+                seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+          return Truth(family.model(0), options, seed);
+        }) {
     const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
     constexpr std::uint64_t kFirstRecord = 10;
     constexpr int kRecords = 20;
@@ -75,11 +85,12 @@ class Couplings : public Experiment {
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    const MatrixXd& truth = model_.as_student().attention;
+    const PottsModel& model = truth_.get().model;
+    const MatrixXd& truth = model.as_student().attention;
     // SGD stops at a distance that falls with the learning rate: a twentieth of the largest
     // coupling.
     constexpr double kShare = 0.05;
-    Series line = coupling_series(model_, truth);
+    Series line = coupling_series(model, truth);
     Prediction coupling{.series = std::move(line)};
     coupling.finite_size.assign(coupling.series.x.size(), kShare * truth.cwiseAbs().maxCoeff());
     result.predictions.push_back(std::move(coupling));
@@ -96,8 +107,9 @@ class Couplings : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     std::vector<Outcome> outcomes;
-    const PottsData data(model_, data_, {.seed = piece.seed});
-    const SequenceSource source = [&](Index n, RandomStream& s) { return data.draw(n, s); };
+    const Truth& truth = truth_.get();
+    const PottsModel& model = truth.model;
+    const SequenceSource source = [&](Index n, RandomStream& s) { return truth.data.draw(n, s); };
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       const StreamAddress address{
           .seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r};
@@ -108,18 +120,18 @@ class Couplings : public Experiment {
       Series error{"coupling_error", {}, "step", {}, {}};
       FactoredAttention last;
       const auto end = train_factored(
-          random_student(model_.sites(), model_.colours(), kDeviation, stream),
+          random_student(model.sites(), model.colours(), kDeviation, stream),
           training_,
           source,
           address,
           [&](std::uint64_t step, const FactoredAttention& student) {
             error.x.push_back(static_cast<double>(step));
-            error.y.push_back(coupling_error(model_, student));
+            error.y.push_back(coupling_error(model, student));
             last = student;
           },
           [&] { return piece.stop.stop_requested(); });
-      const MatrixXd shown = display_gauge(model_, last).attention;
-      Outcome outcome{.series = {std::move(error), coupling_series(model_, shown)}};
+      const MatrixXd shown = display_gauge(model, last).attention;
+      Outcome outcome{.series = {std::move(error), coupling_series(model, shown)}};
       for (Series& row : rows("attention", shown)) outcome.series.push_back(std::move(row));
       if (end.status == networks::TrainingStatus::diverged) {
         outcome.status = "diverged";
@@ -132,13 +144,20 @@ class Couplings : public Experiment {
   }
 
  private:
-  PottsModel model_;
-  PottsDataOptions data_;
+  Lazy<Truth> truth_;
   FactoredTraining training_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) {
-  return std::make_unique<Couplings>(PottsFamily::from(c), c);
+  const PottsFamily family = PottsFamily::from(c);
+  // Draws that teach nothing are replaced; without that demand the first draw is the model.
+  if (c.real("model.least_learnable") == 0) {
+    const PottsModel model = family.model(0);
+    if (!std::isfinite(coupling_error(model, model.as_student()))) {
+      throw invalid_parameter("model.couplings", "zero", "couplings that can be found");
+    }
+  }
+  return std::make_unique<Couplings>(family, c);
 }
 
 Figure figure(const Configuration& /*c*/) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
 #include "attica/sim/factored_attention.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
@@ -34,29 +35,44 @@ FactoredAttention deterministic_start(Index sites, Index colours, double scale) 
   return s;
 }
 
+/// The enumerated model and where learning starts.
+struct Problem {
+  Problem(const PottsModel& of, bool deterministic, double scale, std::uint64_t seed)
+      : model(of),
+        excess(model, enumerate(model).states),
+        growth(early_growth(excess.population(), model.colours())) {
+    if (deterministic) {
+      start = deterministic_start(model.sites(), model.colours(), scale);
+    } else {
+      RandomStream stream({.seed = seed, .id = StreamId::initialisation});
+      start = random_student(model.sites(), model.colours(), scale, stream);
+    }
+    // The sign of a singular pair is free: take the one that grows to positive values.
+    const double late = static_cast<double>(model.sites()) / growth.singular_values[0];
+    if (early_overlap(growth, start, late) < 0) {
+      growth.attention_mode *= -1;
+      growth.value_mode *= -1;
+    }
+  }
+
+  PottsModel model;
+  ExcessLoss excess;
+  EarlyGrowth growth;
+  FactoredAttention start;
+};
+
 class Flow : public Experiment {
  public:
   Flow(const PottsFamily& family, const Configuration& c)
-      : model_(family.model(0)),
-        excess_(model_, enumerate(model_).states),
-        growth_(early_growth(excess_.population(), model_.colours())),
+      : problem_([family,
+                  deterministic = c.text("sim.initialisation") == "deterministic",
+                  scale = c.real("sim.scale"),
+                  seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+          return Problem(family.model(0), deterministic, scale, seed);
+        }),
         times_(c.reals("sim.times")) {
     std::sort(times_.begin(), times_.end());
     times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
-    const double scale = c.real("sim.scale");
-    if (c.text("sim.initialisation") == "deterministic") {
-      start_ = deterministic_start(model_.sites(), model_.colours(), scale);
-    } else {
-      RandomStream stream({.seed = static_cast<std::uint64_t>(c.integer("sim.seed")),
-                           .id = StreamId::initialisation});
-      start_ = random_student(model_.sites(), model_.colours(), scale, stream);
-    }
-    // The sign of a singular pair is free: take the one that grows to positive values.
-    const double late = static_cast<double>(model_.sites()) / growth_.singular_values[0];
-    if (early_overlap(growth_, start_, late) < 0) {
-      growth_.attention_mode *= -1;
-      growth_.value_mode *= -1;
-    }
     rate_ = c.real("sim.learning_rate");
     training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = rate_},
                  .batch = c.integer("sim.batch"),
@@ -71,6 +87,7 @@ class Flow : public Experiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
+    const Problem& p = problem_.get();
     std::vector<double> times = times_;
     if (grid == TheoryGrid::run) {
       times.clear();
@@ -83,7 +100,7 @@ class Flow : public Experiment {
     }
     std::vector<double> from_zero = times;
     if (from_zero.front() > 0) from_zero.insert(from_zero.begin(), 0.0);
-    const FactoredFlow flow = factored_flow(start_, excess_.population(), from_zero);
+    const FactoredFlow flow = factored_flow(p.start, p.excess.population(), from_zero);
     const std::size_t skipped = from_zero.size() - times.size();
 
     Series excess{"excess_loss", {}, "time", times, {}};
@@ -92,11 +109,11 @@ class Flow : public Experiment {
     for (std::size_t k = 0; k < times.size(); ++k) {
       const std::size_t reached = k + skipped;
       const bool known = reached < flow.students.size();
-      excess.y.push_back(known ? excess_(flow.students[reached]) : std::nan(""));
-      overlap.y.push_back(known ? leading_overlap(growth_, flow.students[reached]) : std::nan(""));
+      excess.y.push_back(known ? p.excess(flow.students[reached]) : std::nan(""));
+      overlap.y.push_back(known ? leading_overlap(p.growth, flow.students[reached]) : std::nan(""));
       // The law of the early stage is drawn until it leaves the scale of the couplings.
-      const double grown = early_overlap(growth_, start_, times[k]);
-      if (std::abs(grown) < 2 * model_.as_student().attention.norm()) {
+      const double grown = early_overlap(p.growth, p.start, times[k]);
+      if (std::abs(grown) < 2 * p.model.as_student().attention.norm()) {
         early.x.push_back(times[k]);
         early.y.push_back(grown);
       }
@@ -106,17 +123,17 @@ class Flow : public Experiment {
       result.predictions.push_back({.series = std::move(*series)});
     }
     // At time 0 every run is at the start: nothing to compare.
-    for (Prediction& p : result.predictions) {
-      for (const double time : p.series.x) p.compared.push_back(time > 0);
+    for (Prediction& prediction : result.predictions) {
+      for (const double time : prediction.series.x) prediction.compared.push_back(time > 0);
     }
     // SGD rests at a distance from the minimum where its noise, covariance K per sequence, balances
     // the curvature H: H C + C H = (eta/B) K, so that the excess is tr(H C)/2 = (eta/4B) tr K.
     // Twice that is allowed for.
-    const double noise = rate_ / (2 * static_cast<double>(training_.batch)) * gradient_variance();
+    const double noise = rate_ / (2 * static_cast<double>(training_.batch)) * gradient_variance(p);
     result.predictions.front().finite_size.assign(times.size(), noise);
     result.diagnostics = {
-        {"bayes_loss", excess_.bayes_loss()},
-        {"escape_rate", growth_.singular_values[0] / static_cast<double>(model_.sites())},
+        {"bayes_loss", p.excess.bayes_loss()},
+        {"escape_rate", p.growth.singular_values[0] / static_cast<double>(p.model.sites())},
         {"integration", describe(flow.solution)}};
     return result;
   }
@@ -132,20 +149,21 @@ class Flow : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     std::vector<Outcome> outcomes;
-    const PopulationSampler sampler(excess_.population());
+    const Problem& p = problem_.get();
+    const PopulationSampler sampler(p.excess.population());
     const SequenceSource source = [&](Index n, RandomStream& s) { return sampler.draw(n, s); };
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       Series excess{"excess_loss", {}, "time", {}, {}};
       Series overlap{"leading_overlap", {}, "time", {}, {}};
       const auto end = train_factored(
-          start_,
+          p.start,
           training_,
           source,
           {.seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r},
           [&](std::uint64_t step, const FactoredAttention& student) {
             excess.x.push_back(time_of(step));
-            excess.y.push_back(excess_(student));
-            overlap.y.push_back(leading_overlap(growth_, student));
+            excess.y.push_back(p.excess(student));
+            overlap.y.push_back(leading_overlap(p.growth, student));
           },
           [&] { return piece.stop.stop_requested(); });
       overlap.x = excess.x;
@@ -162,12 +180,12 @@ class Flow : public Experiment {
 
  private:
   /// E|g|^2 at the truth, g the gradient of the loss of one sequence.
-  double gradient_variance() const {
-    const WeightedSequences& all = excess_.population();
+  static double gradient_variance(const Problem& p) {
+    const WeightedSequences& all = p.excess.population();
     FactoredAttention g;
     double sum = 0;
     for (Index n = 0; n < all.sequences.rows(); ++n) {
-      factored_loss(model_.as_student(), equally_weighted(all.sequences.row(n)), &g);
+      factored_loss(p.model.as_student(), equally_weighted(all.sequences.row(n)), &g);
       sum += all.weights[n] * (g.attention.squaredNorm() + g.values.squaredNorm());
     }
     return sum;
@@ -181,11 +199,8 @@ class Flow : public Experiment {
     return static_cast<double>(step) * rate_;
   }
 
-  PottsModel model_;
-  ExcessLoss excess_;
-  EarlyGrowth growth_;
+  Lazy<Problem> problem_;
   std::vector<double> times_;
-  FactoredAttention start_;
   double rate_ = 0;
   FactoredTraining training_;
 };
@@ -267,7 +282,9 @@ std::unique_ptr<Experiment> make(Configuration& c) {
     const bool small = c.text("sim.initialisation") == "small";
     c.set("sim.scale", Value(small ? kSmall : kDeterministic), false);
   }
-  return std::make_unique<Flow>(PottsFamily::from(c), c);
+  const PottsFamily family = PottsFamily::from(c);
+  family.require_enumerable();
+  return std::make_unique<Flow>(family, c);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
 #include "attica/sim/pseudo_likelihood.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
@@ -19,18 +20,27 @@ using Eigen::Index;
 
 Point of_model(const char* model) { return {{"model", model}}; }
 
+/// The enumerated model.
+struct Truth {
+  explicit Truth(const PottsModel& of)
+      : model(of), excess(model, enumerate(model).states), sampler(excess.population()) {}
+
+  PottsModel model;
+  ExcessLoss excess;
+  PopulationSampler sampler;
+};
+
 class Learning : public Experiment {
  public:
   Learning(const PottsFamily& family, const Configuration& c)
-      : model_(family.model(0)),
-        excess_(model_, enumerate(model_).states),
-        sampler_(excess_.population()),
+      : truth_([family] { return Truth(family.model(0)); }),
         samples_(c.reals("sweep.samples")),
         starts_(static_cast<int>(c.integer("sim.starts"))) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
-    const LearningTail factored = factored_tail(model_, excess_.population());
-    const LearningTail general = general_tail(model_.sites(), model_.colours());
+    const Truth& truth = truth_.get();
+    const LearningTail factored = factored_tail(truth.model, truth.excess.population());
+    const LearningTail general = general_tail(truth.model.sites(), truth.model.colours());
     std::vector<double> sizes = samples_;
     if (grid == TheoryGrid::run) {
       sizes.clear();
@@ -49,7 +59,7 @@ class Learning : public Experiment {
       }
       result.predictions.push_back(std::move(p));
     }
-    result.diagnostics = {{"bayes_loss", excess_.bayes_loss()},
+    result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
                           {"trace_factored", factored.trace},
                           {"rank_factored", static_cast<std::int64_t>(factored.rank)},
                           {"parameters_per_site", static_cast<std::int64_t>(general.rank)}};
@@ -61,6 +71,8 @@ class Learning : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     std::vector<Outcome> outcomes;
+    const Truth& truth = truth_.get();
+    const Index colours = truth.model.colours();
     const double m = realised(piece.point);
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       StreamAddress address{.seed = piece.seed,
@@ -68,7 +80,8 @@ class Learning : public Experiment {
                             .point = piece.stream_point,
                             .replicate = piece.first_replicate + r};
       RandomStream data_stream(address);
-      const WeightedSequences data = distinct(sampler_.draw(static_cast<Index>(m), data_stream));
+      const WeightedSequences data =
+          distinct(truth.sampler.draw(static_cast<Index>(m), data_stream));
       address.id = StreamId::initialisation;
       RandomStream start_stream(address);
 
@@ -81,13 +94,12 @@ class Learning : public Experiment {
           outcome.status = "not converged";
         }
       };
-      const FactoredFit factored =
-          fit_factored(data, model_.colours(), {.starts = starts_}, start_stream);
-      record("factored", factored.converged, excess_(factored.student));
-      const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, model_.colours(), 0);
-      record("general", general.converged, excess_([&](Index row, Eigen::MatrixXd& logits) {
-               general.logits(excess_.population().sequences.row(row).data(), logits);
-             }));
+      const FactoredFit factored = fit_factored(data, colours, {.starts = starts_}, start_stream);
+      record("factored", factored.converged, truth.excess(factored.student));
+      const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, colours, 0);
+      record("general", general.converged, truth.excess([&](Index row, Eigen::MatrixXd& logits) {
+        general.logits(truth.excess.population().sequences.row(row).data(), logits);
+      }));
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -99,15 +111,15 @@ class Learning : public Experiment {
 
   double realised(std::size_t point) const { return std::round(samples_[point]); }
 
-  PottsModel model_;
-  ExcessLoss excess_;
-  PopulationSampler sampler_;
+  Lazy<Truth> truth_;
   std::vector<double> samples_;
   int starts_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) {
-  return std::make_unique<Learning>(PottsFamily::from(c), c);
+  const PottsFamily family = PottsFamily::from(c);
+  family.require_enumerable();
+  return std::make_unique<Learning>(family, c);
 }
 
 Figure figure(const Configuration& /*c*/) {

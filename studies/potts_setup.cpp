@@ -139,6 +139,16 @@ bool PottsFamily::random() const {
   return couplings_ == "binary" || couplings_ == "gauss" || colour_couplings_ == "gauss";
 }
 
+void PottsFamily::require_enumerable() const {
+  const double states = std::pow(static_cast<double>(colours_), static_cast<double>(sites_));
+  if (states > static_cast<double>(kMostStates)) {
+    throw invalid_parameter(
+        "model.sites",
+        static_cast<double>(sites_),
+        fmt::format("at most {} states C^L, which are all enumerated here", kMostStates));
+  }
+}
+
 PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) const {
   RandomStream stream(
       {.seed = seed_, .id = StreamId::model, .replicate = realisation, .step = attempt});

@@ -37,8 +37,12 @@ class PottsFamily {
   /// @throws Error (input) naming the parameter
   static PottsFamily from(Configuration& configuration);
 
+  Eigen::Index sites() const { return sites_; }
+  Eigen::Index colours() const { return colours_; }
   /// @brief Whether realisations differ.
   bool random() const;
+  /// @throws Error (input, `model.sites`) if there are too many states to enumerate
+  void require_enumerable() const;
   /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
   /// model.least_learnable > 0 are drawn again, up to 100 times, until context lowers the loss by
   /// that much.

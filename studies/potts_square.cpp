@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
 #include "attica/core/potts_coding.hpp"
 #include "attica/sim/block_ridge.hpp"
 #include "attica/studies/potts_setup.hpp"
@@ -22,17 +23,29 @@ using Eigen::MatrixXd;
 
 Point at(double lambda) { return {{"lambda", lambda}}; }
 
+/// Sequences to draw from, and what theory needs to know of them. Takes seconds to make for models
+/// too large to enumerate.
+struct Population {
+  Population(const PottsModel& model, const PottsDataOptions& options, const StreamAddress& address)
+      : data(model, options, address),
+        moments(coded_moments(data.population(), model.colours())),
+        theory(moments.covariance, model.colours() - 1) {}
+
+  PottsData data;
+  CodedMoments moments;
+  BlockRidge theory;
+};
+
 class Square : public Experiment {
  public:
   Square(const PottsFamily& family, const Configuration& c)
-      : model_(family.model(0)),
-        data_(model_,
-              PottsDataOptions::from(c),
-              {.seed = static_cast<std::uint64_t>(c.integer("sim.seed"))}),
-        channels_(model_.colours() - 1),
-        moments_(coded_moments(data_.population(), model_.colours())),
-        theory_(moments_.covariance, channels_),
-        inputs_(static_cast<double>((model_.sites() - 1) * channels_)),
+      : population_([family,
+                     options = PottsDataOptions::from(c),
+                     seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+          return Population(family.model(0), options, {.seed = seed});
+        }),
+        colours_(family.colours()),
+        inputs_(static_cast<double>((family.sites() - 1) * (colours_ - 1))),
         alphas_(c.reals("sweep.alpha")),
         lambdas_(c.reals("sweep.lambda")) {
     for (const double alpha : alphas_) {
@@ -58,6 +71,7 @@ class Square : public Experiment {
       std::sort(alphas.begin(), alphas.end());
     }
     TheoryResult result;
+    const Population& population = population_.get();
     for (const double lambda : lambdas_) {
       Series test{"test_error", at(lambda), "alpha", alphas, {}};
       Series train{"train_error", at(lambda), "alpha", alphas, {}};
@@ -67,7 +81,7 @@ class Square : public Experiment {
           throw invalid_parameter(
               "sweep.alpha", alpha, "alpha (L-1)(C-1) >= 1, at least one sample");
         }
-        const BlockRidgePoint point = theory_.average(samples, lambda);
+        const BlockRidgePoint point = population.theory.average(samples, lambda);
         test.y.push_back(point.test_error);
         train.y.push_back(point.train_error);
       }
@@ -82,7 +96,7 @@ class Square : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t point) const override {
     constexpr double kFlopsPerPiece = 1e9;
     constexpr double kMostReplicates = 50;
-    const double size = inputs_ + static_cast<double>(channels_);
+    const double size = inputs_ + static_cast<double>(colours_ - 1);
     constexpr double kProductsPerFit = 6;
     const double flops = size * size *
                          (2 * static_cast<double>(sizes_[point]) +
@@ -95,20 +109,22 @@ class Square : public Experiment {
     std::vector<Outcome> outcomes;
     const Index samples = sizes_[piece.point];
     const double alpha = static_cast<double>(samples) / inputs_;
+    const Population& population = population_.get();
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       RandomStream stream({.seed = piece.seed,
                            .id = StreamId::data,
                            .point = piece.stream_point,
                            .replicate = piece.first_replicate + r});
-      MatrixXd z = coded(data_.draw(samples, stream), model_.colours());
-      z.rowwise() -= moments_.mean.transpose();
+      MatrixXd z = coded(population.data.draw(samples, stream), colours_);
+      z.rowwise() -= population.moments.mean.transpose();
       Outcome outcome;
       for (const double lambda : lambdas_) {
         if (lambda == 0 && samples <= z.cols()) {
           outcome.status = "no ridgeless estimate";  // needs more samples than variables here
           continue;
         }
-        const BlockRidgeErrors e = block_ridge_errors(z, moments_.covariance, channels_, lambda);
+        const BlockRidgeErrors e =
+            block_ridge_errors(z, population.moments.covariance, colours_ - 1, lambda);
         outcome.series.push_back({"test_error", at(lambda), "alpha", {alpha}, {e.test}});
         outcome.series.push_back({"train_error", at(lambda), "alpha", {alpha}, {e.train}});
       }
@@ -118,11 +134,8 @@ class Square : public Experiment {
   }
 
  private:
-  PottsModel model_;
-  PottsData data_;
-  Index channels_;
-  CodedMoments moments_;
-  BlockRidge theory_;
+  Lazy<Population> population_;
+  Index colours_;
   double inputs_;  ///< N = (L-1)(C-1)
   std::vector<double> alphas_;
   std::vector<double> lambdas_;
