@@ -55,7 +55,7 @@ std::vector<Series> rows(const std::string& name, const MatrixXd& m) {
 
 /// The model and sequences of it.
 struct Truth {
-  Truth(const PottsModel& of, const PottsDataOptions& options, std::uint64_t seed)
+  Truth(const PottsModel& of, const GibbsPoolOptions& options, std::uint64_t seed)
       : model(of), data(model, options, {.seed = seed}) {}
 
   PottsModel model;
@@ -66,7 +66,7 @@ class Couplings : public Experiment {
  public:
   Couplings(const PottsFamily& family, const Configuration& c)
       : truth_([family,
-                options = PottsDataOptions::from(c),
+                options = GibbsPoolOptions::from(c),
                 seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
           return Truth(family.model(0), options, seed);
         }) {
@@ -250,7 +250,7 @@ std::vector<Parameter> parameters() {
       replicates_parameter(30, "training runs with their own data and start; one model"),
   };
   all.insert(all.end(), own.begin(), own.end());
-  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;
 }
 

@@ -26,7 +26,7 @@ class Loss : public Experiment {
  public:
   Loss(PottsFamily family, const Configuration& c)
       : family_(std::move(family)),
-        data_(PottsDataOptions::from(c)),
+        data_(GibbsPoolOptions::from(c)),
         layers_(c.integers("sim.layers")),
         replicates_(static_cast<std::uint64_t>(c.integer("sim.replicates"))),
         test_sequences_(c.integer("sim.test_sequences")) {
@@ -164,7 +164,7 @@ class Loss : public Experiment {
   }
 
   PottsFamily family_;
-  PottsDataOptions data_;
+  GibbsPoolOptions data_;
   std::vector<std::int64_t> layers_;
   std::uint64_t replicates_;
   Index test_sequences_;
@@ -321,7 +321,7 @@ std::vector<Parameter> parameters() {
       replicates_parameter(3, "realisations of the couplings, each with its own data and start"),
   };
   all.insert(all.end(), own.begin(), own.end());
-  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;
 }
 

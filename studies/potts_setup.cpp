@@ -8,7 +8,6 @@
 #include "attica/core/error.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/potts_ensembles.hpp"
-#include "attica/solvers/chain_diagnostics.hpp"
 
 namespace attica {
 
@@ -189,75 +188,18 @@ PottsModel PottsFamily::model(std::uint64_t realisation) const {
                           "model: lower it, or raise model.beta");
 }
 
-std::vector<Parameter> potts_data_parameters() {
-  return {
-      {.key = "sim.chains",
-       .type = ParameterType::integer,
-       .fallback = Value(20000),
-       .meaning = "models too large to enumerate: chains that make the pool of sequences",
-       .range = {.low = 16, .high = 1e7}},
-      {.key = "sim.burn_in",
-       .type = ParameterType::integer,
-       .fallback = Value(100),
-       .meaning = "models too large to enumerate: Gibbs sweeps before a chain's state is used",
-       .range = {.low = 1, .high = 1e7}},
-      {.key = "sim.allow_unconverged",
-       .type = ParameterType::flag,
-       .fallback = Value(false),
-       .meaning = "use the sampler's states even where its diagnostics say it has not converged"},
-  };
-}
-
-PottsDataOptions PottsDataOptions::from(const Configuration& c) {
-  return {.chains = c.integer("sim.chains"),
-          .burn_in = c.integer("sim.burn_in"),
-          .allow_unconverged = c.flag("sim.allow_unconverged")};
-}
-
 PottsData::PottsData(const PottsModel& model,
-                     const PottsDataOptions& options,
+                     const GibbsPoolOptions& options,
                      const StreamAddress& address) {
   if (potts_states(model) <= kMostDrawnStates) {
     population_ = enumerate(model).states;
   } else {
-    StreamAddress own = address;
-    own.id = StreamId::sampler;
-    // A few chains are followed for longer, to see how fast they forget.
-    constexpr std::int64_t kDraws = 1500;
-    PottsSampler probe(model, {.chains = kChainsPerBlock}, own);
-    probe.sweep(options.burn_in);
-    const std::vector<std::vector<double>> empty(static_cast<std::size_t>(kChainsPerBlock));
-    auto energies = empty;
-    auto first_colour = empty;  // share of sites with colour 0: tells ordered phases apart
-    for (std::int64_t n = 0; n < kDraws; ++n) {
-      probe.sweep(1);
-      const Eigen::VectorXd e = probe.reduced_energies();
-      const Sequences states = probe.states();
-      for (Index k = 0; k < e.size(); ++k) {
-        const auto chain = static_cast<std::size_t>(k);
-        energies[chain].push_back(e[k]);
-        first_colour[chain].push_back((states.row(k).array() == 0).cast<double>().mean());
-      }
-    }
-    for (const auto& chains : {energies, first_colour}) {
-      const ChainDiagnostics d = chain_diagnostics(chains);
-      constexpr double kTimesPerBurnIn = 20;
-      const bool burnt_in =
-          static_cast<double>(options.burn_in) >= kTimesPerBurnIn * d.autocorrelation_time;
-      if (options.allow_unconverged || (d.converged() && (burnt_in || d.constant))) continue;
-      throw Error(ErrorKind::numerical,
-                  fmt::format("the Gibbs sampler has not converged: R-hat = {:.4g}, "
-                              "autocorrelation time {:.3g} sweeps, burn-in {} sweeps (raise "
-                              "sim.burn_in to 20 times that, lower model.beta, or set "
-                              "sim.allow_unconverged)",
-                              d.r_hat,
-                              d.autocorrelation_time,
-                              options.burn_in));
-    }
-    own.point = ~own.point;  // other numbers than the probe's
-    PottsSampler sampler(model, {.chains = options.chains}, own);
-    sampler.sweep(options.burn_in);
-    population_ = equally_weighted(sampler.states());
+    population_ = gibbs_pool(
+        [&](Index chains, const StreamAddress& own) {
+          return PottsSampler(model, {.chains = chains}, own);
+        },
+        options,
+        address);
   }
   sampler_ = std::make_unique<PopulationSampler>(population_);
 }

@@ -12,6 +12,7 @@
 #include "attica/core/potts_model.hpp"
 #include "attica/core/random.hpp"
 #include "attica/sim/potts_sampler.hpp"
+#include "attica/studies/gibbs_pool.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {
@@ -65,24 +66,12 @@ class PottsFamily {
   std::uint64_t seed_ = 0;
 };
 
-/// @brief The parameters `sim.chains`, `sim.burn_in`, `sim.allow_unconverged`.
-std::vector<Parameter> potts_data_parameters();
-
-/// How sequences of a model too large to enumerate are sampled.
-struct PottsDataOptions {
-  Eigen::Index chains = 20000;
-  std::int64_t burn_in = 100;  ///< sweeps
-  bool allow_unconverged = false;
-
-  static PottsDataOptions from(const Configuration& configuration);
-};
-
 /// @brief Sequences of a model: exact draws where its states can be enumerated quickly, otherwise a
 /// pool of Gibbs chains, one state each.
 class PottsData {
  public:
   /// @throws Error (numerical) if the sampler has not converged, unless that is allowed
-  PottsData(const PottsModel& model, const PottsDataOptions& options, const StreamAddress& address);
+  PottsData(const PottsModel& model, const GibbsPoolOptions& options, const StreamAddress& address);
 
   Sequences draw(Eigen::Index count, RandomStream& stream) const;
   /// @brief What is drawn from: all states, or the pool.

@@ -26,7 +26,7 @@ Point at(double lambda) { return {{"lambda", lambda}}; }
 /// Sequences to draw from, and what theory needs to know of them. Takes seconds to make for models
 /// too large to enumerate.
 struct Population {
-  Population(const PottsModel& model, const PottsDataOptions& options, const StreamAddress& address)
+  Population(const PottsModel& model, const GibbsPoolOptions& options, const StreamAddress& address)
       : data(model, options, address),
         moments(coded_moments(data.population(), model.colours())),
         theory(moments.covariance, model.colours() - 1) {}
@@ -40,7 +40,7 @@ class Square : public Experiment {
  public:
   Square(const PottsFamily& family, const Configuration& c)
       : population_([family,
-                     options = PottsDataOptions::from(c),
+                     options = GibbsPoolOptions::from(c),
                      seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
           return Population(family.model(0), options, {.seed = seed});
         }),
@@ -198,7 +198,7 @@ std::vector<Parameter> parameters() {
                  .list = true,
                  .range = {.low = 0}});
   all.push_back(replicates_parameter(200, "independent data sets at every alpha"));
-  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;
 }
 

@@ -115,7 +115,7 @@ TEST_CASE("PottsData: a sampler that has not converged is an error unless allowe
   const PottsModel frozen(Eigen::MatrixXd::Ones(24, 24) - Eigen::MatrixXd::Identity(24, 24),
                           Eigen::MatrixXd::Identity(2, 2),
                           0.5);
-  PottsDataOptions options{.chains = 100, .burn_in = 50};
+  GibbsPoolOptions options{.chains = 100, .burn_in = 50};
   try {
     const PottsData data(frozen, options, {.seed = 1});
     FAIL("accepted");
