@@ -250,6 +250,14 @@ CheckRecord check(const CheckInput& input) {
                                     run.compared,
                                     run.disagree,
                                     run.inconclusive);
+  if (!input.claims.empty()) {
+    const auto hold =
+        std::count_if(input.claims.begin(), input.claims.end(), [](const ClaimResult& claim) {
+          return claim.verdict == Verdict::agree;
+        });
+    summary = run.compared == 0 ? fmt::format("{}: ", describe(record.verdict)) : summary + "; ";
+    summary += fmt::format("{} of {} claims hold", hold, input.claims.size());
+  }
   if (run.no_theory > 0) summary += fmt::format(", {} without theory", run.no_theory);
   if (comparison.not_compared > 0)
     summary +=

@@ -39,7 +39,10 @@ struct Layer {
   bool theory = true;      ///< draw the theory's curve
   bool simulation = true;  ///< draw the simulation's points
   bool reference = false;  ///< draw the theory dashed and grey: a limit, a plateau, a bound
-  Point only = {};         ///< keep only curves whose point has all these coordinates; empty: all
+  /// Draw each simulated curve as a line, all of the layer alike: runs that are told apart by their
+  /// paths rather than by a legend.
+  bool trajectories = false;
+  Point only = {};  ///< keep only curves whose point has all these coordinates; empty: all
 };
 
 /// @brief A set of axes. Curves of equal point share colour, marker and dash across layers and

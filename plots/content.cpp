@@ -78,7 +78,7 @@ void style_curves(PanelContent& content,
   std::size_t layers = 0;
   std::size_t most_points = 1;
   for (const Selection& selection : selections) {
-    if (selection.layer->reference) continue;
+    if (selection.layer->reference || selection.layer->trajectories) continue;
     ++layers;
     most_points = std::max(most_points, selection.points.size());
   }
@@ -103,6 +103,8 @@ void style_curves(PanelContent& content,
       CurveStyle style;
       if (layer->reference) {
         style = reference_style(reference_index);
+      } else if (layer->trajectories) {
+        style = nth_style(layer_index);
       } else if (number != nullptr) {
         style = product_style(0, layer_index);
         style.colour =
@@ -117,8 +119,9 @@ void style_curves(PanelContent& content,
         style = product_style(index_of_point(point), layer_index);
       }
       content.curves.push_back({0, curve, layer->reference, style});
-      const bool line = curve->theory;
-      const bool one = layer->reference || own_points.size() == 1;
+      content.curves.back().trajectory = layer->trajectories && !curve->theory;
+      const bool line = curve->theory || layer->trajectories;
+      const bool one = layer->reference || layer->trajectories || own_points.size() == 1;
       if (one || (spelt_out && !coloured)) {
         add_entry(content.legend, {fill_label(layer_name, point), style, line, !line});
         continue;
@@ -299,7 +302,7 @@ Content arrange(const Figure& figure, const FigureData& data) {
                               names));
     }
     for (const Selection& selection : selections.back()) {
-      if (selection.layer->reference) continue;
+      if (selection.layer->reference || selection.layer->trajectories) continue;
       for (const Point& point : selection.points) index_of(styles.points, point);
     }
     content.panels.push_back(std::move(drawn));
@@ -318,10 +321,11 @@ Content arrange(const Figure& figure, const FigureData& data) {
         content.lines = true;
         continue;
       }
+      curve.drawn.assign(curve.data->mean.x.size(), true);
+      if (curve.trajectory) continue;
       content.points = true;
       const auto& sem = curve.data->sem;
       content.bars |= std::any_of(sem.begin(), sem.end(), [](double value) { return value > 0; });
-      curve.drawn.assign(curve.data->mean.x.size(), true);
       if (panel.panel->kind == PanelKind::curves) content.thinned |= thin(curve, panel.x);
     }
     remark_hidden(panel, content.remarks, lettered);

@@ -21,7 +21,8 @@ struct DrawnCurve {
   bool reference = false;
   CurveStyle style;
   std::vector<bool> drawn =
-      {};  ///< simulation: false where points were left out to keep them apart
+      {};                   ///< simulation: false where points were left out to keep them apart
+  bool trajectory = false;  ///< simulation drawn as a line
 
   bool constant() const { return data->mean.x_name == "none"; }
 };

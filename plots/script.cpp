@@ -319,6 +319,15 @@ class Writer {
                        how);
   }
 
+  std::string trajectory_line(const DrawnCurve& curve) const {
+    constexpr double kFine = 0.7;
+    const Series& mean = curve.data->mean;
+    return fmt::format("{} using (x(0)):(y(0)) with lines {} {}",
+                       rows(curve.id),
+                       pen(curve.style, kFine * theme_.line_width),
+                       title("simulation:", mean.name, mean.point));
+  }
+
   std::string simulation_points(const DrawnCurve& curve, const Axes& axes, double size) const {
     // A simulated constant has no x: it stands at the right edge.
     constexpr double kNearEdge = 0.97;
@@ -412,7 +421,9 @@ class Writer {
       }
     }
     for (const DrawnCurve& curve : panel.curves) {
-      if (!curve.data->theory) items.push_back(simulation_points(curve, axes, size));
+      if (curve.data->theory) continue;
+      items.push_back(curve.trajectory ? trajectory_line(curve)
+                                       : simulation_points(curve, axes, size));
     }
 
     plot(items);

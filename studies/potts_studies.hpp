@@ -12,5 +12,7 @@ Study potts_learning();
 Study potts_flow();
 Study potts_square();
 Study potts_sampler();
+Study body4_stairs();
+Study body4_msd();
 
 }  // namespace attica

@@ -3,6 +3,7 @@
 /// @brief A study run from its defaults to its verdict, in memory and in one thread.
 
 #include <map>
+#include <numeric>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/agreement.hpp"
@@ -40,6 +41,8 @@ struct StudyRun {
       for (auto& [x, values] : curve.second) {
         c.mean.x.push_back(x);
         c.mean.y.push_back(summarise(values).mean);
+        std::vector<std::uint64_t>& numbers = c.replicates.emplace_back(values.size());
+        std::iota(numbers.begin(), numbers.end(), std::uint64_t{0});
         c.values.push_back(std::move(values));
       }
       observed.simulation.push_back(std::move(c));

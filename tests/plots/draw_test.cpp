@@ -418,6 +418,23 @@ TEST_CASE("draw: many curves that differ in a number get a colour bar, not a leg
   CHECK(script.find("set label \"{/:Italic λ}{/=1   }\"") != std::string::npos);
 }
 
+TEST_CASE("draw: trajectories are lines, one legend entry for all", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1, 0.2, 0.3});
+  std::erase_if(data.curves, [](const RecordedCurve& curve) { return curve.theory; });
+  Figure figure = one_panel();
+  figure.panels[0].residuals = false;
+  figure.panels[0].layers[0].trajectories = true;
+  figure.panels[0].layers[0].label = "runs";
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  const auto first = script.find("\"runs");
+  CHECK(first != std::string::npos);
+  CHECK(script.find("\"runs", first + 1) == std::string::npos);
+  CHECK(script.find("yerrorbars") == std::string::npos);
+  CHECK(script.find("with points") == std::string::npos);
+}
+
 TEST_CASE("draw: maps and scatter plots in every style, redrawn alike by the script", "[plots]") {
   const Scratch scratch;
   FigureData data = double_descent({0.001, 0.01, 0.1, 1});
