@@ -3,8 +3,8 @@
 /// @brief A value that is computed when it is first needed.
 
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace attica {
@@ -19,14 +19,14 @@ class Lazy {
 
   const T& get() const {
     const std::scoped_lock lock(mutex_);
-    if (!value_) value_.emplace(compute_());
+    if (!value_) value_.reset(new T(compute_()));  // in place: T need not be movable
     return *value_;
   }
 
  private:
   std::function<T()> compute_;
   mutable std::mutex mutex_;
-  mutable std::optional<T> value_;
+  mutable std::unique_ptr<const T> value_;
 };
 
 }  // namespace attica

@@ -21,6 +21,7 @@ enum class StreamId : std::uint64_t {
   sign_flip = 9,       ///< sign vectors of the max-t procedure
   self_test = 10,      ///< planted data that test the statistics themselves
   surrogate = 11,      ///< Gaussian surrogates of gradient noise
+  selection = 12,      ///< samples on which trained candidates are compared
 };
 
 }  // namespace attica

@@ -1,8 +1,10 @@
 #include "attica/sim/factored_attention.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "attica/core/error.hpp"
+#include "attica/core/potts_enumeration.hpp"
 #include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/gemm.hpp"
 #include "attica/sim/networks/layers.hpp"
@@ -203,6 +205,43 @@ networks::TrainingResult train_factored(
   };
   return networks::train<float>(
       network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+}
+
+ChosenStart choose_start(Index sites,
+                         Index colours,
+                         const FactoredStarts& starts,
+                         const FactoredTraining& plan,
+                         const SequenceSource& source,
+                         const StreamAddress& address) {
+  require(starts.count >= 1, "starts", starts.count, "at least 1");
+  StreamAddress own = address;
+  own.id = StreamId::initialisation;
+  RandomStream initial(own);
+  if (starts.count == 1) return {random_student(sites, colours, starts.deviation, initial)};
+  own.id = StreamId::selection;
+  RandomStream selection(own);
+  constexpr Index kSequences = 1024;
+  const WeightedSequences compared = equally_weighted(source(kSequences, selection));
+  FactoredTraining trial = plan;
+  trial.recorded = {starts.trial_steps};
+  ChosenStart best;
+  double lowest = std::numeric_limits<double>::infinity();
+  double highest = -lowest;
+  for (int k = 0; k < starts.count; ++k) {
+    FactoredAttention start = random_student(sites, colours, starts.deviation, initial);
+    FactoredAttention reached = start;
+    (void)train_factored(start, trial, source, address, [&](std::uint64_t, const auto& student) {
+      reached = student;
+    });
+    const double loss = factored_loss(reached, compared);
+    highest = std::max(highest, loss);
+    if (loss < lowest || k == 0) {
+      lowest = loss;
+      best.start = std::move(start);
+    }
+  }
+  best.spread = highest - lowest;
+  return best;
 }
 
 FactoredAttention random_student(Index sites,

@@ -85,6 +85,29 @@ networks::TrainingResult train_factored(
     const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
     const std::function<bool()>& stop = {});
 
+/// How a run's start is chosen.
+struct FactoredStarts {
+  int count = 1;                  ///< random starts that are tried, at least 1
+  double deviation = 0.1;         ///< of their entries
+  std::uint64_t trial_steps = 0;  ///< steps after which they are compared
+};
+
+struct ChosenStart {
+  FactoredAttention start;
+  double spread = 0;  ///< highest minus lowest loss at the end of the trials
+};
+
+/// @brief Trains from each random start for the first steps of the run and takes the one with the
+/// lowest loss on fresh sequences. The loss is convex in A and in V but not in both: from a part of
+/// all starts SGD ends in a poor minimum, with V of the wrong sign.
+/// @param address starts of id `initialisation`, sequences to compare on of id `selection`
+ChosenStart choose_start(Eigen::Index sites,
+                         Eigen::Index colours,
+                         const FactoredStarts& starts,
+                         const FactoredTraining& plan,
+                         const SequenceSource& source,
+                         const StreamAddress& address);
+
 /// @brief Independent normal entries of the given standard deviation, zero diagonal of A.
 FactoredAttention random_student(Eigen::Index sites,
                                  Eigen::Index colours,

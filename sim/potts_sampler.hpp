@@ -89,7 +89,10 @@ class PottsSampler {
 /// @brief Independent draws from an enumerated population, by inversion.
 class PopulationSampler {
  public:
+  /// @param population has to outlive this object
   explicit PopulationSampler(const WeightedSequences& population);
+  PopulationSampler(const PopulationSampler&) = delete;
+  PopulationSampler& operator=(const PopulationSampler&) = delete;
   Sequences draw(Eigen::Index count, RandomStream& stream) const;
 
  private:

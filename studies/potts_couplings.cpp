@@ -73,6 +73,7 @@ class Couplings : public Experiment {
     const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
     constexpr std::uint64_t kFirstRecord = 10;
     constexpr int kRecords = 20;
+    constexpr std::uint64_t kTrialShare = 10;
     training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
                                .learning_rate = c.real("sim.learning_rate"),
                                .schedule = {.kind = networks::Schedule::Kind::cosine_tail,
@@ -81,6 +82,8 @@ class Couplings : public Experiment {
                  .batch = c.integer("sim.batch"),
                  .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
                  .recorded = recorded_steps(kFirstRecord, steps, kRecords)};
+    starts_ = {.count = static_cast<int>(c.integer("sim.starts")),
+               .trial_steps = steps / kTrialShare};
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
@@ -113,14 +116,12 @@ class Couplings : public Experiment {
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       const StreamAddress address{
           .seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r};
-      StreamAddress initial = address;
-      initial.id = StreamId::initialisation;
-      RandomStream stream(initial);
-      constexpr double kDeviation = 0.1;
+      const ChosenStart chosen =
+          choose_start(model.sites(), model.colours(), starts_, training_, source, address);
       Series error{"coupling_error", {}, "step", {}, {}};
       FactoredAttention last;
       const auto end = train_factored(
-          random_student(model.sites(), model.colours(), kDeviation, stream),
+          chosen.start,
           training_,
           source,
           address,
@@ -132,6 +133,13 @@ class Couplings : public Experiment {
           [&] { return piece.stop.stop_requested(); });
       const MatrixXd shown = display_gauge(model, last).attention;
       Outcome outcome{.series = {std::move(error), coupling_series(model, shown)}};
+      if (starts_.count > 1) {
+        outcome.series.push_back({"start_spread",
+                                  {},
+                                  "step",
+                                  {static_cast<double>(starts_.trial_steps)},
+                                  {chosen.spread}});
+      }
       for (Series& row : rows("attention", shown)) outcome.series.push_back(std::move(row));
       if (end.status == networks::TrainingStatus::diverged) {
         outcome.status = "diverged";
@@ -146,6 +154,7 @@ class Couplings : public Experiment {
  private:
   Lazy<Truth> truth_;
   FactoredTraining training_;
+  FactoredStarts starts_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) {
@@ -219,7 +228,8 @@ std::vector<Parameter> parameters() {
                                                        .couplings = "gauss",
                                                        .colour_couplings = "gauss",
                                                        .zero_sum = true,
-                                                       .least_learnable = 0.25});
+                                                       .least_learnable = 0.2,
+                                                       .least_curvature = 2e-3});
   const std::vector<Parameter> own = {
       {.key = "sim.steps",
        .type = ParameterType::integer,
@@ -242,6 +252,12 @@ std::vector<Parameter> parameters() {
        .fallback = Value(1.0),
        .meaning = "learning rate of SGD",
        .range = {.low = 0, .low_open = true}},
+      {.key = "sim.starts",
+       .type = ParameterType::integer,
+       .fallback = Value(8),
+       .meaning = "random starts tried for a tenth of the steps, of which the one with "
+                  "the lowest loss is trained",
+       .range = {.low = 1, .high = 1000}},
       {.key = "plot.width",
        .type = ParameterType::text,
        .fallback = Value("full"),
@@ -268,6 +284,9 @@ Study potts_couplings() {
                  {"coupling_error",
                   "ε_W",
                   "squared error of the learnt couplings over their square, gauge removed"},
+                 {"start_spread",
+                  "Δε",
+                  "highest minus lowest loss of the starts after their trial, nats"},
                  {"attention", "A", "rows of the attention matrix in the gauge of the model"}},
       .presets = {{"quick", "the defaults: L = 8, C = 4, 3000 steps, 30 runs", {}},
                   {"paper",
@@ -275,6 +294,7 @@ Study potts_couplings() {
                    {{"model.sites", 20},
                     {"model.colours", 20},
                     {"model.least_learnable", 0.0},
+                    {"model.least_curvature", 0.0},
                     {"sim.learning_rate", 2.0}}}},
       .sources = {potts_source("the attention matrix becomes the interaction matrix")},
       .make = make,

@@ -8,6 +8,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/potts_ensembles.hpp"
+#include "attica/theory/factored_flow.hpp"
 
 namespace attica {
 
@@ -38,6 +39,15 @@ void take_size_from_file(Configuration& c, const char* key, Index size) {
                             fmt::format("{}, as the file has, or no value", size));
   }
   c.set(key, static_cast<std::int64_t>(size), false);
+}
+
+/// The smallest curvature of the masked loss at the truth, from a sample where states are many.
+double least_curvature(const PottsModel& model, const WeightedSequences& states) {
+  constexpr Index kSample = 4096;
+  if (states.sequences.rows() <= kSample) return factored_tail(model, states).least_curvature;
+  RandomStream stream({.id = StreamId::selection});
+  const Sequences sample = PopulationSampler(states).draw(kSample, stream);
+  return factored_tail(model, equally_weighted(sample)).least_curvature;
 }
 
 void refuse_unused(const Configuration& c, const char* key, bool used, const char* needs) {
@@ -100,6 +110,12 @@ std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
        .fallback = Value(defaults.least_learnable),
        .meaning = "ensembles: draw again while the other sites lower the loss by less, in nats",
        .range = {.low = 0}},
+      {.key = "model.least_curvature",
+       .type = ParameterType::real,
+       .fallback = Value(defaults.least_curvature),
+       .meaning = "ensembles: draw again while the loss of factored attention is flatter in some "
+                  "direction of the couplings; learning it takes a time of 1 over that",
+       .range = {.low = 0}},
   };
 }
 
@@ -129,6 +145,8 @@ PottsFamily PottsFamily::from(Configuration& c) {
                         : std::min(1.0, kMeanDegree / static_cast<double>(family.sites_ - 1));
   family.zero_sum_ = c.flag("model.zero_sum");
   family.least_learnable_ = c.real("model.least_learnable");
+  family.least_curvature_ = c.real("model.least_curvature");
+  if (family.least_learnable_ > 0 || family.least_curvature_ > 0) family.require_enumerable();
   family.seed_ = static_cast<std::uint64_t>(c.integer("sim.seed"));
   (void)family.draw(0, 0);  // a file with a bad matrix is refused now
   return family;
@@ -172,20 +190,26 @@ PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) c
 }
 
 PottsModel PottsFamily::model(std::uint64_t realisation) const {
-  PottsModel model = draw(realisation, 0);
-  if (least_learnable_ == 0) return model;
-  for (std::uint64_t attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (attempt > 0) model = draw(realisation, attempt);
+  bool teaches = true;
+  for (std::uint64_t attempt = 0; attempt == 0 || (random() && attempt < kMostAttempts);
+       ++attempt) {
+    PottsModel model = draw(realisation, attempt);
+    if (least_learnable_ == 0 && least_curvature_ == 0) return model;
     const WeightedSequences states = enumerate(model).states;
-    if (marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_) {
+    teaches = marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_;
+    if (teaches && (least_curvature_ == 0 || least_curvature(model, states) >= least_curvature_)) {
       return model;
     }
-    if (!random()) break;
   }
-  throw invalid_parameter("model.least_learnable",
-                          least_learnable_,
-                          "an amount in nats that other sites can teach about a site in this "
-                          "model: lower it, or raise model.beta");
+  if (!teaches) {
+    throw invalid_parameter("model.least_learnable",
+                            least_learnable_,
+                            "an amount in nats that other sites can teach about a site in this "
+                            "model: lower it, or raise model.beta");
+  }
+  throw invalid_parameter("model.least_curvature",
+                          least_curvature_,
+                          "a curvature that draws of this model have: lower it or model.beta");
 }
 
 PottsData::PottsData(const PottsModel& model,

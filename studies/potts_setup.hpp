@@ -26,9 +26,10 @@ struct PottsDefaults {
   std::string colour_couplings = "cosine";
   bool zero_sum = false;
   double least_learnable = 0;
+  double least_curvature = 0;
 };
 
-/// @brief The parameters `model.sites` ... `model.least_learnable`.
+/// @brief The parameters `model.sites` ... `model.least_curvature`.
 std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults);
 
 /// @brief A checked [model] section: one model, or an ensemble of which realisations are drawn.
@@ -45,9 +46,9 @@ class PottsFamily {
   /// @throws Error (input, `model.sites`) if there are too many states to enumerate
   void require_enumerable() const;
   /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
-  /// model.least_learnable > 0 are drawn again, up to 100 times, until context lowers the loss by
-  /// that much.
-  /// @throws Error (input, `model.least_learnable`) if no draw does
+  /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
+  /// context lowers the loss by that much and the loss is that curved at the truth.
+  /// @throws Error (input) naming the one that no draw satisfies
   PottsModel model(std::uint64_t realisation) const;
 
  private:
@@ -63,6 +64,7 @@ class PottsFamily {
   double density_ = 0;
   bool zero_sum_ = false;
   double least_learnable_ = 0;
+  double least_curvature_ = 0;
   std::uint64_t seed_ = 0;
 };
 

@@ -150,7 +150,7 @@ LearningTail factored_tail(const PottsModel& model, const WeightedSequences& pop
     if (curvature <= kSmallestShare * eigen.eigenvalues()[size - 1]) continue;
     const auto direction = eigen.eigenvectors().col(k);
     tail.trace += direction.dot(covariance * direction) / curvature;
-    ++tail.rank;
+    if (tail.rank++ == 0) tail.least_curvature = curvature;  // eigenvalues ascend
   }
   return tail;
 }

@@ -51,6 +51,9 @@ double leading_overlap(const EarlyGrowth& growth, const FactoredAttention& stude
 struct LearningTail {
   double trace = 0;       ///< tr(H^+ K), averaged over sites as the loss is
   Eigen::Index rank = 0;  ///< identifiable parameters
+  /// Smallest non-zero eigenvalue of H: near the truth gradient flow forgets the least visible
+  /// direction of the couplings as exp(-least_curvature t). Factored attention only.
+  double least_curvature = 0;
 };
 
 /// @brief Factored attention on data of the model itself: H the Hessian of the population loss at
