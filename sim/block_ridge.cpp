@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <cmath>
 
 #include "attica/core/error.hpp"
@@ -10,6 +11,28 @@ namespace attica {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+
+namespace {
+
+BlockRidgeErrors smallest_norm_errors(const MatrixXd& data,
+                                      const MatrixXd& covariance,
+                                      Index block) {
+  BlockRidgeErrors errors;
+  const Index size = data.cols();
+  const double blocks = static_cast<double>(size / block);
+  for (Index first = 0; first < size; first += block) {
+    // Residuals of block i are Z R with R = e_i - W_i on the rows of the other blocks.
+    MatrixXd inputs = data;
+    inputs.middleCols(first, block).setZero();  // takes no part in a solution of smallest norm
+    MatrixXd r = -inputs.completeOrthogonalDecomposition().solve(data.middleCols(first, block));
+    r.middleRows(first, block).setIdentity();
+    errors.test += (r.transpose() * covariance * r).trace() / blocks;
+    errors.train += (data * r).squaredNorm() / static_cast<double>(data.rows()) / blocks;
+  }
+  return errors;
+}
+
+}  // namespace
 
 BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
                                     const MatrixXd& covariance,
@@ -23,10 +46,7 @@ BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
           static_cast<double>(block),
           "a divisor of the size");
   require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "lambda >= 0");
-  require(lambda > 0 || data.rows() > size,
-          "lambda",
-          lambda,
-          "lambda > 0 unless there are more samples than variables");
+  if (lambda == 0 && data.rows() <= size) return smallest_norm_errors(data, covariance, block);
   const MatrixXd gram = data.transpose() * data / samples;
   MatrixXd shifted = gram;
   shifted.diagonal().array() += lambda;

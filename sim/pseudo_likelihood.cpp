@@ -1,5 +1,8 @@
 #include "attica/sim/pseudo_likelihood.hpp"
 
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,7 +10,10 @@
 #include <string>
 
 #include "attica/core/error.hpp"
+#include "attica/core/potts_coding.hpp"
+#include "attica/core/potts_ensembles.hpp"
 #include "attica/sim/factored_attention.hpp"
+#include "attica/sim/multinomial_newton.hpp"
 #include "attica/sim/networks/gemm.hpp"
 
 namespace attica {
@@ -59,15 +65,23 @@ Index other_site(Index i, Index k) { return k < i ? k : k + 1; }
 
 }  // namespace
 
-PseudoLikelihood::PseudoLikelihood(const WeightedSequences& data, Index colours, double lambda)
+PseudoLikelihood::PseudoLikelihood(const WeightedSequences& data,
+                                   Index colours,
+                                   double lambda,
+                                   double bias_lambda)
     : sites_(data.sequences.cols()),
       colours_(colours),
       stride_(networks::padded<double>(colours)),
       lambda_(lambda),
+      bias_lambda_(bias_lambda),
       by_site_(data.sequences),
       weights_(data.weights) {
   require_sequences(data.sequences, sites_, colours);
   require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "lambda >= 0");
+  require(bias_lambda >= 0 && std::isfinite(bias_lambda),
+          "bias_lambda",
+          bias_lambda,
+          "bias_lambda >= 0");
   couplings_.setZero((sites_ - 1) * colours_ * stride_);
   dcouplings_.resizeLike(couplings_);
   logits_.setZero(kTile * stride_);
@@ -143,11 +157,11 @@ double PseudoLikelihood::site(Index i, const double* x, double* gradient) {
     }
   }
   if (gradient != nullptr) {
-    Eigen::Map<Eigen::ArrayXd>(gradient, colours_) = dbias.head(colours_);
+    Eigen::Map<Eigen::ArrayXd>(gradient, colours_) = dbias.head(colours_) + bias_lambda_ * bias;
     Eigen::Map<Eigen::ArrayXXd>(gradient + colours_, colours_, rows) =
         Strided(dcouplings_.data(), colours_, rows, Eigen::OuterStride<>(stride_)) + lambda_ * w;
   }
-  return loss + 0.5 * lambda_ * w.square().sum();
+  return loss + 0.5 * (lambda_ * w.square().sum() + bias_lambda_ * bias.square().sum());
 }
 
 double PseudoLikelihood::all_sites(const double* x, double* gradient) {
@@ -175,23 +189,86 @@ void PseudoLikelihoodFit::logits(const std::uint8_t* sequence, Eigen::MatrixXd& 
   }
 }
 
+namespace {
+
+/// Parameters per site up to which Newton's method is used.
+constexpr Index kMostNewtonParameters = 300;
+
+/// The regression of site i on the zero-sum codes of the others. The penalty chooses, among equal
+/// predictions, couplings whose rows and columns add up to 0: W_ij = B Omega_j^T B^T with the norm
+/// of Omega_j.
+LbfgsResult newton_site(const WeightedSequences& data,
+                        const Eigen::MatrixXd& codes,
+                        Index colours,
+                        double lambda,
+                        double bias_lambda,
+                        Index i,
+                        double tolerance) {
+  const Index width = colours - 1;
+  const Index before = i * width;
+  const Index after = codes.cols() - before - width;
+  MultinomialProblem problem{.features = Eigen::MatrixXd(1 + before + after, codes.rows()),
+                             .targets = data.sequences.col(i),
+                             .weights = data.weights,
+                             .classes = colours,
+                             .lambda = lambda,
+                             .constant_lambda = bias_lambda};
+  problem.features << Eigen::RowVectorXd::Ones(codes.rows()), codes.leftCols(before).transpose(),
+      codes.rightCols(after).transpose();
+  const MultinomialFit fit = fit_multinomial(problem, tolerance);
+  const Eigen::MatrixXd basis = zero_sum_basis(colours);
+  LbfgsResult result{.x = Eigen::VectorXd(colours * (1 + (data.sequences.cols() - 1) * colours)),
+                     .value = fit.objective,
+                     .iterations = fit.iterations,
+                     .converged = fit.converged};
+  result.x.head(colours) = basis * fit.coefficients.row(0).transpose();
+  for (Index k = 0; k < data.sequences.cols() - 1; ++k) {
+    Eigen::Map<Eigen::MatrixXd>(result.x.data() + colours * (1 + k * colours), colours, colours) =
+        basis * fit.coefficients.middleRows(1 + k * width, width).transpose() * basis.transpose();
+  }
+  return result;
+}
+
+}  // namespace
+
 PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
                                           Index colours,
                                           double lambda,
-                                          const LbfgsOptions& options) {
-  PseudoLikelihood problem(data, colours, lambda);
+                                          const LbfgsOptions& options,
+                                          double bias_lambda) {
+  const PseudoLikelihood problem(data, colours, lambda, bias_lambda);
+  const Index sites = problem.sites();
   const Index size = problem.site_parameters();
-  PseudoLikelihoodFit fit{.colours = colours,
-                          .parameters = Eigen::MatrixXd::Zero(size, problem.sites()),
-                          .converged = true};
-  for (Index i = 0; i < problem.sites(); ++i) {
-    const LbfgsResult r = minimise_lbfgs(
-        [&](const double* x, double* gradient) { return problem.site(i, x, gradient); },
-        Eigen::VectorXd::Zero(size),
-        options);
+  PseudoLikelihoodFit fit{
+      .colours = colours, .parameters = Eigen::MatrixXd::Zero(size, sites), .converged = true};
+  const Index coded_size = (colours - 1) * (1 + (sites - 1) * (colours - 1));
+  std::vector<LbfgsResult> results(static_cast<std::size_t>(sites));
+  if (coded_size <= kMostNewtonParameters) {
+    const Eigen::MatrixXd codes = coded(data.sequences, colours);
+    for (Index i = 0; i < sites; ++i) {
+      results[static_cast<std::size_t>(i)] =
+          newton_site(data, codes, colours, lambda, bias_lambda, i, options.gradient_tolerance);
+    }
+  } else {
+    // A waiting thread must not start other work of the caller's: it may hold the caller's locks.
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(Index{0}, sites, [&](Index i) {
+        PseudoLikelihood own(problem);  // its workspace is one thread's
+        results[static_cast<std::size_t>(i)] = minimise_lbfgs(
+            [&](const double* x, double* gradient) { return own.site(i, x, gradient); },
+            Eigen::VectorXd::Zero(size),
+            options);
+      });
+    });
+  }
+  for (Index i = 0; i < sites; ++i) {
+    const LbfgsResult& r = results[static_cast<std::size_t>(i)];
     fit.parameters.col(i) = r.x;
-    fit.objective += r.value / static_cast<double>(problem.sites());
-    fit.converged = fit.converged && r.converged && r.x.cwiseAbs().maxCoeff() < kLargestLogit;
+    fit.objective += r.value / static_cast<double>(sites);
+    const auto largest = [](const auto& part) { return part.cwiseAbs().maxCoeff(); };
+    fit.converged = fit.converged && r.converged &&
+                    (bias_lambda > 0 || largest(r.x.head(colours)) < kLargestLogit) &&
+                    (lambda > 0 || largest(r.x.tail(size - colours)) < kLargestLogit);
     fit.iterations = std::max(fit.iterations, r.iterations);
   }
   return fit;

@@ -4,8 +4,8 @@
 /// convex multinomial regression on the colours of the other sites.
 ///
 /// Logits h_ia = b_ia + sum_{j != i} W_ij[a, s_j] with free matrices W_ij for ordered pairs; the
-/// loss is the mean of -ln softmax(h_i)[s_i] + (lambda/2) sum |W_ij|^2. Factored attention is the
-/// case W_ij = A_ij V.
+/// loss is the mean of -ln softmax(h_i)[s_i] + (lambda/2) sum |W_ij|^2 + (bias_lambda/2) |b_i|^2.
+/// Factored attention is the case W_ij = A_ij V.
 ///
 /// Sources: M. Ekeberg, C. Lovkvist, Y. Lan, M. Weigt, E. Aurell 2013 (arXiv:1211.1281); for the
 /// relation to attention R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2304.07235).
@@ -24,8 +24,12 @@ namespace attica {
 /// then for every j != i in order the C x C matrix W_ij by columns: C logits for every seen colour.
 class PseudoLikelihood {
  public:
-  /// @param lambda penalty >= 0; with 0 the optimum may lie at infinity (separable data)
-  PseudoLikelihood(const WeightedSequences& data, Eigen::Index colours, double lambda);
+  /// @param lambda, bias_lambda penalties >= 0; with 0 the optimum may lie at infinity (separable
+  /// data; a colour that a site never has)
+  PseudoLikelihood(const WeightedSequences& data,
+                   Eigen::Index colours,
+                   double lambda,
+                   double bias_lambda = 0);
 
   Eigen::Index sites() const { return sites_; }
   Eigen::Index colours() const { return colours_; }
@@ -49,6 +53,7 @@ class PseudoLikelihood {
   Eigen::Index colours_;
   Eigen::Index stride_;  ///< C rounded up to whole vectors
   double lambda_;
+  double bias_lambda_;
   Eigen::Matrix<std::uint8_t, Eigen::Dynamic, Eigen::Dynamic> by_site_;  ///< M x L, by columns
   Eigen::VectorXd weights_;
   Eigen::ArrayXd couplings_, dcouplings_;  ///< (L-1) C rows of `stride_`
@@ -56,7 +61,7 @@ class PseudoLikelihood {
 };
 
 /// A fitted coupling beyond this is on its way to infinity, stopped by the tolerance of the
-/// gradient: the data are separable.
+/// gradient: the data are separable. Nothing diverges under a penalty.
 inline constexpr double kLargestLogit = 5;
 
 /// @brief Fitted couplings of all sites.
@@ -64,20 +69,23 @@ struct PseudoLikelihoodFit {
   Eigen::Index colours = 0;
   Eigen::MatrixXd parameters;  ///< column i: those of site i
   double objective = 0;        ///< mean over sites
-  bool converged = false;      ///< every site's gradient is below the tolerance, and no parameter
-                               ///< beyond kLargestLogit
+  bool converged = false;      ///< every site's gradient is below the tolerance, and no
+                               ///< parameter without penalty is beyond kLargestLogit
   int iterations = 0;          ///< most of any site
 
   /// @brief Logits of all sites of a sequence, @shape{C x L}.
   void logits(const std::uint8_t* sequence, Eigen::MatrixXd& logits) const;
 };
 
-/// @brief Minimises every site's objective from 0.
-PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
-                                          Eigen::Index colours,
-                                          double lambda,
-                                          const LbfgsOptions& options = {
-                                              .gradient_tolerance = 1e-6});
+/// @brief Minimises every site's objective from 0: by Newton's method in the zero-sum coding up to
+/// a few hundred parameters per site, otherwise by L-BFGS, sites in parallel. The result does not
+/// depend on the number of threads.
+PseudoLikelihoodFit fit_pseudo_likelihood(
+    const WeightedSequences& data,
+    Eigen::Index colours,
+    double lambda,
+    const LbfgsOptions& options = {.gradient_tolerance = 1e-6},
+    double bias_lambda = 0);
 
 /// Starts and stopping of the factored fit.
 struct FactoredFitOptions {

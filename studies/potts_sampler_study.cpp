@@ -221,7 +221,7 @@ std::vector<Parameter> parameters() {
        .type = ParameterType::flag,
        .fallback = Value(false),
        .meaning = "accept replicates whose diagnostics say that the sampler has not converged"},
-      replicates_parameter(10, "independent samplers at every temperature"),
+      replicates_parameter(40, "independent samplers at every temperature"),
   };
   all.insert(all.end(), own.begin(), own.end());
   return all;

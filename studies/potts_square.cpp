@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -11,6 +12,7 @@
 #include "attica/core/lazy.hpp"
 #include "attica/core/potts_coding.hpp"
 #include "attica/sim/block_ridge.hpp"
+#include "attica/sim/gaussian_ridge.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
 #include "attica/theory/block_ridge.hpp"
@@ -29,11 +31,13 @@ struct Population {
   Population(const PottsModel& model, const GibbsPoolOptions& options, const StreamAddress& address)
       : data(model, options, address),
         moments(coded_moments(data.population(), model.colours())),
-        theory(moments.covariance, model.colours() - 1) {}
+        theory(moments.covariance, model.colours() - 1),
+        factor(moments.covariance.llt().matrixL()) {}
 
   PottsData data;
   CodedMoments moments;
   BlockRidge theory;
+  MatrixXd factor;  ///< of the covariance, to draw Gaussian data with it
 };
 
 class Square : public Experiment {
@@ -45,6 +49,7 @@ class Square : public Experiment {
           return Population(family.model(0), options, {.seed = seed});
         }),
         colours_(family.colours()),
+        control_(c.flag("sim.gaussian_control")),
         inputs_(static_cast<double>((family.sites() - 1) * (colours_ - 1))),
         alphas_(c.reals("sweep.alpha")),
         lambdas_(c.reals("sweep.lambda")) {
@@ -85,8 +90,19 @@ class Square : public Experiment {
         test.y.push_back(point.test_error);
         train.y.push_back(point.train_error);
       }
-      result.predictions.push_back({.series = std::move(test)});
-      result.predictions.push_back({.series = std::move(train)});
+      // Far below the test error a train error is that of an interpolation: nothing to compare.
+      constexpr double kLeastShare = 1e-3;
+      Prediction tests{.series = std::move(test)};
+      Prediction trains{.series = std::move(train)};
+      for (std::size_t k = 0; k < alphas.size(); ++k) {
+        trains.compared.push_back(trains.series.y[k] >= kLeastShare * tests.series.y[k]);
+      }
+      for (Prediction* p : {&tests, &trains}) {
+        result.predictions.push_back(*p);
+        if (!control_) continue;
+        p->series.name = "gaussian_" + p->series.name;
+        result.predictions.push_back(std::move(*p));
+      }
     }
     result.diagnostics = {{"inputs", inputs_}};
     return result;
@@ -117,16 +133,19 @@ class Square : public Experiment {
                            .replicate = piece.first_replicate + r});
       MatrixXd z = coded(population.data.draw(samples, stream), colours_);
       z.rowwise() -= population.moments.mean.transpose();
+      const MatrixXd gaussian =
+          control_ ? gaussian_samples(population.factor, true, samples, stream) : MatrixXd();
       Outcome outcome;
       for (const double lambda : lambdas_) {
-        if (lambda == 0 && samples <= z.cols()) {
-          outcome.status = "no ridgeless estimate";  // needs more samples than variables here
-          continue;
-        }
-        const BlockRidgeErrors e =
-            block_ridge_errors(z, population.moments.covariance, colours_ - 1, lambda);
-        outcome.series.push_back({"test_error", at(lambda), "alpha", {alpha}, {e.test}});
-        outcome.series.push_back({"train_error", at(lambda), "alpha", {alpha}, {e.train}});
+        const auto record = [&](const char* prefix, const MatrixXd& data) {
+          const BlockRidgeErrors e =
+              block_ridge_errors(data, population.moments.covariance, colours_ - 1, lambda);
+          const std::string name = prefix;
+          outcome.series.push_back({name + "test_error", at(lambda), "alpha", {alpha}, {e.test}});
+          outcome.series.push_back({name + "train_error", at(lambda), "alpha", {alpha}, {e.train}});
+        };
+        record("", z);
+        if (control_) record("gaussian_", gaussian);
       }
       outcomes.push_back(std::move(outcome));
     }
@@ -136,6 +155,7 @@ class Square : public Experiment {
  private:
   Lazy<Population> population_;
   Index colours_;
+  bool control_;
   double inputs_;  ///< N = (L-1)(C-1)
   std::vector<double> alphas_;
   std::vector<double> lambdas_;
@@ -152,12 +172,18 @@ Figure figure(const Configuration& /*c*/) {
   const std::string label = "{/:Italic λ} = {lambda}";
   Panel test{.x = alpha,
              .y = {.label = "test error {/:Italic E}_{test}"},
-             .layers = {{.series = "test_error", .label = label}},
+             .layers = {{.series = "test_error", .label = label},
+                        {.series = "gaussian_test_error",
+                         .label = "Gaussian data, " + label,
+                         .theory = false}},
              .x_name = "alpha"};
   test.residuals = true;
   Panel train{.x = alpha,
               .y = {.label = "train error {/:Italic E}_{train}"},
-              .layers = {{.series = "train_error", .label = label}},
+              .layers = {{.series = "train_error", .label = label},
+                         {.series = "gaussian_train_error",
+                          .label = "Gaussian data, " + label,
+                          .theory = false}},
               .x_name = "alpha"};
   train.residuals = true;
   return {.name = "potts-square",
@@ -173,7 +199,9 @@ Figure figure(const Configuration& /*c*/) {
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   constexpr double kMargin = 0.03;
   return {{.series = "test_error", .relative = kMargin},
-          {.series = "train_error", .relative = kMargin}};
+          {.series = "train_error", .relative = kMargin},
+          {.series = "gaussian_test_error", .relative = kMargin},
+          {.series = "gaussian_train_error", .relative = kMargin}};
 }
 
 std::vector<Parameter> parameters() {
@@ -194,9 +222,13 @@ std::vector<Parameter> parameters() {
                  .fallback = Value(List{0.05, 0.5}),
                  .meaning =
                      "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |W|^2; "
-                     "0: theory everywhere, simulation above alpha = L/(L-1)",
+                     "0: solutions of smallest norm",
                  .list = true,
                  .range = {.low = 0}});
+  all.push_back({.key = "sim.gaussian_control",
+                 .type = ParameterType::flag,
+                 .fallback = Value(true),
+                 .meaning = "simulate Gaussian data of equal covariance, too"});
   all.push_back(replicates_parameter(200, "independent data sets at every alpha"));
   for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;
@@ -212,11 +244,14 @@ Study potts_square() {
           "Gaussian?",
       .neglects = "everything beyond the covariance, and corrections of order 1/M",
       .parameters = parameters(),
-      .series = {{"test_error",
-                  "E_test",
-                  "population mean squared error of a site's code, summed over its C-1 channels, "
-                  "mean over sites"},
-                 {"train_error", "E_train", "the same on the training samples"}},
+      .series =
+          {{"test_error",
+            "E_test",
+            "population mean squared error of a site's code, summed over its C-1 channels, "
+            "mean over sites"},
+           {"train_error", "E_train", "the same on the training samples"},
+           {"gaussian_test_error", "E_test", "test error on Gaussian data of equal covariance"},
+           {"gaussian_train_error", "E_train", "train error on Gaussian data of equal covariance"}},
       .presets = {{"quick", "the defaults: L = 30, C = 3, beta = 0.5", {}},
                   {"paper",
                    "L = 60, C = 10",

@@ -10,6 +10,7 @@ Study potts_loss();
 Study potts_couplings();
 Study potts_learning();
 Study potts_flow();
+Study potts_peak();
 Study potts_square();
 Study potts_sampler();
 Study body4_stairs();

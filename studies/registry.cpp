@@ -17,6 +17,7 @@ const std::vector<Study>& studies() {
                                          potts_couplings(),
                                          potts_flow(),
                                          potts_learning(),
+                                         potts_peak(),
                                          potts_square(),
                                          potts_sampler(),
                                          body4_stairs(),

@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "attica/core/error.hpp"
 #include "attica/core/gaussian_ensembles.hpp"
@@ -40,6 +41,21 @@ TEST_CASE("block_ridge_errors: equals the explicit regressions", "[sim][potts]")
   CHECK_THAT(errors.test, WithinRel(test, 1e-12));
   CHECK_THAT(errors.train, WithinRel(train, 1e-12));
   CHECK_THROWS_AS(block_ridge_errors(z, covariance, 4, lambda), Error);
-  CHECK_THROWS_AS(block_ridge_errors(z, covariance, 2, 0), Error);
   CHECK_THROWS_AS(block_ridge_errors(z, covariance, 2, -1), Error);
+}
+
+TEST_CASE("block_ridge_errors: at lambda = 0 it is the limit of a small penalty", "[sim][potts]") {
+  const Eigen::Index size = 8;
+  const MatrixXd covariance = ar1_covariance(size, 0.5);
+  const MatrixXd factor = covariance.llt().matrixL();
+  // Fewer samples than inputs, one more than the inputs of a block, more than variables.
+  for (const Eigen::Index samples : {3, 7, 12}) {
+    RandomStream stream({.seed = 5});
+    const MatrixXd z = gaussian_samples(factor, true, samples, stream);
+    const BlockRidgeErrors none = block_ridge_errors(z, covariance, 2, 0);
+    const BlockRidgeErrors little = block_ridge_errors(z, covariance, 2, 1e-9);
+    // The limit is reached as lambda over the smallest eigenvalue, some 1e-3.
+    CHECK_THAT(none.test, WithinRel(little.test, 1e-4));
+    CHECK(std::abs(none.train - little.train) < 1e-8);
+  }
 }

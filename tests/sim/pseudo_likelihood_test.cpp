@@ -85,6 +85,40 @@ TEST_CASE("fit_pseudo_likelihood: on the population it is exact", "[sim][potts]"
         }) < 1e-12);
 }
 
+TEST_CASE("fit_pseudo_likelihood: Newton's fit in zero-sum coding is stationary for all couplings",
+          "[sim][potts]") {
+  const Index colours = 4;
+  const WeightedSequences data = distinct(random_sequences(2000, 4, colours));
+  for (const double lambda : {0.0, 0.01}) {
+    const PseudoLikelihoodFit fit =
+        fit_pseudo_likelihood(data, colours, lambda, {.gradient_tolerance = 1e-9});
+    CHECK(fit.converged);
+    PseudoLikelihood problem(data, colours, lambda);
+    Eigen::VectorXd gradient(problem.site_parameters());
+    double objective = 0;
+    for (Index i = 0; i < problem.sites(); ++i) {
+      const Eigen::VectorXd x = fit.parameters.col(i);
+      objective += problem.site(i, x.data(), gradient.data()) / 4;
+      CHECK(gradient.cwiseAbs().maxCoeff() < 1e-8);
+    }
+    CHECK_THAT(objective, WithinAbs(fit.objective, kTolerance));
+  }
+}
+
+TEST_CASE("fit_pseudo_likelihood: a colour never seen has no finite bias unless it is penalised",
+          "[sim][potts]") {
+  const WeightedSequences two_of_three = equally_weighted(random_sequences(500, 3, 2));
+  CHECK_FALSE(fit_pseudo_likelihood(two_of_three, 3, 0.1).converged);
+  const PseudoLikelihoodFit fit =
+      fit_pseudo_likelihood(two_of_three, 3, 0.1, {.gradient_tolerance = 1e-9}, 0.1);
+  CHECK(fit.converged);
+  PseudoLikelihood problem(two_of_three, 3, 0.1, 0.1);
+  Eigen::VectorXd gradient(problem.site_parameters());
+  const Eigen::VectorXd x = fit.parameters.col(1);
+  problem.site(1, x.data(), gradient.data());
+  CHECK(gradient.cwiseAbs().maxCoeff() < 1e-8);
+}
+
 TEST_CASE("fit_factored: on the population it finds the model; a penalty balances the norms",
           "[sim][potts]") {
   const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);

@@ -1,0 +1,254 @@
+/// @file
+/// @brief Study potts-peak: does the excess cross-entropy of masked modelling peak where the data
+/// stop being fitted perfectly, as the square loss does?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
+#include "attica/core/potts_coding.hpp"
+#include "attica/sim/pseudo_likelihood.hpp"
+#include "attica/solvers/replicates.hpp"
+#include "attica/studies/potts_setup.hpp"
+#include "attica/studies/potts_studies.hpp"
+#include "attica/theory/block_ridge.hpp"
+#include "attica/theory/factored_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
+
+/// The model, sequences to train and to test on.
+struct Truth {
+  Truth(const PottsModel& of,
+        const PottsDataOptions& options,
+        Index test_sequences,
+        std::uint64_t seed)
+      : model(of),
+        data(model, options, {.seed = seed}),
+        excess(model, test_sample(data, test_sequences, seed)) {}
+
+  static WeightedSequences test_sample(const PottsData& data, Index count, std::uint64_t seed) {
+    RandomStream stream({.seed = seed, .id = StreamId::test_data});
+    return equally_weighted(data.draw(count, stream));
+  }
+
+  PottsModel model;
+  PottsData data;
+  ExcessLoss excess;
+};
+
+class Peak : public Experiment {
+ public:
+  Peak(const PottsFamily& family, const Configuration& c)
+      : truth_([family,
+                options = PottsDataOptions::from(c),
+                test_sequences = static_cast<Index>(c.integer("sim.test_sequences")),
+                seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+          return Truth(family.model(0), options, test_sequences, seed);
+        }),
+        sites_(family.sites()),
+        colours_(family.colours()),
+        lambdas_(c.reals("sweep.lambda")) {
+    for (const double alpha : c.reals("sweep.alpha")) {
+      constexpr double kMostSamples = 1e7;
+      const double samples = alpha * static_cast<double>(sites_);
+      if (samples < 1 || samples > kMostSamples) {
+        throw invalid_parameter("sweep.alpha", alpha, "between 1 and 1e7 samples alpha L");
+      }
+      sizes_.push_back(std::llround(samples));
+    }
+    std::sort(sizes_.begin(), sizes_.end());
+    sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    const Truth& truth = truth_.get();
+    const double trace = general_tail(sites_, colours_).trace;
+    const BlockRidge square(coded_moments(truth.data.population(), colours_).covariance,
+                            colours_ - 1);
+    TheoryResult result;
+    Series tail{"tail", {}, "alpha", {}, {}};
+    for (const Index size : sizes_) {
+      tail.x.push_back(alpha_of(size));
+      tail.y.push_back(trace / (2 * static_cast<double>(size)));
+    }
+    result.predictions.push_back({.series = std::move(tail)});
+    for (const double lambda : lambdas_) {
+      Series error{"square_error", of_lambda(lambda), "alpha", {}, {}};
+      for (const Index size : sizes_) {
+        error.x.push_back(alpha_of(size));
+        error.y.push_back(square.average(static_cast<double>(size), lambda).test_error);
+      }
+      result.predictions.push_back({.series = std::move(error)});
+    }
+    result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
+                          {"parameters_per_site", trace}};
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    const Truth& truth = truth_.get();
+    const Index size = sizes_[piece.point];
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      RandomStream stream({.seed = piece.seed,
+                           .id = StreamId::data,
+                           .point = piece.stream_point,
+                           .replicate = piece.first_replicate + r});
+      const WeightedSequences data = distinct(truth.data.draw(size, stream));
+      Outcome outcome;
+      for (const double lambda : lambdas_) {
+        // Biases are penalised as well: with few samples a site may never show a colour.
+        const PseudoLikelihoodFit fit =
+            fit_pseudo_likelihood(data, colours_, lambda, {.gradient_tolerance = 1e-6}, lambda);
+        if (!fit.converged) {
+          outcome.status = "not converged";
+          continue;
+        }
+        const double excess = truth.excess([&](Index row, Eigen::MatrixXd& logits) {
+          fit.logits(truth.excess.population().sequences.row(row).data(), logits);
+        });
+        outcome.series.push_back(
+            {"excess_loss", of_lambda(lambda), "alpha", {alpha_of(size)}, {excess}});
+      }
+      outcomes.push_back(std::move(outcome));
+    }
+    return outcomes;
+  }
+
+ private:
+  double alpha_of(Index size) const {
+    return static_cast<double>(size) / static_cast<double>(sites_);
+  }
+
+  Lazy<Truth> truth_;
+  Index sites_;
+  Index colours_;
+  std::vector<double> lambdas_;
+  std::vector<Index> sizes_;
+};
+
+std::unique_ptr<Experiment> make(Configuration& c) {
+  return std::make_unique<Peak>(PottsFamily::from(c), c);
+}
+
+Figure figure(const Configuration& /*c*/) {
+  const Axis alpha{.label = "{/:Italic α} = {/:Italic M} / {/:Italic L}", .scale = AxisScale::log};
+  const std::string label = "{/:Italic λ} = {lambda}";
+  Panel excess{
+      .x = alpha,
+      .y = {.label = "excess loss (nats)", .scale = AxisScale::log},
+      .layers = {{.series = "excess_loss", .label = label, .theory = false},
+                 {.series = "tail", .label = "{/:Italic d} / 2{/:Italic M}", .reference = true}},
+      .x_name = "alpha"};
+  Panel square{.x = alpha,
+               .y = {.label = "square loss {/:Italic E}_{test}", .scale = AxisScale::log},
+               .layers = {{.series = "square_error", .label = label, .simulation = false}},
+               .x_name = "alpha"};
+  return {.name = "potts-peak",
+          .panels = {excess, square},
+          .columns = 1,
+          .caption =
+              "Above: excess cross-entropy of penalised pseudo-likelihood against the number of "
+              "sequences, mean and standard error over data sets; dashed: its tail without "
+              "penalty. Below: theory of the square loss on the same data."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+
+/// The simulated curve of a penalty, or nullptr.
+const ObservedCurve* curve_of(const Observed& observed, double lambda) {
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name == "excess_loss" && curve.mean.point == of_lambda(lambda)) return &curve;
+  }
+  return nullptr;
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const std::vector<double> lambdas = c.reals("sweep.lambda");
+  const auto [least, most] = std::minmax_element(lambdas.begin(), lambdas.end());
+  (void)most;
+  const ObservedCurve* weak = curve_of(observed, *least);
+  std::vector<ClaimResult> results;
+  if (weak != nullptr) {
+    std::string text;
+    for (std::size_t k = 0; k < weak->mean.x.size(); ++k)
+      text += fmt::format("{:.3g}:{:.3g} ", weak->mean.x[k], weak->mean.y[k]);
+    results.push_back({.name = "x", .statement = "", .detail = text});
+  }
+  return results;
+}
+
+std::vector<Parameter> parameters() {
+  std::vector<Parameter> all = potts_model_parameters({.sites = 10,
+                                                       .colours = 3,
+                                                       .beta = 1.0,
+                                                       .couplings = "gauss",
+                                                       .colour_couplings = "gauss",
+                                                       .zero_sum = true});
+  const std::vector<Parameter> own = {
+      {.key = "sweep.alpha",
+       .type = ParameterType::real,
+       .fallback = Value(List{0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 15.0, 40.0, 120.0}),
+       .meaning = "training sequences per site, alpha = M / L",
+       .list = true,
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sweep.lambda",
+       .type = ParameterType::real,
+       .fallback = Value(List{1e-4, 1e-2, 1e-1}),
+       .meaning = "penalty (lambda/2) (|W|^2 + |b|^2) of every site's mean loss",
+       .list = true,
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sim.test_sequences",
+       .type = ParameterType::integer,
+       .fallback = Value(2000),
+       .meaning = "sequences on which the divergence is averaged, over all their sites",
+       .range = {.low = 1, .high = 1e7}},
+      replicates_parameter(12, "independent data sets at every alpha"),
+  };
+  all.insert(all.end(), own.begin(), own.end());
+  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  return all;
+}
+
+}  // namespace
+
+Study potts_peak() {
+  return {
+      .name = "potts-peak",
+      .question =
+          "Does masked modelling with cross-entropy get worse with more sequences before it gets "
+          "better?",
+      .neglects = "there is no theory of the peak itself; the claims are about shapes",
+      .parameters = parameters(),
+      .series =
+          {{"excess_loss",
+            "ε - ε_opt",
+            "divergence of the learnt conditionals from the true ones, nats per masked site"},
+           {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
+           {"square_error",
+            "E_test",
+            "test error of ridge regression of the coded sites at the same penalty (theory)"}},
+      .presets = {{"quick", "the defaults: L = 10, C = 3", {}},
+                  {"paper",
+                   "L = 20, C = 10",
+                   {{"model.sites", 20}, {"model.colours", 10}, {"sim.replicates", 20}}}},
+      .sources = {potts_source("learning curves of masked modelling with cross-entropy")},
+      .make = make,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+  };
+}
+
+}  // namespace attica
