@@ -3,6 +3,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -274,11 +275,31 @@ PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
   return fit;
 }
 
+FactoredAttention closest_factored(const PseudoLikelihoodFit& fit) {
+  const Index sites = fit.parameters.cols();
+  const Index colours = fit.colours;
+  // One row per ordered pair (i, j), as Eigen reshapes A; one column per entry of V.
+  Eigen::MatrixXd couplings = Eigen::MatrixXd::Zero(sites * sites, colours * colours);
+  for (Index i = 0; i < sites; ++i) {
+    for (Index k = 0; k < sites - 1; ++k) {
+      couplings.row(i + sites * other_site(i, k)) =
+          fit.parameters.col(i).segment(colours * (1 + k * colours), colours * colours);
+    }
+  }
+  const Eigen::BDCSVD<Eigen::MatrixXd> svd(couplings, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  const double scale = std::sqrt(svd.singularValues()[0]);
+  return {scale * svd.matrixU().col(0).reshaped(sites, sites),
+          scale * svd.matrixV().col(0).reshaped(colours, colours)};
+}
+
 FactoredFit fit_factored(const WeightedSequences& data,
                          Index colours,
                          const FactoredFitOptions& options,
                          RandomStream& stream) {
-  require(options.starts >= 1, "starts", options.starts, "at least 1");
+  require(options.starts >= 0 && (options.starts > 0 || options.first),
+          "starts",
+          options.starts,
+          "at least 1 start");
   require(options.lambda >= 0 && std::isfinite(options.lambda),
           "lambda",
           options.lambda,
@@ -303,8 +324,11 @@ FactoredFit fit_factored(const WeightedSequences& data,
            0.5 * options.lambda * (student.attention.squaredNorm() + student.values.squaredNorm());
   };
   FactoredFit best;
-  for (int k = 0; k < options.starts; ++k) {
-    const FactoredAttention from = random_student(sites, colours, options.deviation, stream);
+  const int total = options.starts + (options.first ? 1 : 0);
+  for (int k = 0; k < total; ++k) {
+    const FactoredAttention from = options.first && k == 0
+                                       ? *options.first
+                                       : random_student(sites, colours, options.deviation, stream);
     Eigen::VectorXd x(split + colours * colours);
     x << from.attention.reshaped(), from.values.reshaped();
     const LbfgsResult r = minimise_lbfgs(objective, x, options.search);

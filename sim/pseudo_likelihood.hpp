@@ -11,6 +11,7 @@
 /// relation to attention R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2304.07235).
 
 #include <Eigen/Core>
+#include <optional>
 #include <vector>
 
 #include "attica/core/potts_enumeration.hpp"
@@ -87,11 +88,15 @@ PseudoLikelihoodFit fit_pseudo_likelihood(
     const LbfgsOptions& options = {.gradient_tolerance = 1e-6},
     double bias_lambda = 0);
 
+/// @brief The A and V with the smallest sum over pairs of |A_ij V - W_ij|^2, of equal norms.
+FactoredAttention closest_factored(const PseudoLikelihoodFit& fit);
+
 /// Starts and stopping of the factored fit.
 struct FactoredFitOptions {
-  int starts = 4;          ///< random starts; the best result is kept
-  double deviation = 0.1;  ///< of the starts' entries
-  double lambda = 0;       ///< penalty (lambda/2)(|A|^2 + |V|^2)
+  std::optional<FactoredAttention> first = {};  ///< a start that is tried before the random ones
+  int starts = 4;                               ///< random starts; the best result is kept
+  double deviation = 0.1;                       ///< of the starts' entries
+  double lambda = 0;                            ///< penalty (lambda/2)(|A|^2 + |V|^2)
   LbfgsOptions search = {.gradient_tolerance = 1e-6};
 };
 

@@ -174,18 +174,85 @@ const ObservedCurve* curve_of(const Observed& observed, double lambda) {
   return nullptr;
 }
 
+/// The theory's square loss at a penalty, or nullptr.
+const Series* square_of(const Observed& observed, double lambda) {
+  for (const Prediction& p : observed.theory) {
+    if (p.series.name == "square_error" && p.series.point == of_lambda(lambda)) return &p.series;
+  }
+  return nullptr;
+}
+
+std::size_t highest(const std::vector<double>& y) {
+  return static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+}
+
+/// Standard errors by which the mean at one x exceeds that at another; data sets are independent.
+double excess_in_errors(const ObservedCurve& curve, std::size_t a, std::size_t b) {
+  const SampleSummary above = summarise(curve.values[a]);
+  const SampleSummary below = summarise(curve.values[b]);
+  return (above.mean - below.mean) / std::hypot(above.sem, below.sem);
+}
+
+constexpr double kErrors = 3;  // standard errors that a difference has to have
+constexpr double kTailMargin = 0.15;
+
+Verdict verdict_of(bool holds) { return holds ? Verdict::agree : Verdict::disagree; }
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const std::vector<double> lambdas = c.reals("sweep.lambda");
-  const auto [least, most] = std::minmax_element(lambdas.begin(), lambdas.end());
-  (void)most;
-  const ObservedCurve* weak = curve_of(observed, *least);
-  std::vector<ClaimResult> results;
-  if (weak != nullptr) {
-    std::string text;
-    for (std::size_t k = 0; k < weak->mean.x.size(); ++k)
-      text += fmt::format("{:.3g}:{:.3g} ", weak->mean.x[k], weak->mean.y[k]);
-    results.push_back({.name = "x", .statement = "", .detail = text});
+  const double least = *std::min_element(lambdas.begin(), lambdas.end());
+  const double most = *std::max_element(lambdas.begin(), lambdas.end());
+  const ObservedCurve* weak = curve_of(observed, least);
+  const ObservedCurve* strong = curve_of(observed, most);
+  const Series* square = square_of(observed, least);
+  if (weak == nullptr || strong == nullptr || square == nullptr || weak->mean.x.size() < 3) {
+    return {};
   }
+  const std::vector<double>& x = weak->mean.x;
+  const std::size_t last = x.size() - 1;
+  const std::size_t peak = highest(weak->mean.y);
+  const bool inside = peak > 0 && peak < last && excess_in_errors(*weak, peak, 0) > kErrors &&
+                      excess_in_errors(*weak, peak, last) > kErrors;
+  std::vector<ClaimResult> results{
+      {.name = "weak-penalty-peaks",
+       .statement =
+           fmt::format("at lambda = {} the excess loss is highest inside the sweep", least),
+       .verdict = verdict_of(inside),
+       .detail = fmt::format("{:.3g} at alpha = {}, {:.3g} at {} and {:.3g} at {}",
+                             weak->mean.y[peak],
+                             x[peak],
+                             weak->mean.y[0],
+                             x[0],
+                             weak->mean.y[last],
+                             x[last])}};
+  const double square_peak = square->x[highest(square->y)];
+  results.push_back(
+      {.name = "later-than-the-square-loss",
+       .statement = fmt::format("the peak is at more samples than that of the square loss, "
+                                "alpha = {}",
+                                square_peak),
+       .verdict = verdict_of(x[peak] > square_peak),
+       .detail = fmt::format("at alpha = {}", x[peak])});
+  double rise = 0;
+  for (std::size_t k = 0; k + 1 < strong->mean.x.size(); ++k) {
+    rise = std::max(rise, excess_in_errors(*strong, k + 1, k));
+  }
+  results.push_back({.name = "strong-penalty-does-not-peak",
+                     .statement = fmt::format("at lambda = {} the excess loss only falls", most),
+                     .verdict = verdict_of(rise < kErrors),
+                     .detail = fmt::format("largest rise {:.2g} standard errors", rise)});
+  const double tail = general_tail(c.integer("model.sites"), c.integer("model.colours")).trace /
+                      (2 * x[last] * static_cast<double>(c.integer("model.sites")));
+  const SampleSummary end = summarise(weak->values[last]);
+  results.push_back(
+      {.name = "tail",
+       .statement = fmt::format("at alpha = {} and lambda = {} the excess loss is d/2M within {} % "
+                                "and 3 standard errors",
+                                x[last],
+                                least,
+                                100 * kTailMargin),
+       .verdict = verdict_of(std::abs(end.mean - tail) < kTailMargin * tail + kErrors * end.sem),
+       .detail = fmt::format("{:.4g} +- {:.2g}, d/2M = {:.4g}", end.mean, end.sem, tail)});
   return results;
 }
 

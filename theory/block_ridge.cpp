@@ -1,6 +1,7 @@
 #include "attica/theory/block_ridge.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -61,12 +62,13 @@ BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda) const 
 }
 
 BlockRidgePoint BlockRidge::average(double samples, double lambda) const {
-  BlockRidgePoint mean;
+  BlockRidgePoint mean{.one_minus_gamma = 1};
   const auto count = static_cast<double>(blocks_.size());
   for (Index i = 0; i < static_cast<Index>(blocks_.size()); ++i) {
     const BlockRidgeBlock b = block(i, samples, lambda);
     mean.test_error += b.test_error / count;
     mean.train_error += b.train_error / count;
+    mean.one_minus_gamma = std::min(mean.one_minus_gamma, b.one_minus_gamma);
   }
   return mean;
 }

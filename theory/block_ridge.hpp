@@ -19,6 +19,7 @@ namespace attica {
 struct BlockRidgePoint {
   double test_error = 0;  ///< mean over blocks, summed over channels; +inf at lambda = 0, M = N
   double train_error = 0;
+  double one_minus_gamma = 0;  ///< smallest of the blocks
 };
 
 struct BlockRidgeBlock {

@@ -137,6 +137,22 @@ TEST_CASE("fit_factored: on the population it finds the model; a penalty balance
   CHECK(decayed.student.attention.norm() > 0.1);
 }
 
+TEST_CASE("closest_factored: gives back couplings of the form A_ij V", "[sim][potts]") {
+  const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);
+  const ExcessLoss excess(model, enumerate(model).states);
+  const PseudoLikelihoodFit fit =
+      fit_pseudo_likelihood(excess.population(), 3, 0, {.gradient_tolerance = 1e-10});
+  // The fit is in the zero-sum gauge of both colours: what it takes from V's rows is in the biases.
+  const FactoredAttention student = closest_factored(fit);
+  for (Index i = 0; i < 4; ++i) {
+    for (Index k = 0; k < 3; ++k) {
+      const Eigen::MatrixXd w = fit.parameters.col(i).segment(3 + 9 * k, 9).reshaped(3, 3);
+      CHECK((w - student.attention(i, k < i ? k : k + 1) * student.values).norm() < 1e-8);
+    }
+  }
+  CHECK_THAT(student.attention.norm(), WithinAbs(student.values.norm(), kTolerance));
+}
+
 TEST_CASE("pseudo-likelihood: separable data do not converge without a penalty", "[sim][potts]") {
   const Sequences two = (Sequences(2, 2) << 0, 0, 1, 1).finished();
   const WeightedSequences data = equally_weighted(two);
