@@ -252,7 +252,7 @@ std::vector<Parameter> parameters() {
       {.key = "sim.scale",
        .type = ParameterType::real,
        .fallback = std::nullopt,
-       .meaning = "scale of the start; unset: 0.1 for small, 0.3 for deterministic",
+       .meaning = "scale of the start; unset: 0.2 for small, 0.3 for deterministic",
        .range = {.low = 0, .low_open = true}},
       {.key = "sim.learning_rate",
        .type = ParameterType::real,
@@ -269,7 +269,7 @@ std::vector<Parameter> parameters() {
        .fallback = Value("all"),
        .meaning = "mask all sites in turn, or one random site per sequence",
        .choices = {"all", "one"}},
-      replicates_parameter(40, "independent training runs from the same start"),
+      replicates_parameter(120, "independent training runs from the same start"),
   };
   all.insert(all.end(), own.begin(), own.end());
   return all;
@@ -277,7 +277,7 @@ std::vector<Parameter> parameters() {
 
 std::unique_ptr<Experiment> make(Configuration& c) {
   if (!c.has("sim.scale")) {
-    constexpr double kSmall = 0.1;
+    constexpr double kSmall = 0.2;
     constexpr double kDeterministic = 0.3;
     const bool small = c.text("sim.initialisation") == "small";
     c.set("sim.scale", Value(small ? kSmall : kDeterministic), false);
@@ -304,7 +304,7 @@ Study potts_flow() {
                   "⟨u_1, A⟩",
                   "overlap of A with the leading left singular vector of the pair correlations"},
                  {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
-      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 40 runs", {}},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 120 runs", {}},
                   {"paper",
                    "L = 8, C = 4",
                    {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},

@@ -65,6 +65,7 @@ class Loss : public Experiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
+    if (grid == TheoryGrid::requested) family_.require_enumerable();
     TheoryResult result;
     const std::uint64_t realisations = family_.random() ? replicates_ : 1;
     List log_partitions;

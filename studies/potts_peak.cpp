@@ -68,24 +68,31 @@ class Peak : public Experiment {
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
   }
 
-  TheoryResult theory(TheoryGrid /*grid*/) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     const Truth& truth = truth_.get();
     const double trace = general_tail(sites_, colours_).trace;
     const BlockRidge square(coded_moments(truth.data.population(), colours_).covariance,
                             colours_ - 1);
+    std::vector<double> samples(sizes_.begin(), sizes_.end());
+    if (grid == TheoryGrid::run) {
+      constexpr int kLinePoints = 100;
+      const double ratio = samples.back() / samples.front();
+      for (int k = 1; k < kLinePoints; ++k) {
+        samples.push_back(samples.front() * std::pow(ratio, static_cast<double>(k) / kLinePoints));
+      }
+      std::sort(samples.begin(), samples.end());
+    }
     TheoryResult result;
     Series tail{"tail", {}, "alpha", {}, {}};
-    for (const Index size : sizes_) {
-      tail.x.push_back(alpha_of(size));
-      tail.y.push_back(trace / (2 * static_cast<double>(size)));
+    for (const double m : samples) {
+      tail.x.push_back(m / static_cast<double>(sites_));
+      tail.y.push_back(trace / (2 * m));
     }
     result.predictions.push_back({.series = std::move(tail)});
     for (const double lambda : lambdas_) {
       Series error{"square_error", of_lambda(lambda), "alpha", {}, {}};
-      for (const Index size : sizes_) {
-        error.x.push_back(alpha_of(size));
-        error.y.push_back(square.average(static_cast<double>(size), lambda).test_error);
-      }
+      error.x = result.predictions.front().series.x;
+      for (const double m : samples) error.y.push_back(square.average(m, lambda).test_error);
       result.predictions.push_back({.series = std::move(error)});
     }
     result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
@@ -229,7 +236,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   results.push_back(
       {.name = "later-than-the-square-loss",
        .statement = fmt::format("the peak is at more samples than that of the square loss, "
-                                "alpha = {}",
+                                "alpha = {:.3g}",
                                 square_peak),
        .verdict = verdict_of(x[peak] > square_peak),
        .detail = fmt::format("at alpha = {}", x[peak])});

@@ -148,7 +148,15 @@ PottsFamily PottsFamily::from(Configuration& c) {
   family.least_curvature_ = c.real("model.least_curvature");
   if (family.least_learnable_ > 0 || family.least_curvature_ > 0) family.require_enumerable();
   family.seed_ = static_cast<std::uint64_t>(c.integer("sim.seed"));
-  (void)family.draw(0, 0);  // a file with a bad matrix is refused now
+  try {
+    (void)family.draw(0, 0);  // a file with a bad matrix is refused now
+  } catch (const Error& error) {
+    // Named as the user knows it.
+    std::string key = "model." + error.parameter();
+    if (error.parameter() == "couplings" && j_from_file) key = "model.file";
+    if (error.parameter() == "colour_couplings" && u_from_file) key = "model.colour_file";
+    throw Error(error.kind(), fmt::format("{}: {}", key, error.what()), key);
+  }
   return family;
 }
 

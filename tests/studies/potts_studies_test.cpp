@@ -75,12 +75,12 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
   CHECK(loss({{"model.beta", -1.0}}) == "accepted");
   CHECK(loss({{"model.couplings", "explicit"}}) == "model.file");
   CHECK(loss({{"model.density", 0.5}}) == "model.density");
-  CHECK(loss({{"model.sites", 30}}) == "sites");
+  CHECK(loss({{"model.sites", 30}}) == "model.sites");
   const auto file = [&](const std::string& name, const std::string& text) {
     return loss({{"model.couplings", "explicit"}, {"model.file", file_with(name, text)}});
   };
-  CHECK(file("asymmetric.csv", "0,1,0,0\n2,0,0,0\n0,0,0,1\n0,0,1,0\n") == "couplings");
-  CHECK(file("diagonal.csv", "1,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "couplings");
+  CHECK(file("asymmetric.csv", "0,1,0,0\n2,0,0,0\n0,0,0,1\n0,0,1,0\n") == "model.file");
+  CHECK(file("diagonal.csv", "1,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "model.file");
   CHECK(file("oblong.csv", "0,1\n1,0\n0,1\n") == "model.file");
   CHECK(file("small.csv", "0,1\n1,0\n") == "model.sites");
   CHECK(file("good.csv", "0,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "accepted");
@@ -97,6 +97,44 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
   CHECK(refused([&] {
           build(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
         }) == "sweep.alpha");
+}
+
+TEST_CASE("potts-square: draws from the population prepared on demand", "[studies][potts]") {
+  const auto square =
+      build(potts_square(),
+            {{"model.sites", 6}, {"sweep.alpha", List{1.0}}, {"sweep.lambda", List{0.0, 0.1}}});
+  const Piece piece{.replicates = 2, .seed = 1};
+  const std::vector<Outcome> outcomes = square->simulate(piece);
+  REQUIRE(outcomes.size() == 2);
+  CHECK(outcomes[0].series.size() == 8);  // two errors, two penalties, Potts and Gaussian data
+  CHECK(outcomes[0].series[0].y != outcomes[1].series[0].y);
+}
+
+TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M", "[studies][potts]") {
+  const auto peak = build(potts_peak(),
+                          with(kCosine,
+                               {{"sweep.alpha", List{0.5, 25.0}},
+                                {"sweep.lambda", List{1.0}},
+                                {"sim.test_sequences", 100}}));
+  const TheoryResult theory = peak->theory(TheoryGrid::requested);
+  CHECK(theory.predictions[0].series.x == std::vector<double>{0.5, 25.0});
+  CHECK_THAT(theory.predictions[0].series.y[1], WithinAbs(14.0 / 200, 1e-12));  // d = 2 (1 + 3 x 2)
+  const Outcome outcome = peak->simulate({.point = 1, .seed = 1})[0];
+  REQUIRE(outcome.series.size() == 1);
+  CHECK(outcome.series[0].y[0] > 0);
+  CHECK(refused([&] { build(potts_peak(), {{"sweep.alpha", List{0.01}}}); }) == "sweep.alpha");
+}
+
+TEST_CASE("PottsFamily: draws that are too flat are replaced", "[studies][potts]") {
+  const Assignments gauss{{"model.couplings", "gauss"}, {"model.colour_couplings", "gauss"}};
+  const auto learning = [&](double curvature) {
+    return refused([&] {
+      build(potts_learning(), with(with(kCosine, gauss), {{"model.least_curvature", curvature}}))
+          ->theory(TheoryGrid::requested);
+    });
+  };
+  CHECK(learning(1e-3) == "accepted");
+  CHECK(learning(100) == "model.least_curvature");
 }
 
 TEST_CASE("PottsFamily: draws that teach nothing are replaced or refused", "[studies][potts]") {
