@@ -14,8 +14,8 @@
 #include "attica/core/potts_coding.hpp"
 #include "attica/core/potts_ensembles.hpp"
 #include "attica/sim/factored_attention.hpp"
-#include "attica/sim/multinomial_newton.hpp"
 #include "attica/sim/networks/gemm.hpp"
+#include "attica/solvers/multinomial_regression.hpp"
 
 namespace attica {
 
@@ -208,24 +208,25 @@ LbfgsResult newton_site(const WeightedSequences& data,
   const Index width = colours - 1;
   const Index before = i * width;
   const Index after = codes.cols() - before - width;
-  MultinomialProblem problem{.features = Eigen::MatrixXd(1 + before + after, codes.rows()),
-                             .targets = data.sequences.col(i),
-                             .weights = data.weights,
-                             .classes = colours,
-                             .lambda = lambda,
-                             .constant_lambda = bias_lambda};
-  problem.features << Eigen::RowVectorXd::Ones(codes.rows()), codes.leftCols(before).transpose(),
+  const Index samples = codes.rows();
+  Eigen::MatrixXd features(1 + before + after, samples);
+  features << Eigen::RowVectorXd::Ones(samples), codes.leftCols(before).transpose(),
       codes.rightCols(after).transpose();
-  const MultinomialFit fit = fit_multinomial(problem, tolerance);
+  Eigen::MatrixXd targets = Eigen::MatrixXd::Zero(colours, samples);
+  for (Index m = 0; m < samples; ++m) targets(data.sequences(m, i), m) = 1;
+  MultinomialOptions options{.penalties = Eigen::VectorXd::Constant(features.rows(), lambda),
+                             .gradient_tolerance = tolerance};
+  options.penalties[0] = bias_lambda;
+  const MultinomialFit fit = fit_multinomial(features, targets, data.weights, options);
   const Eigen::MatrixXd basis = zero_sum_basis(colours);
   LbfgsResult result{.x = Eigen::VectorXd(colours * (1 + (data.sequences.cols() - 1) * colours)),
-                     .value = fit.objective,
+                     .value = fit.loss,
                      .iterations = fit.iterations,
                      .converged = fit.converged};
-  result.x.head(colours) = basis * fit.coefficients.row(0).transpose();
+  result.x.head(colours) = fit.coefficients.col(0);
   for (Index k = 0; k < data.sequences.cols() - 1; ++k) {
     Eigen::Map<Eigen::MatrixXd>(result.x.data() + colours * (1 + k * colours), colours, colours) =
-        basis * fit.coefficients.middleRows(1 + k * width, width).transpose() * basis.transpose();
+        fit.coefficients.middleCols(1 + k * width, width) * basis.transpose();
   }
   return result;
 }

@@ -27,16 +27,12 @@ MatrixXd hessian(const MatrixXd& features,
   const Index inputs = features.rows();
   const Index codes = basis.cols();
   MatrixXd h(inputs * codes, inputs * codes);
-  MatrixXd scaled(inputs, features.cols());
+  const MatrixXd mean = p.transpose() * basis;
   for (Index k = 0; k < codes; ++k) {
     for (Index l = 0; l <= k; ++l) {
-      for (Index n = 0; n < features.cols(); ++n) {
-        const double mean_k = basis.col(k).dot(p.col(n));
-        const double mean_l = basis.col(l).dot(p.col(n));
-        const double both = (basis.col(k).array() * basis.col(l).array() * p.col(n).array()).sum();
-        scaled.col(n) = weights[n] * (both - mean_k * mean_l) * features.col(n);
-      }
-      const MatrixXd block = scaled * features.transpose();
+      const VectorXd both = p.transpose() * basis.col(k).cwiseProduct(basis.col(l));
+      const VectorXd s = weights.cwiseProduct(both - mean.col(k).cwiseProduct(mean.col(l)));
+      const MatrixXd block = (features * s.asDiagonal()) * features.transpose();
       for (Index f = 0; f < inputs; ++f) {
         for (Index g = 0; g < inputs; ++g) {
           h(f * codes + k, g * codes + l) = block(f, g);
@@ -62,6 +58,12 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
           "weights",
           static_cast<double>(weights.size()),
           "one for every column of the features");
+  const VectorXd penalties =
+      options.penalties.size() == 0 ? VectorXd::Zero(features.rows()) : options.penalties;
+  require(penalties.size() == features.rows() && penalties.minCoeff() >= 0,
+          "penalties",
+          static_cast<double>(penalties.size()),
+          "a number >= 0 for every feature, or none");
   const MatrixXd basis = zero_sum_basis(targets.rows());
   MatrixXd codes = MatrixXd::Zero(basis.cols(), features.rows());  // W = basis * codes
   const auto log_probabilities = [&](const MatrixXd& c) {
@@ -69,17 +71,25 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     log_softmax_columns(log_p);
     return log_p;
   };
+  // The basis is orthonormal: |W_:f| = |codes_:f|.
+  const auto penalty = [&](const MatrixXd& c) {
+    return 0.5 * penalties.dot(c.colwise().squaredNorm().transpose());
+  };
   MatrixXd log_p = log_probabilities(codes);
   MultinomialFit fit{.coefficients = {}, .loss = cross_entropy(log_p, targets, weights)};
   for (; fit.iterations < options.max_iterations; ++fit.iterations) {
     const MatrixXd p = log_p.array().exp();
     const MatrixXd gradient =
-        basis.transpose() * (p - targets) * weights.asDiagonal() * features.transpose();
+        basis.transpose() * (p - targets) * weights.asDiagonal() * features.transpose() +
+        codes * penalties.asDiagonal();
     if (gradient.cwiseAbs().maxCoeff() < options.gradient_tolerance) {
       fit.converged = true;
       break;
     }
     MatrixXd h = hessian(features, p, weights, basis);
+    for (Index f = 0; f < features.rows(); ++f) {
+      h.diagonal().segment(f * codes.rows(), codes.rows()).array() += penalties[f];
+    }
     constexpr double kFlat = 1e-13;  // relative: a direction this flat is not moved along
     h.diagonal().array() += kFlat * h.trace() / static_cast<double>(h.rows());
     const VectorXd step = h.ldlt().solve(gradient.reshaped());
@@ -92,7 +102,7 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     for (; length > kSmallest; length /= 2) {
       const MatrixXd next = codes - length * step.reshaped(codes.rows(), codes.cols());
       MatrixXd next_log_p = log_probabilities(next);
-      const double loss = cross_entropy(next_log_p, targets, weights);
+      const double loss = cross_entropy(next_log_p, targets, weights) + penalty(next);
       if (loss <= fit.loss - kArmijo * length * slope + kRounding * std::abs(fit.loss)) {
         codes = next;
         log_p = std::move(next_log_p);

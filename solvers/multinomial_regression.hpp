@@ -6,8 +6,10 @@
 
 namespace attica {
 
-/// Stopping of the search.
+/// Penalties, and stopping of the search.
 struct MultinomialOptions {
+  /// (penalties_f/2) sum_a W_af^2 is added for every feature f; empty: none
+  Eigen::VectorXd penalties = {};
   double gradient_tolerance = 1e-11;  ///< largest component of the gradient, in nats
   int max_iterations = 100;
 };
@@ -15,7 +17,7 @@ struct MultinomialOptions {
 struct [[nodiscard]] MultinomialFit {
   /// Logits of a case with features x: coefficients x, columns adding up to 0. @shape{C x d}
   Eigen::MatrixXd coefficients;
-  double loss = 0;  ///< cross-entropy at the optimum, nats
+  double loss = 0;  ///< cross-entropy at the optimum and penalties, nats
   int iterations = 0;
   bool converged = false;
 };
@@ -26,7 +28,7 @@ struct [[nodiscard]] MultinomialFit {
 /// @param features x_n, @shape{d x n}
 /// @param targets  P_an >= 0, columns adding up to 1, @shape{C x n}
 /// @param weights  w_n >= 0, adding up to 1
-/// @throws Error (input) where shapes do not match
+/// @throws Error (input) where shapes do not match, or a penalty is negative
 MultinomialFit fit_multinomial(const Eigen::MatrixXd& features,
                                const Eigen::MatrixXd& targets,
                                const Eigen::VectorXd& weights,

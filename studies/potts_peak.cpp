@@ -27,7 +27,7 @@ Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
 /// The model, sequences to train and to test on.
 struct Truth {
   Truth(const PottsModel& of,
-        const PottsDataOptions& options,
+        const GibbsPoolOptions& options,
         Index test_sequences,
         std::uint64_t seed)
       : model(of),
@@ -48,7 +48,7 @@ class Peak : public Experiment {
  public:
   Peak(const PottsFamily& family, const Configuration& c)
       : truth_([family,
-                options = PottsDataOptions::from(c),
+                options = GibbsPoolOptions::from(c),
                 test_sequences = static_cast<Index>(c.integer("sim.test_sequences")),
                 seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
           return Truth(family.model(0), options, test_sequences, seed);
@@ -291,7 +291,7 @@ std::vector<Parameter> parameters() {
       replicates_parameter(12, "independent data sets at every alpha"),
   };
   all.insert(all.end(), own.begin(), own.end());
-  for (Parameter& p : potts_data_parameters()) all.push_back(std::move(p));
+  for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;
 }
 

@@ -56,3 +56,17 @@ TEST_CASE("fit_multinomial: separable targets do not converge, equal features do
   CHECK_THROWS_WITH(fit_multinomial(twice, MatrixXd::Identity(2, 3), weights),
                     Catch::Contains("targets"));
 }
+
+TEST_CASE("fit_multinomial: a penalty balances the pull of the targets", "[solvers]") {
+  const MatrixXd features = (MatrixXd(2, 3) << 1, 1, 1, -1, 0.5, 2).finished();
+  const MatrixXd targets = (MatrixXd(2, 3) << 1, 0, 1, 0, 1, 0).finished();
+  const VectorXd weights = VectorXd::Constant(3, 1.0 / 3);
+  const VectorXd penalties = (VectorXd(2) << 0.1, 0.3).finished();
+  const MultinomialFit fit = fit_multinomial(features, targets, weights, {.penalties = penalties});
+  CHECK(fit.converged);
+  MatrixXd p = (fit.coefficients * features).array().exp();
+  for (Eigen::Index n = 0; n < 3; ++n) p.col(n) /= p.col(n).sum();
+  const MatrixXd pull = (targets - p) * weights.asDiagonal() * features.transpose();
+  CHECK((pull - fit.coefficients * penalties.asDiagonal()).norm() < 1e-10);
+  CHECK_THROWS(fit_multinomial(features, targets, weights, {.penalties = VectorXd::Ones(3)}));
+}
