@@ -196,8 +196,8 @@ namespace {
 constexpr Index kMostNewtonParameters = 300;
 
 /// The regression of site i on the zero-sum codes of the others. The penalty chooses, among equal
-/// predictions, couplings whose rows and columns add up to 0: W_ij = B Omega_j^T B^T with the norm
-/// of Omega_j.
+/// predictions, couplings whose columns add up to 0, and so do their rows unless the bias is
+/// penalised: W_ij = B Omega_j^T B^T with the norm of Omega_j.
 LbfgsResult newton_site(const WeightedSequences& data,
                         const Eigen::MatrixXd& codes,
                         Index colours,
@@ -216,17 +216,24 @@ LbfgsResult newton_site(const WeightedSequences& data,
   for (Index m = 0; m < samples; ++m) targets(data.sequences(m, i), m) = 1;
   MultinomialOptions options{.penalties = Eigen::VectorXd::Constant(features.rows(), lambda),
                              .gradient_tolerance = tolerance};
-  options.penalties[0] = bias_lambda;
+  // What does not depend on the other colours, k = b + sum_j r_j with r_j the row means of W_ij, is
+  // split between them so that (bias_lambda/2) |b|^2 + (lambda/2) C sum_j |r_j|^2 is least: this is
+  // the penalty of k that remains (0 where either lambda is 0), and the share of the bias.
+  const auto others = static_cast<double>(data.sequences.cols() - 1);
+  options.penalties[0] = 1 / (1 / bias_lambda + others / (lambda * static_cast<double>(colours)));
+  const double bias_share = bias_lambda > 0 ? options.penalties[0] / bias_lambda : 1;
   const MultinomialFit fit = fit_multinomial(features, targets, data.weights, options);
   const Eigen::MatrixXd basis = zero_sum_basis(colours);
   LbfgsResult result{.x = Eigen::VectorXd(colours * (1 + (data.sequences.cols() - 1) * colours)),
                      .value = fit.loss,
                      .iterations = fit.iterations,
                      .converged = fit.converged};
-  result.x.head(colours) = fit.coefficients.col(0);
+  const Eigen::VectorXd constant = fit.coefficients.col(0);
+  result.x.head(colours) = bias_share * constant;
   for (Index k = 0; k < data.sequences.cols() - 1; ++k) {
     Eigen::Map<Eigen::MatrixXd>(result.x.data() + colours * (1 + k * colours), colours, colours) =
-        fit.coefficients.middleCols(1 + k * width, width) * basis.transpose();
+        (fit.coefficients.middleCols(1 + k * width, width) * basis.transpose()).colwise() +
+        (1 - bias_share) / others * constant;
   }
   return result;
 }
