@@ -48,6 +48,12 @@ int finish(const Options& options,
   folder.write("results.csv", results_csv(c.study->name, run.theory, &replicates));
   const CheckRecord verdict = judge_run(run, c, replicates);
   folder.write("check.json", dump(verdict.object, 2) + "\n");
+  if (c.study->files != nullptr) {
+    const Observed observed{.theory = run.theory, .simulation = replicates.curves()};
+    for (const TextFile& file : c.study->files(c.values, observed)) {
+      folder.write(file.name, file.content);
+    }
+  }
 
   std::vector<fs::path> figures;
   try {

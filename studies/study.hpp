@@ -115,6 +115,12 @@ struct ClaimResult {
   std::string detail;  ///< what was found
 };
 
+/// A file of a run's folder that a study writes besides the tables.
+struct TextFile {
+  std::string name;
+  std::string content;
+};
+
 /// Paper, and what of it is used.
 struct Source {
   std::string key;  ///< BibTeX key
@@ -169,6 +175,8 @@ struct Study {
   std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
   /// Optional: exponents that `attica fit` compares with.
   std::vector<ExponentClaim> (*exponents)(const Configuration&) = nullptr;
+  /// Optional: tables in a form that other programs of the field read.
+  std::vector<TextFile> (*files)(const Configuration&, const Observed&) = nullptr;
 };
 
 /// @brief The studies that come with attica, in the order of `attica list`.
