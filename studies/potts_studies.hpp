@@ -13,6 +13,7 @@ Study potts_flow();
 Study potts_peak();
 Study potts_square();
 Study potts_sampler();
+Study potts_alignment();
 Study body4_stairs();
 Study body4_msd();
 

@@ -6,16 +6,37 @@ namespace attica {
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all = {
-      gauss_double_descent(), gauss_lambda(),       gauss_overlaps(),
-      gauss_sizes(),          gauss_flow(),         gauss_sgd(),
-      gauss_sgd_steady(),     gauss_sgd_data(),     potts_loss(),
-      potts_couplings(),      potts_flow(),         potts_learning(),
-      potts_peak(),           potts_square(),       potts_sampler(),
-      body4_stairs(),         body4_msd(),          bigrams_regularisation(),
-      bigrams_flow(),         bigrams_sign(),       bigrams_boosting(),
-      bigrams_recursion(),    bigrams_floor(),      bigrams_softmax(),
-      bigrams_complexity(),   bigrams_vocabulary(), bigrams_large(),
-      bigrams_transfer(),     bigrams_stability()};
+      gauss_double_descent(),
+      gauss_lambda(),
+      gauss_overlaps(),
+      gauss_sizes(),
+      gauss_flow(),
+      gauss_sgd(),
+      gauss_sgd_steady(),
+      gauss_sgd_data(),
+      potts_loss(),
+      potts_couplings(),
+      potts_flow(),
+      potts_learning(),
+      potts_peak(),
+      potts_square(),
+      potts_sampler(),
+      potts_alignment(),
+      body4_stairs(),
+      body4_msd(),
+      bigrams_regularisation(),
+      bigrams_flow(),
+      bigrams_sign(),
+      bigrams_boosting(),
+      bigrams_recursion(),
+      bigrams_floor(),
+      bigrams_softmax(),
+      bigrams_complexity(),
+      bigrams_vocabulary(),
+      bigrams_large(),
+      bigrams_transfer(),
+      bigrams_stability(),
+  };
   return all;
 }
 

@@ -1,6 +1,7 @@
 // What the studies of interactions beyond pairs refuse, and what their theory says.
 
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/body_setup.hpp"
@@ -76,4 +77,24 @@ TEST_CASE("body_model: random parts come from the seed alone", "[studies]") {
   };
   CHECK(weight(1) == weight(1));
   CHECK(weight(1) != weight(2));
+}
+
+TEST_CASE("potts-alignment: bad input names its key or its line", "[studies]") {
+  const auto file = [](const std::string& text) {
+    std::string path = std::string(ATTICA_BINARY_DIR) + "/alignment_study_test.aln";
+    std::ofstream(path) << text;
+    return Value(path);
+  };
+  const auto refused = [](const Table& assignments, const char* text) {
+    CHECK_THROWS_WITH(build(potts_alignment(), assignments), Catch::Contains(text));
+  };
+  refused({{"model.file", "/nowhere.fa"}}, "'model.file'");
+  refused({{"model.file", file("AC\nACD\n")}}, ":2: a sequence of 3 letters");
+  refused({{"model.file", file("A\nC\n")}}, "2 to ");
+  const std::string wide(100000, 'A');
+  refused({{"model.file", file(wide + '\n' + wide + '\n')}}, "(100000 columns)");
+  refused({{"model.file", file("AC\nAC\n")}, {"model.alphabet", "A"}}, "'model.alphabet'");
+  refused({{"model.file", file("AC\nAC\nAD\n")}, {"sim.held_out", 0.9}}, "'sim.held_out'");
+  const auto experiment = build(potts_alignment(), {{"model.file", file("ABX\nACC\n")}});
+  CHECK(experiment->warnings().size() == 1);
 }

@@ -1,0 +1,357 @@
+/// @file
+/// @brief Study potts-alignment: general couplings and factored attention on a user's sequence
+/// alignment.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "attica/core/alignment.hpp"
+#include "attica/core/error.hpp"
+#include "attica/sim/coupling_scores.hpp"
+#include "attica/studies/potts_setup.hpp"
+#include "attica/studies/potts_studies.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+Point model_point(const char* model) { return {{"model", model}}; }
+
+Series constant(const std::string& name, const Point& point, double value) {
+  return {name, point, "none", {0}, {value}};
+}
+
+/// Rows of the alignment with their weights, which add up to `effective`.
+struct Sample {
+  WeightedSequences data;  ///< weights adding up to 1
+  double effective = 0;
+};
+
+Sample sample(const Sequences& all, const std::vector<Index>& rows, double identity) {
+  Sample s{.data = {.sequences = all(rows, Eigen::all), .weights = {}}};
+  s.data.weights = sequence_weights(s.data.sequences, identity);
+  s.effective = s.data.weights.sum();
+  s.data.weights /= s.effective;
+  return s;
+}
+
+/// Weighted mean of -ln p(s_i | rest) over held-out sequences and sites.
+double general_loss(const PseudoLikelihoodFit& fit, const WeightedSequences& data) {
+  MatrixXd log_p;
+  double sum = 0;
+  for (Index m = 0; m < data.sequences.rows(); ++m) {
+    fit.logits(data.sequences.row(m).data(), log_p);
+    log_softmax_columns(log_p);
+    for (Index i = 0; i < log_p.cols(); ++i)
+      sum -= data.weights[m] * log_p(data.sequences(m, i), i);
+  }
+  return sum / static_cast<double>(data.sequences.cols());
+}
+
+/// One curve per site i, over the sites j > i. Sites count from 1.
+void add_scores(const MatrixXd& scores, const char* model, std::vector<Series>& series) {
+  for (Index i = 0; i + 1 < scores.rows(); ++i) {
+    Series row{.name = "score", .point = model_point(model), .x_name = "j", .x = {}, .y = {}};
+    row.point.emplace_back("i", static_cast<double>(i + 1));
+    for (Index j = i + 1; j < scores.cols(); ++j) {
+      row.x.push_back(static_cast<double>(j + 1));
+      row.y.push_back(scores(i, j));
+    }
+    series.push_back(std::move(row));
+  }
+}
+
+class AlignmentFits : public Experiment {
+ public:
+  AlignmentFits(Alignment alignment, const Configuration& c)
+      : alignment_(std::move(alignment)),
+        identity_(c.real("model.identity")),
+        lambda_(c.real("sim.lambda")),
+        bias_lambda_(c.real("sim.bias_lambda")),
+        held_out_(std::llround(c.real("sim.held_out") *
+                               static_cast<double>(alignment_.sequences.rows()))),
+        search_({.gradient_tolerance = c.real("sim.tolerance")}) {}
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override { return {}; }
+
+  Table diagnostics() const override {
+    return {{"sequences", static_cast<std::int64_t>(alignment_.sequences.rows())},
+            {"sites", static_cast<std::int64_t>(alignment_.sequences.cols())},
+            {"colours", static_cast<std::int64_t>(alignment_.colours())},
+            {"unknown_letters", alignment_.unknown}};
+  }
+
+  std::vector<std::string> warnings() const override {
+    if (alignment_.unknown == 0) return {};
+    return {fmt::format("{} letters that are not in the alphabet were read as gaps",
+                        alignment_.unknown)};
+  }
+
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      outcomes.push_back(one(piece, piece.first_replicate + r));
+    }
+    return outcomes;
+  }
+
+ private:
+  Outcome one(const Piece& piece, std::uint64_t replicate) const {
+    const auto [train, test] = split({.seed = piece.seed,
+                                      .id = StreamId::minibatch,
+                                      .point = piece.stream_point,
+                                      .replicate = replicate});
+    const Index colours = alignment_.colours();
+    const PseudoLikelihoodFit general =
+        fit_pseudo_likelihood(train.data, colours, lambda_, search_, bias_lambda_);
+    const FactoredRegressionFit factored =
+        fit_factored_regression(train.data, colours, lambda_, bias_lambda_, search_);
+
+    Outcome outcome;
+    std::vector<Series>& s = outcome.series;
+    const BiasedAttention independent =
+        independent_sites(train.data, colours, 1 / (1 + train.effective));
+    const auto add_losses = [&](const std::string& name, const WeightedSequences& data) {
+      s.push_back(
+          constant(name, model_point("independent"), pseudo_likelihood_loss(independent, data)));
+      s.push_back(
+          constant(name, model_point("factored"), pseudo_likelihood_loss(factored.model, data)));
+      s.push_back(constant(name, model_point("general"), general_loss(general, data)));
+    };
+    add_losses("train_loss", train.data);
+    if (held_out_ > 0) add_losses("held_out_loss", test.data);
+    s.push_back(constant("effective_sequences", {}, train.effective));
+    const auto sites = static_cast<double>(alignment_.sequences.cols());
+    const auto free = static_cast<double>(colours - 1);  // what the softmax sees of C numbers
+    s.push_back(constant("parameters", model_point("independent"), sites * free));
+    s.push_back(constant("parameters",
+                         model_point("factored"),
+                         sites * free + sites * (sites - 1) + free * free - 1));
+    s.push_back(constant(
+        "parameters", model_point("general"), sites * free + sites * (sites - 1) * free * free));
+    const MatrixXd of_general = average_product_corrected(coupling_norms(general));
+    const MatrixXd of_factored =
+        average_product_corrected(coupling_norms(factored.model.attention));
+    const double correlation = rank_correlation(pairs(of_general), pairs(of_factored));
+    if (std::isfinite(correlation)) s.push_back(constant("rank_correlation", {}, correlation));
+    add_scores(of_general, "general", s);
+    add_scores(of_factored, "factored", s);
+    const auto not_converged = [&](const char* model) {
+      outcome.status = "not converged";
+      outcome.failed = true;
+      outcome.message = fmt::format("the fit of the {} model did not converge", model);
+    };
+    if (!general.converged) not_converged("general");
+    if (!factored.converged) not_converged("factored");
+    return outcome;
+  }
+
+  /// Training and held-out sequences, by a random order.
+  std::pair<Sample, Sample> split(const StreamAddress& address) const {
+    RandomStream stream(address);
+    std::vector<Index> order(static_cast<std::size_t>(alignment_.sequences.rows()));
+    std::iota(order.begin(), order.end(), Index{0});
+    for (std::size_t k = order.size() - 1; k > 0; --k) {
+      std::swap(order[k], order[stream.below(k + 1)]);
+    }
+    const std::vector<Index> test(order.begin(), order.begin() + held_out_);
+    const std::vector<Index> train(order.begin() + held_out_, order.end());
+    return {sample(alignment_.sequences, train, identity_),
+            test.empty() ? Sample{} : sample(alignment_.sequences, test, identity_)};
+  }
+
+  Alignment alignment_;
+  double identity_;
+  double lambda_;
+  double bias_lambda_;
+  std::ptrdiff_t held_out_;
+  LbfgsOptions search_;
+};
+
+std::unique_ptr<Experiment> make(Configuration& c) {
+  Alignment alignment = [&] {
+    try {
+      return read_alignment(c.input_file("model.file"), c.text("model.alphabet"));
+    } catch (const Error& error) {
+      if (error.parameter() != "alphabet") throw;
+      throw invalid_parameter("model.alphabet",
+                              c.text("model.alphabet"),
+                              "2 to 64 different printable characters, the first one the gap");
+    }
+  }();
+  // All couplings W_ij of both directions are held at once.
+  constexpr double kMostCouplings = 2e8;
+  const auto colours = static_cast<double>(alignment.colours());
+  const auto sites = static_cast<double>(alignment.sequences.cols());
+  if (sites < 2 || std::pow(sites * colours, 2) > kMostCouplings) {
+    throw invalid_parameter(
+        "model.file",
+        fmt::format("{} ({} columns)", c.text("model.file"), alignment.sequences.cols()),
+        fmt::format("2 to {:.0f} columns with {} colours",
+                    std::floor(std::sqrt(kMostCouplings) / colours),
+                    alignment.colours()));
+  }
+  const auto count = static_cast<double>(alignment.sequences.rows());
+  require(std::round(c.real("sim.held_out") * count) <= count - 2,
+          "sim.held_out",
+          c.real("sim.held_out"),
+          "a share that leaves 2 sequences to train on");
+  return std::make_unique<AlignmentFits>(std::move(alignment), c);
+}
+
+Figure figure(const Configuration& c) {
+  const auto map = [](const std::string& title, const char* model) {
+    return Panel{.kind = PanelKind::heat_map,
+                 .x = {.label = "site {/:Italic j}"},
+                 .y = {.label = "site {/:Italic i}"},
+                 .layers = {{.series = "score", .only = model_point(model)}},
+                 .x_name = "j",
+                 .y_coordinate = "i",
+                 .title = title,
+                 .value = {.label = "score {/:Italic S_{ij}}"}};
+  };
+  return {.name = "potts-alignment",
+          .panels = {map("general couplings", "general"), map("factored attention", "factored")},
+          .columns = 1,
+          .caption = fmt::format(
+              "Coupling scores of the alignment {}: Frobenius norms with average-product "
+              "correction, for general couplings (pseudo-likelihood) and for factored attention. "
+              "Mean over splits into training and held-out sequences.",
+              std::filesystem::path(c.text("model.file")).filename().string())};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (c.real("sim.held_out") == 0) return {};
+  const auto independent = last_values(observed, "held_out_loss", model_point("independent"));
+  std::vector<ClaimResult> results;
+  for (const char* model : {"factored", "general"}) {
+    const auto loss = last_values(observed, "held_out_loss", model_point(model));
+    std::vector<bool> holds;
+    std::string detail = "nats per site, against independent sites:";
+    for (std::size_t k = 0; k < std::min(loss.size(), independent.size()); ++k) {
+      holds.push_back(loss[k] < independent[k]);
+      detail += fmt::format(" {:.4f}/{:.4f}", loss[k], independent[k]);
+    }
+    results.push_back(claim_in_every(
+        fmt::format("{}-uses-context", model),
+        fmt::format("the {} model predicts held-out sites better than independent sites do", model),
+        holds,
+        detail));
+  }
+  return results;
+}
+
+/// scores.csv of the general couplings, scores_factored.csv of factored attention.
+std::vector<TextFile> files(const Configuration& /*c*/, const Observed& observed) {
+  std::vector<TextFile> written;
+  for (const auto& [name, model] :
+       {std::pair{"scores.csv", "general"}, std::pair{"scores_factored.csv", "factored"}}) {
+    TextFile file{.name = name, .content = "i,j,score\n"};
+    for (const ObservedCurve& curve : observed.simulation) {
+      if (curve.mean.name != "score" || curve.mean.point.front().second != CoordinateValue(model)) {
+        continue;
+      }
+      for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+        file.content += fmt::format("{},{},{}\n",
+                                    describe(curve.mean.point.back().second),
+                                    curve.mean.x[k],
+                                    curve.mean.y[k]);
+      }
+    }
+    written.push_back(std::move(file));
+  }
+  return written;
+}
+
+std::vector<Parameter> parameters() {
+  return {
+      {.key = "model.file",
+       .type = ParameterType::file,
+       .fallback = Value("ring.fa"),
+       .meaning = "the alignment: FASTA, A2M, or plain text with one sequence a line"},
+      {.key = "model.alphabet",
+       .type = ParameterType::text,
+       .fallback = Value(std::string(kAminoAcids)),
+       .meaning = "letters of the colours, the first one for gaps; unknown letters become gaps"},
+      {.key = "model.identity",
+       .type = ParameterType::real,
+       .fallback = Value(0.8),
+       .meaning = "sequences that share this part of their sites share their weight; 1: only equal "
+                  "ones do",
+       .range = {.low = 0, .high = 1, .low_open = true}},
+      {.key = "sim.lambda",
+       .type = ParameterType::real,
+       .fallback = Value(0.01),
+       .meaning = "penalty (lambda/2) sum_j |W_ij|^2 on the mean loss of every site i",
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sim.bias_lambda",
+       .type = ParameterType::real,
+       .fallback = Value(0.001),
+       .meaning = "penalty (bias_lambda/2) |b_i|^2 on the fields of every site i",
+       .range = {.low = 0, .low_open = true}},
+      {.key = "sim.held_out",
+       .type = ParameterType::real,
+       .fallback = Value(0.1),
+       .meaning = "share of the sequences that is not trained on but predicted",
+       .range = {.low = 0, .high = 1, .high_open = true}},
+      {.key = "sim.tolerance",
+       .type = ParameterType::real,
+       .fallback = Value(1e-4),
+       .meaning = "both fits end when no component of the gradient is larger",
+       .range = {.low = 0, .low_open = true}},
+      replicates_parameter(1, "splits into training and held-out sequences"),
+  };
+}
+
+}  // namespace
+
+Study potts_alignment() {
+  return {
+      .name = "potts-alignment",
+      .question =
+          "Which sites of a sequence family are coupled, and does one matrix of values "
+          "serve all pairs?",
+      .neglects =
+          "there is no theory of a user's data; the claims are inequalities on held-out "
+          "sequences",
+      .parameters = parameters(),
+      .series = {{"held_out_loss", "ε", "-ln p(s_i | rest) of held-out sequences, nats per site"},
+                 {"train_loss", "ε_train", "the same of the sequences trained on"},
+                 {"effective_sequences", "M_eff", "sum of the weights of the training sequences"},
+                 {"parameters",
+                  "n",
+                  "free parameters of the model, without what no data determine"},
+                 {"score",
+                  "S_ij",
+                  "Frobenius norm of the couplings of sites i < j with average-product correction"},
+                 {"rank_correlation", "ρ", "Spearman's correlation of the two models' scores"}},
+      .presets = {{"quick", "the defaults, on a small alignment with known couplings", {}},
+                  {"paper", "five splits", {{"sim.replicates", 5}}}},
+      .sources =
+          {{"ekeberg2013improved",
+            "Improved contact prediction in proteins: Using pseudolikelihoods to infer Potts "
+            "models",
+            "M. Ekeberg, C. Lövkvist, Y. Lan, M. Weigt, E. Aurell",
+            2013,
+            "1211.1281",
+            "pseudo-likelihood, sequence weights, Frobenius scores"},
+           potts_source("factored attention as a Potts model")},
+      .make = make,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .files = files,
+  };
+}
+
+}  // namespace attica
