@@ -120,7 +120,7 @@ TEST_CASE("potts-couplings: attention is the couplings, and 8 % off is found",
           "[agreement][potts]") {
   // The margin is 5 % of the largest coupling.
   const Study study = potts_couplings();
-  StudyRun run(study, {{"sim.replicates", 10}, {"sim.starts", 4}});
+  StudyRun run(study, {{"sim.replicates", 30}, {"sim.starts", 4}});
   CHECK(run.points() == Verdict::agree);
   CHECK(claim(run, "couplings-found") == Verdict::agree);
   run.scale_theory("coupling", 1.08);
