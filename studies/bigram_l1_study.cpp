@@ -43,7 +43,8 @@ std::vector<std::map<std::string, double>> mean_field(const BigramSetup& setup, 
   const auto record = [&](const auto& field) {
     values.push_back({{"excess_loss", field.excess_loss()},
                       {"distance_V", field.distance_v2()},
-                      {"distance_A", field.distance_a2()}});
+                      {"distance_A", field.distance_a2()},
+                      {"noise_V", field.noise_v()}});
   };
   std::int64_t step = 0;
   if (!l1) {
@@ -140,6 +141,8 @@ class Regularisation : public Experiment {
         for (std::size_t k = 0; k < values.size(); ++k) {
           p.series.y.push_back(values[k].at(name));
           p.compared.push_back(p.series.x[k] >= aligned);
+          // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
+          p.finite_size.push_back(name == "distance_V" ? 0.5 * values[k].at("noise_V") : 0);
         }
         result.predictions.push_back(std::move(p));
       }
@@ -211,13 +214,12 @@ Figure regularisation_figure(const Configuration&) {
 
 std::vector<AgreementRule> regularisation_agreement(const Configuration&) {
   constexpr double kMargin = 0.05;
-  constexpr double kValueNoise = 0.6;  // V's noise has the leading-order covariance alone
-  // The mean field leaves out the sum of the entries off the support, which in training brings the
-  // column sums back to 1: about 15 % of the loss with l1, ½ (s-1)² |μ|².
-  constexpr double kLoss = 0.25;
+  // Column sums s fluctuate along one run, which adds ½ Var(s) |μ|² to the mean loss: 4 % at the
+  // default settings (measured at another seed), not part of the mean field.
+  constexpr double kLoss = 0.1;
   return {{.series = "excess_loss", .relative = kLoss},
-          {.series = "distance_V", .relative = kValueNoise},
-          {.series = "distance_A", .relative = 2 * kMargin}};
+          {.series = "distance_V", .relative = kMargin},
+          {.series = "distance_A", .relative = kMargin}};
 }
 
 std::vector<ClaimResult> regularisation_claims(const Configuration&, const Observed& observed) {
@@ -362,8 +364,8 @@ Study bigrams_regularisation() {
   return {.name = "bigrams-regularisation",
           .question = "What does an l1 penalty on attention buy once the signal has grown?",
           .neglects =
-              "run-to-run differences at the end of boosting, covariance of the gradient "
-              "noise beyond leading order",
+              "run-to-run differences at the end of boosting, fluctuations of column sums, "
+              "covariance of V's noise beyond leading order",
           .parameters = bigram_parameters({.l1 = kLambda,
                                            .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
                                            .replicates = 30}),

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
 #include "attica/theory/bigram_population.hpp"
+#include "attica/theory/bigram_recursion.hpp"
 
 namespace attica {
 namespace {
@@ -31,21 +33,14 @@ class Softmax : public Experiment {
 
   TheoryResult theory(TheoryGrid) const override {
     // Linear attention by discrete steps of the four-variable system, standard start: d = 0.
-    const BigramConstants k = constants(setup_.model);
+    BigramRecursion whole(
+        setup_.model, {eta_flow_, eta_flow_}, std::numeric_limits<double>::infinity());
     Prediction linear = bigram_prediction("alpha_A", {{"attention", "linear"}}, "step");
-    double alpha_v = 0;
-    double alpha_a = 0;
     std::int64_t step = 0;
     for (const std::int64_t next : setup_.steps) {
-      for (; step < next; ++step) {
-        const double nbar = 1 / k.context + alpha_a * alpha_a * k.k_q;
-        const double k_v = alpha_v * alpha_v * k.k_p;
-        const double v = alpha_v + eta_flow_ * (1 / k.context + k.k_q * alpha_a - nbar * alpha_v);
-        alpha_a += eta_flow_ * (k.k_p * alpha_v - k_v * alpha_a);
-        alpha_v = v;
-      }
+      for (; step < next; ++step) whole.step();
       linear.series.x.push_back(static_cast<double>(step));
-      linear.series.y.push_back(alpha_a);
+      linear.series.y.push_back(whole.signals().alpha_a);
     }
     // Softmax follows it up to a relative error of α_A T/Q; twice that is allowed, while it is
     // small.
@@ -53,7 +48,8 @@ class Softmax : public Experiment {
     softmax.series.point = {{"attention", "softmax"}};
     constexpr double kEarly = 0.2;
     for (const double a : linear.series.y) {
-      const double relative = a * k.context / static_cast<double>(setup_.model.sparsity());
+      const double relative = a * static_cast<double>(setup_.model.context()) /
+                              static_cast<double>(setup_.model.sparsity());
       softmax.finite_size.push_back(2 * relative * a);
       softmax.compared.push_back(relative <= kEarly);
     }

@@ -44,6 +44,47 @@ VectorXd frozen_noise(const BigramModel& model, const VectorXd& off_support, dou
   return sigma2;
 }
 
+/// E g³ of a sample's gradient g_t = (V δ_{x_t})·r at a position off the support, given the last
+/// token k, for V = μ1ᵀ + α_V (P - μ1ᵀ).
+///
+/// For ξ = V δ_n the residual along ξ is ξ·r = Σ_t a_t f(x_t) + s ξ·μ - ξ_y, f(x) = ξ·V δ_x. The
+/// next token follows position j with probability q_j; all other positions are independent of it,
+/// with mean 0, variance (n_k - a_j²) E f² and third moment Σ_{i≠j} a_i³ E f³.
+double noise_third_moment(const BigramModel& model,
+                          double alpha_v,
+                          Index k,
+                          const std::vector<double>& support,
+                          double sum,
+                          double norm2) {
+  const VectorXd& mu = model.stationary();
+  const MatrixXd centred = alpha_v * (model.transition().colwise() - mu);  // columns V δ_n
+  const std::vector<double>& weights = model.attention()[static_cast<std::size_t>(k)].weights;
+  double cubes = 0;
+  for (const double a : support) cubes += a * a * a;
+  double third = 0;
+  for (Index n = 0; n < mu.size(); ++n) {
+    const VectorXd xi = centred.col(n);
+    const VectorXd f = centred.transpose() * xi;
+    const double f2 = mu.dot(f.cwiseAbs2());
+    const double f3 = mu.dot(f.array().cube().matrix());
+    const double shift = sum * xi.dot(mu);
+    // Moments of ξ_y given the token at position j.
+    const VectorXd y1 = model.transition().transpose() * xi;
+    const VectorXd y2 = model.transition().transpose() * xi.cwiseAbs2();
+    const VectorXd y3 = model.transition().transpose() * xi.array().cube().matrix();
+    for (std::size_t j = 0; j < support.size(); ++j) {
+      const double a = support[j];
+      const VectorXd c = (a * f.array() + shift).matrix();
+      const double z1 = mu.dot(c - y1);
+      const double z3 = mu.dot((c.array().cube() - 3 * c.array().square() * y1.array() +
+                                3 * c.array() * y2.array() - y3.array())
+                                   .matrix());
+      third += mu[n] * weights[j] * (z3 + 3 * z1 * (norm2 - a * a) * f2 + (cubes - a * a * a) * f3);
+    }
+  }
+  return third;
+}
+
 /// Solves for the floor: `second_moment(σ², zero fraction out)` is E x² of an entry off the
 /// support.
 template <class Moment>
@@ -112,37 +153,43 @@ void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const 
   target[low + 1] += share * mass;
 }
 
-void SoftThresholdChain::start(double variance, double threshold) {
+void SoftThresholdChain::start(double mean, double variance, double threshold) {
   law_.setZero();
   const double deviation = std::sqrt(variance);
   for (Index i = 0; i < law_.size(); ++i) {
     const double x = position(i);
-    const double mass = deviation > 0 ? normal_cdf((x + spacing_ / 2) / deviation) -
-                                            normal_cdf((x - spacing_ / 2) / deviation)
+    const double mass = deviation > 0 ? normal_cdf((x - mean + spacing_ / 2) / deviation) -
+                                            normal_cdf((x - mean - spacing_ / 2) / deviation)
                                       : static_cast<double>(i == half_);
     law_[std::abs(x) < threshold ? half_ : i] += mass;
   }
 }
 
-void SoftThresholdChain::step(double contraction, double noise, double shrink) {
+void SoftThresholdChain::step(const ChainStep& step) {
   VectorXd next = VectorXd::Zero(law_.size());
   double added_variance = 0;  // by sharing mass between grid points
   for (Index i = 0; i < law_.size(); ++i) {
     if (law_[i] == 0) continue;
-    const double x = contraction * position(i);
+    const double x = step.contraction * position(i) + step.drift;
     const double share = x / spacing_ - std::floor(x / spacing_);
     added_variance += law_[i] * share * (1 - share) * spacing_ * spacing_;
     deposit(next, x, law_[i]);
   }
   const double deviation =
-      std::sqrt(std::max(noise * noise - added_variance - spacing_ * spacing_ / 12, 0.0));
+      std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
   constexpr double kKernelReach = 6;
   const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
-  VectorXd kernel(2 * width + 1);
+  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness.
+  const double skewness = deviation > 0 ? step.third / (deviation * deviation * deviation) : 0;
+  const auto edgeworth = [&](double z) {
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
+  };
+  VectorXd kernel(2 * width + 1);  // reversed: entry width - j is the mass of a push by j cells
   for (Index j = -width; j <= width; ++j) {
     const double x = static_cast<double>(j) * spacing_;
-    kernel[j + width] = deviation > 0 ? normal_cdf((x + spacing_ / 2) / deviation) -
-                                            normal_cdf((x - spacing_ / 2) / deviation)
+    kernel[width - j] = deviation > 0 ? edgeworth((x + spacing_ / 2) / deviation) -
+                                            edgeworth((x - spacing_ / 2) / deviation)
                                       : static_cast<double>(j == 0);
   }
   law_.setZero();
@@ -155,10 +202,16 @@ void SoftThresholdChain::step(double contraction, double noise, double shrink) {
     const double x = position(i);
     // The part of the cell x ± spacing/2 that lies within ± shrink.
     const double inside =
-        shrink > 0 ? std::clamp((shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0) : 0;
+        step.shrink > 0 ? std::clamp((step.shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0) : 0;
     zero_fraction_ += inside * mass;
-    deposit(law_, soft(x, shrink), mass);
+    deposit(law_, soft(x, step.shrink), mass);
   }
+}
+
+double SoftThresholdChain::mean() const {
+  double sum = 0;
+  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i);
+  return sum;
 }
 
 double SoftThresholdChain::second_moment() const {
@@ -182,7 +235,9 @@ L1Floor l1_floor_chain(const BigramModel& model, double eta_a, double lambda, do
     SoftThresholdChain chain(noise / kPointsPerNoise, kReachDeviations * spread);
     // Relaxation takes 1/(η K_V) steps; without noise-free start the law forgets it in ten of them.
     const auto steps = static_cast<int>(std::ceil(10 / (eta_a * k_v)));
-    for (int n = 0; n < steps; ++n) chain.step(1 - eta_a * k_v, noise, eta_a * lambda);
+    for (int n = 0; n < steps; ++n) {
+      chain.step({.contraction = 1 - eta_a * k_v, .noise = noise, .shrink = eta_a * lambda});
+    }
     zeros = chain.zero_fraction();
     return chain.second_moment();
   });
@@ -223,7 +278,7 @@ L1MeanField::L1MeanField(const BigramModel& model,
     for (const double w : q.weights) {
       column.support.push_back((1 - start.alpha_a) / t + start.alpha_a * w);
     }
-    column.off.start(variance, threshold);
+    column.off.start((1 - start.alpha_a) / t, variance, threshold);
     columns_.push_back(std::move(column));
   }
 }
@@ -239,8 +294,9 @@ AttentionSums L1MeanField::sums() const {
       sums.norm2[k] += column.support[j] * column.support[j] + column.support_variance;
       sums.overlap[k] += weights[j] * column.support[j];
     }
-    sums.norm2[k] += static_cast<double>(model_->context() - static_cast<Index>(weights.size())) *
-                     column.off.second_moment();
+    const auto others = static_cast<double>(model_->context() - static_cast<Index>(weights.size()));
+    sums.sum[k] += others * column.off.mean();
+    sums.norm2[k] += others * column.off.second_moment();
   }
   return sums;
 }
@@ -287,12 +343,20 @@ void L1MeanField::step() {
     const double noise = eta * std::sqrt(s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
     Column& column = columns_[static_cast<std::size_t>(k)];
     const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    const double drift = eta * (kv * a.sum[k] - kvp) / static_cast<double>(model_->context());
     for (std::size_t j = 0; j < weights.size(); ++j) {
-      column.support[j] -= eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
+      column.support[j] += drift - eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
     }
     const double keep = 1 - eta * kv;
     column.support_variance = keep * keep * column.support_variance + noise * noise;
-    column.off.step(keep, noise, eta * lambda_);
+    const double third =
+        -std::pow(eta, 3) / std::pow(mu[k] * batch_, 2) *
+        noise_third_moment(*model_, alpha_v_, k, column.support, a.sum[k], a.norm2[k]);
+    column.off.step({.contraction = keep,
+                     .drift = drift,
+                     .noise = noise,
+                     .third = third,
+                     .shrink = eta * lambda_});
   }
   const double keep_v = 1 - rates_.value * nbar;
   alpha_v_ += rates_.value * (obar - nbar * alpha_v_);

@@ -5,12 +5,16 @@
 ///
 /// Off the support all entries of a column are exchangeable chains
 ///
-///     x <- soft((1 - η K_V) x + η σ z, η λ),   soft(x, h) = sign(x) max(|x| - h, 0),
+///     x <- soft((1 - η K_V) x + η (K_V s - K_VP)/T + η σ z, η λ),
+///     soft(x, h) = sign(x) max(|x| - h, 0),
 ///
-/// with the gradient noise σ. Their stationary second moment sets the floor of ‖A - Q‖²_μ that SGD
-/// cannot go below, and by how much l1 lowers it. On the support the penalty shifts by -λ/K_V. The
-/// chain is propagated as a probability vector on a grid: no sampling. Proximal l1 training:
-/// Ren, Wang, Lee 2024 (arXiv:2410.23438); the analysis of the noise: docs/bigrams.md.
+/// with the gradient noise σ and the column's sum s. Drift, of order 1/T, and the noise's skewness
+/// matter for their sum alone, (T-Q) E x in s: skewed noise has as many small pushes one way as it
+/// has large ones the other way, and the threshold takes the small ones off. Their stationary
+/// second moment sets the floor of ‖A - Q‖²_μ that SGD cannot go below, and by how much l1 lowers
+/// it. On the support the penalty shifts by -λ/K_V. The chain is propagated as a probability vector
+/// on a grid: no sampling. Proximal l1 training: Ren, Wang, Lee 2024 (arXiv:2410.23438); the
+/// analysis of the noise: docs/bigrams.md.
 
 #include <Eigen/Core>
 #include <vector>
@@ -24,6 +28,15 @@ namespace attica {
 /// c = λ/√(K D), D = η σ².
 double l1_second_moment(double k_v, double lambda, double diffusion);
 
+/// One step of a chain.
+struct ChainStep {
+  double contraction = 1;  ///< 1 - η K_V
+  double drift = 0;
+  double noise = 0;   ///< standard deviation
+  double third = 0;   ///< third cumulant of the noise
+  double shrink = 0;  ///< η λ
+};
+
 /// @brief Law of one chain, on a grid symmetric about 0.
 class SoftThresholdChain {
  public:
@@ -31,12 +44,12 @@ class SoftThresholdChain {
   /// @param reach largest |x| represented
   SoftThresholdChain(double spacing, double reach);
 
-  /// @brief Starts from a normal law of this variance with everything below `threshold` set to 0.
-  void start(double variance, double threshold);
-  /// @brief One step: contraction (1 - rate K_V), noise of standard deviation `noise`, soft
-  /// threshold at `shrink`.
-  void step(double contraction, double noise, double shrink);
+  /// @brief Starts from a normal law with everything below `threshold` set to 0.
+  void start(double mean, double variance, double threshold);
+  /// @brief Noise is normal with the first Edgeworth correction.
+  void step(const ChainStep& step);
 
+  double mean() const;
   double second_moment() const;
   /// @brief Probability of being exactly zero after the last step.
   double zero_fraction() const { return zero_fraction_; }
@@ -85,6 +98,7 @@ class L1MeanField {
 
   double k_v() const;
   double alpha_v() const { return alpha_v_; }
+  double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
   double distance_v2() const;
   double distance_a2() const;
   double excess_loss() const;

@@ -10,10 +10,15 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-BigramRecursion::BigramRecursion(const BigramModel& model, const BigramRates& rates, double batch)
+BigramRecursion::BigramRecursion(const BigramModel& model,
+                                 const BigramRates& rates,
+                                 double batch,
+                                 double alpha_v)
     : model_(&model),
       rates_(rates),
       batch_(batch),
+      mismatch_(VectorXd::Zero(model.tokens())),
+      alpha_v_(alpha_v),
       noise_a_(VectorXd::Zero(model.tokens())),
       psp_(model.transition() * model.covariance() * model.transition().transpose()),
       shape_v_(model.covariance() / model.covariance().trace()) {
@@ -26,6 +31,7 @@ BigramRecursion::BigramRecursion(const BigramModel& model,
                                  const MatrixXd& value)
     : BigramRecursion(model, rates, batch) {
   mean_value_ = value;
+  mismatch_ = value * model.stationary() - model.stationary();
 }
 
 VectorXd BigramRecursion::norms() const {
@@ -73,18 +79,20 @@ void BigramRecursion::step() {
     cross = 2 * alpha_v_ * psp_;
   }
 
-  MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
-  VectorXd sigma2(mu.size());
-  for (Index k = 0; k < mu.size(); ++k) {
-    const MatrixXd r = model_->covariance() + n[k] * s_v - o[k] * cross;
-    sigma2[k] = s_v.cwiseProduct(r).sum();
-    r_v += mu[k] * n[k] * r;
-  }
+  // R_k = m mᵀ + Σ + n_k S_V - o_k (C + Cᵀ), m = Vμ - μ: its trace with S_V, and Σ_k μ_k n_k R_k.
+  const VectorXd sigma2 =
+      (mismatch_.dot(s_v * mismatch_) + s_v.cwiseProduct(model_->covariance()).sum() +
+       s_v.squaredNorm() * n.array() - s_v.cwiseProduct(cross).sum() * o.array())
+          .matrix();
+  const VectorXd weight = mu.cwiseProduct(n);
+  const MatrixXd r_v = nbar * (mismatch_ * mismatch_.transpose() + model_->covariance()) +
+                       weight.dot(n) * s_v - weight.dot(o) * cross;
 
   if (mean_value_) {
     MatrixXd& v = *mean_value_;
     v -= rates_.value *
-         (nbar * (v.colwise() - mu) - obar * (model_->transition().colwise() - mu)).eval();
+         (nbar * (v.colwise() - (mu + mismatch_)) - obar * (model_->transition().colwise() - mu))
+             .eval();
   } else {
     alpha_v_ += rates_.value * (1 / t + alpha_a_ * model_->k_q() - nbar * alpha_v_);
   }
@@ -101,8 +109,8 @@ void BigramRecursion::step() {
 
 BigramSignals BigramRecursion::signals() const {
   BigramSignals s{.alpha_v = k_vp() / model_->k_p(), .alpha_a = alpha_a_, .d_v = 0, .d_a = 0};
-  // The mean's part of ‖V - μ1ᵀ - α_V (P - μ1ᵀ)‖²_μ, on the set V μ = μ.
-  s.d_v = mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + noise_v_;
+  // The mean's part of ‖V - μ1ᵀ - α_V (P - μ1ᵀ)‖²_μ.
+  s.d_v = mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + noise_v_ + mismatch_.squaredNorm();
   s.d_a = model_->stationary().dot(noise_a_);
   return s;
 }
@@ -110,7 +118,7 @@ BigramSignals BigramRecursion::signals() const {
 double BigramRecursion::excess_loss() const {
   const VectorXd& mu = model_->stationary();
   return 0.5 * (mu.dot(norms()) * k_v() - 2 * mu.dot(overlaps()) * k_vp() +
-                mu.dot(model_->attention_norm2()) * model_->k_p());
+                mu.dot(model_->attention_norm2()) * model_->k_p() + mismatch_.squaredNorm());
 }
 
 double BigramRecursion::distance_v2() const { return k_v() - 2 * k_vp() + model_->k_p(); }
@@ -118,6 +126,41 @@ double BigramRecursion::distance_v2() const { return k_v() - 2 * k_vp() + model_
 double BigramRecursion::distance_a2() const {
   const VectorXd& mu = model_->stationary();
   return mu.dot(norms() - 2 * overlaps() + model_->attention_norm2());
+}
+
+MatrixXd averaged_over_amplitudes(
+    const BigramModel& model,
+    const BigramRates& rates,
+    double batch,
+    std::span<const std::int64_t> steps,
+    const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read) {
+  const BoostingTheory boosting(constants(model), rates);
+  const double snr = boosting.snr(model.kappa_v(), batch);
+  // Roots of He_5 = z (z⁴ - 10 z² + 15) and their weights for the standard normal law.
+  const double root10 = std::sqrt(10.0);
+  const double inner = std::sqrt(5 - root10);
+  const double outer = std::sqrt(5 + root10);
+  const double inner_weight = (7 + 2 * root10) / 60;
+  const double outer_weight = (7 - 2 * root10) / 60;
+  const double middle_weight = 8.0 / 15;
+  MatrixXd mean;
+  for (const auto& [z, weight] : {std::pair{0.0, middle_weight},
+                                  {inner, inner_weight},
+                                  {-inner, inner_weight},
+                                  {outer, outer_weight},
+                                  {-outer, outer_weight}}) {
+    const double start =
+        rates.value / (static_cast<double>(model.context()) * boosting.omega()) * z / snr;
+    BigramRecursion recursion(model, rates, batch, start);
+    std::int64_t step = 0;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      for (; step < steps[k]; ++step) recursion.step();
+      const Eigen::RowVectorXd row = read(recursion);
+      if (mean.size() == 0) mean = MatrixXd::Zero(static_cast<Index>(steps.size()), row.size());
+      mean.row(static_cast<Index>(k)) += weight * row;
+    }
+  }
+  return mean;
 }
 
 }  // namespace attica

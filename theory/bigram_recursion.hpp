@@ -9,19 +9,29 @@
 /// limit; d_V comes out up to twice too large for N = 3. Derivation: docs/bigrams.md.
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 
 #include "attica/core/bigram_model.hpp"
 #include "attica/theory/bigram_flow.hpp"
 
 namespace attica {
 
-/// @brief The recursion from the standard start, or from a general mean V with uniform A.
+/// @brief The recursion from uniform A and V = μ1ᵀ + α_V (P - μ1ᵀ), or a general V.
 class BigramRecursion {
  public:
-  /// @param batch B > 0, need not be whole
-  BigramRecursion(const BigramModel& model, const BigramRates& rates, double batch);
-  /// @param value the start of V; its mean is then kept as a matrix and only the noise is in d_V
+  /// @param batch B > 0, need not be whole; infinite: whole steps of descent without noise, for
+  /// which the four numbers are exact
+  /// @param alpha_v the start of α_V, 0 for the standard start
+  BigramRecursion(const BigramModel& model,
+                  const BigramRates& rates,
+                  double batch,
+                  double alpha_v = 0);
+  /// @param value the start of V, 1ᵀV = 1ᵀ; its mean is then kept as a matrix and only the noise is
+  /// in d_V. Vμ need not be μ: the hat gradients leave it, and its mismatch adds ½|Vμ - μ|² to the
+  /// loss and |Vμ - μ|² to d_V and ‖V - P‖²
   BigramRecursion(const BigramModel& model,
                   const BigramRates& rates,
                   double batch,
@@ -32,6 +42,7 @@ class BigramRecursion {
   /// @brief d_V counts the noise; for a matrix start also the mean's remainder.
   BigramSignals signals() const;
   double k_v() const;
+  double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
   double excess_loss() const;
   double distance_v2() const;  ///< ‖V - P‖²_μ
   double distance_a2() const;  ///< ‖A - Q‖²_μ
@@ -46,6 +57,7 @@ class BigramRecursion {
   BigramRates rates_;
   double batch_;
   std::optional<Eigen::MatrixXd> mean_value_;  ///< empty: μ1ᵀ + α_V (P - μ1ᵀ)
+  Eigen::VectorXd mismatch_;                   ///< Vμ - μ
   double alpha_v_ = 0;
   double alpha_a_ = 0;
   double noise_v_ = 0;       ///< d_V of the noise
@@ -53,5 +65,19 @@ class BigramRecursion {
   Eigen::MatrixXd psp_;      ///< P Σ Pᵀ
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
 };
+
+/// @brief Averages over runs of what a recursion gives, for a boosted amplitude that differs from
+/// run to run: factor 1 + z/snr with z normal, snr of `BoostingTheory`, five nodes of Gauss-Hermite
+/// quadrature. The recursion itself is the run of the mean amplitude; where it is not linear in it
+/// (saturation) the mean of runs differs by O(1/snr²). Spread over runs at V = μ1ᵀ is put into the
+/// start, α_V(0) = (η_V/Tω) z/snr: right after the boosting stage, too much before.
+/// @param read columns of numbers of a recursion that stands at one of the rising `steps`
+/// @return one row per step
+Eigen::MatrixXd averaged_over_amplitudes(
+    const BigramModel& model,
+    const BigramRates& rates,
+    double batch,
+    std::span<const std::int64_t> steps,
+    const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read);
 
 }  // namespace attica

@@ -180,13 +180,14 @@ TEST_CASE("bigram l1: stationary second moment, closed form against chain and li
   CHECK(l1_second_moment(0.01, 1, 1e-4) == Approx(1e-8 / 2).epsilon(0.02));  // D²/(2λ²)
   // Without l1 the chain is a Gaussian autoregression with variance noise²/(1 - contraction²).
   SoftThresholdChain chain(1.0 / 8, 30);
-  for (int n = 0; n < 400; ++n) chain.step(0.95, 1, 0);
+  for (int n = 0; n < 400; ++n) chain.step({.contraction = 0.95, .noise = 1});
   CHECK(chain.second_moment() == Approx(1 / (1 - 0.95 * 0.95)).epsilon(5e-3));
   // Small steps: the closed form.
   constexpr double kEta = 0.01;
   constexpr double kLambda = 0.3;
   SoftThresholdChain slow(kEta / 8, 0.6);
-  for (int n = 0; n < 2000; ++n) slow.step(1 - kEta, kEta, kEta * kLambda);
+  for (int n = 0; n < 2000; ++n)
+    slow.step({.contraction = 1 - kEta, .noise = kEta, .shrink = kEta * kLambda});
   CHECK(slow.second_moment() == Approx(l1_second_moment(1, kLambda, kEta)).epsilon(0.1));
 }
 
