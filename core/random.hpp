@@ -45,8 +45,6 @@ class RandomStream {
   /// @param n number of values, n >= 1
   std::uint64_t below(std::uint64_t n);
 
-  /// @brief out[i] = bits()
-  void fill_bits(std::span<std::uint64_t> out);
   /// @brief out[i] = uniform()
   void fill_uniform(std::span<double> out);
   /// @brief out[i] = normal()
@@ -65,6 +63,23 @@ class RandomStream {
   alignas(64) std::array<double, kBatch> normals_{};
   std::size_t next_word_ = kBatch;
   std::size_t next_normal_ = kBatch;
+};
+
+/// @brief Many random bits at a time, for inner loops in which a word of RandomStream is too dear:
+/// Philox4x32-10 on 32-bit words in vector lanes.
+///
+/// Two words of the stream are its key and the upper half of its counter; the lower half runs. Out
+/// of every eight blocks come first their lower 64 bits, then their upper ones.
+class BulkBits {
+ public:
+  explicit BulkBits(RandomStream& stream);
+  /// @param out a multiple of 16 words
+  void fill(std::span<std::uint64_t> out);
+
+ private:
+  std::uint64_t key_;
+  std::uint64_t stream_;  ///< upper half of the counter
+  std::uint64_t block_ = 0;
 };
 
 /// @brief One Philox4x64-10 block, for known-answer tests.

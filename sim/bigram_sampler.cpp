@@ -14,8 +14,17 @@ using Eigen::Index;
 namespace {
 
 constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
-constexpr double kCells = 65536;
-constexpr std::size_t kPerWord = sizeof(std::uint64_t) / sizeof(Token);
+constexpr std::uint32_t kCells = 65536;
+constexpr std::size_t kBlock = 512;  // cells at a time, in first-level cache
+
+/// A block of random cells.
+std::array<std::uint16_t, kBlock> draw_cells(BulkBits& bits) {
+  std::array<std::uint64_t, kBlock * sizeof(std::uint16_t) / sizeof(std::uint64_t)> words{};
+  bits.fill(words);
+  std::array<std::uint16_t, kBlock> cells{};
+  std::memcpy(cells.data(), words.data(), sizeof(words));
+  return cells;
+}
 
 }  // namespace
 
@@ -29,15 +38,20 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
     sum += law[n];
     cumulative_.push_back(std::min(sum, 1.0));
     borders_.push_back(
-        static_cast<std::uint16_t>(std::min(std::floor(cumulative_.back() * kCells), kCells - 1)));
+        static_cast<Cell>(std::min(std::floor(cumulative_.back() * kCells), kCells - 1.0)));
   }
   constexpr double kEqual = 1e-15;
-  if (law.maxCoeff() - law.minCoeff() <= kEqual) {
-    uniform_ = static_cast<std::uint32_t>(law.size());
-    // F(n) = (n+1)/N to the last digit, as the whole-number arithmetic of `fill` has it.
-    for (std::size_t n = 0; n < cumulative_.size(); ++n) {
-      cumulative_[n] = static_cast<double>(n + 1) / static_cast<double>(law.size());
-    }
+  if (law.maxCoeff() - law.minCoeff() > kEqual) return;
+  uniform_ = static_cast<Cell>(law.size());
+  // As many tokens out of a cell as leave at most one in 64 to be redrawn.
+  constexpr std::uint32_t kMostRejected = kCells / 64;
+  std::uint32_t outcomes = uniform_;
+  reject_ = static_cast<Cell>(kCells % outcomes);
+  for (int digits = 2; outcomes * uniform_ <= kCells && uniform_ > 1; ++digits) {
+    outcomes *= uniform_;
+    if (kCells % outcomes > kMostRejected) continue;
+    digits_ = digits;
+    reject_ = static_cast<Cell>(kCells % outcomes);
   }
 }
 
@@ -47,43 +61,71 @@ Token TokenLaw::invert(double u) const {
 }
 
 void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
-  if (uniform_ == 0 && cumulative_.size() >= kMostCounted) {
+  if (uniform_ > 0) {
+    fill_uniform(tokens, stream);
+  } else if (cumulative_.size() < kMostCounted) {
+    fill_counting(tokens, stream);
+  } else {
     for (Token& token : tokens) token = draw(stream);
-    return;
   }
-  constexpr std::size_t kBlock = 256;  // tokens at a time, in registers and first-level cache
-  std::array<std::uint64_t, kBlock / kPerWord> words{};
-  std::array<std::uint16_t, kBlock> cells{};
-  std::array<std::uint16_t, kBlock> token{};
-  std::array<std::uint16_t, kBlock> undecided{};
-  for (std::size_t start = 0; start < tokens.size(); start += kBlock) {
-    const std::size_t size = std::min(kBlock, tokens.size() - start);
-    stream.fill_bits(std::span(words).first((size + kPerWord - 1) / kPerWord));
-    std::memcpy(cells.data(), words.data(), sizeof(words));
-    if (uniform_ > 0) {
-      // Cell c is [c, c+1) N/2^16 in units of tokens: decided unless a whole number lies inside.
-      const std::uint32_t last = static_cast<std::uint32_t>(kCells) - uniform_;
+}
+
+void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const {
+  BulkBits bits(stream);
+  const auto digits = static_cast<std::size_t>(digits_);
+  // Digit j of cell i goes to position j kBlock + i of a stretch of `digits` blocks.
+  for (std::size_t start = 0; start < tokens.size(); start += digits * kBlock) {
+    const std::span<Token> stretch =
+        tokens.subspan(start, std::min(digits * kBlock, tokens.size() - start));
+    const std::array<Cell, kBlock> first = draw_cells(bits);
+    std::array<Cell, kBlock> rest = first;
+    std::array<Token, kBlock> token{};
+    for (std::size_t j = 0; j < digits; ++j) {
       for (std::size_t i = 0; i < kBlock; ++i) {
-        const std::uint32_t product = cells[i] * uniform_;
-        token[i] = static_cast<std::uint16_t>(product >> 16U);
-        undecided[i] = static_cast<std::uint16_t>((product & 0xFFFFU) > last);
+        const std::uint32_t product = std::uint32_t{rest[i]} * uniform_;
+        token[i] = static_cast<Token>(product >> 16U);
+        rest[i] = static_cast<Cell>(product);
       }
-    } else {
-      token.fill(0);
-      undecided.fill(0);
-      for (const std::uint16_t border : borders_) {
-        for (std::size_t i = 0; i < kBlock; ++i) {
-          token[i] = static_cast<std::uint16_t>(token[i] + (cells[i] >= border));
-          undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cells[i] == border));
+      if (j * kBlock >= stretch.size()) continue;
+      std::copy_n(token.begin(),
+                  std::min(kBlock, stretch.size() - j * kBlock),
+                  stretch.begin() + static_cast<std::ptrdiff_t>(j * kBlock));
+    }
+    // A few in a thousand: looked for 32 at a time.
+    constexpr std::size_t kLook = 32;
+    for (std::size_t look = 0; look < kBlock; look += kLook) {
+      Cell least = rest[look];
+      for (std::size_t i = look; i < look + kLook; ++i) least = std::min(least, rest[i]);
+      if (least >= reject_) continue;
+      for (std::size_t i = look; i < look + kLook; ++i) {
+        if (rest[i] >= reject_) continue;
+        for (std::size_t at = i; at < stretch.size(); at += kBlock) {
+          stretch[at] = static_cast<Token>(stream.below(uniform_));
         }
       }
     }
+  }
+}
+
+void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
+  BulkBits bits(stream);
+  std::array<Token, kBlock> token{};
+  std::array<std::uint16_t, kBlock> undecided{};
+  for (std::size_t start = 0; start < tokens.size(); start += kBlock) {
+    const std::size_t size = std::min(kBlock, tokens.size() - start);
+    const std::array<Cell, kBlock> cells = draw_cells(bits);
+    token.fill(0);
+    undecided.fill(0);
+    for (const Cell border : borders_) {
+      for (std::size_t i = 0; i < kBlock; ++i) {
+        token[i] = static_cast<Token>(token[i] + (cells[i] >= border));
+        undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cells[i] == border));
+      }
+    }
     std::copy_n(token.begin(), size, tokens.begin() + static_cast<std::ptrdiff_t>(start));
-    std::uint16_t any = 0;
-    for (std::size_t i = 0; i < kBlock; ++i) any = static_cast<std::uint16_t>(any | undecided[i]);
-    for (std::size_t i = 0; any != 0 && i < size; ++i) {
+    for (std::size_t i = 0; i < size; ++i) {
       if (undecided[i] == 0) continue;
-      tokens[start + i] = invert((static_cast<double>(cells[i]) + stream.uniform()) / kCells);
+      tokens[start + i] = invert((cells[i] + stream.uniform()) / kCells);
     }
   }
 }

@@ -17,10 +17,14 @@ using Token = std::uint16_t;
 
 /// @brief Independent draws from a discrete law, many at a time.
 ///
-/// A token needs 16 random bits: it is the number of cell borders floor(2^16 F(n)) at or below
-/// them, counted without branches (a product if all tokens are equally likely). Only where the bits
-/// name a cell that holds a border of the law are more bits drawn, so that the law is exact to
-/// 2^-53. Laws of more than 64 tokens are inverted one by one.
+/// If all N tokens are equally likely, a cell of 16 random bits gives d of them, N^d <= 2^16: the
+/// digits of floor(cell N^d / 2^16) to base N, by d products. The cells whose product ends below
+/// 2^16 mod N^d are redrawn, so that the law is exact (Brackett-Rozinsky and Lemire 2024,
+/// arXiv:2408.06213).
+///
+/// Otherwise a cell gives one token: the number of borders floor(2^16 F(n)) at or below it, counted
+/// without branches. Only where a cell holds a border of the law are more bits drawn: the law is
+/// exact to 2^-53. Laws of more than 64 tokens are inverted one by one.
 class TokenLaw {
  public:
   /// @param law probabilities > 0 that sum to 1
@@ -30,11 +34,16 @@ class TokenLaw {
   Token draw(RandomStream& stream) const { return invert(stream.uniform()); }
 
  private:
+  using Cell = std::uint16_t;
   Token invert(double u) const;
+  void fill_uniform(std::span<Token> tokens, RandomStream& stream) const;
+  void fill_counting(std::span<Token> tokens, RandomStream& stream) const;
 
-  std::uint32_t uniform_ = 0;           ///< N if all tokens are equally likely
-  std::vector<double> cumulative_;      ///< F(0) .. F(N-2)
-  std::vector<std::uint16_t> borders_;  ///< floor(2^16 F(n))
+  Cell uniform_ = 0;                ///< N if all tokens are equally likely
+  int digits_ = 1;                  ///< tokens out of one cell
+  Cell reject_ = 0;                 ///< cells whose product ends below it are redrawn
+  std::vector<double> cumulative_;  ///< F(0) .. F(N-2)
+  std::vector<Cell> borders_;       ///< floor(2^16 F(n))
 };
 
 /// @brief Draws sequences of a model.

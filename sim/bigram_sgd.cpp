@@ -32,36 +32,66 @@ struct Lanes {
   }
 };
 
-constexpr Index kMostScattered = 32;  // tokens for which comparing beats indexing in scatter
-constexpr Index kMostGathered = 8;    // and in gather
+constexpr Index kMostScattered = 48;  // tokens for which comparing beats indexing in scatter
+#ifdef __AVX512F__
+constexpr Index kMostPermuted = 32;  // tokens whose w fits two registers, for gather
+#else
+constexpr Index kMostPermuted = 0;
+#endif
+constexpr Index kMostCompared = 8;  // tokens for which comparing beats indexing in gather
+
+/// u[n] += Σ_t a[t] 1{x[t] = n} for n = first .. first + Count - 1, whole lanes of t only.
+template <class Real, int Count>
+void scatter_tokens(const Real* a, const Token* x, Index length, Index first, Real* u) {
+  using L = Lanes<Real>;
+  typename L::Reals partial[Count] = {};
+  for (Index t = 0; t + L::kCount <= length; t += L::kCount) {
+    typename L::Wholes x0;
+    typename L::Reals a0;
+    L::load(x + t, x0);
+    std::memcpy(&a0, a + t, sizeof(a0));
+    x0 -= static_cast<typename L::Whole>(first);
+    for (int n = 0; n < Count; ++n) partial[n] = x0 == n ? partial[n] + a0 : partial[n];
+  }
+  for (int n = 0; n < Count; ++n) {
+    for (Index lane = 0; lane < L::kCount; ++lane) u[n] += partial[n][lane];
+  }
+}
 
 /// u[n] = Σ_t a[t] 1{x[t] = n}.
 template <class Real>
 void scatter(const Real* a, std::span<const Token> x, Eigen::Matrix<Real, -1, 1>& u) {
-  using L = Lanes<Real>;
-  const auto tokens = static_cast<typename L::Whole>(u.size());
   const auto length = static_cast<Index>(x.size());
   u.setZero();
   Index t = 0;
-  if (tokens <= kMostScattered) {
-    typename L::Reals partial[kMostScattered] = {};
-    const typename L::Reals zero = {};
-    for (; t + 2 * L::kCount <= length; t += 2 * L::kCount) {
-      typename L::Wholes x0;
-      typename L::Wholes x1;
-      typename L::Reals a0;
-      typename L::Reals a1;
-      L::load(x.data() + t, x0);
-      L::load(x.data() + t + L::kCount, x1);
-      std::memcpy(&a0, a + t, sizeof(a0));
-      std::memcpy(&a1, a + t + L::kCount, sizeof(a1));
-      for (typename L::Whole n = 0; n < tokens; ++n) {
-        partial[n] += (x0 == n ? a0 : zero) + (x1 == n ? a1 : zero);
+  if (u.size() <= kMostScattered) {
+    // Sums of up to 24 tokens stay in registers.
+    for (Index n = 0; n < u.size();) {
+      const auto sums = [&]<int Count>() {
+        scatter_tokens<Real, Count>(a, x.data(), length, n, u.data() + n);
+        n += Count;
+      };
+      switch (std::min<Index>(u.size() - n, 24)) {
+        case 24:
+          sums.template operator()<24>();
+          break;
+        case 20:
+        case 21:
+        case 22:
+        case 23:
+          sums.template operator()<20>();
+          break;
+        default:
+          if (u.size() - n >= 8) {
+            sums.template operator()<8>();
+          } else if (u.size() - n >= 3) {
+            sums.template operator()<3>();
+          } else {
+            sums.template operator()<1>();
+          }
       }
     }
-    for (Index n = 0; n < u.size(); ++n) {
-      for (Index lane = 0; lane < L::kCount; ++lane) u[n] += partial[n][lane];
-    }
+    t = length - length % Lanes<Real>::kCount;
   }
   for (; t < length; ++t) u[x[static_cast<std::size_t>(t)]] += a[t];
 }
@@ -72,17 +102,31 @@ void gather(const Eigen::Matrix<Real, -1, 1>& w, std::span<const Token> x, Real*
   using L = Lanes<Real>;
   const auto tokens = static_cast<typename L::Whole>(w.size());
   const auto length = static_cast<Index>(x.size());
-  Index t = 0;
-  if (tokens <= kMostGathered) {
-    const typename L::Reals zero = {};
+  const auto add = [&](const auto& look_up) {
+    Index t = 0;
     for (; t + L::kCount <= length; t += L::kCount) {
       typename L::Wholes x0;
       typename L::Reals sum;
       L::load(x.data() + t, x0);
       std::memcpy(&sum, g + t, sizeof(sum));
-      for (typename L::Whole n = 0; n < tokens; ++n) sum += x0 == n ? zero + w[n] : zero;
+      sum += look_up(x0);
       std::memcpy(g + t, &sum, sizeof(sum));
     }
+    return t;
+  };
+  Index t = 0;
+  const typename L::Reals zero = {};
+  if (w.size() <= kMostPermuted && w.size() <= 2 * L::kCount) {
+    typename L::Reals table[2] = {};
+    std::memcpy(table, w.data(), static_cast<std::size_t>(w.size()) * sizeof(Real));
+    t = add(
+        [&](const typename L::Wholes& x0) { return __builtin_shuffle(table[0], table[1], x0); });
+  } else if (w.size() <= kMostCompared) {
+    t = add([&](const typename L::Wholes& x0) {
+      typename L::Reals value = zero;
+      for (typename L::Whole n = 0; n < tokens; ++n) value = x0 == n ? zero + w[n] : value;
+      return value;
+    });
   }
   for (; t < length; ++t) g[t] += w[x[static_cast<std::size_t>(t)]];
 }

@@ -237,9 +237,16 @@ class Complexity : public Experiment {
     // Far below what theory says is needed: T/8 from scratch, √T after transfer.
     const double first = transfer ? std::sqrt(t) : t / 8;
     constexpr int kBatches = 28;  // up to 2^7 times the first one
+    // Every search has a grid of its own: on a common one the medians over searches would sit on
+    // its lattice, up to half a step (9 %) off, whatever the number of searches.
+    RandomStream dither({.seed = piece.seed,
+                         .id = StreamId::model,
+                         .point = piece.stream_point + 1000,
+                         .replicate = r});
+    const double offset = dither.uniform();
     Search result;
     for (int b = 0; b < kBatches && !piece.stop.stop_requested(); ++b) {
-      setup.batch = std::round(first * std::pow(kBatchRatio, b));
+      setup.batch = std::round(first * std::pow(kBatchRatio, b + offset));
       std::vector<double> samples;
       int failures = 0;
       double most = 0;
@@ -333,7 +340,7 @@ std::vector<ExponentClaim> complexity_exponents(const Configuration&) {
            .only = {{"mode", "scratch"}},
            .exponent = kScratch,
            .upper_bound = true,
-           .meaning = "boosting: T times log T, a local exponent of 1.14 at these T",
+           .meaning = "boosting: T times log T, an exponent of 1.18 over T = 250 .. 2000",
            .cap_series = "samples_cap"},
           {.name = "transfer",
            .series = "samples_to_error",
@@ -410,7 +417,7 @@ Study bigrams_complexity() {
   constexpr double kEta = 0.4;
   constexpr double kLambda = 0.03;
   std::vector<Parameter> parameters = bigram_parameters(
-      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 24});
+      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 20});
   parameters.push_back(theta_parameter());
   parameters.push_back({.key = "model.correlation",
                         .type = ParameterType::real,
@@ -428,9 +435,11 @@ Study bigrams_complexity() {
                         .fallback = Value(std::int64_t{80}),
                         .meaning = "most steps with l1",
                         .range = {.low = 1, .high = 1e9}});
+  // Of four sizes, the slope without one of them leaves the interval of all in 15 % of runs even
+  // for an exact power law (normal medians: |z| > 1.6 twice); of seven, in 4 %.
   parameters.push_back({.key = "sweep.size",
                         .type = ParameterType::integer,
-                        .fallback = Value(List{500, 1000, 2000, 4000}),
+                        .fallback = Value(List{250, 350, 500, 700, 1000, 1400, 2000}),
                         .meaning = "context lengths T; they take the place of context",
                         .list = true,
                         .range = {.low = 2, .high = 1e8}});
@@ -446,7 +455,7 @@ Study bigrams_complexity() {
           .neglects = "everything but the scaling: bounds on exponents are tested, not values",
           .parameters = std::move(parameters),
           .series = std::move(series),
-          .presets = {{"quick", "the defaults: T = 500 to 4000, surrogate", {}},
+          .presets = {{"quick", "the defaults: T = 250 to 2000, surrogate", {}},
                       {"paper",
                        "T = 500 to 32000",
                        {{"sweep.size", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},

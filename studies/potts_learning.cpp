@@ -146,6 +146,19 @@ Figure figure(const Configuration& /*c*/) {
               "where the two are compared."};
 }
 
+std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
+  std::vector<ExponentClaim> claims;
+  for (const char* model : {"factored", "general"}) {
+    claims.push_back({.name = model,
+                      .series = "excess_loss",
+                      .x_name = "samples",
+                      .only = of_model(model),
+                      .exponent = -1,
+                      .meaning = "leading order for many samples: the 1/M tail"});
+  }
+  return claims;
+}
+
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // What the leading order leaves out is of relative order (rank / M)^(1/2) x a small factor.
   return {{.series = "excess_loss", .relative = 0.15}};
@@ -199,6 +212,7 @@ Study potts_learning() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
+      .exponents = exponents,
   };
 }
 
