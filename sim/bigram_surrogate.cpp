@@ -93,12 +93,16 @@ void BigramSurrogate::refresh() {
   trace_s_ = s_v_.cwiseProduct(model_->covariance()).sum();
   trace_ss_ = s_v_.squaredNorm();
   trace_sc_ = s_v_.cwiseProduct(cross_).sum();
+  const VectorXd v = v_ * mu;
+  value_value_ = v.dot(s_v_ * v);
+  value_mean_ = v.dot(s_v_ * mu);
   mean_mean_ = mu.dot(s_v_ * mu);
-  // Σ_k μ_k n_k R_k, with m_k = (s_k - 1) μ because V μ = μ.
+  // Σ_k μ_k n_k R_k, with m_k = s_k v - μ.
   const VectorXd weight = mu.cwiseProduct(sums_.norm2);
-  MatrixXd r_v = weight.dot((sums_.sum.array() - 1).square().matrix()) * mu * mu.transpose() +
-                 weight.sum() * model_->covariance() + weight.dot(sums_.norm2) * s_v_ -
-                 weight.dot(sums_.overlap) * cross_;
+  MatrixXd r_v = weight.dot(sums_.sum.cwiseAbs2()) * v * v.transpose() -
+                 weight.dot(sums_.sum) * (v * mu.transpose() + mu * v.transpose()) +
+                 weight.sum() * (mu * mu.transpose()) + weight.sum() * model_->covariance() +
+                 weight.dot(sums_.norm2) * s_v_ - weight.dot(sums_.overlap) * cross_;
   constexpr double kJitter = 1e-12;  // R_v has the null vector 1 while the column sums are 1
   r_v.diagonal().array() += kJitter * r_v.trace();
   factor_ = Eigen::LLT<MatrixXd>(r_v).matrixL();
@@ -114,9 +118,9 @@ void BigramSurrogate::step() {
   const double b = sizes_.batch;
   std::vector<ColumnStep> columns(static_cast<std::size_t>(n));
   for (Index k = 0; k < n; ++k) {
-    const double s = sums_.sum[k] - 1;
-    const double sigma2 =
-        s * s * mean_mean_ + trace_s_ + sums_.norm2[k] * trace_ss_ - sums_.overlap[k] * trace_sc_;
+    const double s = sums_.sum[k];
+    const double sigma2 = s * s * value_value_ - 2 * s * value_mean_ + mean_mean_ + trace_s_ +
+                          sums_.norm2[k] * trace_ss_ - sums_.overlap[k] * trace_sc_;
     columns[static_cast<std::size_t>(k)] = {
         .keep = 1 - sizes_.eta_a * now.k_v,
         .k_v = now.k_v,
@@ -132,8 +136,9 @@ void BigramSurrogate::step() {
   noise.colwise() -= (noise * mu).eval();
   noise.rowwise() -= noise.colwise().mean().eval();
   update_columns(columns);
-  v_ -= sizes_.eta_v * (nbar * (v_.colwise() - mu) - obar * (model_->transition().colwise() - mu) +
-                        noise / std::sqrt(b))
+  const VectorXd mean = v_ * mu;  // the hat gradients leave it
+  v_ -= sizes_.eta_v * (nbar * (v_.colwise() - mean) -
+                        obar * (model_->transition().colwise() - mu) + noise / std::sqrt(b))
                            .eval();
   ++steps_;
 }

@@ -63,6 +63,8 @@ class BigramSurrogate : public BigramTrainer {
   double trace_s_ = 0;      ///< tr S_V Σ
   double trace_ss_ = 0;     ///< tr S_V²
   double trace_sc_ = 0;     ///< tr S_V (C + Cᵀ)
+  double value_value_ = 0;  ///< vᵀ S_V v, v = V μ
+  double value_mean_ = 0;   ///< vᵀ S_V μ
   double mean_mean_ = 0;    ///< μᵀ S_V μ
 };
 

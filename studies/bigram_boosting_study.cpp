@@ -110,11 +110,8 @@ class Boosting : public Experiment {
     const auto steps = static_cast<Eigen::Index>(setup_.steps.size());
     Eigen::ArrayX3d tally = Eigen::ArrayX3d::Zero(steps, 3);
     for (int member = 0; member < kGroup; ++member) {
-      const auto trainer = make_trainer(setup_,
-                                        BigramAlgorithm::sgd_hat,
-                                        stationary_value(setup_.model),
-                                        piece,
-                                        run_number(piece, r, member));
+      const auto trainer = make_trainer(
+          setup_, BigramAlgorithm::sgd_hat, setup_.start, piece, run_number(piece, r, member));
       bool crossed = false;
       for (Eigen::Index k = 0; k < steps; ++k) {
         while (trainer->steps() < setup_.steps[static_cast<std::size_t>(k)]) trainer->step();
@@ -236,11 +233,8 @@ class Sign : public Experiment {
       double successes = 0;
       int undecided = 0;
       for (int member = 0; member < kGroup; ++member) {
-        const auto trainer = make_trainer(setup,
-                                          BigramAlgorithm::sgd_hat,
-                                          stationary_value(setup.model),
-                                          piece,
-                                          run_number(piece, r, member));
+        const auto trainer = make_trainer(
+            setup, BigramAlgorithm::sgd_hat, setup.start, piece, run_number(piece, r, member));
         double alpha = 0;
         while (std::abs(alpha) < theta_ && static_cast<double>(trainer->steps()) < cap) {
           trainer->step();

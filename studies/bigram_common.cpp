@@ -26,6 +26,17 @@ std::string whole_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+BigramAlgorithm algorithm_named(const std::string& name) {
+  static const std::map<std::string, BigramAlgorithm> all = {
+      {"sgd_raw", BigramAlgorithm::sgd_raw},
+      {"sgd_projected", BigramAlgorithm::sgd_projected},
+      {"sgd_hat", BigramAlgorithm::sgd_hat},
+      {"l1", BigramAlgorithm::l1},
+      {"l1_sum1", BigramAlgorithm::l1_sum1},
+      {"softmax", BigramAlgorithm::softmax}};
+  return all.at(name);
+}
+
 RandomStream instance_stream(const Configuration& c) {
   return RandomStream(
       {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
@@ -114,7 +125,17 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
            d.surrogate.c_str(),
            "none: real sequences; else population gradient plus Gaussian noise, by storage of A",
            {"none", "dense", "aggregated", "sparse"}),
-      integer("sim.replicates", d.replicates, "independent runs", 1)};
+      integer("sim.replicates", d.replicates, "independent runs", 1),
+      word("sim.algorithm",
+           d.algorithms.front().c_str(),
+           "update rule: plain (sgd_raw), projected (sgd_projected), projected and preconditioned "
+           "(sgd_hat); the latter with soft threshold (l1), under column sums 1 (l1_sum1), or for "
+           "softmax attention (softmax); those that this study knows",
+           d.algorithms),
+      word("sim.start",
+           d.starts.front().c_str(),
+           "start of V: mu 1^T (stationary) or 1 1^T/N (uniform)",
+           d.starts)};
   if (!d.steps.empty()) {
     all.push_back({.key = "sim.steps",
                    .type = ParameterType::integer,
@@ -172,9 +193,21 @@ BigramSetup bigram_setup(const Configuration& c) {
                     .lambda = c.real("sim.l1"),
                     .steps = {},
                     .surrogate = c.text("sim.surrogate"),
+                    .algorithm = algorithm_named(c.text("sim.algorithm")),
+                    .start = {},
                     .warnings = {},
                     .diagnostics = std::move(diagnostics)};
   const BigramModel& model = setup.model;
+  setup.start = c.text("sim.start") == "uniform"
+                    ? Eigen::MatrixXd::Constant(
+                          model.tokens(), model.tokens(), 1 / static_cast<double>(model.tokens()))
+                    : stationary_value(model);
+  if (setup.surrogate != "none" && setup.algorithm != BigramAlgorithm::sgd_hat &&
+      setup.algorithm != BigramAlgorithm::l1) {
+    throw invalid_parameter("sim.surrogate",
+                            setup.surrogate,
+                            "\"none\" with this sim.algorithm: surrogates take hat gradients");
+  }
   if (!model.has_signal()) {
     throw invalid_parameter("model.instance",
                             fmt::format("law with K_P = {:.3g}", model.k_p()),

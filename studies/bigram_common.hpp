@@ -27,6 +27,9 @@ struct BigramDefaults {
   std::vector<std::int64_t> steps = {};  ///< empty: the study records no curve
   std::string surrogate = "none";
   std::int64_t replicates = 20;
+  std::vector<std::string> algorithms = {
+      "sgd_hat"};                                    ///< that the study knows; the first by default
+  std::vector<std::string> starts = {"stationary"};  ///< likewise
 };
 
 /// @brief The parameters `model.*` and `sim.*` of a bigram study.
@@ -40,9 +43,13 @@ struct BigramSetup {
   double lambda = 0;
   std::vector<std::int64_t> steps;
   std::string surrogate;
+  BigramAlgorithm algorithm = BigramAlgorithm::sgd_hat;
+  Eigen::MatrixXd start;  ///< of V
   std::vector<std::string> warnings;
   Table diagnostics;
 
+  /// @brief Vμ - μ of the start; hat gradients leave it as it is.
+  Eigen::VectorXd mismatch() const { return start * model.stationary() - model.stationary(); }
   BigramStepSizes sizes() const { return {rates.value, rates.attention, batch}; }
 };
 

@@ -33,7 +33,8 @@ class Flow : public Experiment {
   explicit Flow(const Configuration& c)
       : setup_(bigram_setup(c)),
         constants_(constants(setup_.model)),
-        closed_(constants_, setup_.rates) {}
+        closed_(constants_, setup_.rates),
+        mismatch2_(setup_.mismatch().squaredNorm()) {}
 
   TheoryResult theory(TheoryGrid) const override {
     const std::vector<double> times = as_reals(setup_.steps);
@@ -43,11 +44,12 @@ class Flow : public Experiment {
     for (const std::string& name : kNames) {
       Prediction p = bigram_prediction(name, {{"method", "flow"}}, "step");
       p.series.x = times;
-      for (const BigramSignals& s : flow) p.series.y.push_back(read(name, constants_, s));
+      for (const BigramSignals& s : flow) p.series.y.push_back(observed(name, s));
       result.predictions.push_back(std::move(p));
     }
     // The reduction is as exact for whole steps as it is in continuous time.
-    BigramRecursion whole(setup_.model, setup_.rates, std::numeric_limits<double>::infinity());
+    BigramRecursion whole(
+        setup_.model, setup_.rates, std::numeric_limits<double>::infinity(), 0, setup_.mismatch());
     std::vector<Prediction> descent;
     for (const std::string& name : kNames) {
       descent.push_back(bigram_prediction(name, {{"method", "descent"}}, "step"));
@@ -58,7 +60,9 @@ class Flow : public Experiment {
       for (; step < next; ++step) whole.step();
       for (Prediction& p : descent) {
         p.series.x.push_back(static_cast<double>(step));
-        p.series.y.push_back(read(p.series.name, constants_, whole.signals()));
+        p.series.y.push_back(p.series.name == "excess_loss"
+                                 ? whole.excess_loss()
+                                 : read(p.series.name, constants_, whole.signals()));
       }
     }
     for (Prediction& p : descent) result.predictions.push_back(std::move(p));
@@ -113,6 +117,11 @@ class Flow : public Experiment {
     return std::move(curve.signals);
   }
 
+  /// The hat gradients leave Vμ: half its squared distance to μ stays in the loss.
+  double observed(const std::string& name, const BigramSignals& s) const {
+    return read(name, constants_, s) + (name == "excess_loss" ? 0.5 * mismatch2_ : 0);
+  }
+
   MatrixXd uniform() const {
     return MatrixXd::Constant(
         setup_.model.context(), setup_.model.tokens(), 1 / constants_.context);
@@ -120,13 +129,14 @@ class Flow : public Experiment {
 
   void integrate(Outcome& outcome) const {
     const std::vector<double> times = as_reals(setup_.steps);
-    const BigramCurve curve =
-        full_flow(setup_.model, setup_.rates, stationary_value(setup_.model), uniform(), times);
+    const BigramCurve curve = full_flow(setup_.model, setup_.rates, setup_.start, uniform(), times);
     for (const std::string& name : kNames) {
       Series series{name, {{"method", "flow"}}, "step", {}, {}};
       for (std::size_t k = 0; k < curve.signals.size(); ++k) {
         series.x.push_back(times[k]);
-        series.y.push_back(read(name, constants_, curve.signals[k]));
+        BigramSignals s = curve.signals[k];
+        s.d_v -= mismatch2_;
+        series.y.push_back(observed(name, s));
       }
       outcome.series.push_back(std::move(series));
     }
@@ -138,7 +148,7 @@ class Flow : public Experiment {
   }
 
   void descend(Outcome& outcome) const {
-    MatrixXd value = stationary_value(setup_.model);
+    MatrixXd value = setup_.start;
     MatrixXd attention = uniform();
     BigramRecorder recorder(kNames, {{"method", "descent"}});
     std::int64_t step = 0;
@@ -158,6 +168,7 @@ class Flow : public Experiment {
   BigramSetup setup_;
   BigramConstants constants_;
   BoostingTheory closed_;
+  double mismatch2_;  ///< |Vμ - μ|²
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Flow>(c); }
@@ -210,8 +221,9 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 }  // namespace
 
 Study bigrams_flow() {
-  std::vector<Parameter> parameters =
-      bigram_parameters({.steps = geometric_steps(1, 200000, 40), .replicates = 8});
+  std::vector<Parameter> parameters = bigram_parameters({.steps = geometric_steps(1, 200000, 40),
+                                                         .replicates = 8,
+                                                         .starts = {"stationary", "uniform"}});
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back({"alpha_V_linear", "", "sinh law of the boosting stage (theory)"});
   series.push_back({"alpha_A_linear", "", "cosh law of the boosting stage (theory)"});

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -19,7 +20,10 @@ namespace {
 
 constexpr double kTheta = 0.5;  // stage 1 ends at K_V = θ² K_P
 const std::vector<std::string> kNames = {"excess_loss", "distance_V", "distance_A"};
-const char* const kAlgorithms[] = {"sgd_hat", "l1"};
+/// Without and with regularisation, by sim.algorithm.
+std::array<std::string, 2> algorithms(const Configuration& c) {
+  return {"sgd_hat", c.text("sim.algorithm")};
+}
 
 /// Entries below a tenth of a typical weight are zeroed once, before l1 sets in.
 double cut_of(const BigramSetup& setup) {
@@ -71,11 +75,8 @@ Outcome staged_run(const BigramSetup& setup,
                    std::uint64_t replicate,
                    const Record& record,
                    double& final_error) {
-  const auto trainer = make_trainer(setup,
-                                    l1 ? BigramAlgorithm::l1 : BigramAlgorithm::sgd_hat,
-                                    stationary_value(setup.model),
-                                    piece,
-                                    replicate);
+  const auto trainer = make_trainer(
+      setup, l1 ? setup.algorithm : BigramAlgorithm::sgd_hat, setup.start, piece, replicate);
   const BigramTrainingEnd end =
       run_stages(*trainer,
                  {.theta = kTheta,
@@ -124,7 +125,8 @@ ClaimResult missing(const std::string& name, const std::string& statement) {
 
 class Regularisation : public Experiment {
  public:
-  explicit Regularisation(const Configuration& c) : setup_(bigram_setup(c)) {
+  explicit Regularisation(const Configuration& c)
+      : setup_(bigram_setup(c)), algorithms_(algorithms(c)) {
     if (setup_.lambda <= 0) throw invalid_parameter("sim.l1", setup_.lambda, "l1 > 0");
   }
 
@@ -133,8 +135,9 @@ class Regularisation : public Experiment {
     // The end of boosting differs from run to run; its traces are gone after a few times 1/ω.
     const BoostingTheory closed(constants(setup_.model), setup_.rates);
     const double aligned = 5 / closed.omega();
-    for (const char* algorithm : kAlgorithms) {
-      const auto values = mean_field(setup_, algorithm == std::string("l1"));
+    for (const std::string& algorithm : algorithms_) {
+      if (algorithm == "l1_sum1") continue;  // recorded alone
+      const auto values = mean_field(setup_, algorithm == "l1");
       for (const std::string& name : kNames) {
         Prediction p = bigram_prediction(name, {{"algorithm", algorithm}}, "step");
         p.series.x = as_reals(setup_.steps);
@@ -157,7 +160,7 @@ class Regularisation : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const bool l1 = piece.point == 1;
-    const Point point{{"algorithm", kAlgorithms[piece.point]}};
+    const Point point{{"algorithm", algorithms_[piece.point]}};
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       BigramRecorder recorder(kNames, point);
@@ -187,6 +190,7 @@ class Regularisation : public Experiment {
 
  private:
   BigramSetup setup_;
+  std::array<std::string, 2> algorithms_;
 };
 
 std::unique_ptr<Experiment> make_regularisation(Configuration& c) {
@@ -222,10 +226,11 @@ std::vector<AgreementRule> regularisation_agreement(const Configuration&) {
           {.series = "distance_A", .relative = kMargin}};
 }
 
-std::vector<ClaimResult> regularisation_claims(const Configuration&, const Observed& observed) {
+std::vector<ClaimResult> regularisation_claims(const Configuration& c, const Observed& observed) {
+  const std::string l1_name = algorithms(c)[1];
   const ObservedCurve* sgd = find(observed, "distance_A", {{"algorithm", "sgd_hat"}});
-  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", "l1"}});
-  const ObservedCurve* error = find(observed, "rounded_error", {{"algorithm", "l1"}});
+  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", l1_name}});
+  const ObservedCurve* error = find(observed, "rounded_error", {{"algorithm", l1_name}});
   std::vector<ClaimResult> claims;
   const std::string smaller = "final |A-Q|^2 with l1 below a third of that of SGD (medians)";
   if (sgd == nullptr || l1 == nullptr) {
@@ -256,7 +261,7 @@ std::vector<ClaimResult> regularisation_claims(const Configuration&, const Obser
 
 class Vocabulary : public Experiment {
  public:
-  explicit Vocabulary(Configuration& c) {
+  explicit Vocabulary(Configuration& c) : algorithms_(algorithms(c)) {
     for (const std::int64_t tokens : c.integers("sweep.vocabulary")) {
       c.set("model.tokens", tokens, false);
       setups_.push_back(bigram_setup(c));
@@ -265,12 +270,12 @@ class Vocabulary : public Experiment {
 
   TheoryResult theory(TheoryGrid) const override {
     TheoryResult result;
-    for (const char* algorithm : kAlgorithms) {
+    for (const std::string& algorithm : algorithms_) {
+      if (algorithm == "l1_sum1") continue;  // recorded alone
       Prediction p = bigram_prediction("distance_A", {{"algorithm", algorithm}}, "tokens");
       for (const BigramSetup& setup : setups_) {
         p.series.x.push_back(static_cast<double>(setup.model.tokens()));
-        p.series.y.push_back(
-            mean_field(setup, algorithm == std::string("l1")).back().at("distance_A"));
+        p.series.y.push_back(mean_field(setup, algorithm == "l1").back().at("distance_A"));
       }
       result.predictions.push_back(std::move(p));
     }
@@ -298,7 +303,7 @@ class Vocabulary : public Experiment {
           error);
       if (outcome.status == "finished") {
         outcome.series.push_back({"distance_A",
-                                  {{"algorithm", kAlgorithms[l1 ? 1 : 0]}},
+                                  {{"algorithm", algorithms_[l1 ? 1 : 0]}},
                                   "tokens",
                                   {static_cast<double>(setup.model.tokens())},
                                   {last}});
@@ -312,6 +317,7 @@ class Vocabulary : public Experiment {
 
  private:
   std::vector<BigramSetup> setups_;
+  std::array<std::string, 2> algorithms_;
 };
 
 std::unique_ptr<Experiment> make_vocabulary(Configuration& c) {
@@ -337,9 +343,9 @@ std::vector<AgreementRule> vocabulary_agreement(const Configuration&) {
   return {{.series = "distance_A", .relative = kMargin}};
 }
 
-std::vector<ClaimResult> vocabulary_claims(const Configuration&, const Observed& observed) {
+std::vector<ClaimResult> vocabulary_claims(const Configuration& c, const Observed& observed) {
   const ObservedCurve* sgd = find(observed, "distance_A", {{"algorithm", "sgd_hat"}});
-  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", "l1"}});
+  const ObservedCurve* l1 = find(observed, "distance_A", {{"algorithm", algorithms(c)[1]}});
   const std::string statement = "median |A-Q|^2 with l1 below half of that of SGD";
   std::vector<ClaimResult> claims;
   if (sgd == nullptr || l1 == nullptr) return {missing("l1-half", statement)};
@@ -368,7 +374,8 @@ Study bigrams_regularisation() {
               "covariance of V's noise beyond leading order",
           .parameters = bigram_parameters({.l1 = kLambda,
                                            .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
-                                           .replicates = 30}),
+                                           .replicates = 120,
+                                           .algorithms = {"l1", "l1_sum1"}}),
           .series = std::move(series),
           .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2, B = 64", {}},
                       {"paper",
@@ -386,8 +393,11 @@ Study bigrams_regularisation() {
 
 Study bigrams_vocabulary() {
   constexpr double kLambda = 0.02;
-  std::vector<Parameter> parameters =
-      bigram_parameters({.context = 500, .l1 = kLambda, .steps = {600}, .replicates = 30});
+  std::vector<Parameter> parameters = bigram_parameters({.context = 500,
+                                                         .l1 = kLambda,
+                                                         .steps = {600},
+                                                         .replicates = 30,
+                                                         .algorithms = {"l1", "l1_sum1"}});
   parameters.push_back({.key = "sweep.vocabulary",
                         .type = ParameterType::integer,
                         .fallback = Value(List{3, 4, 5}),

@@ -220,7 +220,8 @@ Study bigrams_softmax() {
       bigram_parameters({.context = 200,
                          .batch = 256,
                          .steps = {25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 300, 350, 400},
-                         .replicates = 8});
+                         .replicates = 8,
+                         .algorithms = {"softmax"}});
   parameters.push_back({.key = "sim.eta_flow",
                         .type = ParameterType::real,
                         .fallback = Value(0.02),

@@ -273,11 +273,8 @@ class Complexity : public Experiment {
                                 bool transfer,
                                 const Piece& piece,
                                 std::uint64_t stream) const {
-    const auto trainer = make_trainer(setup,
-                                      BigramAlgorithm::l1,
-                                      transfer ? starts_[size] : stationary_value(setup.model),
-                                      piece,
-                                      stream);
+    const auto trainer =
+        make_trainer(setup, setup.algorithm, transfer ? starts_[size] : setup.start, piece, stream);
     const BoostingTheory closed(constants(setup.model), setup.rates);
     bool reached = false;
     run_stages(*trainer,
@@ -416,8 +413,13 @@ Study bigrams_transfer() {
 Study bigrams_complexity() {
   constexpr double kEta = 0.4;
   constexpr double kLambda = 0.03;
-  std::vector<Parameter> parameters = bigram_parameters(
-      {.eta = kEta, .batch = 256, .l1 = kLambda, .surrogate = "dense", .replicates = 20});
+  std::vector<Parameter> parameters = bigram_parameters({.eta = kEta,
+                                                         .batch = 256,
+                                                         .l1 = kLambda,
+                                                         .surrogate = "dense",
+                                                         .replicates = 20,
+                                                         .algorithms = {"l1", "l1_sum1"},
+                                                         .starts = {"stationary", "uniform"}});
   parameters.push_back(theta_parameter());
   parameters.push_back({.key = "model.correlation",
                         .type = ParameterType::real,

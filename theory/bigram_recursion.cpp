@@ -13,11 +13,12 @@ using Eigen::VectorXd;
 BigramRecursion::BigramRecursion(const BigramModel& model,
                                  const BigramRates& rates,
                                  double batch,
-                                 double alpha_v)
+                                 double alpha_v,
+                                 const VectorXd& mismatch)
     : model_(&model),
       rates_(rates),
       batch_(batch),
-      mismatch_(VectorXd::Zero(model.tokens())),
+      mismatch_(mismatch.size() > 0 ? mismatch : VectorXd::Zero(model.tokens())),
       alpha_v_(alpha_v),
       noise_a_(VectorXd::Zero(model.tokens())),
       psp_(model.transition() * model.covariance() * model.transition().transpose()),
@@ -121,7 +122,9 @@ double BigramRecursion::excess_loss() const {
                 mu.dot(model_->attention_norm2()) * model_->k_p() + mismatch_.squaredNorm());
 }
 
-double BigramRecursion::distance_v2() const { return k_v() - 2 * k_vp() + model_->k_p(); }
+double BigramRecursion::distance_v2() const {
+  return k_v() - 2 * k_vp() + model_->k_p() + mismatch_.squaredNorm();
+}
 
 double BigramRecursion::distance_a2() const {
   const VectorXd& mu = model_->stationary();
@@ -132,6 +135,7 @@ MatrixXd averaged_over_amplitudes(
     const BigramModel& model,
     const BigramRates& rates,
     double batch,
+    const VectorXd& mismatch,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read) {
   const BoostingTheory boosting(constants(model), rates);
@@ -151,7 +155,7 @@ MatrixXd averaged_over_amplitudes(
                                   {-outer, outer_weight}}) {
     const double start =
         rates.value / (static_cast<double>(model.context()) * boosting.omega()) * z / snr;
-    BigramRecursion recursion(model, rates, batch, start);
+    BigramRecursion recursion(model, rates, batch, start, mismatch);
     std::int64_t step = 0;
     for (std::size_t k = 0; k < steps.size(); ++k) {
       for (; step < steps[k]; ++step) recursion.step();

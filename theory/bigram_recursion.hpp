@@ -25,10 +25,12 @@ class BigramRecursion {
   /// @param batch B > 0, need not be whole; infinite: whole steps of descent without noise, for
   /// which the four numbers are exact
   /// @param alpha_v the start of α_V, 0 for the standard start
+  /// @param mismatch Vμ - μ of the start V = Vμ 1ᵀ + α_V (P - μ1ᵀ); empty: 0
   BigramRecursion(const BigramModel& model,
                   const BigramRates& rates,
                   double batch,
-                  double alpha_v = 0);
+                  double alpha_v = 0,
+                  const Eigen::VectorXd& mismatch = {});
   /// @param value the start of V, 1ᵀV = 1ᵀ; its mean is then kept as a matrix and only the noise is
   /// in d_V. Vμ need not be μ: the hat gradients leave it, and its mismatch adds ½|Vμ - μ|² to the
   /// loss and |Vμ - μ|² to d_V and ‖V - P‖²
@@ -71,12 +73,14 @@ class BigramRecursion {
 /// quadrature. The recursion itself is the run of the mean amplitude; where it is not linear in it
 /// (saturation) the mean of runs differs by O(1/snr²). Spread over runs at V = μ1ᵀ is put into the
 /// start, α_V(0) = (η_V/Tω) z/snr: right after the boosting stage, too much before.
+/// @param mismatch Vμ - μ of the start; empty: 0
 /// @param read columns of numbers of a recursion that stands at one of the rising `steps`
 /// @return one row per step
 Eigen::MatrixXd averaged_over_amplitudes(
     const BigramModel& model,
     const BigramRates& rates,
     double batch,
+    const Eigen::VectorXd& mismatch,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read);
 
