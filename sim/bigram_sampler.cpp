@@ -15,15 +15,20 @@ namespace {
 
 constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
 constexpr std::uint32_t kCells = 65536;
-constexpr std::size_t kBlock = 512;  // cells at a time, in first-level cache
+constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cache
+constexpr std::size_t kUnit = 64;    // cells come in multiples of it: 16 words of bits
+using Cells = std::array<std::uint16_t, kBlock>;
 
-/// A block of random cells.
-std::array<std::uint16_t, kBlock> draw_cells(BulkBits& bits) {
-  std::array<std::uint64_t, kBlock * sizeof(std::uint16_t) / sizeof(std::uint64_t)> words{};
-  bits.fill(words);
-  std::array<std::uint16_t, kBlock> cells{};
-  std::memcpy(cells.data(), words.data(), sizeof(words));
-  return cells;
+/// The cells to draw for so many more, in whole units.
+std::size_t cells_for(std::size_t wanted) {
+  return std::min(kBlock, (wanted + kUnit - 1) / kUnit * kUnit);
+}
+
+void draw_cells(std::span<std::uint16_t> cells, BulkBits& bits) {
+  constexpr std::size_t kPerWord = sizeof(std::uint64_t) / sizeof(std::uint16_t);
+  std::array<std::uint64_t, kBlock / kPerWord> words;  // NOLINT(*-member-init): filled just below
+  bits.fill(std::span(words).first(cells.size() / kPerWord));
+  std::memcpy(cells.data(), words.data(), cells.size_bytes());
 }
 
 }  // namespace
@@ -73,33 +78,34 @@ void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
 void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const {
   BulkBits bits(stream);
   const auto digits = static_cast<std::size_t>(digits_);
-  // Digit j of cell i goes to position j kBlock + i of a stretch of `digits` blocks.
-  for (std::size_t start = 0; start < tokens.size(); start += digits * kBlock) {
-    const std::span<Token> stretch =
-        tokens.subspan(start, std::min(digits * kBlock, tokens.size() - start));
-    const std::array<Cell, kBlock> first = draw_cells(bits);
-    std::array<Cell, kBlock> rest = first;
-    std::array<Token, kBlock> token{};
+  Cells rest;   // NOLINT(*-member-init): filled before use
+  Cells token;  // NOLINT(*-member-init)
+  while (!tokens.empty()) {
+    // Digit j of cell i goes to position j cells + i.
+    const std::size_t cells = cells_for((tokens.size() + digits - 1) / digits);
+    const std::span<Token> stretch = tokens.first(std::min(digits * cells, tokens.size()));
+    tokens = tokens.subspan(stretch.size());
+    draw_cells(std::span(rest).first(cells), bits);
     for (std::size_t j = 0; j < digits; ++j) {
-      for (std::size_t i = 0; i < kBlock; ++i) {
+      for (std::size_t i = 0; i < cells; ++i) {
         const std::uint32_t product = std::uint32_t{rest[i]} * uniform_;
         token[i] = static_cast<Token>(product >> 16U);
         rest[i] = static_cast<Cell>(product);
       }
-      if (j * kBlock >= stretch.size()) continue;
+      if (j * cells >= stretch.size()) continue;
       std::copy_n(token.begin(),
-                  std::min(kBlock, stretch.size() - j * kBlock),
-                  stretch.begin() + static_cast<std::ptrdiff_t>(j * kBlock));
+                  std::min(cells, stretch.size() - j * cells),
+                  stretch.begin() + static_cast<std::ptrdiff_t>(j * cells));
     }
     // A few in a thousand: looked for 32 at a time.
     constexpr std::size_t kLook = 32;
-    for (std::size_t look = 0; look < kBlock; look += kLook) {
+    for (std::size_t look = 0; look < cells; look += kLook) {
       Cell least = rest[look];
       for (std::size_t i = look; i < look + kLook; ++i) least = std::min(least, rest[i]);
       if (least >= reject_) continue;
       for (std::size_t i = look; i < look + kLook; ++i) {
         if (rest[i] >= reject_) continue;
-        for (std::size_t at = i; at < stretch.size(); at += kBlock) {
+        for (std::size_t at = i; at < stretch.size(); at += cells) {
           stretch[at] = static_cast<Token>(stream.below(uniform_));
         }
       }
@@ -109,23 +115,26 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
 
 void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
   BulkBits bits(stream);
-  std::array<Token, kBlock> token{};
-  std::array<std::uint16_t, kBlock> undecided{};
-  for (std::size_t start = 0; start < tokens.size(); start += kBlock) {
-    const std::size_t size = std::min(kBlock, tokens.size() - start);
-    const std::array<Cell, kBlock> cells = draw_cells(bits);
+  Cells cell;  // NOLINT(*-member-init): filled before use
+  Cells token{};
+  Cells undecided{};
+  while (!tokens.empty()) {
+    const std::size_t cells = cells_for(tokens.size());
+    const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
+    tokens = tokens.subspan(stretch.size());
+    draw_cells(std::span(cell).first(cells), bits);
     token.fill(0);
     undecided.fill(0);
     for (const Cell border : borders_) {
-      for (std::size_t i = 0; i < kBlock; ++i) {
-        token[i] = static_cast<Token>(token[i] + (cells[i] >= border));
-        undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cells[i] == border));
+      for (std::size_t i = 0; i < cells; ++i) {
+        token[i] = static_cast<Token>(token[i] + (cell[i] >= border));
+        undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cell[i] == border));
       }
     }
-    std::copy_n(token.begin(), size, tokens.begin() + static_cast<std::ptrdiff_t>(start));
-    for (std::size_t i = 0; i < size; ++i) {
+    std::copy_n(token.begin(), stretch.size(), stretch.begin());
+    for (std::size_t i = 0; i < stretch.size(); ++i) {
       if (undecided[i] == 0) continue;
-      tokens[start + i] = invert((cells[i] + stream.uniform()) / kCells);
+      stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
     }
   }
 }

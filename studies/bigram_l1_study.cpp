@@ -44,17 +44,18 @@ std::vector<std::map<std::string, double>> mean_field(const BigramSetup& setup, 
     recursion.step();
   }
   std::vector<std::map<std::string, double>> values;
-  const auto record = [&](const auto& field) {
+  const auto record = [&](const auto& field, double off_support2) {
     values.push_back({{"excess_loss", field.excess_loss()},
                       {"distance_V", field.distance_v2()},
                       {"distance_A", field.distance_a2()},
-                      {"noise_V", field.noise_v()}});
+                      {"noise_V", field.noise_v()},
+                      {"off_support", off_support2}});
   };
   std::int64_t step = 0;
   if (!l1) {
     for (const std::int64_t next : setup.steps) {
       for (; step < next; ++step) recursion.step();
-      record(recursion);
+      record(recursion, 0);
     }
     return values;
   }
@@ -62,7 +63,7 @@ std::vector<std::map<std::string, double>> mean_field(const BigramSetup& setup, 
       setup.model, setup.rates, setup.batch, setup.lambda, recursion.signals(), cut_of(setup));
   for (const std::int64_t next : setup.steps) {
     for (; step < next; ++step) field.step();
-    record(field);
+    record(field, field.off_support2());
   }
   return values;
 }
@@ -145,7 +146,18 @@ class Regularisation : public Experiment {
           p.series.y.push_back(values[k].at(name));
           p.compared.push_back(p.series.x[k] >= aligned);
           // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
-          p.finite_size.push_back(name == "distance_V" ? 0.5 * values[k].at("noise_V") : 0);
+          // With l1 column sums s fluctuate along a run and add ½ Var(s) |μ|² to the mean loss. The
+          // entries off the support have (T - Q) E x² as the variance of their sum if independent;
+          // gradient steps keep the sum, the threshold gives back 7 to 12 % of it (measured at
+          // another seed for T = 500 .. 2000, λ = 0.014 .. 0.03).
+          constexpr double kOfIndependent = 0.12;
+          double allowance = 0;
+          if (name == "distance_V") allowance = 0.5 * values[k].at("noise_V");
+          if (name == "excess_loss") {
+            allowance = 0.5 * kOfIndependent * values[k].at("off_support") *
+                        setup_.model.stationary().squaredNorm();
+          }
+          p.finite_size.push_back(allowance);
         }
         result.predictions.push_back(std::move(p));
       }
@@ -218,10 +230,7 @@ Figure regularisation_figure(const Configuration&) {
 
 std::vector<AgreementRule> regularisation_agreement(const Configuration&) {
   constexpr double kMargin = 0.05;
-  // Column sums s fluctuate along one run, which adds ½ Var(s) |μ|² to the mean loss: 4 % at the
-  // default settings (measured at another seed), not part of the mean field.
-  constexpr double kLoss = 0.1;
-  return {{.series = "excess_loss", .relative = kLoss},
+  return {{.series = "excess_loss", .relative = kMargin},
           {.series = "distance_V", .relative = kMargin},
           {.series = "distance_A", .relative = kMargin}};
 }

@@ -216,7 +216,7 @@ Study bigrams_recursion() {
           .parameters = bigram_parameters(
               {.context = 300,
                .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000},
-               .replicates = 900,
+               .replicates = 700,
                .algorithms = {"sgd_hat", "sgd_raw", "sgd_projected"},
                .starts = {"stationary", "uniform"}}),
           .series = bigram_series(kNames),

@@ -1,5 +1,7 @@
 #include "attica/core/random.hpp"
 
+#include <Random123/philox.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
@@ -19,6 +21,31 @@ TEST_CASE("philox_block: known answers of Random123's kat_vectors (10 rounds)", 
             {0x452821e638d01377U, 0xbe5466cf34e90c6cU}) ==
         std::array<std::uint64_t, 4>{
             0xa528f45403e61d95U, 0x38c72dbd566e9788U, 0xa5a1610e72fd18b5U, 0x57bd43b5e52b7fe6U});
+}
+
+TEST_CASE("BulkBits: Philox4x32 of Random123, keyed by the stream", "[core][random]") {
+  const StreamAddress address{.seed = 3, .id = StreamId::minibatch, .step = 9};
+  RandomStream stream(address);
+  BulkBits bulk(stream);
+  std::vector<std::uint64_t> words(64);
+  bulk.fill(std::span(words).first(16));
+  bulk.fill(std::span(words).subspan(16));
+  RandomStream again(address);
+  const std::uint64_t key = again.bits();
+  const std::uint64_t upper = again.bits();
+  const auto half = [](std::uint64_t word, int part) {
+    return static_cast<std::uint32_t>(word >> (32 * part));
+  };
+  for (std::size_t block = 0; block < 32; ++block) {
+    const auto expected = r123::Philox4x32{}(
+        {{static_cast<std::uint32_t>(block), 0, half(upper, 0), half(upper, 1)}},
+        {{half(key, 0), half(key, 1)}});
+    const std::size_t at = block / 8 * 16 + block % 8;
+    CHECK(half(words[at], 0) == expected[0]);
+    CHECK(half(words[at], 1) == expected[1]);
+    CHECK(half(words[at + 8], 0) == expected[2]);
+    CHECK(half(words[at + 8], 1) == expected[3]);
+  }
 }
 
 TEST_CASE("RandomStream: every field of the address changes the numbers", "[core][random]") {

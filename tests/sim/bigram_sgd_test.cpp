@@ -147,7 +147,27 @@ TEST_CASE("token law: exact in all paths", "[sim][bigrams]") {
   const Eigen::VectorXd found = frequencies(fine, kMany) * static_cast<double>(kMany);
   CHECK(std::abs(found[0] - 15.3) < 5 * 3.9);
   CHECK(std::abs(found[1] - 30.5) < 5 * 5.5);
-  constexpr Index kWide = 100;  // inverted one by one
+  // Equally likely tokens, several out of a cell: single tokens and neighbouring digits of a cell.
+  for (const Index n : {2, 3, 5, 7, 20, 100, 300}) {
+    const TokenLaw tokens(Eigen::VectorXd::Constant(n, 1.0 / static_cast<double>(n)));
+    std::vector<Token> x(200);
+    Eigen::VectorXd single = Eigen::VectorXd::Zero(n);
+    double products = 0;  // of neighbours at the distance at which digits of a cell lie
+    constexpr int kSequences = 2000;
+    for (int s = 0; s < kSequences; ++s) {
+      tokens.fill(x, stream);
+      for (const Token token : x) single[token] += 1;
+      products += (x[0] + 0.5 - 0.5 * static_cast<double>(n)) *
+                  (x[64] + 0.5 - 0.5 * static_cast<double>(n));
+    }
+    const double expected = 200.0 * kSequences / static_cast<double>(n);
+    // χ² of n cells: n - 1 ± 5 sqrt(2n); a correlation of 2000 pairs: ± 5/sqrt(2000).
+    CHECK((single.array() - expected).square().sum() / expected <
+          static_cast<double>(n) + 5 * std::sqrt(2.0 * static_cast<double>(n)));
+    const double variance = (static_cast<double>(n * n) - 1) / 12;
+    CHECK(std::abs(products / kSequences / variance) < 5 / std::sqrt(2000.0));
+  }
+  constexpr Index kWide = 100;  // 
   const Eigen::VectorXd wide = frequencies(Eigen::VectorXd::Constant(kWide, 0.01), 100000);
   CHECK((wide.array() - 0.01).abs().maxCoeff() < 5 * 3.2e-4);
 }
