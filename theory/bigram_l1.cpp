@@ -320,16 +320,6 @@ double L1MeanField::excess_loss() const {
                       model_->k_p() * model_->attention_norm2());
 }
 
-double L1MeanField::off_support2() const {
-  double total = 0;
-  for (std::size_t k = 0; k < columns_.size(); ++k) {
-    const auto others =
-        static_cast<double>(model_->context()) - static_cast<double>(columns_[k].support.size());
-    total += model_->stationary()[static_cast<Index>(k)] * others * columns_[k].off.second_moment();
-  }
-  return total;
-}
-
 double L1MeanField::zero_fraction() const {
   double sum = 0;
   for (const Column& column : columns_) sum += column.off.zero_fraction();

@@ -103,8 +103,6 @@ class L1MeanField {
   double distance_a2() const;
   double excess_loss() const;
   double zero_fraction() const;
-  /// @brief Σ_k μ_k (T - Q) E x²: squared entries off the support.
-  double off_support2() const;
 
  private:
   struct Column {
