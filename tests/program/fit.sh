@@ -30,18 +30,19 @@ esac
 one_json out
 for word in interval95 local_slopes window_dependent medians censored '"kind": "upper bound"'; do says out "$word"; done
 
-# The same run with its samples scaled by a power of the size: exponents move by that power.
-# scaled POWER: replicates.csv with y T^POWER for samples_to_error and samples_cap.
-scaled() {
-  awk -F, -v OFS=, -v p="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) { if ($i == "series") s = i; if ($i == "x") x = i; if ($i == "value" || $i == "y") y = i }; print; next }
-    $s == "samples_to_error" || $s == "samples_cap" { $y = sprintf("%.17g", $y * $x ^ p) } { print }' "$original"
+# The same run with samples of a known exponent in their place.
+# power P: replicates.csv with samples 100 T^P (1 + replicate/50), none at the cap.
+power() {
+  awk -F, -v OFS=, -v p="$1" 'NR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; print; next }
+    $column["series"] == "samples_to_error" { $column["value"] = sprintf("%.17g", 100 * $column["x"] ^ p * (1 + $column["replicate"] / 50)) }
+    $column["series"] == "samples_cap" { $column["value"] = 1e15 } { print }' "$original"
 }
 original=$PWD/original.csv
 cp "$folder/replicates.csv" "$original"
-scaled 1 >"$folder/replicates.csv"
+power 2 >"$folder/replicates.csv"
 run 1 fit "$folder"
 says out "violated"
-scaled -1.5 >"$folder/replicates.csv"
+power 0.2 >"$folder/replicates.csv"
 run 0 fit "$folder"
 says out "holds but vacuous"
 cp "$original" "$folder/replicates.csv"
