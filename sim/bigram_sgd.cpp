@@ -116,12 +116,15 @@ void gather(const Eigen::Matrix<Real, -1, 1>& w, std::span<const Token> x, Real*
   };
   Index t = 0;
   const typename L::Reals zero = {};
+#ifndef __clang__  // which has no permutation by a variable index
   if (w.size() <= kMostPermuted && w.size() <= 2 * L::kCount) {
     typename L::Reals table[2] = {};
     std::memcpy(table, w.data(), static_cast<std::size_t>(w.size()) * sizeof(Real));
     t = add(
         [&](const typename L::Wholes& x0) { return __builtin_shuffle(table[0], table[1], x0); });
-  } else if (w.size() <= kMostCompared) {
+  } else
+#endif
+      if (w.size() <= kMostCompared) {
     t = add([&](const typename L::Wholes& x0) {
       typename L::Reals value = zero;
       for (typename L::Whole n = 0; n < tokens; ++n) value = x0 == n ? zero + w[n] : value;
