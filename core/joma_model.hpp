@@ -1,0 +1,111 @@
+#pragma once
+/// @file
+/// @brief One attention layer followed by an MLP, in the exact reduced state of its gradient
+/// dynamics (Tian et al. 2023, arXiv:2310.00535).
+///
+/// A sample is a query m, a label n and a context x >= 0 over M tokens. With attention logits z_m,
+///
+///     b = x o z_m                                  (linear)
+///     b = x o exp(z_m / T) / A                     (exponential)
+///     b = x o exp(z_m / T) / sum_j x_j e^{z_mj/T}  (softmax)
+///     s_k = v_k.b + kappa r_km,   h_k = phi(s_k).
+///
+/// Embeddings are orthonormal and frozen, so that v_k (the weights of hidden unit k seen from the
+/// tokens) and r_km (seen from the queries) replace its weight vector exactly.
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+namespace attica {
+
+enum class JomaAttention { linear, exponential, softmax };
+
+/// phi: s, max(s, 0) with derivative 0 at 0, s^2/2, tanh s, s/(1+e^-s).
+enum class JomaActivation { linear, relu, quadratic, tanh, silu };
+
+/// With hidden units h and label n:
+enum class JomaLoss {
+  linear,         ///< -sum_k G_nk h_k: the only one with a constant back-propagated gradient
+  cross_entropy,  ///< -log softmax(W h)_n
+  squared,        ///< |tau_n - h|^2 / 2
+};
+
+/// The samples of a population, with weights.
+struct JomaSamples {
+  Eigen::MatrixXd contexts;  ///< row i = x of sample i, >= 0; @shape{samples x M}
+  std::vector<int> queries;  ///< m, 0..queries-1
+  std::vector<int> labels;   ///< n, 0..classes-1
+  Eigen::VectorXd weights;   ///< probabilities; they sum to 1
+};
+
+/// What the network computes and is trained on.
+struct JomaLaw {
+  JomaAttention attention = JomaAttention::exponential;
+  JomaActivation activation = JomaActivation::linear;
+  JomaLoss loss = JomaLoss::linear;
+  double temperature = 1;    ///< T > 0
+  double amplitude = 1;      ///< A > 0, exponential attention
+  double residual = 1;       ///< kappa: 1 with the residual connection, 0 without
+  Eigen::MatrixXd top = {};  ///< G, W or tau by the loss; @shape{classes x units}. Empty with cross
+                             ///< entropy: identity
+};
+
+/// @brief Weights seen from tokens and queries, and attention logits; also their increments.
+struct JomaState {
+  Eigen::MatrixXd v;  ///< @shape{units x tokens}
+  Eigen::MatrixXd r;  ///< @shape{units x queries}
+  Eigen::MatrixXd z;  ///< @shape{queries x tokens}
+
+  /// @brief All entries, v, r, z, by columns.
+  Eigen::VectorXd flat() const;
+  /// @brief Reads them back into a state of this one's shape.
+  JomaState from_flat(const Eigen::Ref<const Eigen::VectorXd>& values) const;
+};
+
+/// @brief A validated network with its population.
+class JomaModel {
+ public:
+  /// @throws Error (input) naming the parameter: shapes, ranges, weights that do not sum to 1
+  /// within 1e-9, contexts that are 0 with softmax attention
+  JomaModel(JomaLaw law, JomaSamples samples);
+
+  const JomaLaw& law() const { return law_; }
+  const JomaSamples& samples() const { return samples_; }
+  Eigen::Index tokens() const { return samples_.contexts.cols(); }
+  Eigen::Index units() const { return law_.top.cols(); }
+  Eigen::Index queries() const { return queries_; }
+
+  /// @brief Loss over the whole population, and the negative gradient by the state if asked for.
+  double loss(const JomaState& state, JomaState* descent = nullptr) const;
+  /// @brief The same over chosen samples with weights of their own (a minibatch).
+  double loss(const JomaState& state,
+              std::span<const int> chosen,
+              std::span<const double> weights,
+              JomaState* descent = nullptr) const;
+
+  /// @brief Rate of the defect of the softmax invariant,
+  ///     eps' = -(1/T) sum_k { E[g_k phi' b b^T] - bbar E[g_k phi' b]^T } v_k,
+  /// which vanishes if attended contexts b do not vary. Meaningful for softmax attention.
+  Eigen::VectorXd softmax_defect_rate(const JomaState& state, const Eigen::VectorXd& mean_b) const;
+
+  /// @brief The quantity that exponential and linear attention conserve along gradient flow for any
+  /// activation, loss and data: sum_m z_m - sum_k v_k^2 / (2T), resp. sum_m z_m^2 - sum_k v_k^2.
+  Eigen::VectorXd invariant(const JomaState& state) const;
+  /// @brief By how much one step of size (dv, dz) changes it beyond first order, exactly:
+  /// -(1/2T) sum_k dv_k^2, resp. sum_m dz_m^2 - sum_k dv_k^2.
+  Eigen::VectorXd invariant_step(const JomaState& increment) const;
+
+ private:
+  /// b and the back-propagated g_k phi'(s_k) of a sample; returns its loss.
+  double forward(const JomaState& state,
+                 int sample,
+                 Eigen::VectorXd& attended,
+                 Eigen::VectorXd& backward) const;
+
+  JomaLaw law_;
+  JomaSamples samples_;
+  Eigen::Index queries_ = 1;
+};
+
+}  // namespace attica
