@@ -1,5 +1,6 @@
 #include "attica/studies/bigram_studies.hpp"
 #include "attica/studies/gaussian_studies.hpp"
+#include "attica/studies/joma_studies.hpp"
 #include "attica/studies/potts_studies.hpp"
 
 namespace attica {
@@ -36,6 +37,7 @@ const std::vector<Study>& studies() {
       bigrams_large(),
       bigrams_transfer(),
       bigrams_stability(),
+      joma_invariants(),
   };
   return all;
 }
