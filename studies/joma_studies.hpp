@@ -8,5 +8,12 @@
 namespace attica {
 
 Study joma_invariants();
+Study joma_softmax();
+Study joma_erf();
+Study joma_blowup();
+Study joma_entropy_gd();
+Study joma_convergence_time();
+Study joma_salience();
+Study joma_bounce();
 
 }  // namespace attica

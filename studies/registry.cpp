@@ -38,6 +38,13 @@ const std::vector<Study>& studies() {
       bigrams_transfer(),
       bigrams_stability(),
       joma_invariants(),
+      joma_softmax(),
+      joma_erf(),
+      joma_blowup(),
+      joma_entropy_gd(),
+      joma_convergence_time(),
+      joma_salience(),
+      joma_bounce(),
   };
   return all;
 }
