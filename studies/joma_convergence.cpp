@@ -21,8 +21,10 @@ using Eigen::VectorXd;
 /// which resolves the sudden convergence of large mu that time itself cannot.
 OdeResult integrate(const std::vector<JomaComponent>& components, std::size_t last, double nats) {
   const auto size = static_cast<Eigen::Index>(components.size());
-  double fastest = 1;
-  for (const JomaComponent& c : components) {
+  double fastest = 1;  // of the others, while the last one gains its nats
+  for (std::size_t j = 0; j < components.size(); ++j) {
+    if (j == last) continue;
+    const JomaComponent& c = components[j];
     const double v = std::max(std::abs(c.mu), std::abs(c.start));
     fastest = std::max(fastest, std::exp(c.gamma * v * v));
   }
