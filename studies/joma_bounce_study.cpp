@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <mutex>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/joma_descent.hpp"
@@ -35,14 +32,11 @@ std::vector<double> with_zero(std::vector<double> times) {
 class BounceExperiment : public Experiment {
  public:
   explicit BounceExperiment(const Configuration& c)
-      : gammas_(c.reals("sweep.gamma")),
-        times_(c.reals("sim.times")),
-        token_times_(c.reals("sim.token_times")),
+      : gammas_(sorted_reals(c, "sweep.gamma")),
+        times_(sorted_reals(c, "sim.times")),
+        token_times_(sorted_reals(c, "sim.token_times")),
         tolerance_(c.real("check.visible")),
         batch_(static_cast<int>(c.integer("sim.batch"))) {
-    std::sort(gammas_.begin(), gammas_.end());
-    std::sort(times_.begin(), times_.end());
-    std::sort(token_times_.begin(), token_times_.end());
     base_ = {.mu = c.reals("model.mu"),
              .start = c.real("model.v0"),
              .gamma = 0,
@@ -56,9 +50,9 @@ class BounceExperiment : public Experiment {
     eta_ = c.real("sim.rate") / one_token_rate(regression_);
   }
 
-  TheoryResult theory(TheoryGrid) const override {
-    std::call_once(once_, [this] { theory_ = compute(); });
-    return theory_;
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (grid == TheoryGrid::requested) return compute(times_, token_times_);
+    return compute(refined(times_), refined(token_times_));
   }
 
   std::size_t points() const override { return 2; }
@@ -104,7 +98,21 @@ class BounceExperiment : public Experiment {
     return attention_entropy({p.begin(), p.end()});
   }
 
-  TheoryResult compute() const {
+  /// Four points more between any two, for the lines.
+  static std::vector<double> refined(const std::vector<double>& times) {
+    constexpr int kParts = 5;
+    std::vector<double> all = {times.front()};
+    for (std::size_t k = 1; k < times.size(); ++k) {
+      for (int part = 1; part < kParts; ++part) {
+        all.push_back(times[k - 1] + (times[k] - times[k - 1]) * part / kParts);
+      }
+      all.push_back(times[k]);
+    }
+    return all;
+  }
+
+  TheoryResult compute(const std::vector<double>& times,
+                       const std::vector<double>& token_times) const {
     TheoryResult result;
     Prediction time = prediction("minimum_time", {}, "gamma", {}, {});
     Prediction minimum = prediction("minimum_entropy", {}, "gamma", {}, {});
@@ -112,11 +120,11 @@ class BounceExperiment : public Experiment {
     Prediction depth = prediction("bounce_depth", {}, "gamma", gammas_, {});
     List monotone;
     for (const double gamma : gammas_) {
-      const BounceCurve curve = bounce_curve(at(gamma), times_);
+      const BounceCurve curve = bounce_curve(at(gamma), times);
       std::vector<double> entropy = curve.entropy;
-      entropy.resize(times_.size(), std::nan(""));  // listed as failed where not reached
+      entropy.resize(times.size(), std::nan(""));  // listed as failed where not reached
       result.predictions.push_back(
-          prediction("attention_entropy", {{"gamma", gamma}}, "time", times_, std::move(entropy)));
+          prediction("attention_entropy", {{"gamma", gamma}}, "time", times, std::move(entropy)));
       const BounceSummary s = bounce_summary(at(gamma));
       final.series.y.push_back(s.final_entropy);
       depth.series.y.push_back(s.status == OdeStatus::event ? s.depth() : std::nan(""));
@@ -138,15 +146,15 @@ class BounceExperiment : public Experiment {
     for (Prediction* p : {&time, &minimum, &final, &depth}) {
       if (!p->series.x.empty()) result.predictions.push_back(std::move(*p));
     }
-    add_controls(result);
+    add_controls(token_times, result);
     return result;
   }
 
-  void add_controls(TheoryResult& result) const {
-    const std::vector<double> times = with_zero(token_times_);
+  void add_controls(const std::vector<double>& token_times, TheoryResult& result) const {
+    const std::vector<double> times = with_zero(token_times);
     const OdeResult flow = one_token_flow(regression_, times);
-    Prediction token = prediction("token_entropy", {}, "time", token_times_, {});
-    const auto skipped = static_cast<Index>(times.size() - token_times_.size());
+    Prediction token = prediction("token_entropy", {}, "time", token_times, {});
+    const auto skipped = static_cast<Index>(times.size() - token_times.size());
     for (Index k = skipped; k < static_cast<Index>(times.size()); ++k) {
       token.series.y.push_back(
           k < flow.states.cols() ? entropy_of(0.5 * flow.states.col(k).cwiseAbs2()) : std::nan(""));
@@ -193,8 +201,6 @@ class BounceExperiment : public Experiment {
   int batch_;
   OneTokenRegression regression_;
   double eta_ = 0;
-  mutable std::once_flag once_;
-  mutable TheoryResult theory_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<BounceExperiment>(c); }
@@ -202,7 +208,7 @@ std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Bou
 Figure figure(const Configuration& c) {
   const Axis time{.label = "time {/:Italic t}", .scale = AxisScale::log};
   const Axis gamma{.label = "{/:Italic γ}", .scale = AxisScale::log};
-  const Axis entropy{.label = "attention entropy (nats)"};
+  const Axis entropy{.label = "entropy (nats)"};
   // Five of the curves at most.
   const std::vector<double> all = c.reals("sweep.gamma");
   std::vector<Layer> curves;
@@ -215,9 +221,8 @@ Figure figure(const Configuration& c) {
   return {.name = "joma-bounce",
           .panels = {{.x = time, .y = entropy, .layers = std::move(curves), .x_name = "time"},
                      {.x = gamma,
-                      .y = {.label = "depth {/:Italic H}_∞ − {/:Italic H}_{min}",
-                            .scale = AxisScale::log},
-                      .layers = {{.series = "bounce_depth", .label = "located minimum"}},
+                      .y = {.label = "bounce depth", .scale = AxisScale::log},
+                      .layers = {{.series = "bounce_depth", .label = "theory"}},
                       .x_name = "gamma"},
                      {.x = time,
                       .y = entropy,
@@ -283,7 +288,8 @@ Study joma_bounce() {
            integer_parameter("sim.batch", 8, "one-token regression: samples per step"),
            real_parameter(
                "check.visible", 1e-3, "depth from which a bounce counts as visible", kPositive),
-           replicates_parameter(200, "runs of SGD on the one-token regression")},
+           replicates_parameter(200, "runs of SGD on the one-token regression"),
+           full_width_parameter()},
       .series = {{"attention_entropy", "H(t)", "entropy of softmax(gamma v^2), nats"},
                  {"minimum_time", "t_min", "time of the deepest minimum (theory)"},
                  {"minimum_entropy", "H_min", "entropy there (theory)"},

@@ -134,8 +134,7 @@ class ConvergenceTime : public Experiment {
 class Salience : public Experiment {
  public:
   explicit Salience(const Configuration& c)
-      : ells_(c.reals("sweep.ell")), gamma_(c.real("model.gamma")) {
-    std::sort(ells_.begin(), ells_.end());
+      : ells_(sorted_reals(c, "sweep.ell")), gamma_(c.real("model.gamma")) {
     for (const double k : c.reals("sweep.mu_k")) {
       for (const double j : c.reals("sweep.mu_j")) {
         for (const double mu : {j, k}) {

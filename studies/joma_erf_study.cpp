@@ -30,12 +30,11 @@ class Erf : public Experiment {
   explicit Erf(const Configuration& c)
       : delta_(c.reals("model.delta")),
         tokens_(JomaTokens::with_delta(delta_)),
-        fractions_(c.reals("sweep.time_fraction")),
+        fractions_(sorted_reals(c, "sweep.time_fraction")),
         blowup_(joint_blowup_time(delta_)),
         descent_{.eta = c.real("sim.eta"),
                  .batch = static_cast<int>(c.integer("sim.batch")),
                  .context = static_cast<int>(c.integer("model.context"))} {
-    std::sort(fractions_.begin(), fractions_.end());
     if (!std::isfinite(blowup_)) return;
     for (const double fraction : fractions_) {
       const std::int64_t step =
@@ -53,6 +52,11 @@ class Erf : public Experiment {
     if (grid == TheoryGrid::run && !steps_.empty()) {
       x.clear();
       for (const std::int64_t step : steps_) x.push_back(fraction_of(step));
+      constexpr int kLinePoints = 40;
+      const double last = x.back();
+      for (int k = 1; k < kLinePoints; ++k) x.push_back(last * k / kLinePoints);
+      std::sort(x.begin(), x.end());
+      x.erase(std::unique(x.begin(), x.end()), x.end());
     }
     TheoryResult result;
     Prediction entropy = prediction("attention_entropy", {}, "time_fraction", x, {});
@@ -217,7 +221,7 @@ Figure figure(const Configuration&) {
                       .layers = {{.series = "v", .label = "{/:Italic l} = {token}"}},
                       .x_name = "time_fraction"},
                      {.x = time,
-                      .y = {.label = "{/:Italic y_l} = (π/2)^{1/2} erf({/:Italic v_l}/√2)"},
+                      .y = {.label = "{/:Italic y_l} ∝ erf({/:Italic v_l}/√2)"},
                       .layers = {{.series = "erf_coordinate", .label = "{/:Italic l} = {token}"}},
                       .x_name = "time_fraction"},
                      {.x = time,
@@ -225,7 +229,7 @@ Figure figure(const Configuration&) {
                       .layers = {{.series = "fluctuation", .label = "{/:Italic l} = {token}"}},
                       .x_name = "time_fraction"},
                      {.x = time,
-                      .y = {.label = "attention entropy (nats)"},
+                      .y = {.label = "entropy (nats)"},
                       .layers = {{.series = "attention_entropy", .label = "closed form"}},
                       .x_name = "time_fraction"}},
           .columns = 2,
@@ -286,7 +290,8 @@ Study joma_erf() {
                                          {.low = 0, .high = 1, .high_open = true}),
                          real_parameter("sim.eta", 0.02, "learning rate of SGD", kPositive),
                          integer_parameter("sim.batch", 16, "samples per step"),
-                         replicates_parameter(3000, "independent runs of SGD")},
+                         replicates_parameter(3000, "independent runs of SGD"),
+                         full_width_parameter()},
           .series = {{"v", "v_l", "weight of a token, mean over runs"},
                      {"erf_coordinate", "y_l", "sqrt(pi/2) erf(v_l/sqrt2), which grows linearly"},
                      {"fluctuation", "Var y_l", "square distance of y from its predicted mean"},

@@ -58,6 +58,18 @@ Parameter steps_parameter(const std::vector<std::int64_t>& fallback) {
           .range = {.low = 0, .high = 1e9}};
 }
 
+Parameter full_width_parameter() {
+  return word_parameter(
+      "plot.width", "full", "half: one column; full: the page's text width", {"half", "full"});
+}
+
+std::vector<double> sorted_reals(const Configuration& c, const std::string& key) {
+  std::vector<double> values = c.reals(key);
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  return values;
+}
+
 std::vector<std::int64_t> joma_steps(const Configuration& c) {
   std::vector<std::int64_t> steps = c.integers("sim.steps");
   std::sort(steps.begin(), steps.end());

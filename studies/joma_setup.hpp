@@ -32,9 +32,14 @@ Parameter word_parameter(const std::string& key,
                          std::vector<std::string> choices);
 Parameter steps_parameter(const std::vector<std::int64_t>& fallback);
 
+/// @brief `plot.width` with "full" as default: for figures of two columns of panels.
+Parameter full_width_parameter();
+
 inline constexpr Range kPositive{.low = 0, .low_open = true};
 inline constexpr Range kNotNegative{.low = 0};
 
+/// @brief A list in rising order, each value once.
+std::vector<double> sorted_reals(const Configuration& c, const std::string& key);
 /// @brief Sorted recorded steps, each once.
 std::vector<std::int64_t> joma_steps(const Configuration& c);
 

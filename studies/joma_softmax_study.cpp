@@ -217,37 +217,33 @@ Figure figure(const Configuration& c) {
                 .title = title};
     return panel;
   };
-  Panel weights{.x = step,
-                .y = {.label = "weights {/:Italic v}_{1{/:Italic l}}"},
-                .layers = {},
-                .x_name = "step"};
+  Panel weights{
+      .x = step, .y = {.label = "{/:Italic v}_{1{/:Italic l}}"}, .layers = {}, .x_name = "step"};
   for (const double token : {1.0, 2.0, 3.0, 4.0}) {
     weights.layers.push_back({.series = "v",
                               .label = "{/:Italic l} = {token}",
                               .theory = false,
                               .only = {{"inputs", variants.front()}, {"token", token}}});
   }
-  return {.name = "joma-softmax",
-          .panels = {{.x = step,
-                      .y = {.label = "correlation of {/:Italic z} and invariant"},
-                      .layers = layers("correlation_nc"),
-                      .x_name = "step"},
-                     {.x = step,
-                      .y = {.label = "slope of {/:Italic z} on invariant"},
-                      .layers = layers("slope"),
-                      .x_name = "step"},
-                     {.x = step,
-                      .y = {.label = "|{/:Italic ε}| / |Δ{/:Italic z}|"},
-                      .layers = layers("relative_defect"),
-                      .x_name = "step"},
-                     weights,
-                     map("input", "input"),
-                     map("weights_end", "weights at the end")},
-          .columns = 2,
-          .caption =
-              "Softmax attention trained by gradient descent. Lines: gradient flow of the exact "
-              "reduced state; points: descent. The logits stay correlated with the approximate "
-              "invariant while the slope of the regression falls. No randomness, no error bars."};
+  return {
+      .name = "joma-softmax",
+      .panels = {{.x = step,
+                  .y = {.label = "correlation"},
+                  .layers = layers("correlation_nc"),
+                  .x_name = "step"},
+                 {.x = step, .y = {.label = "slope"}, .layers = layers("slope"), .x_name = "step"},
+                 {.x = step,
+                  .y = {.label = "|{/:Italic ε}| / |Δ{/:Italic z}|"},
+                  .layers = layers("relative_defect"),
+                  .x_name = "step"},
+                 weights,
+                 map("input", "input"),
+                 map("weights_end", "weights at the end")},
+      .columns = 2,
+      .caption =
+          "Softmax attention trained by gradient descent. Lines: gradient flow of the exact "
+          "reduced state; points: descent. The logits stay correlated with the approximate "
+          "invariant while the slope of the regression falls. No randomness, no error bars."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
@@ -311,7 +307,8 @@ Study joma_softmax() {
                                     {"deterministic", "random"}),
                      real_parameter("sim.eta", 0.1, "learning rate", kPositive),
                      steps_parameter({1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 400}),
-                     replicates_parameter(8, "identical by design")},
+                     replicates_parameter(8, "identical by design"),
+                     full_width_parameter()},
       .series = {{"correlation_nc",
                   "NC",
                   "Pearson correlation over tokens of logits and invariant"},
