@@ -97,6 +97,12 @@ List checked_list(const Parameter& parameter,
   if (elements.empty()) throw invalid_parameter(name, "[]", "at least one value");
   List checked;
   for (std::size_t k = 0; k < elements.size(); ++k) {
+    if (parameter.rows && std::holds_alternative<List>(elements[k])) {
+      Parameter row = parameter;
+      row.rows = false;
+      checked.emplace_back(checked_list(row, elements[k], fmt::format("{}[{}]", name, k), false));
+      continue;
+    }
     checked.push_back(
         parameter.checked(elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
     if (distinct &&

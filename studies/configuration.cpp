@@ -148,6 +148,19 @@ std::vector<T> elements(const Value& value) {
 std::vector<double> Configuration::reals(std::string_view key) const {
   return elements<double>(at(key));
 }
+std::vector<std::vector<double>> Configuration::rows(std::string_view key) const {
+  const auto& list = std::get<List>(at(key));
+  const bool nested = std::holds_alternative<List>(list.front());
+  if (!nested) return {elements<double>(at(key))};
+  std::vector<std::vector<double>> rows;
+  for (const Value& row : list) {
+    if (!std::holds_alternative<List>(row)) {
+      throw invalid_parameter(key, shown(row), "a row of numbers, as the first element is");
+    }
+    rows.push_back(elements<double>(row));
+  }
+  return rows;
+}
 std::vector<std::int64_t> Configuration::integers(std::string_view key) const {
   return elements<std::int64_t>(at(key));
 }

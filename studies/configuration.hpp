@@ -47,6 +47,7 @@ struct Parameter {
   bool list = false;    ///< takes a list of scalars; sweeps accept {log = [lo, hi], n = N} as well
   Range range = {};
   std::vector<std::string> choices = {};  ///< text: the allowed words; empty: any text
+  bool rows = false;  ///< with `list`: a list of lists; a plain list is a single row
 
   std::string section() const { return key.substr(0, key.find('.')); }
   std::string name() const { return key.substr(key.find('.') + 1); }
@@ -70,6 +71,8 @@ class Configuration {
   bool flag(std::string_view key) const;
   const std::string& text(std::string_view key) const;
   std::vector<double> reals(std::string_view key) const;
+  /// @brief A list of rows; a plain list is one row.
+  std::vector<std::vector<double>> rows(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
   /// @brief Whether the parameter has a value (one without default may stay unset).

@@ -15,5 +15,6 @@ Study joma_entropy_gd();
 Study joma_convergence_time();
 Study joma_salience();
 Study joma_bounce();
+Study tree_cooccurrence();
 
 }  // namespace attica

@@ -45,6 +45,7 @@ const std::vector<Study>& studies() {
       joma_convergence_time(),
       joma_salience(),
       joma_bounce(),
+      tree_cooccurrence(),
   };
   return all;
 }
