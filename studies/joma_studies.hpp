@@ -16,5 +16,9 @@ Study joma_convergence_time();
 Study joma_salience();
 Study joma_bounce();
 Study tree_cooccurrence();
+Study tree_latents();
+Study deep_entropy();
+Study deep_stable_rank();
+Study deep_learning_rate();
 
 }  // namespace attica

@@ -46,6 +46,10 @@ const std::vector<Study>& studies() {
       joma_salience(),
       joma_bounce(),
       tree_cooccurrence(),
+      tree_latents(),
+      deep_entropy(),
+      deep_stable_rank(),
+      deep_learning_rate(),
   };
   return all;
 }

@@ -1,0 +1,257 @@
+/// @file
+/// @brief Study tree-latents: do hidden units of a trained transformer follow the latents of a
+/// hierarchy, more than those of an untrained one?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/joma_deep.hpp"
+#include "attica/studies/joma_setup.hpp"
+#include "attica/studies/joma_studies.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr int kLevels = 2;
+constexpr int kScoredSamples = 1280;
+
+class Latents : public Experiment {
+ public:
+  explicit Latents(const Configuration& c)
+      : sizes_{.tokens = static_cast<int>(c.integer("model.tokens")),
+               .length = static_cast<int>(c.integer("model.length")),
+               .units = {},
+               .classes = static_cast<int>(c.integer("model.classes")),
+               .children = static_cast<int>(c.integer("model.children"))},
+        network_{.layers = static_cast<int>(c.integer("model.layers")),
+                 .heads = static_cast<int>(c.integer("model.heads")),
+                 .width = static_cast<int>(c.integer("model.width")),
+                 .mlp_width = static_cast<int>(c.integer("model.hidden")),
+                 .learning_rate = c.real("sim.learning_rate"),
+                 .weight_decay = c.real("sim.weight_decay")},
+        batch_(static_cast<int>(c.integer("sim.batch"))),
+        steps_(static_cast<std::uint64_t>(joma_steps(c).back())) {
+    for (const std::int64_t n : c.integers("model.units"))
+      sizes_.units.push_back(static_cast<int>(n));
+    require(sizes_.units.size() == kLevels,
+            "model.units",
+            static_cast<double>(sizes_.units.size()),
+            "two numbers, N_0 and N_1");
+    require(network_.width % network_.heads == 0,
+            "model.heads",
+            network_.heads,
+            "a divisor of the width");
+    hierarchy(0, static_cast<std::uint64_t>(c.integer("sim.seed")));  // refuses impossible sizes
+  }
+
+  TheoryResult theory(TheoryGrid) const override { return {}; }
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t) const override { return 1; }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+      outcomes.push_back(run(piece, piece.first_replicate + r));
+    }
+    return outcomes;
+  }
+
+ private:
+  LatentHierarchy hierarchy(std::uint64_t replicate, std::uint64_t seed) const {
+    RandomStream stream({.seed = seed, .id = StreamId::model, .replicate = replicate});
+    return {sizes_, stream};
+  }
+
+  static MatrixXd activity(const LatentHierarchy& h, std::size_t level) {
+    MatrixXd active = MatrixXd::Zero(h.sizes().classes, h.sizes().units[level]);
+    for (std::size_t k = 0; k < h.sequences().size(); ++k) {
+      for (const int unit : h.sequences()[k].active[level]) {
+        active(static_cast<Index>(k), unit) = 1;
+      }
+    }
+    return active;
+  }
+
+  Outcome run(const Piece& piece, std::uint64_t replicate) const {
+    const StreamAddress address{
+        .seed = piece.seed, .point = piece.stream_point, .replicate = replicate};
+    const LatentHierarchy h = hierarchy(replicate, piece.seed);
+    const DeepTask task = hierarchy_task(h, batch_);
+    networks::Transformer<float> network = deep_network(network_, task, address);
+
+    StreamAddress scored = address;
+    scored.id = StreamId::test_data;
+    RandomStream stream(scored);
+    VectorXd weights = VectorXd::Zero(sizes_.classes);
+    for (int i = 0; i < kScoredSamples; ++i) {
+      weights[static_cast<Index>(stream.below(static_cast<std::uint64_t>(sizes_.classes)))] +=
+          1.0 / kScoredSamples;
+    }
+    std::vector<Index> order(static_cast<std::size_t>(sizes_.classes));
+    std::iota(order.begin(), order.end(), Index{0});
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(i)]);
+
+    Outcome outcome{.series = {}};
+    const auto add = [&](const std::string& model) {
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        const MatrixXd hidden = pooled_hidden(network, task, static_cast<int>(level));
+        MatrixXd active = activity(h, level);
+        if (model == "permuted") active = MatrixXd(active(order, Eigen::all));
+        const LatentScore score = latent_score(active, hidden, weights);
+        const Point point = {{"level", static_cast<double>(level)}, {"model", model}};
+        outcome.series.push_back({"normalised_correlation", point, "none", {0.0}, {score.score}});
+        if (model == "untrained") {
+          outcome.series.push_back({"excluded_latents",
+                                    {{"level", static_cast<double>(level)}},
+                                    "none",
+                                    {0.0},
+                                    {static_cast<double>(score.excluded)}});
+        }
+      }
+    };
+    add("untrained");
+    double loss = 0;
+    double accuracy = 0;
+    const networks::TrainingResult end = train_deep(
+        network,
+        network_,
+        task,
+        {steps_},
+        address,
+        [&](std::uint64_t step) {
+          const DeepRecord record = measure_deep(network, task, step);
+          loss = record.validation_loss;
+          accuracy = record.accuracy;
+        },
+        [&] { return piece.stop.stop_requested(); });
+    add("trained");
+    add("permuted");
+    outcome.series.push_back({"validation_loss", {}, "none", {0.0}, {loss}});
+    outcome.series.push_back({"accuracy", {}, "none", {0.0}, {accuracy}});
+    if (end.status == networks::TrainingStatus::diverged) {
+      outcome.status = "diverged";
+      outcome.failed = true;
+      outcome.message = fmt::format("diverged at step {}", end.step);
+    }
+    return outcome;
+  }
+
+  HierarchySizes sizes_;
+  DeepNetwork network_;
+  int batch_;
+  std::uint64_t steps_;
+};
+
+std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Latents>(c); }
+
+Figure figure(const Configuration&) {
+  Panel panel{.x = {.label = "level of the latents", .low = -0.5, .high = 1.5},
+              .y = {.label = "normalised correlation", .low = 0, .high = 1.05},
+              .layers = {},
+              .x_name = {}};
+  for (const char* model : {"trained", "untrained", "permuted"}) {
+    for (const double level : {0.0, 1.0}) {
+      panel.layers.push_back({.series = "normalised_correlation",
+                              .label = fmt::format("level {}, {}", level, model),
+                              .theory = false,
+                              .only = {{"level", level}, {"model", model}}});
+    }
+  }
+  return {.name = "tree-latents",
+          .panels = {panel},
+          .columns = 1,
+          .caption =
+              "Largest correlation of a latent with a hidden unit of its layer, mean over "
+              "latents: trained network, the same before training, and trained with the "
+              "latents of classes exchanged. Means and standard errors over hierarchies."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) { return {}; }
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  const auto values = [&](double level, const char* model) {
+    return last_values(observed, "normalised_correlation", {{"level", level}, {"model", model}});
+  };
+  std::vector<bool> holds;
+  const std::vector<double> trained = values(0, "trained");
+  const std::vector<double> permuted = values(0, "permuted");
+  for (std::size_t r = 0; r < std::min(trained.size(), permuted.size()); ++r) {
+    holds.push_back(trained[r] > permuted[r]);
+  }
+  std::string report;
+  for (const double level : {0.0, 1.0}) {
+    for (const char* model : {"trained", "untrained", "permuted"}) {
+      const std::vector<double> all = values(level, model);
+      const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+      report += fmt::format("level {} {} {:.3f}; ",
+                            level,
+                            model,
+                            all.empty() ? 0 : sum / static_cast<double>(all.size()));
+    }
+  }
+  return {claim_in_every("follows-latents",
+                         "trained hidden units follow the lowest latents more closely than "
+                         "exchanged ones",
+                         holds,
+                         report)};
+}
+
+}  // namespace
+
+Study tree_latents() {
+  Parameter units{.key = "model.units",
+                  .type = ParameterType::integer,
+                  .fallback = Value(List{10, 20}),
+                  .meaning = "N_0 and N_1, latents of the lower and the upper level",
+                  .list = true,
+                  .range = {.low = 1, .high = 1e5}};
+  return {.name = "tree-latents",
+          .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
+          .neglects =
+              "nothing is predicted: the untrained network and exchanged latents are the "
+              "baselines",
+          .parameters =
+              {integer_parameter(
+                   "model.tokens", 100, "M, ids; the last is padding", {.low = 2, .high = 1e6}),
+               integer_parameter("model.length", 30, "L, sequence length", {.low = 1, .high = 1e4}),
+               std::move(units),
+               integer_parameter("model.classes", 20, "C", {.low = 2, .high = 1e4}),
+               integer_parameter("model.children", 2, "N_ch, lower units per latent"),
+               integer_parameter("model.layers", 3, "layers", {.low = 2, .high = 100}),
+               integer_parameter("model.heads", 1, "attention heads"),
+               integer_parameter("model.width", 64, "width d", {.low = 1, .high = 1e5}),
+               integer_parameter("model.hidden", 400, "hidden units of the MLP, 4 M"),
+               real_parameter("sim.learning_rate", 1e-3, "learning rate of Adam", kPositive),
+               real_parameter("sim.weight_decay", 1e-4, "added to the gradient", kNotNegative),
+               integer_parameter("sim.batch", 128, "samples per step"),
+               steps_parameter({300}),
+               replicates_parameter(4, "hierarchies and networks")},
+          .series = {{"normalised_correlation",
+                      "NC",
+                      "largest correlation of a latent with a hidden unit of its layer, mean over "
+                      "latents"},
+                     {"excluded_latents", "", "latents that are never or always active"},
+                     {"validation_loss", "L", "cross-entropy over classes at the end, nats"},
+                     {"accuracy", "acc", "share of classes recognised at the end"}},
+          .presets = {{"quick", "the defaults: width 64, 300 steps", {}},
+                      {"paper",
+                       "width 1024, 10000 steps, 5 seeds",
+                       {{"model.width", 1024},
+                        {"sim.learning_rate", 1e-4},
+                        {"sim.steps", List{10000}},
+                        {"sim.replicates", 5}}}},
+          .sources = {joma_source("Table 1")},
+          .make = make,
+          .figure = figure,
+          .agreement = agreement,
+          .claims = claims};
+}
+
+}  // namespace attica
