@@ -35,8 +35,14 @@ JomaDescent::JomaDescent(
       batch_(batch),
       address_(address),
       cumulative_(cumulative(model.samples().weights)),
-      weights_(static_cast<std::size_t>(batch), 1.0 / std::max(batch, 1)),
+      weights_(static_cast<std::size_t>(std::max(batch, 0)), 1.0 / std::max(batch, 1)),
       accumulated_(VectorXd::Zero(model.tokens())) {
+  require(state_.v.rows() == model.units() && state_.v.cols() == model.tokens() &&
+              state_.r.rows() == model.units() && state_.r.cols() == model.queries() &&
+              state_.z.rows() == model.queries() && state_.z.cols() == model.tokens(),
+          "model.units",
+          static_cast<double>(state_.v.rows()),
+          "a start of the network's units, tokens and queries");
   require(eta > 0, "sim.eta", eta, "eta > 0");
   require(batch >= 0, "sim.batch", batch, "batch >= 0");
 }

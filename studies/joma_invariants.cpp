@@ -44,17 +44,15 @@ JomaModel random_model(const Configuration& c,
   return {std::move(law), std::move(data)};
 }
 
-JomaState random_start(const JomaModel& model, std::uint64_t seed) {
+JomaState random_start(const JomaModel& model, std::uint64_t seed, double scale, double logit) {
   RandomStream stream({.seed = seed, .id = StreamId::initialisation});
-  constexpr double kScale = 0.1;
   JomaState start{MatrixXd(model.units(), model.tokens()),
                   MatrixXd(model.units(), model.queries()),
                   MatrixXd(model.queries(), model.tokens())};
   for (MatrixXd* block : {&start.v, &start.r, &start.z}) {
-    for (double& x : block->reshaped()) x = kScale * stream.normal();
+    for (double& x : block->reshaped()) x = scale * stream.normal();
   }
-  // Linear attention rests at z = 0, v = 0: start where it attends to everything.
-  if (model.law().attention == JomaAttention::linear) start.z.array() += 1;
+  if (model.law().attention == JomaAttention::linear) start.z.array() += logit;
   return start;
 }
 
@@ -70,7 +68,9 @@ class Invariants : public Experiment {
       : steps_(joma_steps(c)),
         eta_(c.real("sim.eta")),
         batch_(static_cast<int>(c.integer("sim.batch"))),
-        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        scale_(c.real("sim.scale")),
+        logit_(c.real("sim.logit")) {
     for (const std::string& attention : c.texts("model.attention")) {
       for (const std::string& activation : c.texts("model.activation")) {
         pairs_.push_back({attention, activation});
@@ -100,11 +100,20 @@ class Invariants : public Experiment {
     return outcomes;
   }
 
+  std::vector<std::string> warnings() const override {
+    for (const Pair& pair : pairs_) {
+      if (pair.attention == "linear" && scale_ == 0 && logit_ == 0) {
+        return {"linear attention rests at v = 0, z = 0: nothing will move"};
+      }
+    }
+    return {};
+  }
+
  private:
   Outcome run(const Piece& piece, std::uint64_t replicate) const {
     const JomaModel& model = models_[piece.point];
     const Point point = pairs_[piece.point].point();
-    const JomaState start = random_start(model, seed_);
+    const JomaState start = random_start(model, seed_, scale_, logit_);
     JomaDescent descent(model,
                         start,
                         eta_,
@@ -145,6 +154,8 @@ class Invariants : public Experiment {
   double eta_;
   int batch_;
   std::uint64_t seed_;
+  double scale_;
+  double logit_;
   std::vector<Pair> pairs_;
   std::vector<JomaModel> models_;
 };
@@ -204,23 +215,24 @@ Study joma_invariants() {
       .name = "joma-invariants",
       .question = "What do attention logits and MLP weights conserve while they are trained?",
       .neglects = "nothing: the identities hold for every activation, loss, batch and step size",
-      .parameters = {words("model.attention",
-                           kJomaAttentions,
-                           "attentions, each with all activations"),
-                     words("model.activation", kJomaActivations, "activations of the MLP"),
-                     integer_parameter("model.tokens", 4, "M, contextual tokens"),
-                     integer_parameter("model.samples", 6, "samples of the population"),
-                     integer_parameter("model.classes", 3, "labels"),
-                     integer_parameter("model.units", 5, "K, hidden units"),
-                     integer_parameter("model.queries", 2, "query tokens"),
-                     real_parameter("model.temperature", 0.7, "T of attention", kPositive),
-                     real_parameter("sim.eta", 0.1, "learning rate", kPositive),
-                     integer_parameter("sim.batch",
-                                       3,
-                                       "samples per step, with replacement; 0: all",
-                                       {.low = 0, .high = 1e6}),
-                     steps_parameter({1, 2, 5, 10, 20, 50, 100, 200}),
-                     replicates_parameter(8, "minibatch orders")},
+      .parameters =
+          {words("model.attention", kJomaAttentions, "attentions, each with all activations"),
+           words("model.activation", kJomaActivations, "activations of the MLP"),
+           integer_parameter("model.tokens", 4, "M, contextual tokens"),
+           integer_parameter("model.samples", 6, "samples of the population"),
+           integer_parameter("model.classes", 3, "labels"),
+           integer_parameter("model.units", 5, "K, hidden units"),
+           integer_parameter("model.queries", 2, "query tokens"),
+           real_parameter("model.temperature", 0.7, "T of attention", kPositive),
+           real_parameter("sim.scale", 0.1, "deviation of the normal start", kNotNegative),
+           real_parameter("sim.logit", 1, "linear attention: added to the logits' start"),
+           real_parameter("sim.eta", 0.1, "learning rate", kPositive),
+           integer_parameter("sim.batch",
+                             3,
+                             "samples per step, with replacement; 0: all",
+                             {.low = 0, .high = 1e6}),
+           steps_parameter({1, 2, 5, 10, 20, 50, 100, 200}),
+           replicates_parameter(8, "minibatch orders")},
       .series =
           {{"invariant_drift",
             "left − right",
