@@ -240,11 +240,12 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  // y: second order in eta, which a scan at other step sizes puts below 1 % of the winner's y. v
-  // adds its own allowance. Variances: O(eta) corrections of up to 6 % near the blow-up.
+  // Second order in eta is neglected. A scan at eta = 0.01 and 0.04 with other seeds found y within
+  // 0.4 % at 0.8 t*, v within 0.8 % (its allowance comes on top) and variances within 6 %: the
+  // margins are about twice that. Squares of sums of hundreds of bounded steps have no heavy tails.
   return {{.series = "v", .relative = 0.02, .absolute = 0.002},
           {.series = "erf_coordinate", .relative = 0.01, .absolute = 0.002},
-          {.series = "fluctuation", .relative = 0.15}};
+          {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal}};
 }
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {

@@ -76,7 +76,9 @@ struct StudyRun {
                .replicates = curve.values[k],
                .margin = {.absolute = rule.absolute,
                           .relative = rule.relative,
-                          .finite_size = p->finite_size.empty() ? 0 : p->finite_size[j]}});
+                          .finite_size = p->finite_size.empty() ? 0 : p->finite_size[j]},
+               .tails = rule.tails,
+               .deterministic = rule.deterministic});
         }
       }
     }
