@@ -36,8 +36,8 @@ class Latents : public Experiment {
                  .mlp_width = static_cast<int>(c.integer("model.hidden")),
                  .learning_rate = c.real("sim.learning_rate"),
                  .weight_decay = c.real("sim.weight_decay")},
-        batch_(static_cast<int>(c.integer("sim.batch"))),
-        steps_(static_cast<std::uint64_t>(joma_steps(c).back())) {
+        batch_(static_cast<int>(c.integer("sim.batch"))) {
+    for (const std::int64_t n : joma_steps(c)) steps_.push_back(static_cast<std::uint64_t>(n));
     for (const std::int64_t n : c.integers("model.units"))
       sizes_.units.push_back(static_cast<int>(n));
     require(sizes_.units.size() == kLevels,
@@ -98,43 +98,58 @@ class Latents : public Experiment {
     std::iota(order.begin(), order.end(), Index{0});
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[stream.below(i)]);
 
-    Outcome outcome{.series = {}};
-    const auto add = [&](const std::string& model) {
-      for (std::size_t level = 0; level < kLevels; ++level) {
-        const MatrixXd hidden = pooled_hidden(network, task, static_cast<int>(level));
-        MatrixXd active = activity(h, level);
-        if (model == "permuted") active = MatrixXd(active(order, Eigen::all));
-        const LatentScore score = latent_score(active, hidden, weights);
-        const Point point = {{"level", static_cast<double>(level)}, {"model", model}};
-        outcome.series.push_back({"normalised_correlation", point, "none", {0.0}, {score.score}});
-        if (model == "untrained") {
-          outcome.series.push_back({"excluded_latents",
-                                    {{"level", static_cast<double>(level)}},
-                                    "none",
-                                    {0.0},
-                                    {static_cast<double>(score.excluded)}});
-        }
+    // The untrained score is repeated at every record, as the level to compare with.
+    std::vector<Series> series;
+    for (const double level : {0.0, 1.0}) {
+      for (const char* model : {"trained", "untrained", "permuted"}) {
+        series.push_back(
+            {"normalised_correlation", {{"level", level}, {"model", model}}, "step", {}, {}});
       }
+    }
+    Series loss{"validation_loss", {}, "step", {}, {}};
+    Series accuracy{"accuracy", {}, "step", {}, {}};
+    std::vector<MatrixXd> active;
+    std::vector<double> untrained;
+    Outcome outcome{.series = {}};
+    const auto score_of = [&](int level, const MatrixXd& latents) {
+      return latent_score(latents, pooled_hidden(network, task, level), weights);
     };
-    add("untrained");
-    double loss = 0;
-    double accuracy = 0;
+    for (int level = 0; level < kLevels; ++level) {
+      active.push_back(activity(h, static_cast<std::size_t>(level)));
+      const LatentScore score = score_of(level, active.back());
+      untrained.push_back(score.score);
+      outcome.series.push_back({"excluded_latents",
+                                {{"level", static_cast<double>(level)}},
+                                "none",
+                                {0.0},
+                                {static_cast<double>(score.excluded)}});
+    }
     const networks::TrainingResult end = train_deep(
         network,
         network_,
         task,
-        {steps_},
+        steps_,
         address,
         [&](std::uint64_t step) {
+          std::size_t next = 0;
+          const auto add = [&](Series& s, double y) {
+            s.x.push_back(static_cast<double>(step));
+            s.y.push_back(y);
+          };
+          for (std::size_t level = 0; level < kLevels; ++level) {
+            const int layer = static_cast<int>(level);
+            add(series[next++], score_of(layer, active[level]).score);
+            add(series[next++], untrained[level]);
+            add(series[next++], score_of(layer, MatrixXd(active[level](order, Eigen::all))).score);
+          }
           const DeepRecord record = measure_deep(network, task, step);
-          loss = record.validation_loss;
-          accuracy = record.accuracy;
+          add(loss, record.validation_loss);
+          add(accuracy, record.accuracy);
         },
         [&] { return piece.stop.stop_requested(); });
-    add("trained");
-    add("permuted");
-    outcome.series.push_back({"validation_loss", {}, "none", {0.0}, {loss}});
-    outcome.series.push_back({"accuracy", {}, "none", {0.0}, {accuracy}});
+    for (Series& s : series) outcome.series.push_back(std::move(s));
+    outcome.series.push_back(std::move(loss));
+    outcome.series.push_back(std::move(accuracy));
     if (end.status == networks::TrainingStatus::diverged) {
       outcome.status = "diverged";
       outcome.failed = true;
@@ -146,26 +161,28 @@ class Latents : public Experiment {
   HierarchySizes sizes_;
   DeepNetwork network_;
   int batch_;
-  std::uint64_t steps_;
+  std::vector<std::uint64_t> steps_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Latents>(c); }
 
 Figure figure(const Configuration&) {
-  Panel panel{.x = {.label = "level of the latents", .low = -0.5, .high = 1.5},
-              .y = {.label = "normalised correlation", .low = 0, .high = 1.05},
-              .layers = {},
-              .x_name = {}};
-  for (const char* model : {"trained", "untrained", "permuted"}) {
-    for (const double level : {0.0, 1.0}) {
+  std::vector<Panel> panels;
+  for (const double level : {0.0, 1.0}) {
+    Panel panel{.x = {.label = "step {/:Italic n}"},
+                .y = {.label = fmt::format("correlation, level {}", level), .low = 0, .high = 1.05},
+                .layers = {},
+                .x_name = "step"};
+    for (const char* model : {"trained", "untrained", "permuted"}) {
       panel.layers.push_back({.series = "normalised_correlation",
-                              .label = fmt::format("level {}, {}", level, model),
+                              .label = model,
                               .theory = false,
                               .only = {{"level", level}, {"model", model}}});
     }
+    panels.push_back(std::move(panel));
   }
   return {.name = "tree-latents",
-          .panels = {panel},
+          .panels = std::move(panels),
           .columns = 1,
           .caption =
               "Largest correlation of a latent with a hidden unit of its layer, mean over "
@@ -231,21 +248,21 @@ Study tree_latents() {
                real_parameter("sim.learning_rate", 1e-3, "learning rate of Adam", kPositive),
                real_parameter("sim.weight_decay", 1e-4, "added to the gradient", kNotNegative),
                integer_parameter("sim.batch", 128, "samples per step"),
-               steps_parameter({300}),
+               steps_parameter({0, 25, 50, 100, 150, 200, 300}),
                replicates_parameter(4, "hierarchies and networks")},
           .series = {{"normalised_correlation",
                       "NC",
                       "largest correlation of a latent with a hidden unit of its layer, mean over "
                       "latents"},
                      {"excluded_latents", "", "latents that are never or always active"},
-                     {"validation_loss", "L", "cross-entropy over classes at the end, nats"},
-                     {"accuracy", "acc", "share of classes recognised at the end"}},
+                     {"validation_loss", "L", "cross-entropy over classes, nats"},
+                     {"accuracy", "acc", "share of classes recognised"}},
           .presets = {{"quick", "the defaults: width 64, 300 steps", {}},
                       {"paper",
                        "width 1024, 10000 steps, 5 seeds",
                        {{"model.width", 1024},
                         {"sim.learning_rate", 1e-4},
-                        {"sim.steps", List{10000}},
+                        {"sim.steps", List{0, 300, 1000, 2000, 4000, 7000, 10000}},
                         {"sim.replicates", 5}}}},
           .sources = {joma_source("Table 1")},
           .make = make,
