@@ -1,0 +1,227 @@
+#include "attica/sim/topic_documents.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+/// Gamma(shape, 1): G. Marsaglia, W. W. Tsang, ACM Trans. Math. Softw. 26, 363 (2000).
+double gamma_variate(RandomStream& stream, double shape) {
+  if (shape < 1) {
+    const double boost = std::pow(stream.uniform(), 1 / shape);
+    return boost * gamma_variate(stream, shape + 1);
+  }
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  while (true) {
+    const double x = stream.normal();
+    const double root = 1 + c * x;
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
+  }
+}
+
+/// Shares of shown tokens in an infinite document.
+void set_shares(const TopicModel& model,
+                const std::vector<double>& theta,
+                Eigen::Ref<Eigen::VectorXd> shares) {
+  const TopicVocabulary& vocabulary = model.vocabulary();
+  shares[0] = model.mu();
+  for (Index w = 1; w < vocabulary.size(); ++w) {
+    shares[w] =
+        model.rho() / model.all_words() +
+        model.kappa() * theta[static_cast<std::size_t>(vocabulary.topic(w))] / model.words();
+  }
+}
+
+}  // namespace
+
+void TopicBatch::start(Index tokens, Index documents) {
+  shares.setZero(tokens, documents);
+  queries.clear();
+  targets.clear();
+}
+
+void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta) const {
+  const auto topics = static_cast<std::size_t>(model_.vocabulary().topics);
+  theta.assign(topics, 0);
+  if (model_.subset()) {
+    // Sequential sampling: each topic with the probability that fills up τ.
+    double wanted = model_.tau();
+    for (std::size_t t = 0; t < topics; ++t) {
+      if (stream.uniform() * static_cast<double>(topics - t) < wanted) {
+        theta[t] = 1 / model_.tau();
+        wanted -= 1;
+      }
+    }
+    return;
+  }
+  double sum = 0;
+  while (sum <= 0) {  // all weights of a small concentration may underflow
+    for (double& weight : theta) weight = gamma_variate(stream, model_.settings().concentration);
+    sum = std::accumulate(theta.begin(), theta.end(), 0.0);
+  }
+  for (double& weight : theta) weight /= sum;
+}
+
+std::int32_t TopicSampler::draw_word(RandomStream& stream,
+                                     const std::vector<double>& cumulative) const {
+  const auto at = std::upper_bound(cumulative.begin(), cumulative.end() - 1, stream.uniform());
+  const Index words = model_.vocabulary().words;
+  return static_cast<std::int32_t>(
+      1 + (at - cumulative.begin()) * words +
+      static_cast<Index>(stream.below(static_cast<std::uint64_t>(words))));
+}
+
+std::int32_t TopicSampler::corrupted(RandomStream& stream, std::int32_t word) const {
+  const double u = stream.uniform();
+  if (u < model_.keep_rate()) return word;
+  if (u >= 1 - model_.masked_share()) return 0;
+  const auto words = static_cast<std::uint64_t>(model_.vocabulary().all_words());
+  return static_cast<std::int32_t>(1 + stream.below(words));
+}
+
+void TopicSampler::draw(RandomStream& stream, TopicDocument& document) const {
+  if (model_.infinite()) throw std::logic_error("TopicSampler: documents are infinite");
+  std::vector<double> theta;
+  draw_weights(stream, theta);
+  std::partial_sum(theta.begin(), theta.end(), theta.begin());
+  const auto [low, high] = *model_.settings().length;
+  const auto length = static_cast<std::size_t>(
+      low + static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(high - low + 1))));
+  document.truth.resize(length);
+  for (std::int32_t& word : document.truth) word = draw_word(stream, theta);
+  document.selected.clear();
+  while (document.selected.empty()) {
+    for (std::size_t j = 0; j < length; ++j) {
+      if (stream.uniform() < model_.mask_rate()) {
+        document.selected.push_back(static_cast<std::int32_t>(j));
+      }
+    }
+  }
+  document.shown = document.truth;
+  for (const std::int32_t j : document.selected) {
+    std::int32_t& token = document.shown[static_cast<std::size_t>(j)];
+    token = corrupted(stream, token);
+  }
+}
+
+void TopicSampler::draw(RandomStream& stream, Index documents, TopicBatch& batch) const {
+  batch.start(model_.vocabulary().size(), documents);
+  TopicDocument document;
+  for (Index b = 0; b < documents; ++b) {
+    draw(stream, document);
+    append(document, b, 1 / static_cast<double>(documents), batch);
+  }
+}
+
+void TopicSampler::draw_infinite(RandomStream& stream,
+                                 Index documents,
+                                 Index queries,
+                                 TopicBatch& batch) const {
+  batch.start(model_.vocabulary().size(), documents);
+  const double weight = 1 / static_cast<double>(documents * queries);
+  std::vector<double> theta;
+  for (Index b = 0; b < documents; ++b) {
+    draw_weights(stream, theta);
+    set_shares(model_, theta, batch.shares.col(b));
+    std::partial_sum(theta.begin(), theta.end(), theta.begin());
+    for (Index q = 0; q < queries; ++q) {
+      const std::int32_t word = draw_word(stream, theta);
+      batch.targets.push_back({static_cast<Index>(batch.queries.size()), word, weight});
+      batch.queries.push_back({b, corrupted(stream, word)});
+    }
+  }
+}
+
+void append(const TopicDocument& document, Index index, double weight, TopicBatch& batch) {
+  const double share = 1 / static_cast<double>(document.shown.size());
+  for (const std::int32_t token : document.shown) batch.shares(token, index) += share;
+  const double each = weight / static_cast<double>(document.selected.size());
+  // Positions that show the same token ask the same question.
+  const std::size_t first = batch.queries.size();
+  for (const std::int32_t j : document.selected) {
+    const std::int32_t shown = document.shown[static_cast<std::size_t>(j)];
+    std::size_t q = first;
+    while (q < batch.queries.size() && batch.queries[q].shown != shown) ++q;
+    if (q == batch.queries.size()) batch.queries.push_back({index, shown});
+    batch.targets.push_back(
+        {static_cast<Index>(q), document.truth[static_cast<std::size_t>(j)], each});
+  }
+}
+
+void append(const TopicDocument& document, double weight, networks::Batch& batch) {
+  const auto first = static_cast<std::int32_t>(batch.tokens.size());
+  if (batch.offsets.empty()) batch.offsets.push_back(0);
+  batch.tokens.insert(batch.tokens.end(), document.shown.begin(), document.shown.end());
+  batch.offsets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
+  const double each = weight / static_cast<double>(document.selected.size());
+  for (const std::int32_t j : document.selected) {
+    batch.sites.push_back(first + j);
+    batch.targets.push_back(document.truth[static_cast<std::size_t>(j)]);
+    batch.weights.push_back(each);
+  }
+}
+
+TopicBatch population_batch(const TopicModel& model, TopicSets sets) {
+  if (!model.subset() || !model.infinite()) {
+    throw invalid_parameter(model.subset() ? "length" : "prior",
+                            model.subset() ? "finite" : "dirichlet",
+                            "infinite documents of the subset prior for population gradients");
+  }
+  const TopicVocabulary& vocabulary = model.vocabulary();
+  const auto topics = static_cast<std::size_t>(vocabulary.topics);
+  const auto chosen = static_cast<std::size_t>(model.settings().topics_per_document);
+  constexpr double kMostSets = 20000;
+  double number = 1;
+  for (std::size_t k = 0; k < chosen; ++k) {
+    number *= static_cast<double>(topics - k) / static_cast<double>(k + 1);
+  }
+  if (sets == TopicSets::one) number = 1;
+  require(number < kMostSets + 0.5,
+          "topics_per_document",
+          model.tau(),
+          "at most 20000 topic sets for population gradients");
+  TopicBatch batch;
+  batch.start(vocabulary.size(), std::llround(number));
+  // Topic sets in lexicographic order, as permutations of τ ones and T - τ zeros.
+  std::vector<std::int64_t> in(topics, 0);
+  std::fill_n(in.begin(), chosen, 1);
+  for (Index document = 0; document < batch.shares.cols(); ++document) {
+    std::vector<double> theta(in.begin(), in.end());
+    for (double& weight : theta) weight /= model.tau();
+    set_shares(model, theta, batch.shares.col(document));
+    const double word = 1 / (number * model.tau() * model.words());  // law of the true word
+    const auto query = [&](Index shown) {
+      batch.queries.push_back({document, shown});
+      return static_cast<Index>(batch.queries.size()) - 1;
+    };
+    const auto is_inside = [&](Index w) {
+      return in[static_cast<std::size_t>(vocabulary.topic(w))] != 0;
+    };
+    for (Index shown = 0; shown < vocabulary.size(); ++shown) {
+      const double any =
+          shown == 0 ? model.masked_share() : model.random_rate() / model.all_words();
+      const bool kept = shown > 0 && is_inside(shown) && model.keep_rate() > 0;
+      if (any <= 0 && !kept) continue;
+      const Index q = query(shown);
+      if (kept) batch.targets.push_back({q, shown, word * model.keep_rate()});
+      for (Index x = 1; any > 0 && x < vocabulary.size(); ++x) {
+        if (is_inside(x)) batch.targets.push_back({q, x, word * any});
+      }
+    }
+    std::prev_permutation(in.begin(), in.end());
+  }
+  return batch;
+}
+
+}  // namespace attica

@@ -1,0 +1,82 @@
+#pragma once
+/// @file
+/// @brief Corrupted documents of the topic model: drawn, or all of them at once.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "attica/core/random.hpp"
+#include "attica/core/topic_model.hpp"
+#include "attica/sim/networks/batch.hpp"
+
+namespace attica {
+
+/// @brief A finite document: what its tokens are, what is shown, and which positions are selected.
+struct TopicDocument {
+  std::vector<std::int32_t> truth;
+  std::vector<std::int32_t> shown;
+  std::vector<std::int32_t> selected;  ///< positions, ascending, at least one
+};
+
+/// @brief Documents as bags of tokens, and the questions asked of them: all that a network without
+/// positions sees.
+///
+/// loss = Σ over targets of weight · l(F(query), word). A query is a shown token in a document.
+struct TopicBatch {
+  struct Query {
+    Eigen::Index document;
+    Eigen::Index shown;
+  };
+  struct Target {
+    Eigen::Index query;
+    Eigen::Index word;
+    double weight;  ///< the weights of a batch sum to 1
+  };
+  Eigen::MatrixXd shares;  ///< shares of the shown tokens in each document; @shape{D x documents}
+  std::vector<Query> queries;
+  std::vector<Target> targets;
+
+  /// Empties it and makes room for so many documents.
+  void start(Eigen::Index tokens, Eigen::Index documents);
+};
+
+/// @brief Draws documents of a model.
+class TopicSampler {
+ public:
+  explicit TopicSampler(const TopicModel& model) : model_(model) {}
+
+  const TopicModel& model() const { return model_; }
+
+  /// @throws std::logic_error for infinite documents
+  void draw(RandomStream& stream, TopicDocument& document) const;
+  /// @brief Finite documents as bags; each document weighs the same, in it each selected position.
+  void draw(RandomStream& stream, Eigen::Index documents, TopicBatch& batch) const;
+  /// @brief Infinite documents: exact shares of shown tokens, and `queries` selected positions
+  /// each.
+  void draw_infinite(RandomStream& stream,
+                     Eigen::Index documents,
+                     Eigen::Index queries,
+                     TopicBatch& batch) const;
+
+ private:
+  void draw_weights(RandomStream& stream, std::vector<double>& theta) const;
+  std::int32_t draw_word(RandomStream& stream, const std::vector<double>& cumulative) const;
+  std::int32_t corrupted(RandomStream& stream, std::int32_t word) const;
+
+  TopicModel model_;
+};
+
+/// @brief Adds a document to a batch as bag number `index`; its targets share `weight`.
+void append(const TopicDocument& document, Eigen::Index index, double weight, TopicBatch& batch);
+/// @brief The same for a network that reads sequences; weights are those of the bag.
+void append(const TopicDocument& document, double weight, networks::Batch& batch);
+
+/// @brief All topic sets of the subset prior, infinite documents, with the exact law of selected
+/// positions: the population loss.
+/// @param sets how many topic sets to take: all, or one, which is enough for invariant parameters
+/// @throws Error (input) for another prior, finite documents, or more than 20000 sets
+enum class TopicSets { all, one };
+TopicBatch population_batch(const TopicModel& model, TopicSets sets = TopicSets::all);
+
+}  // namespace attica
