@@ -90,10 +90,13 @@ std::int32_t TopicSampler::corrupted(RandomStream& stream, std::int32_t word) co
   return static_cast<std::int32_t>(1 + stream.below(words));
 }
 
-void TopicSampler::draw(RandomStream& stream, TopicDocument& document) const {
+void TopicSampler::draw(RandomStream& stream,
+                        TopicDocument& document,
+                        std::vector<double>* weights) const {
   if (model_.infinite()) throw std::logic_error("TopicSampler: documents are infinite");
   std::vector<double> theta;
   draw_weights(stream, theta);
+  if (weights != nullptr) *weights = theta;
   std::partial_sum(theta.begin(), theta.end(), theta.begin());
   const auto [low, high] = *model_.settings().length;
   const auto length = static_cast<std::size_t>(
@@ -115,12 +118,19 @@ void TopicSampler::draw(RandomStream& stream, TopicDocument& document) const {
   }
 }
 
-void TopicSampler::draw(RandomStream& stream, Index documents, TopicBatch& batch) const {
-  batch.start(model_.vocabulary().size(), documents);
+void TopicSampler::draw(RandomStream& stream,
+                        Index documents,
+                        TopicBatch& batch,
+                        Eigen::MatrixXd* limit) const {
+  const Index tokens = model_.vocabulary().size();
+  batch.start(tokens, documents);
+  if (limit != nullptr) limit->resize(tokens, documents);
   TopicDocument document;
+  std::vector<double> theta;
   for (Index b = 0; b < documents; ++b) {
-    draw(stream, document);
+    draw(stream, document, &theta);
     append(document, b, 1 / static_cast<double>(documents), batch);
+    if (limit != nullptr) set_shares(model_, theta, limit->col(b));
   }
 }
 

@@ -48,10 +48,17 @@ class TopicSampler {
 
   const TopicModel& model() const { return model_; }
 
+  /// @param theta if not null, receives the topic weights
   /// @throws std::logic_error for infinite documents
-  void draw(RandomStream& stream, TopicDocument& document) const;
+  void draw(RandomStream& stream,
+            TopicDocument& document,
+            std::vector<double>* theta = nullptr) const;
   /// @brief Finite documents as bags; each document weighs the same, in it each selected position.
-  void draw(RandomStream& stream, Eigen::Index documents, TopicBatch& batch) const;
+  /// @param limit if not null, receives the shares that infinite documents of the same topics show
+  void draw(RandomStream& stream,
+            Eigen::Index documents,
+            TopicBatch& batch,
+            Eigen::MatrixXd* limit = nullptr) const;
   /// @brief Infinite documents: exact shares of shown tokens, and `queries` selected positions
   /// each.
   void draw_infinite(RandomStream& stream,

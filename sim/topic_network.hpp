@@ -56,6 +56,10 @@ class TopicNetwork {
   void start_attention(AttentionStart start, double epsilon, const StreamAddress& address);
 
   double loss(const TopicBatch& batch);
+  /// @brief The loss at given scores.
+  double loss(const TopicBatch& batch, const Eigen::MatrixXd& scores) {
+    return forward(batch, &scores, false);
+  }
   /// Frozen blocks get no gradient; that of the scores is computed if W_K or W_Q is trained.
   double loss_and_gradient(const TopicBatch& batch);
   /// @brief The same at given scores, with gradients by W_V and the scores.

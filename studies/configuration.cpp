@@ -60,7 +60,15 @@ Value Parameter::checked(const Value& scalar, std::string_view shown_name) const
     }
     case ParameterType::integer: {
       const auto* integer = std::get_if<std::int64_t>(&scalar);
-      if (integer == nullptr) refuse("an integer");
+      if (integer == nullptr) {
+        const auto* word = std::get_if<std::string>(&scalar);
+        const bool known =
+            word != nullptr && std::find(choices.begin(), choices.end(), *word) != choices.end();
+        if (known) return scalar;
+        refuse(choices.empty()
+                   ? "an integer"
+                   : fmt::format("an integer or \"{}\"", fmt::join(choices, "\" | \"")));
+      }
       if (!range.contains(static_cast<double>(*integer))) refuse(range.describe(name()));
       return scalar;
     }
@@ -92,6 +100,11 @@ const Configuration::Entry& Configuration::find(std::string_view key) const {
     throw std::logic_error(fmt::format("study '{}' has no parameter '{}'", study_, key));
   }
   return *entry;
+}
+
+bool Configuration::declares(std::string_view key) const {
+  return std::any_of(
+      entries_.begin(), entries_.end(), [&](const Entry& e) { return e.key == key; });
 }
 
 bool Configuration::has(std::string_view key) const { return find(key).value.has_value(); }

@@ -48,6 +48,8 @@ struct Parameter {
   Range range = {};
   std::vector<std::string> choices = {};  ///< text: the allowed words; empty: any text
   bool rows = false;  ///< with `list`: a list of lists; a plain list is a single row
+  /// text: the allowed words; empty: any text. integer: words that may stand for a number
+  std::vector<std::string> choices = {};
 
   std::string section() const { return key.substr(0, key.find('.')); }
   std::string name() const { return key.substr(key.find('.') + 1); }
@@ -75,6 +77,8 @@ class Configuration {
   std::vector<std::vector<double>> rows(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// @brief Whether the study has such a parameter at all.
+  bool declares(std::string_view key) const;
   /// @brief Whether the parameter has a value (one without default may stay unset).
   bool has(std::string_view key) const;
 

@@ -1,0 +1,45 @@
+#pragma once
+/// @file
+/// @brief Plain text as documents of words, for topic models.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attica {
+
+enum class TextUnits {
+  lines,       ///< a document is a line, or several lines of one paragraph
+  paragraphs,  ///< a document is what stands between blank lines
+  words,       ///< a document is a run of so many words
+};
+
+struct TextOptions {
+  TextUnits units = TextUnits::paragraphs;
+  std::int64_t unit_size = 1;      ///< lines or words of a document
+  std::int64_t most_words = 1000;  ///< the vocabulary keeps the most frequent ...
+  std::int64_t least_count = 10;   ///< ... of those that occur so often
+  std::int64_t least_tokens = 10;  ///< shorter documents are dropped
+  std::int64_t most_tokens = 256;  ///< longer documents are cut
+};
+
+/// @brief Documents as numbers of words.
+struct TextCorpus {
+  std::vector<std::string> vocabulary;  ///< by falling frequency
+  std::vector<std::vector<std::int32_t>> documents;
+  std::int64_t bad_bytes = 0;  ///< of invalid UTF-8, read as spaces
+};
+
+/// @brief Lower-case words of at least three letters. Everything but letters separates; invalid
+/// UTF-8 does too and is counted.
+std::vector<std::string> words_of(std::string_view text, std::int64_t* bad_bytes = nullptr);
+
+/// @brief Whether a word is too common to tell topics: usual English function words, and those of
+/// early modern English (thou, unto, hath ...).
+bool is_stop_word(std::string_view word);
+
+/// @throws Error (input) if no document or fewer than 10 words are left
+TextCorpus read_text(std::string_view text, const TextOptions& options);
+
+}  // namespace attica

@@ -1,0 +1,282 @@
+/// @file
+/// @brief Studies topics-value-curves and topics-value-map: SGD on the value matrix under uniform
+/// attention against the recursion of its mean.
+
+#include <algorithm>
+
+#include "attica/core/error.hpp"
+#include "attica/studies/topic_setup.hpp"
+#include "attica/studies/topic_studies.hpp"
+#include "attica/theory/topic_value.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+class ValueTraining : public TopicExperiment {
+ public:
+  ValueTraining(const Configuration& c, bool map)
+      : model_(topic_model(c)),
+        algebra_(model_.vocabulary()),
+        steps_(recorded_steps(c)),
+        eta_(c.real("sim.eta")),
+        penalty_(topic_penalty(c)),
+        batch_(c.integer("sim.batch")),
+        queries_(c.integer("sim.queries")),
+        map_(map) {
+    require_squared(c);
+    if (map_) steps_ = {steps_.back()};
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const ValueMoments moments = value_moments(model_);
+    std::vector<std::string> names = value_names();
+    names.push_back("loss");
+    TopicCurves curves(names, {}, "step");
+    Commutant w = Commutant::Zero();
+    std::uint64_t next = 0;
+    const std::uint64_t last = steps_.back();
+    constexpr std::uint64_t kLine = 200;  // of a smooth line
+    for (std::uint64_t n = 0; n <= last; ++n) {
+      const bool wanted = next < steps_.size() && steps_[next] == n;
+      if (wanted) ++next;
+      if (wanted || (grid == TheoryGrid::run && !map_ && n % (last / kLine + 1) == 0)) {
+        std::vector<double> values = all_values(w);
+        values.push_back(value_loss(algebra_, moments, w));
+        curves.record(static_cast<double>(n), values);
+      }
+      if (n < last) w = mean_value_step(algebra_, moments, w, eta_, penalty_);
+    }
+    TheoryResult result;
+    curves.append_to(result);
+    if (map_) {
+      for (const Series& s : entries(algebra_.dense(w)))
+        result.predictions.push_back({.series = s});
+    }
+    const Commutant optimum = value_optimum(algebra_, moments, penalty_);
+    TopicCurves limit({"optimum_b", "optimum_d", "optimum_s", "optimum_g"}, {}, "none");
+    limit.record(
+        0, {optimum[kWordMask], optimum[kSameWord], optimum[kSameTopic], optimum[kOtherTopic]});
+    limit.append_to(result);
+    result.diagnostics = {{"optimum", all_values(optimum)},
+                          {"optimum_loss", value_loss(algebra_, moments, optimum)}};
+    return result;
+  }
+
+  std::size_t points() const override { return 1; }
+  std::uint64_t replicates_per_piece(std::size_t) const override {
+    constexpr double kTokensPerPiece = 2e6;
+    const double length = model_.infinite() ? static_cast<double>(queries_)
+                                            : static_cast<double>(model_.settings().length->second);
+    const double tokens = length * static_cast<double>(batch_) * static_cast<double>(steps_.back());
+    return static_cast<std::uint64_t>(std::clamp(kTokensPerPiece / tokens, 1.0, 100.0));
+  }
+
+  std::vector<std::string> warnings() const override;
+
+ protected:
+  Outcome run(const Piece& piece, std::uint64_t replicate) const override {
+    const TopicSampler sampler(model_);
+    TopicBatch batch;
+    TopicNetwork network({.tokens = model_.vocabulary().size()});
+    TopicCurves curves(compared_value_names(model_), {}, "step");
+    const auto end = train_topics(
+        network,
+        {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = eta_},
+         .recorded = steps_,
+         .value_penalty = penalty_},
+        [&](std::uint64_t step) -> const TopicBatch& {
+          RandomStream stream(step_address(piece, replicate, step));
+          if (model_.infinite()) {
+            sampler.draw_infinite(stream, batch_, queries_, batch);
+          } else {
+            sampler.draw(stream, batch_, batch);
+          }
+          return batch;
+        },
+        [&](std::uint64_t step, const TopicNetwork& now) {
+          curves.record(static_cast<double>(step),
+                        compared_values(model_, algebra_.project(now.value())));
+        },
+        [&] { return piece.stop.stop_requested(); });
+    Outcome outcome;
+    curves.append_to(outcome);
+    if (map_) {
+      for (Series& s : entries(network.value())) outcome.series.push_back(std::move(s));
+    }
+    mark_end(outcome, end);
+    return outcome;
+  }
+
+ private:
+  static std::vector<Series> entries(const Eigen::MatrixXd& w) {
+    std::vector<Series> rows;
+    for (Index i = 0; i < w.rows(); ++i) {
+      Series row{"value_entry", {{"row", static_cast<double>(i)}}, "column", {}, {}};
+      for (Index j = 0; j < w.cols(); ++j) {
+        row.x.push_back(static_cast<double>(j));
+        row.y.push_back(w(i, j));
+      }
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+  TopicModel model_;
+  CommutantAlgebra algebra_;
+  std::vector<std::uint64_t> steps_;
+  double eta_;
+  double penalty_;
+  Index batch_;
+  Index queries_;
+  bool map_;
+};
+
+std::vector<std::string> ValueTraining::warnings() const {
+  std::vector<std::string> all = topic_warnings(model_, false);
+  const Isotypic s = algebra_.isotypic(value_moments(model_).sigma);
+  const double largest = std::max({s.trivial.trace(), s.topic, s.within});
+  if (eta_ * (largest + penalty_) > 1) {
+    all.push_back(
+        "sim.eta is above 1/(largest eigenvalue of the second moment + penalty): "
+        "expect divergence");
+  }
+  return all;
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  const TopicModel model = topic_model(c);
+  std::vector<AgreementRule> rules;
+  for (const std::string& name : compared_value_names(model)) {
+    rules.push_back({.series = name, .relative = 0, .absolute = value_margin(model)});
+  }
+  return rules;
+}
+
+Figure curves_figure(const Configuration& c) {
+  const std::vector<std::pair<std::string, std::string>> entries = {
+      {"d", "{/:Italic d}: same word"},
+      {"s", "{/:Italic s}: same topic"},
+      {"g", "{/:Italic g}: other topic"},
+      {"b", "{/:Italic b}: mask"}};
+  Panel panel{.x = {.label = "step"},
+              .y = {.label = "entry of {/:Italic W}_V"},
+              .layers = {},
+              .x_name = "step"};
+  for (const auto& [key, label] : entries) {
+    if (key == "s" && c.integer("model.words_per_topic") == 1) continue;
+    panel.layers.push_back({.series = "value_" + key, .label = label});
+  }
+  for (const auto& [key, label] : entries) {
+    panel.layers.push_back({.series = "optimum_" + key, .reference = true});
+  }
+  return {.name = "topics-value-curves",
+          .panels = {panel},
+          .caption =
+              "Value matrix under uniform attention, trained by SGD on masked topic "
+              "documents: mean entries of each class. Lines: exact recursion of the mean; "
+              "dashed: its limit; points: mean and standard error over runs."};
+}
+
+Figure map_figure(const Configuration&) {
+  const auto panel = [](bool theory, const char* title) {
+    return Panel{.kind = PanelKind::heat_map,
+                 .x = {.label = "column (token)"},
+                 .y = {.label = "row (token)"},
+                 .layers = {{.series = "value_entry", .theory = theory, .simulation = !theory}},
+                 .x_name = "column",
+                 .y_coordinate = "row",
+                 .title = title,
+                 .value = {.label = "entry of {/:Italic W}_V"}};
+  };
+  return {.name = "topics-value-map",
+          .panels = {panel(true, "theory"), panel(false, "SGD")},
+          .columns = 2,
+          .caption =
+              "Value matrix after training under uniform attention: exact mean, and mean "
+              "over runs of SGD. Token 0 is the mask; topics are the blocks."};
+}
+
+std::vector<Parameter> parameters(const TopicDefaults& defaults, std::int64_t batch, List steps) {
+  std::vector<Parameter> all = topic_parameters(defaults);
+  const std::vector<Parameter> own = {
+      topic_real("sim.eta", 1, "learning rate of SGD", {.low = 0, .low_open = true}),
+      topic_integer("sim.batch", batch, "fresh documents per step", 1),
+      topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
+      topic_steps(std::move(steps))};
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
+}
+
+std::vector<SeriesInfo> series() {
+  std::vector<SeriesInfo> all = topic_series(value_names());
+  all.push_back({"loss", "L", "loss of the mean weights (theory)"});
+  for (const char* key : {"b", "d", "s", "g"}) {
+    all.push_back({std::string("optimum_") + key, key, "its value at the optimum (theory)"});
+  }
+  return all;
+}
+
+}  // namespace
+
+Study topics_value_curves() {
+  std::vector<Parameter> all = parameters({.topics = 4, .words = 3, .length = 20, .penalty = 0.0},
+                                          8,
+                                          {1, 2, 5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200});
+  constexpr std::int64_t kRuns = 200;
+  all.push_back(topic_replicates(kRuns));
+  return {.name = "topics-value-curves",
+          .question = "How does the value matrix learn which words share a topic?",
+          .neglects = "nothing: the mean of SGD with fresh documents obeys a linear recursion",
+          .parameters = std::move(all),
+          .series = series(),
+          .presets = {{"quick", "the defaults: T = 4, v = 3, N = 20", {}},
+                      {"paper",
+                       "T = v = 10, Dirichlet 0.1, N = 100..150",
+                       {{"model.topics", 10},
+                        {"model.words_per_topic", 10},
+                        {"model.prior", "dirichlet"},
+                        {"model.length", List{100, 150}},
+                        {"sim.batch", 40},
+                        {"sim.steps", List{1, 10, 50, 100, 200, 500, 1000, 2000, 5000}},
+                        {"sim.replicates", 20}}}},
+          .sources = {topic_source("model, Theorem 2; the recursion is ours")},
+          .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
+            return std::make_unique<ValueTraining>(c, false);
+          },
+          .figure = curves_figure,
+          .agreement = agreement};
+}
+
+Study topics_value_map() {
+  std::vector<Parameter> all =
+      parameters({.topics = 5, .words = 4, .length = 60, .penalty = 0.0}, 32, {400});
+  constexpr std::int64_t kRuns = 24;
+  all.push_back(topic_replicates(kRuns));
+  std::vector<SeriesInfo> infos = series();
+  infos.push_back(topic_series({"value_entry"}).front());
+  return {.name = "topics-value-map",
+          .question = "What does the value matrix look like after training?",
+          .neglects = "nothing: the mean of SGD with fresh documents obeys a linear recursion",
+          .parameters = std::move(all),
+          .series = std::move(infos),
+          .presets = {{"quick", "the defaults: T = 5, v = 4, N = 60", {}},
+                      {"paper",
+                       "T = v = 10, Dirichlet 0.1, N = 100..150",
+                       {{"model.topics", 10},
+                        {"model.words_per_topic", 10},
+                        {"model.prior", "dirichlet"},
+                        {"model.length", List{100, 150}},
+                        {"sim.batch", 40},
+                        {"sim.steps", List{5000}},
+                        {"sim.replicates", 10}}}},
+          .sources = {topic_source("Theorem 2, figure of the value matrix")},
+          .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
+            return std::make_unique<ValueTraining>(c, true);
+          },
+          .figure = map_figure,
+          .agreement = agreement};
+}
+
+}  // namespace attica
