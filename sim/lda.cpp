@@ -114,6 +114,18 @@ double LdaChain::log_joint() const {
   return result;
 }
 
+double LdaChain::perplexity() const {
+  const Eigen::MatrixXd phi = topics();
+  double sum = 0;
+  for (std::size_t d = 0; d < corpus_.documents.size(); ++d) {
+    Eigen::VectorXd theta =
+        (document_topic_.col(static_cast<Index>(d)).cast<double>() + options_.alpha).matrix();
+    theta /= theta.sum();
+    for (const std::int32_t word : corpus_.documents[d]) sum += std::log(theta.dot(phi.col(word)));
+  }
+  return std::exp(-sum / static_cast<double>(corpus_.tokens()));
+}
+
 Eigen::MatrixXd LdaChain::topics() const {
   Eigen::MatrixXd phi = (topic_word_.cast<double>() + options_.beta).matrix();
   phi.array().colwise() /=

@@ -46,6 +46,9 @@ class LdaChain {
   Eigen::VectorXd conditional(std::size_t document, std::size_t position);
   /// @brief log p(words, topics), weights integrated out.
   double log_joint() const;
+  /// @brief exp of minus the mean log probability of a token given the estimated weights of its
+  /// document's topics and of the topics' words.
+  double perplexity() const;
   /// @brief φ_kw = (n_kw + β)/(n_k + Wβ); @shape{K x words}
   Eigen::MatrixXd topics() const;
 

@@ -45,6 +45,24 @@ void set_shares(const TopicModel& model,
 
 }  // namespace
 
+void select_positions(RandomStream& stream,
+                      double rate,
+                      std::size_t length,
+                      std::vector<std::int32_t>& selected) {
+  // Gaps between selected positions are geometric.
+  const double log_rest = std::log1p(-rate);
+  const auto end = static_cast<double>(length);
+  selected.clear();
+  while (selected.empty()) {
+    double position = -1;
+    while (true) {
+      position += 1 + (rate < 1 ? std::floor(std::log(stream.uniform()) / log_rest) : 0);
+      if (position >= end) break;
+      selected.push_back(static_cast<std::int32_t>(position));
+    }
+  }
+}
+
 void TopicBatch::start(Index tokens, Index documents) {
   shares.setZero(tokens, documents);
   queries.clear();
@@ -75,11 +93,14 @@ void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta
 
 std::int32_t TopicSampler::draw_word(RandomStream& stream,
                                      const std::vector<double>& cumulative) const {
-  const auto at = std::upper_bound(cumulative.begin(), cumulative.end() - 1, stream.uniform());
+  // One number chooses the topic and, by its place inside the topic's interval, the word.
+  const double u = stream.uniform();
+  const auto at = std::upper_bound(cumulative.begin(), cumulative.end() - 1, u);
+  const double low = at == cumulative.begin() ? 0 : *std::prev(at);
   const Index words = model_.vocabulary().words;
-  return static_cast<std::int32_t>(
-      1 + (at - cumulative.begin()) * words +
-      static_cast<Index>(stream.below(static_cast<std::uint64_t>(words))));
+  const auto rank = static_cast<Index>((u - low) / (*at - low) * static_cast<double>(words));
+  return static_cast<std::int32_t>(1 + (at - cumulative.begin()) * words +
+                                   std::clamp<Index>(rank, 0, words - 1));
 }
 
 std::int32_t TopicSampler::corrupted(RandomStream& stream, std::int32_t word) const {
@@ -103,14 +124,7 @@ void TopicSampler::draw(RandomStream& stream,
       low + static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(high - low + 1))));
   document.truth.resize(length);
   for (std::int32_t& word : document.truth) word = draw_word(stream, theta);
-  document.selected.clear();
-  while (document.selected.empty()) {
-    for (std::size_t j = 0; j < length; ++j) {
-      if (stream.uniform() < model_.mask_rate()) {
-        document.selected.push_back(static_cast<std::int32_t>(j));
-      }
-    }
-  }
+  select_positions(stream, model_.mask_rate(), length, document.selected);
   document.shown = document.truth;
   for (const std::int32_t j : document.selected) {
     std::int32_t& token = document.shown[static_cast<std::size_t>(j)];

@@ -19,6 +19,12 @@ struct TopicDocument {
   std::vector<std::int32_t> selected;  ///< positions, ascending, at least one
 };
 
+/// @brief Selects each of `length` positions with probability `rate`, again until there is one.
+void select_positions(RandomStream& stream,
+                      double rate,
+                      std::size_t length,
+                      std::vector<std::int32_t>& selected);
+
 /// @brief Documents as bags of tokens, and the questions asked of them: all that a network without
 /// positions sees.
 ///

@@ -87,14 +87,7 @@ networks::TrainingResult train_text(Network& network,
       document.truth.assign(chosen.begin(), chosen.end());
       for (std::int32_t& token : document.truth) ++token;
       document.shown = document.truth;
-      document.selected.clear();
-      while (document.selected.empty()) {
-        for (std::size_t j = 0; j < document.truth.size(); ++j) {
-          if (stream.uniform() < training.mask_rate) {
-            document.selected.push_back(static_cast<std::int32_t>(j));
-          }
-        }
-      }
+      select_positions(stream, training.mask_rate, document.truth.size(), document.selected);
       for (const std::int32_t j : document.selected) {
         const double u = stream.uniform();
         if (u < training.keep_rate) continue;

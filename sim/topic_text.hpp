@@ -8,6 +8,7 @@
 #include <string>
 
 #include "attica/sim/lda.hpp"
+#include "attica/sim/networks/training.hpp"
 #include "attica/sim/networks/transformer.hpp"
 #include "attica/sim/topic_pairs.hpp"
 

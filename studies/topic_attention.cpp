@@ -12,7 +12,6 @@
 #include "attica/solvers/exponents.hpp"
 #include "attica/studies/topic_setup.hpp"
 #include "attica/studies/topic_studies.hpp"
-#include "attica/theory/topic_value.hpp"
 
 namespace attica {
 namespace {
@@ -399,7 +398,7 @@ Study topics_attention() {
                  {.low = 0, .low_open = true}),
       topic_integer("sim.batch", 32, "fresh documents per step", 1),
       topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
-      topic_replicates(6)};
+      topic_replicates(12)};
   all.insert(all.end(), own.begin(), own.end());
   return {.name = "topics-attention",
           .question = "Does learnt attention prefer words of the same topic?",
@@ -423,7 +422,7 @@ Study topics_attention() {
 }
 
 Study topics_finite_length() {
-  constexpr std::int64_t kDocuments = 20000;
+  constexpr std::int64_t kDocuments = 6000;
   constexpr double kSameWord = 4;
   std::vector<Parameter> all =
       topic_parameters({.topics = 5, .words = 4, .topics_per_document = 2}, {"length"});

@@ -166,7 +166,7 @@ Study topics_embedding() {
        .range = {.low = 0}},
       topic_real("sim.eta", kEta, "learning rate of descent", {.low = 0, .low_open = true}),
       topic_integer("sim.length", kSteps, "steps of descent", 1),
-      topic_replicates(1)};
+      topic_replicates(8)};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-embedding",

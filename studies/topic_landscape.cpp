@@ -298,7 +298,7 @@ Study topics_landscape() {
                            {.low = 0, .low_open = true}));
   all.push_back(weights_parameter("sweep.same_word", "a, attention weight between equal words"));
   all.push_back(weights_parameter("sweep.same_topic", "s, between other words of a topic"));
-  all.push_back(topic_replicates(1));
+  all.push_back(topic_replicates(8));
   return {.name = "topics-landscape",
           .question = "Does attention prefer the own topic once the value matrix is learnt?",
           .neglects = "nothing: both sides minimise the same function",
@@ -347,7 +347,7 @@ Study topics_omega() {
                     kTokens,
                     "largest vocabulary whose tokens are enumerated for comparison",
                     1),
-      topic_replicates(1)};
+      topic_replicates(8)};
   all.insert(all.end(), own.begin(), own.end());
   return {.name = "topics-omega",
           .question = "How does the best attention on the own topic grow with the topics?",

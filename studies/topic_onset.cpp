@@ -357,7 +357,7 @@ Study topics_onset() {
                  1,
                  "largest learning rate; lowered so that growth per step is at most 1 %",
                  {.low = 0, .low_open = true}),
-      topic_replicates(1)};
+      topic_replicates(8)};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-onset",
@@ -389,7 +389,7 @@ Study topics_mode_growth() {
                  0.25,
                  "largest learning rate; lowered so that growth per step is at most 1 %",
                  {.low = 0, .low_open = true}),
-      topic_replicates(1)};
+      topic_replicates(8)};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-mode-growth",

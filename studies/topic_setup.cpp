@@ -16,6 +16,9 @@ constexpr double kMost = 1e9;
 const Range kPositive{.low = 0, .low_open = true};
 const Range kShare{.low = 0, .high = 1};
 
+/// Whether the study has the parameter and it has a value.
+bool has(const Configuration& c, std::string_view key) { return c.declares(key) && c.has(key); }
+
 }  // namespace
 
 Parameter topic_real(const char* key, double fallback, const char* meaning, Range range) {
@@ -170,16 +173,16 @@ std::vector<Parameter> topic_parameters(const TopicDefaults& d,
 
 TopicSettings topic_settings(const Configuration& c) {
   TopicSettings s;
-  if (c.declares("model.topics")) s.vocabulary.topics = c.integer("model.topics");
+  if (has(c, "model.topics")) s.vocabulary.topics = c.integer("model.topics");
   s.vocabulary.words = c.integer("model.words_per_topic");
-  if (c.declares("model.topics_per_document")) {
+  if (has(c, "model.topics_per_document")) {
     s.topics_per_document = c.integer("model.topics_per_document");
   }
-  if (c.declares("model.prior") && c.text("model.prior") == "dirichlet") {
+  if (has(c, "model.prior") && c.text("model.prior") == "dirichlet") {
     s.prior = TopicPrior::dirichlet;
   }
-  if (c.declares("model.concentration")) s.concentration = c.real("model.concentration");
-  if (c.declares("model.length")) {
+  if (has(c, "model.concentration")) s.concentration = c.real("model.concentration");
+  if (has(c, "model.length")) {
     const List& length = std::get<List>(c.at("model.length"));
     constexpr std::size_t kEnds = 2;
     const bool word = std::holds_alternative<std::string>(length.front());
@@ -196,7 +199,7 @@ TopicSettings topic_settings(const Configuration& c) {
     }
   }
   s.mask_rate = c.real("model.mask_rate");
-  if (c.declares("model.keep_rate")) s.keep_rate = c.real("model.keep_rate");
+  if (has(c, "model.keep_rate")) s.keep_rate = c.real("model.keep_rate");
   s.random_rate = c.real("model.random_rate");
   return s;
 }
@@ -242,7 +245,7 @@ void require_squared(const Configuration& c) {
 }
 
 double topic_penalty(const Configuration& c) {
-  return c.declares("model.penalty") ? c.real("model.penalty") : 0;
+  return has(c, "model.penalty") ? c.real("model.penalty") : 0;
 }
 
 AttentionStart attention_start(const Configuration& c) {
@@ -352,9 +355,8 @@ std::vector<double> compared_values(const TopicModel& model, const Commutant& w)
   return values;
 }
 
-double value_margin(const TopicModel& model) {
-  constexpr double kShareOfContrast = 0.02;
-  return kShareOfContrast / (model.kappa() * model.words());
+double value_margin(const TopicModel& model, double share) {
+  return share / (model.kappa() * model.words());
 }
 
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names) {

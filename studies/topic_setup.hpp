@@ -111,8 +111,8 @@ std::vector<std::string> compared_value_names(const TopicModel& model);
 /// The entries of W in the order of those names.
 std::vector<double> all_values(const Commutant& w);
 std::vector<double> compared_values(const TopicModel& model, const Commutant& w);
-/// Absolute margin of value entries: 2 % of the contrast 1/(κv) that Theorem 2 writes into W.
-double value_margin(const TopicModel& model);
+/// Absolute margin of value entries: a share of the contrast 1/(κv) that Theorem 2 writes into W.
+double value_margin(const TopicModel& model, double share);
 
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names);
 Source topic_source(const std::string& used);

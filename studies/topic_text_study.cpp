@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -176,8 +177,9 @@ class Text : public TopicExperiment {
                const StreamAddress& address,
                Outcome& outcome) const {
     const Point point = {{"network", name}};
+    // Where all of the most co-occurring pairs share a topic some means are empty.
     const auto put = [&](const std::string& series, double value) {
-      outcome.series.push_back({series, point, "none", {0}, {value}});
+      if (std::isfinite(value)) outcome.series.push_back({series, point, "none", {0}, {value}});
     };
     const Eigen::MatrixXd together = document_cooccurrence(m.corpus.documents, m.topics.words);
     const TextAttention attention = text_attention(network, m.held_out, m.topics.words);
@@ -206,8 +208,11 @@ class Text : public TopicExperiment {
       put(q + "_coefficient_cooccurrence", control.cooccurrence);
       if (q == "cosine") put("cooccurrence_overlap", control.overlap);
       // For the figure: classes of pairs side by side.
-      Series bars{q, {}, "class", {1, 2, 3, 4}, {}};
-      bars.y = {contrast.same, contrast.other, control.top, control.top_other};
+      Series bars{q, {}, "class", {1, 2, 3}, {contrast.same, contrast.other, control.top}};
+      if (std::isfinite(control.top_other)) {
+        bars.x.push_back(4);
+        bars.y.push_back(control.top_other);
+      }
       outcome.series.push_back(std::move(bars));
     }
     put("attention_same_word", attention.same_word());

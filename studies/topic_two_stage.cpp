@@ -351,7 +351,7 @@ Study topics_two_stage() {
       topic_real("sim.eta", kEta, "learning rate", {.low = 0, .low_open = true}),
       topic_integer("sim.batch", 32, "fresh documents per step", 1),
       topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
-      topic_replicates(8)};
+      topic_replicates(40)};
   all.insert(all.end(), own.begin(), own.end());
   constexpr double kAdamEpsilon = 1e-8;
   for (Parameter& p : optimiser_parameters(kAdamEpsilon)) all.push_back(std::move(p));

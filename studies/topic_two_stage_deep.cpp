@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/networks/training.hpp"
 #include "attica/sim/networks/transformer.hpp"
 #include "attica/studies/topic_setup.hpp"
 #include "attica/studies/topic_studies.hpp"

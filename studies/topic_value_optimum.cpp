@@ -190,10 +190,11 @@ Figure penalty_figure(const Configuration& c) {
 std::vector<AgreementRule> penalty_agreement(const Configuration& c) {
   const TopicModel model = topic_model(c);
   constexpr double kDescent = 1e-6;
+  constexpr double kMargin = 0.02;  // the theory is exact; what remains is the noise of the runs
   std::vector<AgreementRule> rules = {
       {.series = "descent_distance", .relative = 0, .absolute = kDescent, .deterministic = true}};
   for (const std::string& name : compared_value_names(model)) {
-    rules.push_back({.series = name, .relative = 0, .absolute = value_margin(model)});
+    rules.push_back({.series = name, .relative = 0, .absolute = value_margin(model, kMargin)});
   }
   return rules;
 }
@@ -300,10 +301,12 @@ Figure length_figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> length_agreement(const Configuration& c) {
+  // Exact, at the precision that least squares on some thousand documents has.
+  constexpr double kMargin = 0.05;
   const TopicModel model = topic_model(c);
   std::vector<AgreementRule> rules;
   for (const std::string& name : compared_value_names(model)) {
-    rules.push_back({.series = name, .relative = 0, .absolute = value_margin(model)});
+    rules.push_back({.series = name, .relative = 0, .absolute = value_margin(model, kMargin)});
   }
   return rules;
 }
@@ -356,7 +359,7 @@ Study topics_value_length() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 3, .penalty = 0.0}, {"length", "prior"});
   constexpr std::int64_t kDocuments = 4000;
-  constexpr std::int64_t kRuns = 16;
+  constexpr std::int64_t kRuns = 32;
   const std::vector<Parameter> own = {
       {.key = "model.prior",
        .type = ParameterType::text,
