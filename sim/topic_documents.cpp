@@ -196,25 +196,44 @@ void append(const TopicDocument& document, double weight, networks::Batch& batch
   }
 }
 
-TopicBatch population_batch(const TopicModel& model, TopicSets sets) {
+namespace {
+
+void require_infinite_subset(const TopicModel& model) {
   if (!model.subset() || !model.infinite()) {
     throw invalid_parameter(model.subset() ? "length" : "prior",
                             model.subset() ? "finite" : "dirichlet",
                             "infinite documents of the subset prior for population gradients");
   }
-  const TopicVocabulary& vocabulary = model.vocabulary();
-  const auto topics = static_cast<std::size_t>(vocabulary.topics);
-  const auto chosen = static_cast<std::size_t>(model.settings().topics_per_document);
-  constexpr double kMostSets = 20000;
+}
+
+/// T over τ.
+double topic_sets(const TopicModel& model) {
   double number = 1;
-  for (std::size_t k = 0; k < chosen; ++k) {
-    number *= static_cast<double>(topics - k) / static_cast<double>(k + 1);
-  }
-  if (sets == TopicSets::one) number = 1;
-  require(number < kMostSets + 0.5,
+  for (double k = 0; k < model.tau(); ++k) number *= (model.topics() - k) / (k + 1);
+  return std::round(number);
+}
+
+}  // namespace
+
+void require_enumerable(const TopicModel& model) {
+  require_infinite_subset(model);
+  constexpr double kMostSets = 20000;
+  require(topic_sets(model) <= kMostSets,
           "topics_per_document",
           model.tau(),
           "at most 20000 topic sets for population gradients");
+}
+
+TopicBatch population_batch(const TopicModel& model, TopicSets sets) {
+  if (sets == TopicSets::all) {
+    require_enumerable(model);
+  } else {
+    require_infinite_subset(model);
+  }
+  const double number = sets == TopicSets::all ? topic_sets(model) : 1;
+  const TopicVocabulary& vocabulary = model.vocabulary();
+  const auto topics = static_cast<std::size_t>(vocabulary.topics);
+  const auto chosen = static_cast<std::size_t>(model.settings().topics_per_document);
   TopicBatch batch;
   batch.start(vocabulary.size(), std::llround(number));
   // Topic sets in lexicographic order, as permutations of τ ones and T - τ zeros.

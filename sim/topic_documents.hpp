@@ -85,11 +85,15 @@ void append(const TopicDocument& document, Eigen::Index index, double weight, To
 /// @brief The same for a network that reads sequences; weights are those of the bag.
 void append(const TopicDocument& document, double weight, networks::Batch& batch);
 
+/// @brief Throws Error (input) naming the parameter unless population gradients can be enumerated:
+/// subset prior, infinite documents, at most 20000 topic sets.
+void require_enumerable(const TopicModel& model);
+
+/// How many topic sets to take: all, or one, which is enough for invariant parameters.
+enum class TopicSets { all, one };
 /// @brief All topic sets of the subset prior, infinite documents, with the exact law of selected
 /// positions: the population loss.
-/// @param sets how many topic sets to take: all, or one, which is enough for invariant parameters
-/// @throws Error (input) for another prior, finite documents, or more than 20000 sets
-enum class TopicSets { all, one };
+/// @throws Error (input) as require_enumerable; one set is always few enough
 TopicBatch population_batch(const TopicModel& model, TopicSets sets = TopicSets::all);
 
 }  // namespace attica

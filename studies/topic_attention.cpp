@@ -45,9 +45,15 @@ class Attention : public TopicExperiment {
         adam_eta_(c.real("sim.adam_eta")),
         batch_(c.integer("sim.batch")),
         queries_(c.integer("sim.queries")) {
-    require_population(model_);
+    require_enumerable(model_);
     std::sort(times_.begin(), times_.end());
     times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
+    const AverageAttention uniform = average_attention(model_, {});
+    const std::vector<double> averages = {
+        uniform.same_word, uniform.same_topic, uniform.other_topic, 1};
+    for (std::size_t k = 0; k < averages.size(); ++k) {
+      if (!std::isnan(averages[k])) kept_.push_back(k);
+    }
     const auto kept = [&](const char* key, const std::string& word) {
       return !c.has(key) || c.text(key) == word;
     };
@@ -81,7 +87,7 @@ class Attention : public TopicExperiment {
       if (flow.status != OdeStatus::finished) {
         throw Error(ErrorKind::numerical, "attention flow: " + to_string(flow.status));
       }
-      TopicCurves curves(kAverages, s.point(), "time");
+      TopicCurves curves(of_kept(kAverages), s.point(), "time");
       for (std::size_t k = 0; k < flow.times.size(); ++k) {
         const RelativeAttention r = relative_attention(scale_ * flow.states[k].m);
         const AverageAttention a = average_attention(model_, r);
@@ -109,7 +115,7 @@ class Attention : public TopicExperiment {
     network.start_attention(start_, epsilon_, {});
     network.set_value(algebra_.dense(start_value(s)));
     const Eigen::MatrixXd shares = population_batch(model_).shares;
-    TopicCurves curves(kAverages, s.point(), "time");
+    TopicCurves curves(of_kept(kAverages), s.point(), "time");
     const bool adam = s.optimiser == "adam";
     TopicBatch batch;
     const std::vector<double> times = realised();
@@ -132,7 +138,7 @@ class Attention : public TopicExperiment {
           const Eigen::Vector3d a = measured_attention(model_.vocabulary(), scores, shares);
           const double omega =
               topic_attention(model_, relative_attention(algebra_.project(scores)));
-          curves.record(times[at++], {a[0], a[1], a[2], omega});
+          curves.record(times[at++], of_kept<double>({a[0], a[1], a[2], omega}));
         },
         [&] { return piece.stop.stop_requested(); });
     Outcome outcome;
@@ -142,6 +148,13 @@ class Attention : public TopicExperiment {
   }
 
  private:
+  /// The averages over classes that have pairs, and ω.
+  template <class T>
+  std::vector<T> of_kept(const std::vector<T>& all) const {
+    std::vector<T> some;
+    for (const std::size_t k : kept_) some.push_back(all[k]);
+    return some;
+  }
   TopicDynamics dynamics(const Setting& s) const {
     return {.loss = s.loss == "squared" ? TopicLoss::squared : TopicLoss::cross_entropy,
             .scale = scale_,
@@ -181,6 +194,7 @@ class Attention : public TopicExperiment {
   Index batch_;
   Index queries_;
   std::vector<Setting> settings_;
+  std::vector<std::size_t> kept_;  ///< of kAverages: classes that are not empty
 };
 
 Figure attention_figure(const Configuration& c) {
@@ -254,19 +268,27 @@ class FiniteLength : public TopicExperiment {
     relative_ = {.same_word = c.real("model.same_word"), .same_topic = c.real("model.same_topic")};
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     TopicCurves curves({"loss", "loss_own_position", "gap_own_position"}, {}, "length");
+    std::vector<double> lengths(lengths_.begin(), lengths_.end());
+    if (grid == TheoryGrid::run) {
+      constexpr int kLine = 60;
+      const double ratio = lengths.back() / lengths.front();
+      for (int k = 1; k < kLine; ++k) {
+        lengths.push_back(lengths.front() * std::pow(ratio, static_cast<double>(k) / kLine));
+      }
+      std::sort(lengths.begin(), lengths.end());
+    }
     const Commutant m = scores(relative_);
     const double limit = reduced_loss(model_, loss_, value_, m);
-    for (const std::int64_t n : lengths_) {
-      const auto length = static_cast<double>(n);
+    for (const double length : lengths) {
       const double own = reduced_loss(model_, loss_, value_, m, nullptr, 1 / length);
       curves.record(length, {limit, own, std::abs(own - limit)});
     }
     TheoryResult result;
     curves.append_to(result);
     // The limit itself is not expected to hold at finite length: claims look at the gap.
-    result.predictions.front().compared.assign(lengths_.size(), false);
+    result.predictions.front().compared.assign(lengths.size(), false);
     result.diagnostics = {{"infinite_loss", limit}};
     return result;
   }

@@ -43,7 +43,8 @@ class Embedding : public TopicExperiment {
         epsilon_(c.real("model.epsilon")) {
     require_squared(c);
     std::sort(penalties_.begin(), penalties_.end());
-    embedding_contrast(model_, penalties_.front());
+    static_cast<void>(embedding_contrast(model_, penalties_.front()));
+    require_enumerable(model_);
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -128,7 +129,7 @@ Figure figure(const Configuration&) {
                       .y_coordinate = "row",
                       .title = "smallest penalty",
                       .value = {.label = "inner product"}}},
-          .columns = 3,
+          .columns = 1,
           .caption =
               "Word embeddings trained with uniform attention and a tied decoder: contrast "
               "between words of the same and of other topics, inner products, and the "

@@ -78,7 +78,7 @@ class Onset : public TopicExperiment {
       s.keep_rate = rate;
       const TopicModel model(s);
       require(model.vocabulary().topics >= 2, "topics", model.topics(), "topics >= 2");
-      require_population(model);
+      require_enumerable(model);
       scale_ = attention_scale(c, model);
       static_cast<void>(value_closed_form(model));
       models_.push_back(model);
@@ -211,7 +211,7 @@ class ModeGrowth : public TopicExperiment {
         start_(attention_start(c)),
         eta_(c.real("sim.eta")) {
     require_squared(c);
-    require_population(model_);
+    require_enumerable(model_);
     flow_ = flow_start(c);
     flow_.value = value_closed_form(model_);
     std::sort(times_.begin(), times_.end());

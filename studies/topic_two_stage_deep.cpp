@@ -151,7 +151,7 @@ std::string shown(double epsilon) { return fmt::format("{:g}", epsilon); }
 Figure figure(const Configuration& c) {
   Figure figure{.name = "topics-two-stage-deep",
                 .panels = {},
-                .columns = 2,
+                .columns = 1,
                 .caption = fmt::format(
                     "Norms over all layers of a {}-layer, {}-head transformer trained by Adam on "
                     "topic documents, for Adam's epsilon of {}. Gradients of keys and queries are "

@@ -39,6 +39,7 @@ class Penalty : public TopicExperiment {
         queries_(c.integer("sim.queries")),
         steps_(static_cast<std::uint64_t>(c.integer("sim.length"))) {
     std::sort(penalties_.begin(), penalties_.end());
+    if (model_.infinite() && model_.subset()) require_enumerable(model_);
     if (loss_ == TopicLoss::cross_entropy) {
       require_population(model_);
       require(penalties_.front() > 0,
@@ -75,8 +76,7 @@ class Penalty : public TopicExperiment {
 
   /// SGD at each penalty, then, where the population gradient is known, descent at each.
   std::size_t points() const override {
-    const bool population = model_.infinite() && model_.subset();
-    return (population ? 2 : 1) * penalties_.size();
+    return (model_.infinite() && model_.subset() ? 2 : 1) * penalties_.size();
   }
   std::vector<std::string> warnings() const override { return topic_warnings(model_, false); }
 

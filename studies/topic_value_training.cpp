@@ -169,9 +169,10 @@ Figure curves_figure(const Configuration& c) {
     if (key == "s" && c.integer("model.words_per_topic") == 1) continue;
     panel.layers.push_back({.series = "value_" + key, .label = label});
   }
-  for (const auto& [key, label] : entries) {
-    panel.layers.push_back({.series = "optimum_" + key, .reference = true});
-  }
+  panel.layers.push_back(
+      {.series = "optimum_d", .label = "limit of {/:Italic d}", .reference = true});
+  panel.layers.push_back(
+      {.series = "optimum_g", .label = "limit of {/:Italic g}", .reference = true});
   return {.name = "topics-value-curves",
           .panels = {panel},
           .caption =
@@ -193,7 +194,7 @@ Figure map_figure(const Configuration&) {
   };
   return {.name = "topics-value-map",
           .panels = {panel(true, "theory"), panel(false, "SGD")},
-          .columns = 2,
+          .columns = 1,
           .caption =
               "Value matrix after training under uniform attention: exact mean, and mean "
               "over runs of SGD. Token 0 is the mask; topics are the blocks."};

@@ -141,6 +141,11 @@ TEST_CASE("topic studies: bad combinations are refused by name", "[studies][topi
   CHECK_THAT(refusal(topics_mode_growth(), {{"model.initialisation", "uniform"}}),
              Contains("initialisation"));
   CHECK_THAT(refusal(topics_mode_growth(), {{"model.keep_rate", 0.0}}), Contains("keep_rate"));
+  for (const Study& study :
+       {topics_onset(), topics_mode_growth(), topics_attention(), topics_embedding()}) {
+    CHECK_THAT(refusal(study, {{"model.topics", 40}, {"model.topics_per_document", 10}}),
+               Contains("20000"));
+  }
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.width", 15}}), Contains("heads"));
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.width", 8}}), Contains("width"));
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.length", List{"infinite"}}}),
