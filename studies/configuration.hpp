@@ -46,7 +46,6 @@ struct Parameter {
   std::string meaning;  ///< one line, with units or normalisation
   bool list = false;    ///< takes a list of scalars; sweeps accept {log = [lo, hi], n = N} as well
   Range range = {};
-  std::vector<std::string> choices = {};  ///< text: the allowed words; empty: any text
   bool rows = false;  ///< with `list`: a list of lists; a plain list is a single row
   /// text: the allowed words; empty: any text. integer: words that may stand for a number
   std::vector<std::string> choices = {};
