@@ -254,7 +254,7 @@ Study topics_value_curves() {
 Study topics_value_map() {
   std::vector<Parameter> all =
       parameters({.topics = 5, .words = 4, .length = 60, .penalty = 0.0}, 32, {400});
-  constexpr std::int64_t kRuns = 24;
+  constexpr std::int64_t kRuns = 80;
   all.push_back(topic_replicates(kRuns));
   std::vector<SeriesInfo> infos = series();
   infos.push_back(topic_series({"value_entry"}).front());
