@@ -256,7 +256,11 @@ CheckRecord check(const CheckInput& input) {
           return claim.verdict == Verdict::agree;
         });
     summary = run.compared == 0 ? fmt::format("{}: ", describe(record.verdict)) : summary + "; ";
-    summary += fmt::format("{} of {} claims hold", hold, input.claims.size());
+    const auto stated =
+        std::count_if(input.claims.begin(), input.claims.end(), [](const ClaimResult& claim) {
+          return claim.verdict != Verdict::none;  // those only report what was found
+        });
+    summary += fmt::format("{} of {} claims hold", hold, stated);
   }
   if (run.no_theory > 0) summary += fmt::format(", {} without theory", run.no_theory);
   if (comparison.not_compared > 0)

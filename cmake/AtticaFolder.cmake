@@ -2,7 +2,8 @@
 # directory that belongs to that library alone: including a folder one does not link does not compile.
 include_guard()
 
-set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor)
+# Vectors are passed between functions of one file only: how they are passed is no matter (psabi).
+set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-psabi)
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
