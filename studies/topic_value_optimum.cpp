@@ -359,7 +359,7 @@ Study topics_value_penalty() {
 Study topics_value_length() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 3, .penalty = 0.0}, {"length", "prior"});
-  constexpr std::int64_t kTokens = 1000000;
+  constexpr std::int64_t kTokens = 2500000;
   constexpr std::int64_t kRuns = 32;
   const std::vector<Parameter> own = {
       {.key = "model.prior",
