@@ -37,9 +37,9 @@ TEST_CASE("BulkBits: Philox4x32 of Random123, keyed by the stream", "[core][rand
     return static_cast<std::uint32_t>(word >> (32 * part));
   };
   for (std::size_t block = 0; block < 32; ++block) {
-    const auto expected = r123::Philox4x32{}(
-        {{static_cast<std::uint32_t>(block), 0, half(upper, 0), half(upper, 1)}},
-        {{half(key, 0), half(key, 1)}});
+    const auto expected =
+        r123::Philox4x32{}({{static_cast<std::uint32_t>(block), 0, half(upper, 0), half(upper, 1)}},
+                           {{half(key, 0), half(key, 1)}});
     const std::size_t at = block / 8 * 16 + block % 8;
     CHECK(half(words[at], 0) == expected[0]);
     CHECK(half(words[at], 1) == expected[1]);

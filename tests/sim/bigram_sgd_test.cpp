@@ -167,7 +167,7 @@ TEST_CASE("token law: exact in all paths", "[sim][bigrams]") {
     const double variance = (static_cast<double>(n * n) - 1) / 12;
     CHECK(std::abs(products / kSequences / variance) < 5 / std::sqrt(2000.0));
   }
-  constexpr Index kWide = 100;  // 
+  constexpr Index kWide = 100;  //
   const Eigen::VectorXd wide = frequencies(Eigen::VectorXd::Constant(kWide, 0.01), 100000);
   CHECK((wide.array() - 0.01).abs().maxCoeff() < 5 * 3.2e-4);
 }

@@ -73,8 +73,7 @@ TEST_CASE("fit_factored_regression: the model itself from its population", "[sim
   const MatrixXd a = coupling_norms(fit.model.attention);
   const MatrixXd b = coupling_norms(general);
   CHECK((a - b).cwiseAbs().maxCoeff() < 1e-5);
-  CHECK_THROWS_WITH(fit_factored_regression(all.states, 3, -1, 0, {}),
-                    Catch::Contains("lambda"));
+  CHECK_THROWS_WITH(fit_factored_regression(all.states, 3, -1, 0, {}), Catch::Contains("lambda"));
 }
 
 TEST_CASE("coupling scores: norms, correction, ranks", "[sim]") {
