@@ -206,7 +206,8 @@ class Length : public TopicExperiment {
   explicit Length(const Configuration& c)
       : lengths_(c.integers("sweep.length")),
         penalty_(topic_penalty(c)),
-        tokens_(c.integer("sim.tokens")) {
+        tokens_(c.integer("sim.tokens")),
+        documents_(c.integer("sim.documents")) {
     require_squared(c);
     std::sort(lengths_.begin(), lengths_.end());
     TopicSettings settings = topic_settings(c);
@@ -259,7 +260,7 @@ class Length : public TopicExperiment {
     const CommutantAlgebra algebra(model.vocabulary());
     RandomStream stream(step_address(piece, replicate, 0));
     const SampledMoments m =
-        sample_moments(TopicSampler(model), std::max<Index>(1, tokens_ / n), stream);
+        sample_moments(TopicSampler(model), std::max(documents_, tokens_ / n), stream);
     TopicCurves curves(compared_value_names(model), {{"prior", prior}}, "length");
     curves.record(static_cast<double>(n), compared_values(model, fit_value(algebra, m, penalty_)));
     Outcome outcome;
@@ -275,7 +276,8 @@ class Length : public TopicExperiment {
 
   std::vector<std::int64_t> lengths_;
   double penalty_;
-  Index tokens_;  ///< of a sample: short documents say less each, and there are more of them
+  Index tokens_;     ///< of a sample: short documents say less each, and there are more of them
+  Index documents_;  ///< fewest of a sample
   std::vector<std::pair<std::string, TopicSettings>> priors_;
 };
 
@@ -360,7 +362,8 @@ Study topics_value_length() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 3, .penalty = 0.0}, {"length", "prior"});
   constexpr std::int64_t kTokens = 2500000;
-  constexpr std::int64_t kRuns = 32;
+  constexpr std::int64_t kRuns = 64;
+  constexpr std::int64_t kDocuments = 8000;
   const std::vector<Parameter> own = {
       {.key = "model.prior",
        .type = ParameterType::text,
@@ -373,7 +376,12 @@ Study topics_value_length() {
        .meaning = "N, tokens of a document",
        .list = true,
        .range = {.low = 1, .high = 1e6}},
-      topic_integer("sim.tokens", kTokens, "tokens of a sample; tokens/N documents of length N", 1),
+      topic_integer(
+          "sim.tokens",
+          kTokens,
+          "tokens of a sample: tokens/N documents of length N, but at least sim.documents",
+          1),
+      topic_integer("sim.documents", kDocuments, "fewest documents of a sample", 1),
       topic_replicates(kRuns)};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series(value_names());
