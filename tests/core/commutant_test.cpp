@@ -91,7 +91,8 @@ TEST_CASE("TopicModel: refuses what is out of its domain, by name", "[core][topi
 
 TEST_CASE("TopicModel: shares of shown tokens match the reference", "[core][topics]") {
   std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-  for (const auto& c : nlohmann::json::parse(in)["masking"]) {
+  const nlohmann::json reference = nlohmann::json::parse(in);
+  for (const auto& c : reference["masking"]) {
     const TopicModel model({.vocabulary = {c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()},
                             .topics_per_document = c["tau"],
                             .mask_rate = c["pm"],
