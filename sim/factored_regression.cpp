@@ -80,7 +80,9 @@ Eigen::VectorXd curvature(const WeightedSequences& data,
   d << (by_a.array() + lambda * at.values.squaredNorm()).matrix().reshaped(),
       (by_v.array() + lambda * at.attention.squaredNorm()).matrix().reshaped(),
       (variance.array() + bias_lambda + 1e-4).matrix().reshaped();
-  return d / static_cast<double>(sites);
+  // Sites that never vary bend the loss nowhere.
+  constexpr double kLeast = 1e-8;
+  return d.cwiseMax(kLeast) / static_cast<double>(sites);
 }
 
 }  // namespace

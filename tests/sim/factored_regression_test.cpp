@@ -76,6 +76,17 @@ TEST_CASE("fit_factored_regression: the model itself from its population", "[sim
   CHECK_THROWS_WITH(fit_factored_regression(all.states, 3, -1, 0, {}), Catch::Contains("lambda"));
 }
 
+TEST_CASE("fit_factored_regression: sequences that are all alike", "[sim]") {
+  Sequences alike(3, 4);
+  alike << 0, 1, 2, 1, 0, 1, 2, 1, 0, 1, 2, 1;
+  const FactoredRegressionFit fit = fit_factored_regression(
+      equally_weighted(alike), 3, 0.01, 0.001, {.gradient_tolerance = 1e-6});
+  CHECK(fit.converged);
+  CHECK(std::isfinite(fit.objective));
+  CHECK(fit.objective < std::log(3.0) / 10);  // the fields alone predict every site
+  CHECK(coupling_norms(fit.model.attention).isZero());
+}
+
 TEST_CASE("coupling scores: norms, correction, ranks", "[sim]") {
   // A_12 V with V zero-sum over three colours: the norm without colour 0 by hand.
   FactoredAttention student{MatrixXd::Zero(3, 3), MatrixXd::Zero(3, 3)};
