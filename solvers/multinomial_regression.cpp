@@ -94,8 +94,9 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     h.diagonal().array() += kFlat * h.trace() / static_cast<double>(h.rows());
     const VectorXd step = h.ldlt().solve(gradient.reshaped());
     const double slope = step.dot(gradient.reshaped());
-    // Within rounding of the optimum the loss no longer tells whether a step is good.
-    constexpr double kRounding = 1e-15;
+    // Within rounding of the optimum the loss, a sum of many terms, no longer tells whether a step
+    // is good.
+    constexpr double kRounding = 1e-13;
     constexpr double kArmijo = 1e-4;
     constexpr double kSmallest = 1e-10;
     double length = 1;

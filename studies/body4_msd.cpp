@@ -163,8 +163,11 @@ Study body4_msd() {
                   "smallest loss of predictions with interactions of at most p bodies (theory)"}},
       .presets = {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
                   {"paper",
-                   "L = 8, 60000 steps, 8 starts",
-                   {{"model.sites", 8}, {"sim.steps", 60000}, {"sim.replicates", 8}}}},
+                   "L = 8, beta = 0.4, 60000 steps, 8 starts",
+                   {{"model.sites", 8},
+                    {"model.beta", 0.4},
+                    {"sim.steps", 60000},
+                    {"sim.replicates", 8}}}},
       .sources = {potts_source("interactions beyond pairs: layers of deep factored attention learn "
                                "one after the other")},
       .make = make,

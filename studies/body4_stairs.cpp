@@ -109,7 +109,7 @@ Ends ends_of(const Observed& observed, double layers) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  constexpr double kClose = 0.02;     // nats
+  constexpr double kClose = 0.02;     // nats, and nearer than half way to the plateau above
   constexpr double kRounding = 1e-5;  // the networks run in single precision
   std::vector<ClaimResult> results;
   for (const std::int64_t layers : c.integers("sim.layers")) {
@@ -124,6 +124,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         });
     if (plateau == observed.theory.end() || ends.last.empty()) continue;
     const double bound = plateau->series.y.front();
+    // Plateaus stand in rising order.
+    const double above = std::prev(plateau)->series.y.front();
+    const double close = std::min(kClose, (above - bound) / 2);
     const std::string depth = fmt::format("{} layer{}", layers, layers == 1 ? "" : "s");
     results.push_back(claim_in_every(
         fmt::format("bound-{}", layers),
@@ -131,11 +134,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         {ends.smallest >= bound - kRounding},
         fmt::format("smallest loss at any step {:.4f}", ends.smallest)));
     const double best = *std::min_element(ends.last.begin(), ends.last.end());
-    results.push_back(
-        claim_in_every(fmt::format("reached-{}", layers),
-                       fmt::format("the best start of {} ends within {} nats of it", depth, kClose),
-                       {best <= bound + kClose},
-                       fmt::format("best loss {:.4f}", best)));
+    results.push_back(claim_in_every(
+        fmt::format("reached-{}", layers),
+        fmt::format("the best start of {} ends within {:.2g} nats of it", depth, close),
+        {best <= bound + close},
+        fmt::format("best loss {:.4f}", best)));
   }
   return results;
 }
@@ -178,10 +181,11 @@ Study body4_stairs() {
                  {"plateau",
                   "ε_p",
                   "smallest loss of predictions with interactions of at most p bodies (theory)"}},
-      .presets = {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
-                  {"paper",
-                   "L = 8, 60000 steps, 8 starts",
-                   {{"model.sites", 8}, {"sim.steps", 60000}, {"sim.starts", 8}}}},
+      .presets =
+          {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
+           {"paper",
+            "L = 8, beta = 0.4, 60000 steps, 8 starts",
+            {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.steps", 60000}, {"sim.starts", 8}}}},
       .sources = {potts_source("interactions beyond pairs: deep factored attention with squares "
                                "between layers; the loss falls in stairs")},
       .make = make,
