@@ -8,10 +8,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
 #include <optional>
+#include <string_view>
 #include <system_error>
 
 #include "attica/app/exit_codes.hpp"
@@ -28,14 +30,18 @@ namespace {
 enum OptionGroup : unsigned {
   kConfiguration = 1,  // --set, --seed, --replicates, --preset
   kPreset = 2,         // --preset alone
-  kRunning = 4,        // --threads, --out, --name, --resume, --force, --max-time, --dry-run
+  kMaxTime = 4,        // --max-time
   kMargin = 8,
   kDrawing = 16,
   kJson = 32,
   kPower = 128,  // --power
   kUntilDecided = 256,
   kSpecialChecks = 512,  // --extrapolate, --self-test, --full
-  kThreads = 64,         // --threads, --out: for the demo
+  kThreads = 64,         // --threads, --out
+  kPlace = 1024,         // --name
+  kShard = 2048,         // --shard
+  kSlurm = 4096,         // --shards, --max-time
+  kKeep = 8192,          // --resume, --force, --dry-run
 };
 
 struct Verb {
@@ -78,7 +84,8 @@ constexpr Verb kVerbs[] = {
      "STUDY|CONFIG",
      "",
      "Theory, simulation, check and figure into a run folder",
-     kConfiguration | kRunning | kMargin | kUntilDecided | kJson,
+     kConfiguration | kThreads | kPlace | kKeep | kMaxTime | kMargin | kUntilDecided | kShard |
+         kJson,
      run_verb},
     {"check",
      "RUN",
@@ -94,6 +101,24 @@ constexpr Verb kVerbs[] = {
      "Replicates, time and disk for a verdict, from a pilot run",
      kConfiguration | kMargin | kThreads | kPower | kJson,
      plan_verb},
+    {"merge",
+     "RUN...",
+     "",
+     "Join the shards of a run, made by `run --shard`, into one",
+     kThreads | kPlace | kJson,
+     merge_verb},
+    {"slurm",
+     "STUDY|CONFIG",
+     "",
+     "A job script for Slurm on standard output: a run in shards, one a task",
+     kConfiguration | kThreads | kPlace | kSlurm | kMaxTime | kMargin,
+     slurm_verb},
+    {"gallery",
+     "STUDY...",
+     "",
+     "All studies at quick settings on one page, each against the verdict it must come to",
+     kThreads | kKeep | kJson,
+     gallery_verb},
     {"measure",
      "FILE...",
      "",
@@ -147,18 +172,34 @@ double parse_duration(const std::string& text) {
   return total;
 }
 
+/// "2/8": part 2 of 8.
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto [slash, first] = std::from_chars(text.data(), end, shard.index);
+  if (first == std::errc() && slash != end && *slash == '/') {
+    const auto [rest, second] = std::from_chars(slash + 1, end, shard.count);
+    if (second == std::errc() && rest == end && shard.index >= 1 && shard.index <= shard.count)
+      return shard;
+  }
+  throw invalid_parameter("--shard", text, "I/N with 1 <= I <= N, such as 2/8");
+}
+
 /// Raw option values that need more than CLI11's own parsing.
 struct RawOptions {
   std::vector<std::string> sets;
   std::optional<std::string> seed;
   std::optional<std::string> replicates;
   std::optional<std::string> max_time;
+  std::optional<std::string> shard;
   std::optional<double> margin;
 };
 
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
-  if (verb.run == measure_verb) {
-    command.add_option("FILE", options.files, "matrix files")->required();
+  if (std::string_view(verb.target).ends_with("...")) {
+    CLI::Option* files =
+        command.add_option(std::string(verb.target, std::strlen(verb.target) - 3), options.files);
+    if (verb.run != gallery_verb) files->required();
   } else if (*verb.target != '\0') {
     command.add_option(verb.target, options.target)->required();
   }
@@ -184,27 +225,59 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
             "--preset", options.preset, "named set of parameter values; `attica show` lists them")
         ->type_name("NAME");
   }
-  if (has(kRunning | kThreads)) {
+  if (has(kThreads)) {
     command.add_option("--threads", options.threads, "worker threads; results do not depend on it")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
-    command.add_option("--out", options.out, "folder that receives the run folder (default: runs)")
+    command
+        .add_option("--out",
+                    options.out,
+                    verb.run == merge_verb
+                        ? "folder that receives the run folder (default: beside the first shard)"
+                    : verb.run == gallery_verb
+                        ? "folder that receives run folders and page (default: gallery)"
+                        : "folder that receives the run folder (default: runs)")
         ->type_name("DIR");
   }
-  if (has(kRunning)) {
+  if (has(kPlace)) {
     command
         .add_option(
             "--name", options.name, "first part of the run folder's name (default: the study's)")
         ->type_name("NAME");
+  }
+  if (has(kKeep)) {
     command.add_flag(
         "--resume", options.resume, "carry on with an existing run folder, or start it");
     command.add_flag("--force", options.force, "move an existing run folder aside and start anew")
         ->excludes("--resume");
-    command
-        .add_option(
-            "--max-time", raw.max_time, "stop at a checkpoint after this time, exit code 75")
-        ->type_name("TIME");
     command.add_flag("--dry-run", options.dry_run, "say what would be done, write nothing");
+  }
+  if (has(kMaxTime)) {
+    command
+        .add_option("--max-time",
+                    raw.max_time,
+                    verb.run == slurm_verb ? "time limit of a task (default 1h)"
+                                           : "stop at a checkpoint after this time, exit code 75")
+        ->type_name("TIME");
+  }
+  if (has(kUntilDecided)) {
+    command.add_flag("--until-decided",
+                     options.until_decided,
+                     "stop as soon as the verdict is known, by a rule that keeps the error rates; "
+                     "sim.replicates is the cap");
+  }
+  if (has(kShard)) {
+    command
+        .add_option("--shard",
+                    raw.shard,
+                    "only part I of N, into a folder of its own; `attica merge` joins them")
+        ->type_name("I/N")
+        ->excludes("--until-decided");
+  }
+  if (has(kSlurm)) {
+    command.add_option("--shards", options.shards, "tasks of the job array (default 8)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 10000));
   }
   if (has(kMargin)) {
     command
@@ -228,12 +301,6 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
     command.add_option("--width", options.width, "half (one column) or full")
         ->type_name("WIDTH")
         ->check(CLI::IsMember({"half", "full"}));
-  }
-  if (has(kUntilDecided)) {
-    command.add_flag("--until-decided",
-                     options.until_decided,
-                     "stop as soon as the verdict is known, by a rule that keeps the error rates; "
-                     "sim.replicates is the cap");
   }
   if (has(kPower)) {
     command
@@ -275,8 +342,9 @@ void interpret(const Verb& verb, const RawOptions& raw, Options& options) {
           {fmt::format("--margin {}", *raw.margin), fmt::format("check.margin={}", *raw.margin)});
     }
   }
+  if (raw.shard) options.shard = parse_shard(*raw.shard);
   if (raw.max_time) options.max_seconds = parse_duration(*raw.max_time);
-  if (options.out.empty()) throw invalid_parameter("--out", "\"\"", "a folder");
+  if (options.out && options.out->empty()) throw invalid_parameter("--out", "\"\"", "a folder");
 }
 
 /// The parser with all verbs, writing into `options` and `raw`.

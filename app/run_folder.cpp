@@ -163,8 +163,13 @@ RunRecord read_run(const fs::path& folder) {
                      .failures = run.value("failures", Json()),
                      .theory = {},
                      .diagnostics = theory.at("diagnostics"),
-                     .pieces = run.at("pieces")};
+                     .pieces = run.at("pieces"),
+                     .shard = std::nullopt};
     if (run.contains("cap")) record.cap = run.at("cap").get<std::size_t>();
+    if (run.contains("shard")) {
+      const Json& shard = run.at("shard");
+      record.shard = Shard{.index = shard.at("index"), .count = shard.at("count")};
+    }
     for (const Json& rule : run.at("agreement")) {
       record.rules.push_back(
           {.series = rule.at("series"),
@@ -181,14 +186,9 @@ RunRecord read_run(const fs::path& folder) {
   }
 }
 
-std::string run_json(const Work& work,
-                     const std::string& name,
-                     std::size_t piece_count,
-                     const std::vector<AgreementRule>& rules,
-                     std::optional<std::size_t> cap,
-                     const Replicates* finished) {
+std::string run_json(const Work& work, const RunFacts& facts) {
   Json agreement = Json::array();
-  for (const AgreementRule& rule : rules) {
+  for (const AgreementRule& rule : facts.rules) {
     agreement.push_back({{"series", rule.series},
                          {"relative", rule.relative},
                          {"absolute", rule.absolute},
@@ -197,18 +197,19 @@ std::string run_json(const Work& work,
   }
   Json run{{"format", kRunFormat},
            {"study", work.configuration.study->name},
-           {"name", name},
+           {"name", facts.name},
            {"hash", work.hash},
            {"seed", work.seed()},
            {"replicates", work.replicates()},
-           {"pieces", piece_count},
+           {"pieces", facts.pieces},
            {"family", work.configuration.values.text("check.family")},
            {"agreement", std::move(agreement)},
-           {"complete", finished != nullptr}};
-  if (cap) run["cap"] = *cap;
-  if (finished != nullptr) {
-    run["statuses"] = finished->statuses();
-    if (!finished->failures().empty()) run["failures"] = finished->failures();
+           {"complete", facts.finished != nullptr}};
+  if (facts.cap) run["cap"] = *facts.cap;
+  if (facts.shard) run["shard"] = {{"index", facts.shard->index}, {"count", facts.shard->count}};
+  if (facts.finished != nullptr) {
+    run["statuses"] = facts.finished->statuses();
+    if (!facts.finished->failures().empty()) run["failures"] = facts.finished->failures();
   }
   return dump(run, 2) + "\n";
 }

@@ -71,20 +71,25 @@ struct RunRecord {
   Json failures;  ///< messages of failed replicates; null if there are none
   std::vector<Prediction> theory;
   Json diagnostics;
-  std::size_t pieces = 0;  ///< number of pieces of the whole run
+  std::size_t pieces = 0;      ///< number of pieces of the run, or of the shard
+  std::optional<Shard> shard;  ///< of a part of a run
 };
 
 /// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file
 RunRecord read_run(const std::filesystem::path& folder);
 
+/// What run.json says besides what the Work knows.
+struct RunFacts {
+  std::string name;
+  std::size_t pieces = 0;
+  std::vector<AgreementRule> rules;
+  std::optional<std::size_t> cap;        ///< of a run that stops as soon as it is decided
+  std::optional<Shard> shard;            ///< of a part of a run
+  const Replicates* finished = nullptr;  ///< all replicates, once the run is complete
+};
+
 /// @brief The text of run.json.
-/// @param finished all replicates, once the run is complete; else nullptr
-std::string run_json(const Work& work,
-                     const std::string& name,
-                     std::size_t piece_count,
-                     const std::vector<AgreementRule>& rules,
-                     std::optional<std::size_t> cap,
-                     const Replicates* finished);
+std::string run_json(const Work& work, const RunFacts& facts);
 
 /// @brief The text of theory.json: predictions with their allowances, and diagnostics.
 std::string theory_json(const TheoryRecord& theory);

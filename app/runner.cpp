@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <future>
 #include <thread>
+#include <vector>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/progress.hpp"
@@ -77,17 +79,22 @@ RunnerEnd run_pieces(const Work& work,
   std::atomic<std::size_t> done{0};
   std::atomic<bool> out_of_time{false};
 
-  const auto carry_out = [&](const PieceOfRun& item) {
-    Piece piece = item.piece;
-    piece.stop = stop.get_token();
-    const auto begin = Clock::now();
-    PartRecord part{.first_replicate = piece.first_replicate,
-                    .outcomes = work.problems[item.problem].experiment->simulate(piece),
-                    .seconds = 0};
-    part.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    if (!stop.stop_requested()) {
-      store(item, part);
-      ++done;
+  // Every worker takes the next piece in order until there is none: no piece waits behind a slow
+  // one. Worker 0 is this process; the others are threads of it, or other ranks.
+  const bool alone = options.ranks == nullptr || options.ranks->count() == 1;
+  const auto work_through = [&](std::size_t worker) {
+    for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
+      try {
+        const PartRecord part = alone || worker == 0
+                                    ? carry_out(work, pieces[k], stop.get_token())
+                                    : options.ranks->remote(worker, pieces[k], stop.get_token());
+        if (stop.stop_requested()) return;
+        store(pieces[k], part);
+        ++done;
+      } catch (...) {
+        stop.request_stop();
+        throw;
+      }
     }
   };
 
@@ -106,27 +113,23 @@ RunnerEnd run_pieces(const Work& work,
     }
   });
 
-  const auto threads = static_cast<std::size_t>(options.threads);
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, threads);
-  tbb::task_arena arena(options.threads);
-  arena.execute([&] {
-    // Every worker takes the next piece in order until there is none: no piece waits behind a slow
-    // one.
-    tbb::parallel_for(
-        std::size_t{0},
-        threads,
-        [&](std::size_t) {
-          for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
-            try {
-              carry_out(pieces[k]);
-            } catch (...) {
-              stop.request_stop();
-              throw;
-            }
-          }
-        },
-        tbb::static_partitioner());
-  });
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                  static_cast<std::size_t>(options.threads));
+  if (alone) {
+    tbb::task_arena arena(options.threads);
+    arena.execute([&] {
+      tbb::parallel_for(
+          0,
+          options.threads,
+          [&](int worker) { work_through(static_cast<std::size_t>(worker)); },
+          tbb::static_partitioner());
+    });
+  } else {
+    std::vector<std::future<void>> workers;
+    for (std::size_t rank = 0; rank < options.ranks->count(); ++rank)
+      workers.push_back(std::async(std::launch::async, work_through, rank));
+    for (std::future<void>& worker : workers) worker.get();
+  }
   supervisor.request_stop();
   supervisor.join();
   if (done == pieces.size()) return RunnerEnd::finished;

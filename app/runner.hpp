@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "attica/app/ranks.hpp"
 #include "attica/app/results.hpp"
 #include "attica/app/work.hpp"
 
@@ -18,6 +19,7 @@ struct RunnerOptions {
   int threads = 1;
   std::optional<double> max_seconds;  ///< stop starting new pieces after this time
   bool quiet = false;
+  const Ranks* ranks = nullptr;  ///< other processes that carry out pieces too
 };
 
 enum class RunnerEnd {
@@ -26,8 +28,9 @@ enum class RunnerEnd {
   interrupted,  ///< SIGINT, SIGTERM or SIGUSR1
 };
 
-/// @brief Runs the pieces, each on one thread, and hands every result to `store`, which may be
-/// called by several threads at once. The first exception stops the rest and is thrown again.
+/// @brief Runs the pieces, each on one thread of this process or on another rank, and hands every
+/// result to `store`, which may be called by several threads at once. The first exception stops the
+/// rest and is thrown again.
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attica/app/configuration_file.hpp"
+#include "attica/app/run.hpp"
 #include "attica/app/run_folder.hpp"
 #include "attica/studies/study.hpp"
 
@@ -20,9 +21,9 @@ struct Options {
   std::vector<std::string> files;  ///< of verbs that take any number
   std::string preset;
   std::vector<Override> overrides;
-  int threads = 0;  ///< 0: all processors
-  std::string out = "runs";
-  std::string name;  ///< empty: the study's
+  int threads = 0;                 ///< 0: all processors
+  std::optional<std::string> out;  ///< folder that receives run folders; "runs" for most verbs
+  std::string name;                ///< empty: the study's
   std::optional<double> max_seconds;
   std::optional<double> margin;
   std::vector<std::string> formats;  ///< empty: as configured
@@ -36,6 +37,8 @@ struct Options {
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
+  std::optional<Shard> shard;  ///< run: only this part of the pieces
+  std::size_t shards = 8;      ///< slurm: tasks of the array
   bool resume = false;
   bool force = false;
   std::vector<std::string> command_line;
@@ -49,6 +52,9 @@ int show_verb(const Options& options, const Registry& registry);
 int init_verb(const Options& options, const Registry& registry);
 int theory_verb(const Options& options, const Registry& registry);
 int run_verb(const Options& options, const Registry& registry);
+int merge_verb(const Options& options, const Registry& registry);
+int slurm_verb(const Options& options, const Registry& registry);
+int gallery_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
@@ -62,8 +68,12 @@ int config_show_verb(const Options& options, const Registry& registry);
 int config_keys_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
 
-/// @brief The study's agreement rules with the configured margin.
-std::vector<AgreementRule> agreement_rules(const Work& work);
+/// @brief The work that a verb's target and options ask for.
+Work requested_work(const Options& options, const Registry& registry);
+/// @brief The run that a verb's options ask for.
+RunRequest run_request(const Options& options);
+/// @brief What a finished run prints; returns its exit code.
+int announce(const RunEnd& end, bool json);
 
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
 int extrapolate_check(const Options& options,

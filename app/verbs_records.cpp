@@ -34,6 +34,13 @@ struct FinishedRun {
 
   FinishedRun(const std::string& target, const Registry& registry)
       : record(read_run(run_folder(target))) {
+    if (record.shard) {
+      throw Error(ErrorKind::storage,
+                  fmt::format("'{}' is shard {} of {}: join all of them by `attica merge`",
+                              record.path.string(),
+                              record.shard->index,
+                              record.shard->count));
+    }
     if (!record.complete) {
       throw Error(ErrorKind::storage,
                   fmt::format("run '{}' is not finished; `attica status` says what is missing, "
@@ -117,14 +124,17 @@ int status_verb(const Options& options, const Registry&) {
                     2));
   } else {
     fmt::print(
-        "study       {}\nrun         {}\nreplicates  {}\npieces      {} of {} done\nstate       "
+        "study       {}\nrun         {}{}\nreplicates  {}\npieces      {} of {} done\nstate       "
         "{}\n",
         run.study,
         path.string(),
+        run.shard ? fmt::format(" (shard {} of {})", run.shard->index, run.shard->count) : "",
         run.replicates,
         done,
         run.pieces,
-        run.complete ? "complete" : "unfinished: carry on with `attica run ... --resume`");
+        run.complete                      ? "complete"
+        : run.shard && done == run.pieces ? "done: join all shards by `attica merge`"
+                                          : "unfinished: carry on with `attica run ... --resume`");
   }
   return kExitDone;
 }

@@ -222,4 +222,11 @@ std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates) {
   return pieces(work, std::span(&replicates, 1));
 }
 
+std::vector<PieceOfRun> share(const std::vector<PieceOfRun>& pieces, const Shard& shard) {
+  std::vector<PieceOfRun> mine;
+  for (std::size_t k = shard.index - 1; k < pieces.size(); k += shard.count)
+    mine.push_back(pieces[k]);
+  return mine;
+}
+
 }  // namespace attica::app

@@ -67,4 +67,13 @@ struct PieceOfRun {
 std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> ends);
 std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates);
 
+/// One of `count` parts of a run that are computed independently, perhaps on different machines.
+struct Shard {
+  std::size_t index = 1;  ///< 1 .. count
+  std::size_t count = 1;
+};
+
+/// @brief The pieces of one shard: every count-th, so that all shards have about the same work.
+std::vector<PieceOfRun> share(const std::vector<PieceOfRun>& pieces, const Shard& shard);
+
 }  // namespace attica::app

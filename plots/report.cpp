@@ -4,31 +4,10 @@
 
 #include <string_view>
 
+#include "attica/plots/html.hpp"
+
 namespace attica {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// The <svg> element of an SVG file, without XML declaration and comments around it.
 std::string_view svg_element(std::string_view file) {
@@ -39,21 +18,14 @@ std::string_view svg_element(std::string_view file) {
   return file.substr(first, last + kEnd.size() - first);
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 std::string table(const std::vector<std::string>& columns, const std::vector<ReportRow>& rows) {
   std::string html = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
   for (const std::string& column : columns)
-    html += fmt::format("<th scope=\"col\">{}</th>", escaped(column));
+    html += fmt::format("<th scope=\"col\">{}</th>", html_text(column));
   html += "</tr></thead><tbody>\n";
   for (const ReportRow& row : rows) {
-    html += fmt::format("<tr class=\"{}\">", escaped(lower(row.verdict)));
-    for (const std::string& cell : row.cells) html += fmt::format("<td>{}</td>", escaped(cell));
+    html += fmt::format("<tr class=\"{}\">", html_text(lower_case(row.verdict)));
+    for (const std::string& cell : row.cells) html += fmt::format("<td>{}</td>", html_text(cell));
     html += "</tr>\n";
   }
   return html + "</tbody></table></div>\n";
@@ -62,7 +34,7 @@ std::string table(const std::vector<std::string>& columns, const std::vector<Rep
 std::string definitions(const TextPairs& pairs) {
   std::string html = "<dl>\n";
   for (const auto& [name, value] : pairs) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(value));
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", html_text(name), html_text(value));
   }
   return html + "</dl>\n";
 }
@@ -71,85 +43,40 @@ std::string folded(std::string_view heading, const std::string& body) {
   return fmt::format("<details><summary>{}</summary>\n{}</details>\n", heading, body);
 }
 
-// Colours are Okabe and Ito's; verdicts are told by word and by mark, never by colour alone.
-constexpr std::string_view kStyle = R"css(
-:root { color-scheme: light dark; --ink: #1a1a1a; --paper: #fff; --soft: #5f6368; --line: #d8dadd; --wash: #f4f5f6;
-  --agree: #00734f; --disagree: #b34700; --open: #6b5b00; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e8e8e8; --paper: #16181b; --soft: #a0a4aa; --line: #3a3e44;
-  --wash: #202327; --agree: #3fc79a; --disagree: #ff9a52; --open: #e0c84a; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0; }
-h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
-.run { color: var(--soft); overflow-wrap: anywhere; }
-.verdict { border-left: .4rem solid var(--soft); background: var(--wash); padding: .6rem 1rem; margin: 1rem 0; }
-.verdict strong { font-size: 1.3rem; }
-.verdict.agree { border-color: var(--agree); } .verdict.agree strong { color: var(--agree); }
-.verdict.disagree { border-color: var(--disagree); } .verdict.disagree strong { color: var(--disagree); }
-.verdict.inconclusive { border-color: var(--open); } .verdict.inconclusive strong { color: var(--open); }
-.warning { border-left: .4rem solid var(--open); padding: .3rem 1rem; margin: .5rem 0; overflow-wrap: anywhere; }
-figure { margin: 1rem 0; }
-figure .sheet { background: #fff; padding: .5rem; border: 1px solid var(--line); display: flex; justify-content: center; }
-figure svg { width: 100%; max-width: 34rem; height: auto; }
-figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem; }
-.scroll { overflow-x: auto; border: 1px solid var(--line); }
-table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th:nth-child(-n+3), td:nth-child(-n+3), .prose th, .prose td { text-align: left; }
-.prose td { white-space: normal; }
-thead th { background: var(--wash); }
-tr.disagree td:first-child { color: var(--disagree); font-weight: 600; }
-tr.agree td:first-child { color: var(--agree); }
-tr.inconclusive td:first-child { color: var(--open); font-weight: 600; }
-details { border-top: 1px solid var(--line); padding: .4rem 0; }
-summary { cursor: pointer; font-weight: 600; }
-pre { background: var(--wash); padding: .7rem; overflow-x: auto; font-size: .85rem; }
-dl { display: grid; grid-template-columns: minmax(8rem, auto) 1fr; gap: .2rem 1rem; font-size: .9rem; }
-dt { color: var(--soft); overflow-wrap: anywhere; } dd { margin: 0; overflow-wrap: anywhere; }
-@media (max-width: 30rem) { dl { grid-template-columns: 1fr; } dd { margin: 0 0 .4rem 1rem; } }
-)css";
-
 }  // namespace
 
 std::string report_html(const ReportContent& c) {
   std::string html = fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>{}: {}</title>\n<link rel=\"icon\" "
-      "href=\"data:,\">\n<style>{}</style></head><body><main>\n"
       "<h1>{}</h1>\n<p class=\"run\">study {}, run {}</p>\n"
       "<p class=\"verdict {}\"><strong>{}</strong><br>{}</p>\n",
-      escaped(c.verdict),
-      escaped(c.run),
-      kStyle,
-      escaped(c.title),
-      escaped(c.study),
-      escaped(c.run),
-      escaped(lower(c.verdict)),
-      escaped(c.verdict),
-      escaped(c.summary));
+      html_text(c.title),
+      html_text(c.study),
+      html_text(c.run),
+      html_text(lower_case(c.verdict)),
+      html_text(c.verdict),
+      html_text(c.summary));
   for (const std::string& warning : c.warnings)
-    html += fmt::format("<p class=\"warning\">{}</p>\n", escaped(warning));
+    html += fmt::format("<p class=\"warning\">{}</p>\n", html_text(warning));
   if (const std::string_view svg = svg_element(c.figure_svg); !svg.empty()) {
     html +=
         fmt::format("<figure><div class=\"sheet\">{}</div><figcaption>{}</figcaption></figure>\n",
                     svg,
-                    escaped(c.caption));
+                    html_text(c.caption));
   }
-  html += fmt::format("<p>The theory neglects {}.</p>\n", escaped(c.neglects));
+  html += fmt::format("<p>The theory neglects {}.</p>\n", html_text(c.neglects));
   if (!c.claims.empty()) {
     html += "<h2>Claims</h2>\n<div class=\"prose\">" +
             table({"verdict", "claim", "statement", "found"}, c.claims) + "</div>";
   }
   if (!c.rows.empty()) html += "<h2>Point by point</h2>\n" + table(c.columns, c.rows);
-  html += "<h2>Reproduce</h2>\n<pre>" + escaped(c.reproduce) + "</pre>\n";
-  html += folded("Configuration", "<pre>" + escaped(c.configuration) + "</pre>\n");
+  html += "<h2>Reproduce</h2>\n<pre>" + html_text(c.reproduce) + "</pre>\n";
+  html += folded("Configuration", "<pre>" + html_text(c.configuration) + "</pre>\n");
   html += folded("Diagnostics", definitions(c.diagnostics));
   html += folded("Provenance", definitions(c.provenance));
   html += "<h2>Sources</h2>\n<ul>\n";
-  for (const std::string& source : c.sources) html += fmt::format("<li>{}</li>\n", escaped(source));
-  return html + "</ul>\n</main></body></html>\n";
+  for (const std::string& source : c.sources)
+    html += fmt::format("<li>{}</li>\n", html_text(source));
+  return html_page(c.verdict + ": " + c.run, html + "</ul>\n");
 }
 
 }  // namespace attica

@@ -138,6 +138,14 @@ struct Preset {
   Table values;  ///< overrides of the defaults
 };
 
+/// A run with a known outcome, which `attica gallery` repeats besides the study's quick settings.
+struct Recipe {
+  std::string name;     ///< of the run, e.g. "gauss-sgd-few-runs"
+  std::string meaning;  ///< why it comes out as it does
+  Table values;         ///< overrides of the quick settings
+  Verdict expected = Verdict::disagree;
+};
+
 /// @brief A scaling exponent that theory predicts or bounds, for `attica fit`: y grows like
 /// x^exponent.
 struct ExponentClaim {
@@ -177,6 +185,9 @@ struct Study {
   std::vector<ExponentClaim> (*exponents)(const Configuration&) = nullptr;
   /// Optional: tables in a form that other programs of the field read.
   std::vector<TextFile> (*files)(const Configuration&, const Observed&) = nullptr;
+  /// Optional: settings at which the theory must be seen to fail, or the data not to suffice. The
+  /// quick settings themselves must come to AGREE.
+  std::vector<Recipe> recipes = {};
 };
 
 /// @brief The studies that come with attica, in the order of `attica list`.

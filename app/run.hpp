@@ -1,0 +1,63 @@
+#pragma once
+/// @file
+/// @brief A run from its configuration to its verdict: what `run`, `demo`, `merge` and `gallery`
+/// have in common.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/app/check.hpp"
+#include "attica/app/ranks.hpp"
+#include "attica/app/run_folder.hpp"
+#include "attica/app/runner.hpp"
+#include "attica/app/work.hpp"
+
+namespace attica::app {
+
+/// How a run is to be made; what it computes is in the Work.
+struct RunRequest {
+  std::filesystem::path out;  ///< folder that receives the run folder
+  std::string name;           ///< first part of the run folder's name; empty: the study's
+  FolderMode mode = FolderMode::create;
+  std::optional<Shard> shard;  ///< only this part of the pieces, into a folder of its own
+  bool until_decided = false;  ///< stop as soon as the verdict is known
+  bool simulate = true;        ///< false: only what is on disk already
+  int threads = 0;             ///< 0: all processors
+  std::optional<double> max_seconds;
+  bool quiet = false;
+  std::vector<std::string> command_line;
+};
+
+/// What came of it.
+struct RunEnd {
+  int exit_code = 0;
+  std::filesystem::path folder;
+  std::optional<CheckRecord> verdict;  ///< of a run that is complete
+  std::vector<std::filesystem::path> figures;
+};
+
+/// @brief A remark on standard error, unless quiet.
+void remark(bool quiet, const std::string& text);
+/// @brief Warnings on standard error, a line each, unless quiet.
+void warn(bool quiet, const std::vector<std::string>& warnings);
+
+/// @brief The study's agreement rules with the configured margin.
+std::vector<AgreementRule> agreement_rules(const Work& work);
+
+/// @brief The folder that the request writes. @throws Error of kind input for a bad name
+std::filesystem::path run_path(const RunRequest& request, const Work& work);
+
+/// @brief The pieces that the request asks for, before an earlier run in its folder is looked at.
+std::vector<PieceOfRun> requested_pieces(const RunRequest& request, const Work& work);
+
+/// @brief Theory, simulation, tables, verdict, figure and page. Results go to the run folder alone;
+/// remarks to standard error.
+/// @param ranks other processes that take part
+RunEnd carry_out(Work work,
+                 const RunRequest& request,
+                 ExitOnSignal& signals,
+                 const Ranks* ranks = nullptr);
+
+}  // namespace attica::app

@@ -1,0 +1,239 @@
+/// @file
+/// @brief The gallery: every study at quick settings, and settings at which theory must fail or
+/// data not suffice, each against the verdict it must come to. One page; also the regression suite.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "attica/app/exit_codes.hpp"
+#include "attica/app/files.hpp"
+#include "attica/app/json.hpp"
+#include "attica/app/progress.hpp"
+#include "attica/app/revision.hpp"
+#include "attica/app/run.hpp"
+#include "attica/app/verbs.hpp"
+#include "attica/app/version.hpp"
+#include "attica/plots/html.hpp"
+
+namespace attica::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A recipe and what came of it.
+struct Exhibit {
+  const Study* study = nullptr;
+  Recipe recipe = {};
+  std::string command = {};
+  RunEnd end = {};
+  std::string error = {};  ///< why there is no verdict
+  double seconds = 0;
+
+  std::string verdict() const {
+    return end.verdict ? std::string(describe(end.verdict->verdict)) : "ERROR";
+  }
+  bool expected() const { return end.verdict && end.verdict->verdict == recipe.expected; }
+};
+
+std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) {
+  std::vector<Exhibit> all;
+  const auto add = [&](const Study& study) {
+    all.push_back(
+        {.study = &study,
+         .recipe = {.name = study.name, .meaning = {}, .values = {}, .expected = Verdict::agree}});
+    for (const Recipe& recipe : study.recipes) all.push_back({.study = &study, .recipe = recipe});
+  };
+  for (const std::string& name : options.files) add(find_study(name, registry));
+  if (options.files.empty()) {
+    for (const Study& study : registry) add(study);
+  }
+  for (Exhibit& e : all) {
+    e.command = "attica run " + e.study->name;
+    for (const auto& [key, value] : e.recipe.values)
+      e.command += fmt::format(" --set '{}={}'", key, to_toml(value));
+    if (e.recipe.name != e.study->name) e.command += " --name " + e.recipe.name;
+  }
+  return all;
+}
+
+void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitOnSignal& signals) {
+  const auto start = std::chrono::steady_clock::now();
+  Options own = options;
+  own.target = e.study->name;
+  own.out = options.out.value_or("gallery");
+  own.name = e.recipe.name;
+  own.quiet = true;
+  for (const auto& [key, value] : e.recipe.values) {
+    const std::string assignment = fmt::format("{}={}", key, to_toml(value));
+    own.overrides.push_back({.shown = "recipe " + assignment, .assignment = assignment});
+  }
+  try {
+    e.end = carry_out(requested_work(own, registry), run_request(own), signals);
+  } catch (const Error& error) {
+    // A folder that cannot be written, or is there already, is no outcome of a study.
+    if (error.kind() == ErrorKind::storage) throw;
+    e.end.exit_code = static_cast<int>(error.kind());
+    e.error = error.what();
+  }
+  e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// The exit code of an exhibit that did not come out as expected: a theory that was to fail and did
+/// not is as bad as one that failed.
+int unexpected_code(const Exhibit& e) {
+  if (e.expected()) return kExitDone;
+  return e.end.exit_code == kExitDone ? kExitDisagree : e.end.exit_code;
+}
+
+int worst_code(const std::vector<Exhibit>& all) {
+  constexpr std::array kFromWorst{
+      kExitStorage, kExitNumerical, kExitUsage, kExitDisagree, kExitInconclusive};
+  for (const int code : kFromWorst) {
+    if (std::any_of(
+            all.begin(), all.end(), [&](const Exhibit& e) { return unexpected_code(e) == code; })) {
+      return code;
+    }
+  }
+  return kExitDone;
+}
+
+Json record(const std::vector<Exhibit>& all, double seconds, int threads) {
+  Json entries = Json::array();
+  for (const Exhibit& e : all) {
+    entries.push_back(
+        {{"name", e.recipe.name},
+         {"study", e.study->name},
+         {"command", e.command},
+         {"verdict", e.verdict()},
+         {"expected", describe(e.recipe.expected)},
+         {"as_expected", e.expected()},
+         {"summary",
+          e.end.verdict ? e.end.verdict->object.at("summary").get<std::string>() : e.error},
+         {"run", e.end.folder.filename().string()},
+         {"seconds", e.seconds}});
+  }
+  return {{"attica", kVersion},
+          {"revision", kRevision},
+          {"threads", threads},
+          {"seconds", seconds},
+          {"entries", std::move(entries)}};
+}
+
+std::string card(const Exhibit& e) {
+  const std::string run = e.end.folder.filename().string();
+  std::string html = fmt::format(
+      "<article class=\"card\" id=\"{0}\">\n<h3>{0}</h3>\n<p>{1}</p>\n"
+      "<p class=\"verdict {2}\"><strong>{3}</strong>{4}</p>\n",
+      html_text(e.recipe.name),
+      html_text(e.study->question),
+      html_text(lower_case(e.verdict())),
+      html_text(e.verdict()),
+      e.expected() ? (e.recipe.expected == Verdict::agree ? "" : ", as it must be")
+                   : fmt::format(", expected {}", describe(e.recipe.expected)));
+  for (const fs::path& figure : e.end.figures) {
+    if (figure.extension() != ".svg") continue;
+    html += fmt::format(
+        "<a href=\"{0}/report.html\"><img src=\"{0}/plots/{1}\" alt=\"{2}\" "
+        "loading=\"lazy\"></a>\n",
+        html_text(run),
+        html_text(figure.filename().string()),
+        html_text("Figure of " + e.recipe.name));
+  }
+  if (!e.recipe.meaning.empty()) html += fmt::format("<p>{}</p>\n", html_text(e.recipe.meaning));
+  const std::string found =
+      e.end.verdict ? e.end.verdict->object.at("summary").get<std::string>() : e.error;
+  html += fmt::format("<p>{}</p>\n<pre>{}</pre>\n", html_text(found), html_text(e.command));
+  if (e.end.verdict)
+    html += fmt::format("<p><a href=\"{}/report.html\">report</a>, {}</p>\n",
+                        html_text(run),
+                        html_text(duration_text(e.seconds)));
+  return html + "</article>\n";
+}
+
+std::string page(const std::vector<Exhibit>& all, double seconds) {
+  const auto good =
+      std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });
+  const std::string title = "attica gallery";
+  std::string html = fmt::format(
+      "<h1>{}</h1>\n<p>Every study at its quick settings, and settings at which a theory must be "
+      "seen to fail or the data not to suffice. {} of {} came out as expected; attica {} ({}), "
+      "{}.</p>\n",
+      title,
+      good,
+      all.size(),
+      kVersion,
+      kRevision,
+      duration_text(seconds));
+  for (const Exhibit& e : all) {
+    if (!e.expected())
+      html += fmt::format("<p class=\"warning\"><a href=\"#{0}\">{0}</a>: {1}, expected {2}</p>\n",
+                          html_text(e.recipe.name),
+                          e.verdict(),
+                          describe(e.recipe.expected));
+  }
+  // One section a family: the word before the first hyphen.
+  std::string family;
+  for (const Exhibit& e : all) {
+    const std::string own = e.study->name.substr(0, e.study->name.find('-'));
+    if (own != family) {
+      if (!family.empty()) html += "</div>\n";
+      html += fmt::format("<h2>{}</h2>\n<div class=\"cards\">\n", html_text(own));
+      family = own;
+    }
+    html += card(e);
+  }
+  return html_page(title, html + "</div>\n");
+}
+
+}  // namespace
+
+int gallery_verb(const Options& options, const Registry& registry) {
+  std::vector<Exhibit> all = exhibits(options, registry);
+  if (options.dry_run) {
+    for (const Exhibit& e : all) fmt::print("{:<13} {}\n", describe(e.recipe.expected), e.command);
+    return kExitDone;
+  }
+  const fs::path out = fs::absolute(options.out.value_or("gallery"));
+  const auto start = std::chrono::steady_clock::now();
+  ExitOnSignal signals;
+  for (Exhibit& e : all) {
+    exhibit(e, options, registry, signals);
+    if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
+      return e.end.exit_code;
+    signals.checkpoint();
+    if (!options.json) {
+      fmt::print("{:<13} {:<32} {:6.1f} s{}{}\n",
+                 e.verdict(),
+                 e.recipe.name,
+                 e.seconds,
+                 e.expected() ? "" : fmt::format("  expected {}", describe(e.recipe.expected)),
+                 e.error.empty() ? "" : ": " + e.error);
+      std::fflush(stdout);
+    }
+  }
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  const Json object = record(all, seconds, threads);
+  write_atomically(out / "gallery.json", dump(object, 2) + "\n");
+  write_atomically(out / "index.html", page(all, seconds));
+  if (options.json) {
+    fmt::print("{}\n", dump(object, 2));
+  } else {
+    const auto good =
+        std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });
+    fmt::print("{} of {} as expected, {}\npage    {}\n",
+               good,
+               all.size(),
+               duration_text(seconds),
+               (out / "index.html").string());
+  }
+  return worst_code(all);
+}
+
+}  // namespace attica::app
