@@ -1,18 +1,36 @@
 #!/usr/bin/env bash
-# Usage: install.sh BUILD_DIR SOURCE_DIR. Installs into a scratch folder and builds a program against the result.
+# Installs into a scratch folder and builds the examples against the result.   install.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
 build=$1
 source=$2
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
-cmake -S "$source/tests/install" -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-  -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" >/dev/null
-cmake --build "$scratch/build" >/dev/null
 cd "$scratch"
 fail() { echo "install.sh: $*" >&2; exit 1; }
-build/consumer theory-only | grep -Eq '^0\.[0-9]{6}$' || fail "the theory gave no number"
-build/consumer list | grep -q '^my-study ' || fail "the consumer's own study is not listed"
+cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
+
+# Nothing of the source tree but the examples themselves is seen.
+for example in library spiked-ridge; do
+  cp -r "$source/examples/$example" .
+  cmake -S $example -B $example/build -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+    -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" >/dev/null
+  cmake --build $example/build >build.log || fail "$example does not build: $(cat build.log)"
+done
+
+[ "$(library/build/double-descent | grep -Ec '^[0-9]+,[0-9]\.[0-9]{6}$')" -eq 5 ] || fail "the library gave no numbers"
+
+spiked=spiked-ridge/build/spiked-ridge
+$spiked run spiked-ridge --quiet >out || fail "the theory of the example does not agree: $(cat out)"
+# Without its neglected corrections (a small p) and with a wrong theory it must not.
+code=0
+$spiked gallery --out gallery >out || code=$?
+[ $code -eq 0 ] || fail "the example's gallery is not as expected: $(cat out)"
+grep -q '^DISAGREE *spiked-ridge-small' out || fail "small p goes unnoticed: $(cat out)"
+[ -s gallery/index.html ] && [ -s gallery/gallery.json ] || fail "no gallery page"
+$spiked run spiked-ridge --set model.alignment=2 2>err && fail "bad input is accepted"
+grep -q "parameter 'model.alignment' = 2: expected 0 <= alignment <= 1" err || fail "bad input: $(cat err)"
+$spiked list | grep -q '^gauss' && fail "an own program lists attica's studies"
+
 # The installed program finds its data without the source tree, and comes with its manual page.
 prefix/bin/attica run gauss-double-descent --preset demo --replicates 10 --quiet --dry-run >/dev/null || fail "no data"
 prefix/bin/attica doctor | grep -q "data_folder *$scratch/prefix/share/attica/data" || fail "wrong data folder"
