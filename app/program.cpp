@@ -28,7 +28,8 @@ namespace {
 
 /// Groups of options that verbs share.
 enum OptionGroup : unsigned {
-  kConfiguration = 1,  // --set, --seed, --replicates, --preset
+  kConfiguration = 1,  // --set, --preset, and those of kSeed
+  kSeed = 16384,       // --seed, --replicates
   kPreset = 2,         // --preset alone
   kMaxTime = 4,        // --max-time
   kMargin = 8,
@@ -117,7 +118,7 @@ constexpr Verb kVerbs[] = {
      "STUDY...",
      "",
      "All studies at quick settings on one page, each against the verdict it must come to",
-     kThreads | kKeep | kJson,
+     kSeed | kThreads | kKeep | kJson,
      gallery_verb},
     {"measure",
      "FILE...",
@@ -214,6 +215,8 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);
+  }
+  if (has(kConfiguration | kSeed)) {
     command.add_option("--seed", raw.seed, "master seed (sim.seed)")->type_name("N");
     command
         .add_option("--replicates", raw.replicates, "replicates at every point (sim.replicates)")

@@ -134,16 +134,17 @@ RunEnd stopped(const RunFolder& folder,
       "stopped with {} of {} pieces done; {}",
       planned.size() - left,
       planned.size(),
-      request.simulate ? "run again with --resume"
-                       : "merge the other shards too, or let `attica run --resume` compute the rest");
+      request.simulate
+          ? "run again with --resume"
+          : "merge the other shards too, or let `attica run --resume` compute the rest");
   folder.log(text);
   fmt::print(stderr, "{}\n", text);
   const bool nothing_done = left == planned.size();
-  return {.exit_code =
-              end == RunnerEnd::interrupted && nothing_done ? kExitInterrupted : kExitStopped,
-          .folder = folder.path(),
-          .verdict = std::nullopt,
-          .figures = {}};
+  return {
+      .exit_code = end == RunnerEnd::interrupted && nothing_done ? kExitInterrupted : kExitStopped,
+      .folder = folder.path(),
+      .verdict = std::nullopt,
+      .figures = {}};
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ struct Exhibit {
   bool expected() const { return end.verdict && end.verdict->verdict == recipe.expected; }
 };
 
+/// All that the gallery shows, or of the studies that are named. Overrides of the command line come
+/// before a recipe's own.
 std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) {
   std::vector<Exhibit> all;
   const auto add = [&](const Study& study) {
@@ -54,6 +56,8 @@ std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) 
   }
   for (Exhibit& e : all) {
     e.command = "attica run " + e.study->name;
+    for (const Override& o : options.overrides) e.command += fmt::format(" --set {}", o.assignment);
+    if (!e.recipe.preset.empty()) e.command += " --preset " + e.recipe.preset;
     for (const auto& [key, value] : e.recipe.values)
       e.command += fmt::format(" --set '{}={}'", key, to_toml(value));
     if (e.recipe.name != e.study->name) e.command += " --name " + e.recipe.name;
@@ -67,6 +71,7 @@ void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitO
   own.target = e.study->name;
   own.out = options.out.value_or("gallery");
   own.name = e.recipe.name;
+  own.preset = e.recipe.preset;
   own.quiet = true;
   for (const auto& [key, value] : e.recipe.values) {
     const std::string assignment = fmt::format("{}={}", key, to_toml(value));

@@ -114,6 +114,16 @@ Study gauss_double_descent() {
       .figure = figure,
       .agreement = agreement,
       .size_coordinate = "sites",
+      .recipes = {{.name = "gauss-double-descent-standardised",
+                   .meaning =
+                       "Digits with every pixel scaled to unit variance: rare pixels then weigh as "
+                       "much as common ones, and they are far from Gaussian.",
+                   .preset = "demo",
+                   .values = {{"model.standardise", true}}},
+                  {.name = "gauss-double-descent-few-replicates",
+                   .meaning = "Eight data sets do not decide at a margin of 5 %.",
+                   .values = {{"sim.replicates", 8}},
+                   .expected = Verdict::inconclusive}},
   };
 }
 

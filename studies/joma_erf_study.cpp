@@ -307,7 +307,10 @@ Study joma_erf() {
           .make = make,
           .figure = figure,
           .agreement = agreement,
-          .claims = claims};
+          .claims = claims,
+          .recipes = {{.name = "joma-erf-large-steps",
+                       .meaning = "Steps of size 1 are not a flow: the growth runs ahead of it.",
+                       .values = {{"sim.eta", 1.0}, {"sim.replicates", 1000}}}}};
 }
 
 }  // namespace attica

@@ -331,7 +331,11 @@ Study joma_softmax() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
-      .claims = claims};
+      .claims = claims,
+      .recipes = {{.name = "joma-softmax-large-steps",
+                   .meaning = "The defect is predicted for small steps; these are twenty times "
+                              "larger than the default.",
+                   .values = {{"sim.eta", 2.0}}}}};
 }
 
 }  // namespace attica

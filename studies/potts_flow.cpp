@@ -312,6 +312,9 @@ Study potts_flow() {
       .make = make,
       .figure = figure,
       .agreement = agreement,
+      .recipes = {{.name = "potts-flow-large-steps",
+                   .meaning = "Twenty times the default learning rate: SGD leaves the flow.",
+                   .values = {{"sim.learning_rate", 1.0}}}},
   };
 }
 

@@ -142,7 +142,8 @@ struct Preset {
 struct Recipe {
   std::string name;     ///< of the run, e.g. "gauss-sgd-few-runs"
   std::string meaning;  ///< why it comes out as it does
-  Table values;         ///< overrides of the quick settings
+  std::string preset = {};  ///< empty: the quick settings
+  Table values = {};        ///< overrides
   Verdict expected = Verdict::disagree;
 };
 

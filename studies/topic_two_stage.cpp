@@ -360,32 +360,37 @@ Study topics_two_stage() {
   series.push_back(topic_series({"loss"}).front());
   series.push_back({"t_V", "t_V", "first time |W_V| has 0.9 of its first-stage norm"});
   series.push_back({"t_KQ", "t_KQ", "first time |(W_K, W_Q)| has grown by the threshold"});
-  return {.name = "topics-two-stage",
-          .question = "Is the value matrix learnt before attention?",
-          .neglects = "the learning rate and the noise of SGD",
-          .parameters = std::move(all),
-          .series = std::move(series),
-          .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
-                      {"paper",
-                       "T = v = 10, Dirichlet 0.1, N = 100..150, Adam; no theory",
-                       {{"model.topics", 10},
-                        {"model.words_per_topic", 10},
-                        {"model.prior", "dirichlet"},
-                        {"model.length", List{100, 150}},
-                        {"model.keep_rate", 0.1},
-                        {"model.initialisation", "uniform"},
-                        {"sim.optimiser", "adam"},
-                        {"sim.eta", 0.01},
-                        {"sim.batch", 40},
-                        {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}},
-                        {"sim.replicates", 4}}}},
-          .sources = {topic_source("two stages of training; the flow in 24 numbers is ours")},
-          .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
-            return std::make_unique<TwoStage>(c);
-          },
-          .figure = figure,
-          .agreement = agreement,
-          .claims = claims};
+  return {
+      .name = "topics-two-stage",
+      .question = "Is the value matrix learnt before attention?",
+      .neglects = "the learning rate and the noise of SGD",
+      .parameters = std::move(all),
+      .series = std::move(series),
+      .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
+                  {"paper",
+                   "T = v = 10, Dirichlet 0.1, N = 100..150, Adam; no theory",
+                   {{"model.topics", 10},
+                    {"model.words_per_topic", 10},
+                    {"model.prior", "dirichlet"},
+                    {"model.length", List{100, 150}},
+                    {"model.keep_rate", 0.1},
+                    {"model.initialisation", "uniform"},
+                    {"sim.optimiser", "adam"},
+                    {"sim.eta", 0.01},
+                    {"sim.batch", 40},
+                    {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}},
+                    {"sim.replicates", 4}}}},
+      .sources = {topic_source("two stages of training; the flow in 24 numbers is ours")},
+      .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
+        return std::make_unique<TwoStage>(c);
+      },
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .recipes = {{.name = "topics-two-stage-large-steps",
+                   .meaning = "Ten times the default learning rate: gradient descent leaves the "
+                              "flow, and the values overshoot.",
+                   .values = {{"sim.eta", 5.0}}}}};
 }
 
 }  // namespace attica

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# The gallery: verdicts against the expected ones, page, exit codes.   gallery.sh PROGRAM PROJECT_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+run 0 gallery --dry-run
+studies=$("$program" list | grep -cE '^ *[a-z0-9]+-[a-z0-9-]+ ')
+[ "$(grep -c '^AGREE ' out)" -eq "$studies" ] || fail "the gallery has $(grep -c '^AGREE ' out) of $studies studies"
+grep -q '^DISAGREE ' out || fail "no recipe must disagree"
+grep -q '^INCONCLUSIVE ' out || fail "no recipe must stay inconclusive"
+
+run 0 gallery gauss-double-descent --out g
+says out '3 of 3 as expected'
+says g/index.html '3 of 3 came out as expected'
+[ "$(grep -c '<article' g/index.html)" -eq 3 ] || fail "the page has not three cards"
+# Every figure and report that the page names is there, and nothing comes from a network.
+grep -oE '(src|href)="[^"#]+"' g/index.html | sed -E 's/.*="(.*)"/\1/' | grep -v '^data:' | while read -r file; do
+  [ -e "g/$file" ] || fail "g/$file is missing"
+done
+grep -q 'https\?://' g/index.html && fail "the page wants a network"
+
+# Existing runs are kept, and used only when asked for.
+run 5 gallery gauss-double-descent --out g
+says err '--resume'
+cp g/gauss-double-descent-[0-9a-f]???????/results.csv before
+run 0 gallery gauss-double-descent --out g --resume --json
+one_json out
+same before "$(echo g/gauss-double-descent-[0-9a-f]???????)/results.csv"
+
+# An unexpected verdict decides the exit code: too few replicates leave everything open.
+run 3 gallery gauss-lambda --out few --replicates 2
+says out 'expected AGREE'
+says few/index.html 'class="warning"'
+run 2 gallery gauss-lambada
+says err "did you mean 'gauss-lambda'"
+finish
