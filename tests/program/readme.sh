@@ -1,29 +1,62 @@
 #!/usr/bin/env bash
-# Every command of the README and the guide works as it stands.   readme.sh PROGRAM PROJECT_FOLDER
+# Every command of the documentation works as it stands.   readme.sh PROGRAM PROJECT_FOLDER
 #
-# Runs, in order, the lines of ```sh blocks that start with `build/attica` or `attica `, page by page, in a folder
-# where the repository's data lie as in a clone. A line may end with `# exit N` if it is meant to fail.
+# Runs, page by page and in order, the lines of ```sh blocks and whole ```python and ```r blocks, in a folder where
+# program, data and loaders lie as in a clone. A line may end with
+#   # exit N     it is meant to end with this exit code;
+#   # minutes    it takes long, and is tried with --dry-run.
+# Of `./dev VERB` only the verb is checked: this test is one of the things it does. What needs a program that is not
+# on this machine is left out and counted.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-
+declare -A interpreter=([python]=python3 [r]=Rscript)
 commands=0
-for page in "$project"/README.md "$project"/docs/*.md; do
-  [ -e "$page" ] || continue
-  folder=$work/$(basename "$page" .md)
-  mkdir -p "$folder/build"
-  ln -s "$program" "$folder/build/attica"
-  ln -s "$project/data" "$folder/data"
-  cd "$folder" || exit 1
-  while IFS= read -r line; do
-    expected=$(sed -n 's/.*# exit \([0-9]*\) *$/\1/p' <<<"$line")
-    PATH=$folder/build:$PATH bash -c "$line" >out 2>err </dev/null
-    code=$?
-    [ "$code" -eq "${expected:-0}" ] || {
-      fail "$(basename "$page"): $line: exit code $code"
-      head -5 err | sed 's/^/    /' >&2
-    }
-    commands=$((commands + 1))
-  done < <(awk '/^```/ { inside = ($0 ~ /^```sh[ \t]*$/) ; next } inside && /^(build\/attica|attica) /' "$page")
+left_out=0
+
+# blocks PAGE: "LANGUAGE<tab>LINE" for every command; a block that is not sh is written to a file, its LINE is the name.
+blocks() {
+  awk '
+    /^```/ { language = inside ? "" : substr($0, 4); inside = !inside
+             if (language ~ /^(python|r)$/) { file = "block" ++n "." language; print language "\t" file }
+             next }
+    language == "sh" && NF && !/^#/ { print "sh\t" $0 }
+    language ~ /^(python|r)$/ { print > file }' "$1"
+}
+
+# attempt PAGE LINE: the command must end with the exit code that its comment states.
+attempt() {
+  local page=$1 line=$2 expected code first=${2%% *}
+  expected=$(sed -n 's/.*# exit \([0-9]*\) *$/\1/p' <<<"$line")
+  if [ "$first" = ./dev ]; then
+    set -- $line
+    grep -q "^  $2)" "$project/dev" || fail "$page: ./dev knows no '$2'"
+    return
+  fi
+  PATH=$PWD/build:$PATH command -v "$first" >/dev/null || { left_out=$((left_out + 1)); return; }
+  [[ $line == *'# minutes' ]] && line="${line%%#*} --dry-run"
+  PATH=$PWD/build:$PATH PYTHONPATH=$PWD/loaders bash -c "$line" >out 2>err </dev/null
+  code=$?
+  commands=$((commands + 1))
+  [ "$code" -eq "${expected:-0}" ] || {
+    fail "$page: $line: exit code $code"
+    tail -5 err | sed 's/^/    /' >&2
+  }
+}
+
+for file in "$project"/README.md "$project"/CONTRIBUTING.md "$project"/docs/*.md; do
+  page=$(basename "$file")
+  mkdir -p "$work/${page%.md}/build"
+  cd "$work/${page%.md}" || exit 1
+  ln -s "$program" build/attica
+  ln -s "$project"/{data,loaders} .
+  while IFS=$'\t' read -r -u 3 language line; do
+    attempt "$page" "${interpreter[$language]:+${interpreter[$language]} }$line"
+  done 3< <(blocks "$file")
+  # Commands within sentences: at least the verb exists.
+  grep -oE '`attica [a-z]+' "$file" | sort -u | while read -r _ verb; do
+    "$program" "$verb" --help >/dev/null 2>&1 || echo "$verb"
+  done >unknown
+  [ ! -s unknown ] || fail "$page: there is no verb $(tr '\n' ' ' <unknown)"
 done
-[ "$commands" -gt 0 ] || fail "no commands found in README.md and docs/*.md"
-echo "$commands commands"
+[ "$commands" -gt 0 ] || fail "no commands found"
+echo "$commands commands; $left_out need a program that is not here"
 finish
