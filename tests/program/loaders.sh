@@ -8,6 +8,7 @@ command -v "$3" >/dev/null || {
   exit 77
 }
 # A study whose points have words as coordinates; two replicates decide nothing.
+export PYTHONDONTWRITEBYTECODE=1
 run 3 run joma-invariants --replicates 2 --quiet --name "older"
 run 3 run joma-invariants --replicates 2 --quiet --name "loaded" --seed 2
 

@@ -2,7 +2,7 @@
 # Every command of the documentation works as it stands.   readme.sh PROGRAM PROJECT_FOLDER
 #
 # Runs, page by page and in order, the lines of ```sh blocks and whole ```python and ```r blocks, in a folder where
-# program, data and loaders lie as in a clone. A line may end with
+# program, data and loaders lie as in a clone and a ```toml block is the file that its first line names. A line may end with
 #   # exit N     it is meant to end with this exit code;
 #   # minutes    it takes long, and is tried with --dry-run.
 # Of `./dev VERB` only the verb is checked: this test is one of the things it does. What needs a program that is not
@@ -15,11 +15,12 @@ left_out=0
 # blocks PAGE: "LANGUAGE<tab>LINE" for every command; a block that is not sh is written to a file, its LINE is the name.
 blocks() {
   awk '
-    /^```/ { language = inside ? "" : substr($0, 4); inside = !inside
+    /^```/ { language = inside ? "" : substr($0, 4); inside = !inside; file = ""
              if (language ~ /^(python|r)$/) { file = "block" ++n "." language; print language "\t" file }
              next }
     language == "sh" && NF && !/^#/ { print "sh\t" $0 }
-    language ~ /^(python|r)$/ { print > file }' "$1"
+    language == "toml" && /^# .*[.]toml$/ { file = $2 }
+    language ~ /^(python|r|toml)$/ && file { print > file }' "$1"
 }
 
 # attempt PAGE LINE: the command must end with the exit code that its comment states.
@@ -33,7 +34,7 @@ attempt() {
   fi
   PATH=$PWD/build:$PATH command -v "$first" >/dev/null || { left_out=$((left_out + 1)); return; }
   [[ $line == *'# minutes' ]] && line="${line%%#*} --dry-run"
-  PATH=$PWD/build:$PATH PYTHONPATH=$PWD/loaders bash -c "$line" >out 2>err </dev/null
+  PATH=$PWD/build:$PATH PYTHONPATH=$PWD/loaders PYTHONDONTWRITEBYTECODE=1 bash -c "$line" >out 2>err </dev/null
   code=$?
   commands=$((commands + 1))
   [ "$code" -eq "${expected:-0}" ] || {
