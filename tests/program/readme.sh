@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Every command of the documentation works as it stands.   readme.sh PROGRAM PROJECT_FOLDER
 #
-# Runs, page by page and in order, the lines of ```sh blocks and whole ```python and ```r blocks, in a folder where
+# Runs, page by page and in order, the lines of ```sh blocks and whole ```python, ```r and ```julia blocks, in a folder where
 # program, data and loaders lie as in a clone and a ```toml block is the file that its first line names. A line may end with
 #   # exit N     it is meant to end with this exit code;
 #   # minutes    it takes long, and is tried with --dry-run.
 # Of `./dev VERB` only the verb is checked: this test is one of the things it does. What needs a program that is not
 # on this machine is left out and counted.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-declare -A interpreter=([python]=python3 [r]=Rscript)
+declare -A interpreter=([python]=python3 [r]=Rscript [julia]=julia)
 commands=0
 left_out=0
 
@@ -16,11 +16,11 @@ left_out=0
 blocks() {
   awk '
     /^```/ { language = inside ? "" : substr($0, 4); inside = !inside; file = ""
-             if (language ~ /^(python|r)$/) { file = "block" ++n "." language; print language "\t" file }
+             if (language ~ /^(python|r|julia)$/) { file = "block" ++n "." language; print language "\t" file }
              next }
     language == "sh" && NF && !/^#/ { print "sh\t" $0 }
     language == "toml" && /^# .*[.]toml$/ { file = $2 }
-    language ~ /^(python|r|toml)$/ && file { print > file }' "$1"
+    language ~ /^(python|r|julia|toml)$/ && file { print > file }' "$1"
 }
 
 # attempt PAGE LINE: the command must end with the exit code that its comment states.
