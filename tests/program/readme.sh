@@ -18,7 +18,8 @@ blocks() {
     /^```/ { language = inside ? "" : substr($0, 4); inside = !inside; file = ""
              if (language ~ /^(python|r|julia)$/) { file = "block" ++n "." language; print language "\t" file }
              next }
-    language == "sh" && NF && !/^#/ { print "sh\t" $0 }
+    language == "sh" && /\\$/ { held = held substr($0, 1, length - 1); next }
+    language == "sh" && NF && !/^#/ { print "sh\t" held $0; held = "" }
     language == "toml" && /^# .*[.]toml$/ { file = $2 }
     language ~ /^(python|r|julia|toml)$/ && file { print > file }' "$1"
 }
