@@ -8,6 +8,8 @@
 # Of `./dev VERB` only the verb is checked: this test is one of the things it does. What needs a program that is not
 # on this machine is left out and counted.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+# Of Open MPI: also as root, and with more processes than processors.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 declare -A interpreter=([python]=python3 [r]=Rscript [julia]=julia)
 commands=0
 left_out=0
@@ -53,6 +55,7 @@ for file in "$project"/README.md "$project"/CONTRIBUTING.md "$project"/docs/*.md
   while IFS=$'\t' read -r -u 3 language line; do
     attempt "$page" "${interpreter[$language]:+${interpreter[$language]} }$line"
   done 3< <(blocks "$file")
+  grep -nE '^    (\./dev|(build/)?attica|mpirun) ' "$file" >unchecked && fail "$page: commands outside of sh blocks: $(cat unchecked)"
   # Commands within sentences: at least the verb exists.
   grep -oE '`attica [a-z]+' "$file" | sort -u | while read -r _ verb; do
     "$program" "$verb" --help >/dev/null 2>&1 || echo "$verb"
