@@ -299,7 +299,9 @@ toml::table parse(const std::string& text, const std::string& source, bool file)
     return toml::parse(text);
   } catch (const toml::parse_error& e) {
     const std::string where = file ? position(source, e.source().begin) : source;
-    throw Error(ErrorKind::input, fmt::format("{}: error: {}", where, e.description()));
+    const std::string hint =
+        file ? "" : "; a value is written as in TOML, text in quotes: --set 'model.kind=\"word\"'";
+    throw Error(ErrorKind::input, fmt::format("{}: error: {}{}", where, e.description(), hint));
   }
 }
 

@@ -471,6 +471,24 @@ int man_verb(const Options&, const Registry& registry) {
   return kExitDone;
 }
 
+/// Says which argument was not expected, and which option was probably meant.
+int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
+  const CLI::App& command = *app.get_subcommands().front();
+  for (const std::string& word : app.remaining(true)) {
+    if (!word.starts_with("--")) continue;
+    const std::string near = nearest(word.substr(0, word.find('=')), long_options(command));
+    fmt::print(stderr,
+               "attica: error: `{}` has no option '{}'{}\n",
+               command.get_name(),
+               word,
+               near.empty() ? "; see `attica " + command.get_name() + " --help`"
+                            : fmt::format("; did you mean '{}'?", near));
+    return kExitUsage;
+  }
+  fmt::print(stderr, "attica: error: {}\n", error.what());
+  return kExitUsage;
+}
+
 int report(const Error& error) {
   const std::string text = error.what();
   // Configuration errors already say where they are.
@@ -488,8 +506,11 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
   const auto parser = make_parser(options, raw);
   CLI::App& app = *parser;
   const std::vector<std::string> names = verb_names();
-  if (argc > 1 && argv[1][0] != '-' &&
-      std::find(names.begin(), names.end(), argv[1]) == names.end()) {
+  if (argc == 1) {
+    fmt::print(stderr, "{}", app.help());
+    return kExitUsage;
+  }
+  if (argv[1][0] != '-' && std::find(names.begin(), names.end(), argv[1]) == names.end()) {
     const std::string near = nearest(argv[1], names);
     fmt::print(stderr,
                "attica: error: unknown verb '{}'; {}\n",
@@ -500,6 +521,8 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    return unexpected_arguments(app, error);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error);
     return code == 0 ? kExitDone : kExitUsage;

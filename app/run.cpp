@@ -18,7 +18,7 @@ namespace {
 
 /// Everything after the last piece: tables, verdict, figure, page. Written as the later verbs read
 /// them.
-RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& replicates, bool quiet) {
+RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& replicates) {
   const CheckedConfiguration& c = work.configuration;
   const RunRecord run = read_run(folder.path());
   folder.write("replicates.csv", replicates_csv(c.study->name, replicates));
@@ -42,7 +42,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
   } catch (const Error& error) {
     // A machine without gnuplot still has its run.
     if (error.kind() == ErrorKind::storage) throw;
-    remark(quiet, fmt::format("warning: no figure: {}", error.what()));
+    remark(false, fmt::format("warning: no figure: {}", error.what()));
   }
   folder.write("report.html", report_page(folder.path(), *c.study, c.study->figure(c.values)));
   folder.log(end.verdict->object.at("summary").get<std::string>());
@@ -268,7 +268,7 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
       folder.log(fmt::format("look at {} replicates: {}", ends[look - 1], describe(verdict)));
       if (verdict == Verdict::inconclusive) continue;
     }
-    return finish(work, folder, replicates, request.quiet);
+    return finish(work, folder, replicates);
   }
   return {.exit_code = kExitDone, .folder = path, .verdict = std::nullopt, .figures = {}};
 }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <set>
@@ -89,8 +91,11 @@ void RunFolder::write(const std::string& name, std::string_view content) const {
 void RunFolder::log(const std::string& line) const {
   std::ofstream file(path_ / "log.txt", std::ios::app);
   file << now_text() << "  " << line << '\n';
-  if (!file.flush())
-    throw Error(ErrorKind::storage, fmt::format("cannot write '{}'", (path_ / "log.txt").string()));
+  if (!file.flush()) {
+    throw Error(
+        ErrorKind::storage,
+        fmt::format("cannot write '{}': {}", (path_ / "log.txt").string(), std::strerror(errno)));
+  }
 }
 
 void RunFolder::store(const PieceOfRun& piece, const PartRecord& part) const {

@@ -261,4 +261,11 @@ printf 'study = "%s"\n[model]\ncovariance = "data"\nfile = "table.csv"\n[sweep]\
 run 0 theory beside/c.toml --json
 one_json out
 
+# Slips of the hand are told with what was probably meant.
+run 2
+says err 'Usage: attica'
+run 2 run gauss-lambda --thread 2
+says err "\`run\` has no option '--thread'; did you mean '--threads'?"
+run 2 run gauss-lambda --set model.covariance=data
+says err "text in quotes"
 finish
