@@ -130,14 +130,18 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }
 
 std::vector<Parameter> parameters() {
-  std::vector<Parameter> all = body_model_parameters();
-  all.push_back({.key = "sim.layers",
-                 .type = ParameterType::integer,
-                 .fallback = Value(3),
-                 .meaning = "number of layers",
-                 .range = {.low = 1, .high = 16}});
-  all.push_back(replicates_parameter(4, "starts, each with its own data"));
-  for (Parameter& p : body_training_parameters()) all.push_back(std::move(p));
+  return body_parameters({{.key = "sim.layers",
+                           .type = ParameterType::integer,
+                           .fallback = Value(3),
+                           .meaning = "number of layers",
+                           .range = {.low = 1, .high = 16}},
+                          replicates_parameter(4, "starts, each with its own data")});
+}
+
+std::vector<SeriesInfo> series() {
+  std::vector<SeriesInfo> all = body_series();
+  all.push_back(
+      {"msd", "MSD_l", "|A_l - A_l(0)|²/L + |V_l - V_l(0)|²/C of layer l = 1 (first) to N (last)"});
   return all;
 }
 
@@ -151,16 +155,7 @@ Study body4_msd() {
           "nothing: the claim is an order of times; without residuals, or with Adam, all "
           "layers move together",
       .parameters = parameters(),
-      .series = {{"msd",
-                  "MSD_l",
-                  "|A_l - A_l(0)|²/L + |V_l - V_l(0)|²/C of layer l = 1 (first) to N (last)"},
-                 {"test_loss", "ε", "cross-entropy per masked site over all contexts, nats"},
-                 {"bayes_loss",
-                  "ε_opt",
-                  "entropy of the true conditionals, nats per site (theory)"},
-                 {"plateau",
-                  "ε_p",
-                  "smallest loss of predictions with interactions of at most p bodies (theory)"}},
+      .series = series(),
       .presets = {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
                   {"paper",
                    "L = 8, beta = 0.4, 60000 steps, 8 starts",

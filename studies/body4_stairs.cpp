@@ -144,24 +144,19 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }
 
 std::vector<Parameter> parameters() {
-  std::vector<Parameter> all = body_model_parameters();
-  const std::vector<Parameter> own = {
-      {.key = "sim.layers",
-       .type = ParameterType::integer,
-       .fallback = Value(List{1, 2, 3}),
-       .meaning = "numbers of layers",
-       .list = true,
-       .range = {.low = 1, .high = 16}},
-      {.key = "sim.starts",
-       .type = ParameterType::integer,
-       .fallback = Value(4),
-       .meaning = "starts of every depth; some stay on a plateau for long",
-       .range = {.low = 1, .high = 1000}},
-      replicates_parameter(1, "repetitions of every start with other data and values"),
-  };
-  all.insert(all.end(), own.begin(), own.end());
-  for (Parameter& p : body_training_parameters()) all.push_back(std::move(p));
-  return all;
+  return body_parameters(
+      {{.key = "sim.layers",
+        .type = ParameterType::integer,
+        .fallback = Value(List{1, 2, 3}),
+        .meaning = "numbers of layers",
+        .list = true,
+        .range = {.low = 1, .high = 16}},
+       {.key = "sim.starts",
+        .type = ParameterType::integer,
+        .fallback = Value(4),
+        .meaning = "starts of every depth; some stay on a plateau for long",
+        .range = {.low = 1, .high = 1000}},
+       replicates_parameter(1, "repetitions of every start with other data and values")});
 }
 
 }  // namespace
@@ -174,13 +169,7 @@ Study body4_stairs() {
           "nothing: the plateaus are exact optima over all predictions of an order, and "
           "the claims are inequalities",
       .parameters = parameters(),
-      .series = {{"test_loss", "ε", "cross-entropy per masked site over all contexts, nats"},
-                 {"bayes_loss",
-                  "ε_opt",
-                  "entropy of the true conditionals, nats per site (theory)"},
-                 {"plateau",
-                  "ε_p",
-                  "smallest loss of predictions with interactions of at most p bodies (theory)"}},
+      .series = body_series(),
       .presets =
           {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
            {"paper",

@@ -145,6 +145,21 @@ Lazy<std::unique_ptr<BodyProblem>> lazy_body_problem(const Configuration& c) {
       });
 }
 
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own) {
+  std::vector<Parameter> all = body_model_parameters();
+  all.insert(all.end(), own.begin(), own.end());
+  for (Parameter& p : body_training_parameters()) all.push_back(std::move(p));
+  return all;
+}
+
+std::vector<SeriesInfo> body_series() {
+  return {{"test_loss", "ε", "cross-entropy per masked site over all contexts, nats"},
+          {"bayes_loss", "ε_opt", "entropy of the true conditionals, nats per site (theory)"},
+          {"plateau",
+           "ε_p",
+           "smallest loss of predictions with interactions of at most p bodies (theory)"}};
+}
+
 std::vector<Parameter> body_training_parameters() {
   std::vector<Parameter> all = {
       {.key = "sim.steps",

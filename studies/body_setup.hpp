@@ -52,6 +52,12 @@ class BodyProblem {
 /// @brief The same, prepared when first needed.
 Lazy<std::unique_ptr<BodyProblem>> lazy_body_problem(const Configuration& configuration);
 
+/// @brief All parameters of a study: the model's, its own, and those of training.
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own);
+
+/// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
+std::vector<SeriesInfo> body_series();
+
 /// @brief The parameters of training: `sim.steps`, `sim.batch`, `sim.learning_rate`,
 /// `sim.clip_norm`, `sim.initial_scale`, `sim.residual`, and those of the Gibbs pool.
 std::vector<Parameter> body_training_parameters();

@@ -58,12 +58,6 @@ Figure figure(const Configuration& c) {
               "replicates; band: declared margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  const double relative = ridge_margin(c);
-  return {{.series = "test_error", .relative = relative},
-          {.series = "train_error", .relative = relative}};
-}
-
 }  // namespace
 
 Study gauss_double_descent() {
@@ -112,7 +106,7 @@ Study gauss_double_descent() {
       .sources = ridge_sources(),
       .make = make,
       .figure = figure,
-      .agreement = agreement,
+      .agreement = ridge_agreement,
       .size_coordinate = "sites",
       .recipes = {{.name = "gauss-double-descent-standardised",
                    .meaning =

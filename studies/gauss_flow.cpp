@@ -211,12 +211,6 @@ Figure figure(const Configuration&) {
               "limit of late times, and flow on infinitely many samples; band: declared margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  const double relative = ridge_margin(c);
-  return {{.series = "test_error", .relative = relative},
-          {.series = "train_error", .relative = relative}};
-}
-
 }  // namespace
 
 Study gauss_flow() {
@@ -268,7 +262,7 @@ Study gauss_flow() {
       .sources = std::move(sources),
       .make = make,
       .figure = figure,
-      .agreement = agreement,
+      .agreement = ridge_agreement,
   };
 }
 

@@ -252,4 +252,10 @@ double ridge_margin(const Configuration& c) {
   return c.text("model.covariance") == "data" ? kDataMargin : kGaussianMargin;
 }
 
+std::vector<AgreementRule> ridge_agreement(const Configuration& configuration) {
+  const double relative = ridge_margin(configuration);
+  return {{.series = "test_error", .relative = relative},
+          {.series = "train_error", .relative = relative}};
+}
+
 }  // namespace attica

@@ -94,5 +94,7 @@ std::string lambda_label(const Configuration& configuration);
 /// @brief Relative margin beside the allowances: 1 % on Gaussian samples. On data the claim is a
 /// coarser one, that only the covariance matters (Gaussian universality): 5 %, without allowances.
 double ridge_margin(const Configuration& configuration);
+/// @brief Test and training error, both with that margin.
+std::vector<AgreementRule> ridge_agreement(const Configuration& configuration);
 
 }  // namespace attica

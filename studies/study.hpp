@@ -140,8 +140,8 @@ struct Preset {
 
 /// A run with a known outcome, which `attica gallery` repeats besides the study's quick settings.
 struct Recipe {
-  std::string name;     ///< of the run, e.g. "gauss-sgd-few-runs"
-  std::string meaning;  ///< why it comes out as it does
+  std::string name;         ///< of the run, e.g. "gauss-sgd-few-runs"
+  std::string meaning;      ///< why it comes out as it does
   std::string preset = {};  ///< empty: the quick settings
   Table values = {};        ///< overrides
   Verdict expected = Verdict::disagree;
