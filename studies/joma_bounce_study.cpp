@@ -2,6 +2,8 @@
 /// @brief Study joma-bounce: attention concentrates and then spreads again; where the minimum of
 /// its entropy lies.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -187,7 +189,10 @@ class BounceExperiment : public Experiment {
       if (!flow.finished()) {
         outcome.failed = true;
         outcome.status = to_string(flow.status);
-        outcome.message = describe(flow);
+        outcome.message = fmt::format(
+            "gamma = {:g}, stiff solver: {}; fast components need gamma mu^2 below about 36",
+            gamma,
+            describe(flow));
       }
     }
     return outcome;

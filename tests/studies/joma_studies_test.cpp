@@ -56,7 +56,7 @@ TEST_CASE("joma studies: bad input is refused by name", "[studies][joma]") {
   CHECK_THAT(refusal(joma_convergence_time(), {{"sweep.mu", List{0.0}}}), Contains("sweep.mu"));
   CHECK_THAT(refusal(joma_convergence_time(), {{"sweep.mu", List{60.0}}}), Contains("600"));
   CHECK_THAT(refusal(joma_salience(), {{"sweep.mu_j", List{1.0}}}), Contains("sweep.mu_k"));
-  CHECK_THAT(refusal(joma_bounce(), {{"sweep.gamma", List{100.0}}}), Contains("600"));
+  CHECK_THAT(refusal(joma_bounce(), {{"sweep.gamma", List{100.0}}}), Contains("300"));
   CHECK_THAT(refusal(joma_bounce(), {{"model.probability", List{0.5, 0.3, 0.1, 0.2}}}),
              Contains("model.probability"));
   CHECK_THAT(refusal(joma_bounce(), {{"model.target", List{1.0}}}), Contains("model.target"));
