@@ -1,6 +1,48 @@
 #include "attica/app/judge_run.hpp"
 
+#include <algorithm>
+
+#include "attica/app/work.hpp"
+
 namespace attica::app {
+namespace {
+
+/// Takes `front` off a point that starts with it; false if it does not.
+bool strip(const Point& front, Point& point) {
+  if (point.size() < front.size() || !std::equal(front.begin(), front.end(), point.begin())) {
+    return false;
+  }
+  point.erase(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(front.size()));
+  return true;
+}
+
+/// What a study claims, for every problem of a sweep on its own: studies do not know of the swept
+/// coordinates that the run puts before their points.
+std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
+                                      const Observed& all) {
+  const Study& study = *configuration.study;
+  if (study.claims == nullptr) return {};
+  std::vector<ClaimResult> claims;
+  for (const Table& combination : combinations(configuration.swept)) {
+    Configuration values = configuration.values;
+    for (const auto& [key, value] : combination) values.set(key, value, true);
+    const Point front = swept_coordinates(combination);
+    Observed own;
+    for (Prediction prediction : all.theory) {
+      if (strip(front, prediction.series.point)) own.theory.push_back(std::move(prediction));
+    }
+    for (ObservedCurve curve : all.simulation) {
+      if (strip(front, curve.mean.point)) own.simulation.push_back(std::move(curve));
+    }
+    for (ClaimResult& claim : study.claims(values, own)) {
+      if (!front.empty()) claim.name += " (" + describe(front) + ")";
+      claims.push_back(std::move(claim));
+    }
+  }
+  return claims;
+}
+
+}  // namespace
 
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry) {
@@ -17,12 +59,8 @@ CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
                       std::optional<double> margin) {
-  const Study& study = *configuration.study;
-  std::vector<ClaimResult> claims;
-  if (study.claims != nullptr) {
-    claims = study.claims(configuration.values,
-                          {.theory = run.theory, .simulation = replicates.curves()});
-  }
+  std::vector<ClaimResult> claims =
+      judge_claims(configuration, {.theory = run.theory, .simulation = replicates.curves()});
   Json diagnostics = run.diagnostics;
   diagnostics["statuses"] = run.statuses;
   if (!run.failures.is_null()) diagnostics["failures"] = run.failures;

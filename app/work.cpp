@@ -65,6 +65,14 @@ std::uint64_t Work::replicates() const {
   return static_cast<std::uint64_t>(configuration.values.integer("sim.replicates"));
 }
 
+Point swept_coordinates(const Table& combination) {
+  Point point;
+  for (const auto& [key, value] : combination) {
+    point.emplace_back(key.substr(key.find('.') + 1), coordinate(value));
+  }
+  return point;
+}
+
 Work prepare(CheckedConfiguration configuration) {
   Work work{.configuration = std::move(configuration),
             .problems = {},
@@ -78,10 +86,8 @@ Work prepare(CheckedConfiguration configuration) {
   for (const Table& combination : combinations(checked.swept)) {
     Configuration values = checked.values;
     Problem problem;
-    for (const auto& [key, value] : combination) {
-      values.set(key, value, true);
-      problem.coordinates.emplace_back(key.substr(key.find('.') + 1), coordinate(value));
-    }
+    for (const auto& [key, value] : combination) values.set(key, value, true);
+    problem.coordinates = swept_coordinates(combination);
     try {
       for (const Parameter& p : parameters) {
         if (p.type != ParameterType::file || !values.has(p.key)) continue;

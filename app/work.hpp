@@ -34,6 +34,9 @@ struct Work {
   std::uint64_t replicates() const;
 };
 
+/// @brief What the run puts before the points of a problem of its sweep: names and values.
+Point swept_coordinates(const Table& combination);
+
 /// @brief Builds all problems. @throws Error of kind input, with the place in the configuration
 /// where it is known
 Work prepare(CheckedConfiguration configuration);

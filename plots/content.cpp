@@ -65,6 +65,18 @@ std::optional<PointColours> colour_by_number(const std::vector<Point>& points) {
   return colours;
 }
 
+/// What a label leaves out of the coordinates in which `points` differ: ", width = 16".
+std::string unmentioned(const std::string& label,
+                        const Point& point,
+                        const std::vector<Point>& points) {
+  Point left;
+  for (const auto& coordinate : point) {
+    if (!mentions_coordinate(label, {coordinate})) left.push_back(coordinate);
+  }
+  const std::string text = point_label(left, points);
+  return text.empty() ? "" : ", " + text;
+}
+
 /// What the curves of a whole figure have in common.
 struct FigureStyles {
   std::vector<Point> points;  ///< in order of appearance
@@ -123,7 +135,9 @@ void style_curves(PanelContent& content,
       const bool line = curve->theory || layer->trajectories;
       const bool one = layer->reference || layer->trajectories || own_points.size() == 1;
       if (one || (spelt_out && !coloured)) {
-        add_entry(content.legend, {fill_label(layer_name, point), style, line, !line});
+        std::string text = fill_label(layer_name, point);
+        if (spelt_out) text += unmentioned(layer->label, point, own_points);
+        add_entry(content.legend, {std::move(text), style, line, !line});
         continue;
       }
       // Points and layers are listed apart: a point by its colour and marker (or in the colour

@@ -89,9 +89,16 @@ Figure rate_figure(const Configuration&) {
 
 std::vector<AgreementRule> no_curves(const Configuration&) { return {}; }
 
+int layers_of(const Observed& observed) {
+  return static_cast<int>(std::count_if(
+      observed.simulation.begin(), observed.simulation.end(), [](const ObservedCurve& curve) {
+        return curve.mean.name == "attention_entropy";
+      }));
+}
+
 std::vector<ClaimResult> entropy_claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all = {learning_claim(c, observed, {})};
-  if (!c.has("model.file") || c.integer("model.layers") != 1) return all;
+  if (!c.has("model.file") || layers_of(observed) != 1) return all;
   // Measured at this preset: 0.23 to 0.30 over seeds at 2000 steps. Deeper networks and trees are
   // reported only.
   constexpr double kBounce = 0.15;
@@ -108,7 +115,7 @@ std::vector<ClaimResult> entropy_claims(const Configuration& c, const Observed& 
 
 std::vector<ClaimResult> rank_claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all = {learning_claim(c, observed, {})};
-  for (std::int64_t layer = 1; layer <= c.integer("model.layers"); ++layer) {
+  for (int layer = 1; layer <= layers_of(observed); ++layer) {
     std::vector<bool> holds;
     for (const std::vector<double>& curve :
          curves_of(observed, "stable_rank", {{"layer", static_cast<double>(layer)}})) {
