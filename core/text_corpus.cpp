@@ -114,6 +114,23 @@ void append_utf8(std::string& out, char32_t c) {
 }
 
 using Words = std::vector<std::string>;
+constexpr std::size_t kShortestOfTopics = 3;
+
+/// By falling frequency, the alphabet deciding between equals.
+using Ranking = std::vector<std::pair<std::string, std::int64_t>>;
+Ranking most_frequent(const std::map<std::string, std::int64_t>& counts,
+                      std::int64_t least,
+                      std::size_t most) {
+  Ranking ranking;
+  for (const auto& entry : counts) {
+    if (entry.second >= least) ranking.push_back(entry);
+  }
+  std::stable_sort(ranking.begin(), ranking.end(), [](const auto& a, const auto& b) {
+    return a.second > b.second;
+  });
+  ranking.resize(std::min(ranking.size(), most));
+  return ranking;
+}
 
 /// Documents as words, stop words included.
 std::vector<Words> split(std::string_view text, const TextOptions& options, std::int64_t* bad) {
@@ -132,7 +149,7 @@ std::vector<Words> split(std::string_view text, const TextOptions& options, std:
       lines = 0;
       continue;
     }
-    for (std::string& word : words_of(line, bad)) {
+    for (std::string& word : words_of(line, kShortestOfTopics, bad)) {
       documents.back().push_back(std::move(word));
       if (options.units == TextUnits::words &&
           static_cast<std::int64_t>(documents.back().size()) >= options.unit_size) {
@@ -149,13 +166,14 @@ std::vector<Words> split(std::string_view text, const TextOptions& options, std:
 
 }  // namespace
 
-std::vector<std::string> words_of(std::string_view text, std::int64_t* bad_bytes) {
-  constexpr std::size_t kShortest = 3;
+std::vector<std::string> words_of(std::string_view text,
+                                  std::size_t shortest,
+                                  std::int64_t* bad_bytes) {
   std::vector<std::string> words;
   std::string word;
   std::size_t letters = 0;
   const auto close = [&] {
-    if (letters >= kShortest) words.push_back(word);
+    if (letters >= std::max<std::size_t>(shortest, 1)) words.push_back(word);
     word.clear();
     letters = 0;
   };
@@ -179,21 +197,14 @@ bool is_stop_word(std::string_view word) { return stop_words().contains(word); }
 TextCorpus read_text(std::string_view text, const TextOptions& options) {
   TextCorpus corpus;
   const std::vector<Words> documents = split(text, options, &corpus.bad_bytes);
-  std::map<std::string, std::int64_t> counts;  // ordered: ties go by the alphabet
+  std::map<std::string, std::int64_t> counts;
   for (const Words& document : documents) {
     for (const std::string& word : document) {
       if (!is_stop_word(word)) ++counts[word];
     }
   }
-  std::vector<std::pair<std::string, std::int64_t>> kept;
-  for (const auto& [word, count] : counts) {
-    if (count >= options.least_count) kept.emplace_back(word, count);
-  }
-  std::stable_sort(
-      kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (kept.size() > static_cast<std::size_t>(options.most_words)) {
-    kept.resize(static_cast<std::size_t>(options.most_words));
-  }
+  const Ranking kept =
+      most_frequent(counts, options.least_count, static_cast<std::size_t>(options.most_words));
   constexpr std::size_t kFewest = 10;
   require(kept.size() >= kFewest,
           "file",
@@ -218,6 +229,29 @@ TextCorpus read_text(std::string_view text, const TextOptions& options) {
   }
   require(!corpus.documents.empty(), "file", 0, "a text with at least one long enough document");
   return corpus;
+}
+
+VocabularyText read_words(std::string_view text, std::size_t size) {
+  require(size >= 2, "model.tokens", static_cast<double>(size), "a vocabulary of at least 2");
+  const Words running = words_of(text, 1);
+  require(running.size() >= 2,
+          "model.file",
+          static_cast<double>(running.size()),
+          "a text of at least two words");
+  std::map<std::string, std::int64_t> counts;
+  for (const std::string& word : running) ++counts[word];
+
+  VocabularyText result{.words = {"<unk>"}, .tokens = {}};
+  std::unordered_map<std::string, std::int32_t> number;
+  for (const auto& [word, count] : most_frequent(counts, 1, size - 1)) {
+    number[word] = static_cast<std::int32_t>(result.words.size());
+    result.words.push_back(word);
+  }
+  for (const std::string& word : running) {
+    const auto known = number.find(word);
+    result.tokens.push_back(known == number.end() ? 0 : known->second);
+  }
+  return result;
 }
 
 }  // namespace attica

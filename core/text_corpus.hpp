@@ -1,6 +1,7 @@
 #pragma once
 /// @file
-/// @brief Plain text as documents of words, for topic models.
+/// @brief Plain text as numbers of words: documents for topic models, running text for language
+/// models.
 
 #include <cstdint>
 #include <string>
@@ -31,9 +32,11 @@ struct TextCorpus {
   std::int64_t bad_bytes = 0;  ///< of invalid UTF-8, read as spaces
 };
 
-/// @brief Lower-case words of at least three letters. Everything but letters separates; invalid
-/// UTF-8 does too and is counted.
-std::vector<std::string> words_of(std::string_view text, std::int64_t* bad_bytes = nullptr);
+/// @brief Lower-case words of at least `shortest` letters. Everything but letters separates;
+/// invalid UTF-8 does too and is counted.
+std::vector<std::string> words_of(std::string_view text,
+                                  std::size_t shortest,
+                                  std::int64_t* bad_bytes = nullptr);
 
 /// @brief Whether a word is too common to tell topics: usual English function words, and those of
 /// early modern English (thou, unto, hath ...).
@@ -41,5 +44,16 @@ bool is_stop_word(std::string_view word);
 
 /// @throws Error (input) if no document or fewer than 10 words are left
 TextCorpus read_text(std::string_view text, const TextOptions& options);
+
+/// @brief A running text over its vocabulary.
+struct VocabularyText {
+  std::vector<std::string> words;    ///< by number; 0 is "<unk>", then by falling frequency
+  std::vector<std::int32_t> tokens;  ///< the text
+};
+
+/// @brief All words of a text; the rare ones become "<unk>".
+/// @param size vocabulary with "<unk>", >= 2; smaller if the text has fewer words
+/// @throws Error (input, `model.file`) for a text without two words
+VocabularyText read_words(std::string_view text, std::size_t size);
 
 }  // namespace attica

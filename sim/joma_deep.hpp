@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "attica/core/latent_hierarchy.hpp"
-#include "attica/core/vocabulary.hpp"
+#include "attica/core/text_corpus.hpp"
 #include "attica/sim/latent_tree_sampler.hpp"
 #include "attica/sim/networks/training.hpp"
 #include "attica/sim/networks/transformer.hpp"

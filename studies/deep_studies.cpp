@@ -43,7 +43,7 @@ Panel layer_panel(const std::string& series, const std::string& label) {
 }
 
 Figure entropy_figure(const Configuration&) {
-  Panel entropy = layer_panel("attention_entropy", "attention entropy (nats)");
+  Panel entropy = layer_panel("attention_entropy", "entropy {/:Italic H} (nats)");
   entropy.x_name = {};
   entropy.layers.push_back(
       {.series = "uniform_entropy", .label = "uniform attention", .reference = true});
@@ -58,7 +58,7 @@ Figure entropy_figure(const Configuration&) {
 Figure rank_figure(const Configuration&) {
   return {.name = "deep-stable-rank",
           .panels = {layer_panel("stable_rank", "stable rank of {/:Italic W}_1"),
-                     layer_panel("embedding_cosine", "mean |cos| of columns of {/:Italic W}_2"),
+                     layer_panel("embedding_cosine", "mean |cos|, {/:Italic W}_2"),
                      loss_panel()},
           .columns = 1,
           .caption =
@@ -66,21 +66,27 @@ Figure rank_figure(const Configuration&) {
               "during training, per layer. Means and standard errors over runs."};
 }
 
-Figure rate_figure(const Configuration&) {
+Figure rate_figure(const Configuration& c) {
+  // A layer per rate: both panels then give it the same colour.
+  Panel entropy = layer_panel("attention_entropy", "{/:Italic H}, layer 1 (nats)");
+  entropy.layers.clear();
+  Panel loss = loss_panel();
+  loss.layers.erase(loss.layers.begin());
+  std::vector<Layer> losses;
+  for (const double rate : sorted_reals(c, "sweep.learning_rate")) {
+    const std::string label = "{/:Italic η} = {learning_rate}";
+    entropy.layers.push_back({.series = "attention_entropy",
+                              .label = label,
+                              .theory = false,
+                              .only = {{"learning_rate", rate}, {"layer", 1.0}}});
+    losses.push_back({.series = "validation_loss",
+                      .label = label,
+                      .theory = false,
+                      .only = {{"learning_rate", rate}}});
+  }
+  loss.layers.insert(loss.layers.begin(), losses.begin(), losses.end());
   return {.name = "deep-learning-rate",
-          .panels = {{.x = kStep,
-                      .y = {.label = "entropy of layer 1 (nats)"},
-                      .layers = {{.series = "attention_entropy",
-                                  .label = "{/:Italic η} = {learning_rate}",
-                                  .theory = false,
-                                  .only = {{"layer", 1.0}}}},
-                      .x_name = "step"},
-                     {.x = kStep,
-                      .y = {.label = "validation loss (nats)"},
-                      .layers = {{.series = "validation_loss",
-                                  .label = "{/:Italic η} = {learning_rate}",
-                                  .theory = false}},
-                      .x_name = "step"}},
+          .panels = {std::move(entropy), std::move(loss)},
           .columns = 1,
           .caption =
               "Attention entropy of the first layer and loss on held-out data for several "
@@ -96,11 +102,24 @@ int layers_of(const Observed& observed) {
       }));
 }
 
+/// Where the bounce was measured: one causal layer of width 64 on text, Adam at 1e-3 to 3e-3. The
+/// minimum lies at about 1/eta steps, and at 6/eta the bounce was 0.19 to 0.30 over seeds. Deeper
+/// or narrower networks and trees are reported only.
+bool bounce_is_known(const Configuration& c, const Observed& observed) {
+  constexpr std::int64_t kWidth = 64;
+  constexpr double kSlowest = 1e-3;
+  constexpr double kFastest = 3e-3;
+  constexpr double kEnough = 6;
+  const double rate = c.real("sim.learning_rate");
+  const auto steps = c.has("sim.steps") ? joma_steps(c).back() : 2000;
+  return c.has("model.file") && layers_of(observed) == 1 && c.text("model.mask") == "causal" &&
+         (!c.has("model.width") || c.integer("model.width") >= kWidth) && rate >= kSlowest &&
+         rate <= kFastest && rate * static_cast<double>(steps) >= kEnough;
+}
+
 std::vector<ClaimResult> entropy_claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all = {learning_claim(c, observed, {})};
-  if (!c.has("model.file") || layers_of(observed) != 1) return all;
-  // Measured at this preset: 0.23 to 0.30 over seeds at 2000 steps. Deeper networks and trees are
-  // reported only.
+  if (!bounce_is_known(c, observed)) return all;
   constexpr double kBounce = 0.15;
   std::vector<bool> holds;
   std::string found;

@@ -177,7 +177,7 @@ Figure figure(const Configuration&) {
                       .layers = {{.series = "v", .label = "{/:Italic l} = {token}"}},
                       .x_name = "gap"},
                      {.x = gap,
-                      .y = {.label = "1 − attention of the winner", .scale = AxisScale::log},
+                      .y = {.label = "1 − {/:Italic p} of the winner", .scale = AxisScale::log},
                       .layers = {{.series = "attention_deficit", .label = "closed form"}},
                       .x_name = "gap"}},
           .columns = 1,

@@ -100,9 +100,9 @@ class BounceExperiment : public Experiment {
     return attention_entropy({p.begin(), p.end()});
   }
 
-  /// Four points more between any two, for the lines.
+  /// More points between any two, for the lines.
   static std::vector<double> refined(const std::vector<double>& times) {
-    constexpr int kParts = 5;
+    constexpr int kParts = 16;
     std::vector<double> all = {times.front()};
     for (std::size_t k = 1; k < times.size(); ++k) {
       for (int part = 1; part < kParts; ++part) {

@@ -233,7 +233,7 @@ Figure time_figure(const Configuration&) {
 
 Figure salience_figure(const Configuration&) {
   const Axis ell{.label = "progress ℓ = ln(1/{/:Italic δ_k})"};
-  const std::string label = "{/:Italic μ} = {mu_j}, {mu_k}";
+  const std::string label = "{/:Italic μ_j}, {/:Italic μ_k} = {mu_j}, {mu_k}";
   return {.name = "joma-salience",
           .panels = {{.x = ell,
                       .y = {.label = "ln(1/{/:Italic δ_j}) / ln(1/{/:Italic δ_k})",

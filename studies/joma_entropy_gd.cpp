@@ -102,7 +102,7 @@ Figure figure(const Configuration& c) {
                       .layers = std::move(layers),
                       .x_name = "component"},
                      {.x = {.label = "step {/:Italic n}"},
-                      .y = {.label = "attention entropy (nats)"},
+                      .y = {.label = "entropy {/:Italic H} (nats)"},
                       .layers = {{.series = "attention_entropy", .label = "gradient flow"}},
                       .x_name = "step"}},
           .columns = 1,

@@ -7,7 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/latent_tree.hpp"
-#include "attica/core/vocabulary.hpp"
+#include "attica/core/text_corpus.hpp"
 #include "core/joma_reference.hpp"
 
 using namespace attica;

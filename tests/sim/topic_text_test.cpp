@@ -29,14 +29,15 @@ nlohmann::json lda_reference() {
 TEST_CASE("words_of: lower case, letters only, three letters at least, any UTF-8",
           "[core][topics]") {
   using Words = std::vector<std::string>;
-  CHECK(words_of("The LORD's 12 ox-carts, a_b!") == Words{"the", "lord", "carts"});
-  CHECK(words_of("Élan — Größe Москва") == Words{"élan", "größe", "москва"});
+  CHECK(words_of("The LORD's 12 ox-carts, a_b!", 3) == Words{"the", "lord", "carts"});
+  CHECK(words_of("Élan — Größe Москва", 3) == Words{"élan", "größe", "москва"});
   std::int64_t bad = 0;
   CHECK(words_of("good\xff\xfe"
                  "text \xc3",
+                 3,
                  &bad) == Words{"good", "text"});
   CHECK(bad == 3);
-  CHECK(words_of(std::string("abc\0def", 7)) == Words{"abc", "def"});
+  CHECK(words_of(std::string("abc\0def", 7), 3) == Words{"abc", "def"});
 }
 
 TEST_CASE("read_text: lines, paragraphs and runs of words", "[core][topics]") {
