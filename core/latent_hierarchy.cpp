@@ -9,8 +9,10 @@
 namespace attica {
 namespace {
 
-/// `count` distinct subsets of `size` of the numbers 0..from-1, each ascending.
-std::vector<std::vector<int>> draw_subsets(int count, int size, int from, RandomStream& stream) {
+/// `count` distinct subsets of `size` of the numbers 0..from-1, each ascending; `parameter` is that
+/// of the count.
+std::vector<std::vector<int>> draw_subsets(
+    const char* parameter, int count, int size, int from, RandomStream& stream) {
   require(size >= 1 && size <= from,
           "model.children",
           size,
@@ -18,7 +20,7 @@ std::vector<std::vector<int>> draw_subsets(int count, int size, int from, Random
   double subsets = 1;
   for (int i = 0; i < size; ++i) subsets *= static_cast<double>(from - i) / (i + 1);
   require(count >= 1 && count <= std::round(subsets),
-          "model.units",
+          parameter,
           count,
           "no more latents or classes than there are distinct subsets below");
   std::set<std::vector<int>> seen;
@@ -39,10 +41,10 @@ std::vector<std::vector<std::vector<int>>> draw_all(const HierarchySizes& sizes,
   std::vector<std::vector<std::vector<int>>> subsets;
   int below = sizes.tokens - 1;
   for (const int units : sizes.units) {
-    subsets.push_back(draw_subsets(units, sizes.children, below, stream));
+    subsets.push_back(draw_subsets("model.units", units, sizes.children, below, stream));
     below = units;
   }
-  subsets.push_back(draw_subsets(sizes.classes, sizes.children, below, stream));
+  subsets.push_back(draw_subsets("model.classes", sizes.classes, sizes.children, below, stream));
   return subsets;
 }
 

@@ -1,6 +1,7 @@
 #include "attica/sim/latent_tree_sampler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace attica {
@@ -17,7 +18,18 @@ int LatentTreeSampler::draw(RandomStream& stream, std::vector<int>& leaves) cons
   for (Eigen::Index a = 0; a < tree_.root_child.rows(); ++a) {
     leaves.push_back(stream.uniform() < tree_.root_child(a, k) ? 1 : 0);
   }
-  const double flip = 0.5 * (1 - tree_.rho);
+  // The rarer of keeping and changing the parent's value happens with probability `rare` at an
+  // edge; how many edges lie before the next one is geometric: one draw each instead of one an
+  // edge.
+  const double rare = 0.5 * (1 - std::abs(tree_.rho));
+  const int usual = tree_.rho >= 0 ? 0 : 1;
+  const double log_usual = std::log1p(-rare);
+  const auto edges_before_next = [&] {
+    constexpr double kForever = 1e15;
+    const double edges = rare > 0 ? std::log1p(-stream.uniform()) / log_usual : kForever;
+    return static_cast<std::int64_t>(std::min(edges, kForever));
+  };
+  std::int64_t left = edges_before_next();
   for (int level = 1; level < tree_.depth; ++level) {
     // In place from the end: children 2i, 2i+1 never overwrite a parent that is still needed.
     const std::size_t parents = leaves.size();
@@ -25,7 +37,10 @@ int LatentTreeSampler::draw(RandomStream& stream, std::vector<int>& leaves) cons
     for (std::size_t i = parents; i-- > 0;) {
       const int parent = leaves[i];
       for (const std::size_t child : {2 * i + 1, 2 * i}) {
-        leaves[child] = stream.uniform() < flip ? 1 - parent : parent;
+        leaves[child] = parent ^ usual;
+        if (left-- > 0) continue;
+        leaves[child] ^= 1;
+        left = edges_before_next();
       }
     }
   }

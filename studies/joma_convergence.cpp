@@ -137,9 +137,9 @@ class Salience : public Experiment {
       : ells_(sorted_reals(c, "sweep.ell")), gamma_(c.real("model.gamma")) {
     for (const double k : c.reals("sweep.mu_k")) {
       for (const double j : c.reals("sweep.mu_j")) {
-        for (const double mu : {j, k}) {
-          require(mu != 0, "sweep.mu_j", mu, "mu different from 0");
-          require_exponent(gamma_, mu, "sweep.mu_j");
+        for (const auto& [mu, name] : {std::pair(j, "sweep.mu_j"), std::pair(k, "sweep.mu_k")}) {
+          require(mu != 0, name, mu, "mu different from 0");
+          require_exponent(gamma_, mu, name);
         }
         if (j != k) pairs_.emplace_back(j, k);
       }

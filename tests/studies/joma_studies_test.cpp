@@ -56,6 +56,7 @@ TEST_CASE("joma studies: bad input is refused by name", "[studies][joma]") {
   CHECK_THAT(refusal(joma_convergence_time(), {{"sweep.mu", List{0.0}}}), Contains("sweep.mu"));
   CHECK_THAT(refusal(joma_convergence_time(), {{"sweep.mu", List{60.0}}}), Contains("600"));
   CHECK_THAT(refusal(joma_salience(), {{"sweep.mu_j", List{1.0}}}), Contains("sweep.mu_k"));
+  CHECK_THAT(refusal(joma_salience(), {{"sweep.mu_k", List{0.0}}}), Contains("sweep.mu_k"));
   CHECK_THAT(refusal(joma_bounce(), {{"sweep.gamma", List{100.0}}}), Contains("300"));
   CHECK_THAT(refusal(joma_bounce(), {{"model.probability", List{0.5, 0.3, 0.1, 0.2}}}),
              Contains("model.probability"));
@@ -97,6 +98,7 @@ TEST_CASE("tree studies: bad input is refused by name", "[studies][tree]") {
   CHECK_THAT(refusal(tree_latents(), {{"model.units", List{10}}}), Contains("model.units"));
   CHECK_THAT(refusal(tree_latents(), {{"model.units", List{3, 20}}}), Contains("model.units"));
   CHECK_THAT(refusal(tree_latents(), {{"model.children", 11}}), Contains("model.children"));
+  CHECK_THAT(refusal(tree_latents(), {{"model.classes", 10000}}), Contains("model.classes"));
   CHECK_THAT(refusal(tree_latents(), {{"model.length", 3}}), Contains("model.length"));
   CHECK_THAT(refusal(tree_latents(), {{"model.heads", 3}}), Contains("model.heads"));
 }
