@@ -418,6 +418,25 @@ TEST_CASE("draw: many curves that differ in a number get a colour bar, not a leg
   CHECK(script.find("set label \"{/:Italic λ}{/=1   }\"") != std::string::npos);
 }
 
+TEST_CASE("draw: legends name the coordinates that a label leaves out", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1, 0.2});
+  const std::size_t own = data.curves.size();
+  for (std::size_t k = 0; k < own; ++k) {
+    RecordedCurve other = data.curves[k];
+    data.curves[k].mean.point.emplace_back("width", 16.0);
+    other.mean.point.emplace_back("width", 32.0);
+    data.curves.push_back(std::move(other));
+  }
+  Figure figure = one_panel();
+  figure.panels[0].residuals = false;
+  figure.panels[0].layers[0].label = "penalty {lambda}";
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  CHECK(script.find("\"penalty 0.1, width = 16") != std::string::npos);
+  CHECK(script.find("\"penalty 0.2, width = 32") != std::string::npos);
+}
+
 TEST_CASE("draw: trajectories are lines, one legend entry for all", "[plots]") {
   const Scratch scratch;
   FigureData data = double_descent({0.1, 0.2, 0.3});
