@@ -9,6 +9,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/sim/networks/transformer.hpp"
+#include "attica/sim/topic_source.hpp"
 
 using namespace attica;
 using Eigen::Index;
@@ -99,6 +100,118 @@ TEST_CASE("TopicNetwork: bags give the numbers of the transformer on sequences",
       CHECK((own - full.gradient("layer0." + name).map()).cwiseAbs().maxCoeff() < kRounding);
     }
   }
+}
+
+TEST_CASE("TopicNetwork: trained embeddings and decoders are those of the transformer",
+          "[sim][topics]") {
+  const TopicSampler sampler(finite_model());
+  const auto d = static_cast<int>(sampler.model().vocabulary().size());
+  constexpr int kWidth = 5;
+  constexpr int kInner = 3;
+  constexpr Index kDocuments = 4;
+  RandomStream stream({.seed = 5});
+  TopicBatch bag;
+  networks::Batch sequences;
+  bag.start(d, kDocuments);
+  TopicDocument document;
+  for (Index b = 0; b < kDocuments; ++b) {
+    sampler.draw(stream, document);
+    append(document, b, 1.0 / kDocuments, bag);
+    append(document, 1.0 / kDocuments, sequences);
+  }
+  for (const networks::Loss loss : {networks::Loss::squared, networks::Loss::cross_entropy}) {
+    for (const TopicDecoder decoder : {TopicDecoder::tied, TopicDecoder::free}) {
+      for (const bool one_hot : {false, true}) {
+        if (one_hot && decoder == TopicDecoder::tied) continue;
+        const int width = one_hot ? d : kWidth;
+        TopicNetwork bags({.tokens = d,
+                           .width = one_hot ? 0 : width,
+                           .inner = kInner,
+                           .scale = 0.7,
+                           .decoder = decoder,
+                           .bias = true,
+                           .loss = loss});
+        networks::Transformer<double> full({.vocabulary = d,
+                                            .outputs = d,
+                                            .length = 20,
+                                            .width = width,
+                                            .key_width = kInner,
+                                            .embedding = one_hot ? networks::TokenEmbedding::one_hot
+                                                                 : networks::TokenEmbedding::learnt,
+                                            .position = networks::PositionCode::none,
+                                            .attention_scale = 0.7,
+                                            .output_projection = false,
+                                            .residual = false,
+                                            .decoder = decoder == TopicDecoder::tied
+                                                           ? networks::Decoder::tied
+                                                           : networks::Decoder::free,
+                                            .loss = loss});
+        // The transformer keeps embeddings as rows of a table.
+        const auto in_full = [](const std::string& name) {
+          const bool layer = name == "W_V" || name == "W_K" || name == "W_Q";
+          return layer ? "layer0." + name : name;
+        };
+        double phase = 1;
+        for (const networks::Block& block : bags.parameters().blocks()) {
+          const MatrixXd m = waves(block.rows, block.columns, 0.8, phase++);
+          bags.parameters().matrix(block.name).map() = m;
+          auto other = full.parameters().matrix(in_full(block.name)).map();
+          if (block.name == "W_E") {
+            other = m.transpose();
+          } else {
+            other = m;
+          }
+        }
+        constexpr double kRounding = 1e-12;
+        CHECK(bags.loss_and_gradient(bag) ==
+              Approx(full.loss_and_gradient(sequences)).epsilon(kRounding));
+        for (const networks::Block& block : bags.parameters().blocks()) {
+          INFO(block.name);
+          const MatrixXd own = Eigen::Map<const networks::RowMatrix<double>>(
+              bags.gradient().data() + block.offset, block.rows, block.columns);
+          MatrixXd other = full.gradient(in_full(block.name)).map();
+          if (block.name == "W_E") other.transposeInPlace();
+          CHECK((own - other).cwiseAbs().maxCoeff() < kRounding);
+        }
+      }
+    }
+  }
+  CHECK_THROWS_WITH(TopicNetwork({.tokens = d, .width = kWidth}),
+                    Catch::Matchers::Contains("width"));
+}
+
+TEST_CASE("TopicSource: fixed documents come back, with weights that sum to 1", "[sim][topics]") {
+  const TopicModel infinite(
+      {.vocabulary = {3, 2}, .topics_per_document = 2, .mask_rate = 0.3, .keep_rate = 0.2});
+  for (const TopicModel& model : {finite_model(), infinite}) {
+    TopicSource source(
+        model, {.data = TopicData::fixed, .batch = 7, .queries = 3, .documents = 2}, {.seed = 1});
+    MatrixXd kinds(7, 0);
+    for (std::uint64_t step = 0; step < 5; ++step) {
+      const TopicBatch& batch = source(step);
+      double weight = 0;
+      for (const auto& t : batch.targets) weight += t.weight;
+      CHECK(weight == Approx(1));
+      CHECK(batch.shares.cols() == 7);
+      for (Index b = 0; b < batch.shares.cols(); ++b) {
+        bool known = false;
+        for (Index k = 0; k < kinds.cols(); ++k) known |= kinds.col(k) == batch.shares.col(b);
+        if (known) continue;
+        kinds.conservativeResize(Eigen::NoChange, kinds.cols() + 1);
+        kinds.rightCols(1) = batch.shares.col(b);
+      }
+    }
+    CHECK(kinds.cols() <= 2);
+  }
+  // A batch that holds every document of the set the same number of times has its loss: here 1.
+  TopicSource one(
+      finite_model(), {.data = TopicData::fixed, .batch = 3, .documents = 1}, {.seed = 2});
+  TopicNetwork network({.tokens = 7});
+  network.set_value(waves(7, 7, 0.5, 1));
+  const double first = network.loss(one(0));
+  CHECK(network.loss(one(1)) == Approx(first).epsilon(1e-14));
+  TopicSource population(infinite, {.data = TopicData::population}, {});
+  CHECK(network.loss(population(3)) == Approx(network.loss(population_batch(infinite))));
 }
 
 TEST_CASE("population_batch: loss and gradients match the reference enumeration", "[sim][topics]") {
