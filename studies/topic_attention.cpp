@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/topic_sampling.hpp"
@@ -43,8 +44,7 @@ class Attention : public TopicExperiment {
         flow_(flow_start(c)),
         eta_(c.real("sim.eta")),
         adam_eta_(c.real("sim.adam_eta")),
-        batch_(c.integer("sim.batch")),
-        queries_(c.integer("sim.queries")) {
+        source_(source_options(c, model_)) {
     require_enumerable(model_);
     std::sort(times_.begin(), times_.end());
     times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
@@ -105,7 +105,7 @@ class Attention : public TopicExperiment {
  protected:
   Outcome run(const Piece& piece, std::uint64_t replicate) const override {
     const Setting& s = settings_[piece.point];
-    const TopicSampler sampler(model_);
+    TopicSource source(model_, source_, step_address(piece, replicate, 0));
     const Index tokens = model_.vocabulary().size();
     const TopicDynamics d = dynamics(s);
     TopicNetwork network({.tokens = tokens,
@@ -117,7 +117,6 @@ class Attention : public TopicExperiment {
     const Eigen::MatrixXd shares = population_batch(model_).shares;
     TopicCurves curves(of_kept(kAverages), s.point(), "time");
     const bool adam = s.optimiser == "adam";
-    TopicBatch batch;
     const std::vector<double> times = realised();
     std::size_t at = 0;
     const auto end = train_topics(
@@ -128,11 +127,7 @@ class Attention : public TopicExperiment {
          .value_penalty = penalty_,
          .attention_penalty = penalty_,
          .train_value = d.train_value},
-        [&](std::uint64_t step) -> const TopicBatch& {
-          RandomStream stream(step_address(piece, replicate, step));
-          sampler.draw_infinite(stream, batch_, queries_, batch);
-          return batch;
-        },
+        std::ref(source),
         [&](std::uint64_t, const TopicNetwork& now) {
           const Eigen::MatrixXd scores = now.scores();
           const Eigen::Vector3d a = measured_attention(model_.vocabulary(), scores, shares);
@@ -191,8 +186,7 @@ class Attention : public TopicExperiment {
   TopicState flow_;
   double eta_;
   double adam_eta_;
-  Index batch_;
-  Index queries_;
+  TopicSourceOptions source_;
   std::vector<Setting> settings_;
   std::vector<std::size_t> kept_;  ///< of kAverages: classes that are not empty
 };
@@ -418,10 +412,9 @@ Study topics_attention() {
                  kAdamEta,
                  "learning rate of Adam, whose steps are counted as those of SGD",
                  {.low = 0, .low_open = true}),
-      topic_integer("sim.batch", 32, "fresh documents per step", 1),
-      topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
-      topic_replicates(12)};
+      topic_replicates(24)};
   all.insert(all.end(), own.begin(), own.end());
+  for (Parameter& p : batch_parameters(32)) all.push_back(std::move(p));
   return {.name = "topics-attention",
           .question = "Does learnt attention prefer words of the same topic?",
           .neglects = "the learning rate and the noise of SGD; Adam has claims only",

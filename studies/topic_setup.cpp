@@ -97,6 +97,21 @@ std::vector<Parameter> optimiser_parameters(double adam_epsilon) {
                      kPositive)};
 }
 
+std::vector<Parameter> batch_parameters(std::int64_t batch) {
+  return {topic_integer("sim.batch", batch, "documents per step", 1),
+          topic_integer("sim.queries", 4, "selected positions of an infinite document", 1)};
+}
+
+std::vector<Parameter> data_parameters() {
+  constexpr std::int64_t kDocuments = 10000;
+  return {topic_choice("sim.data",
+                       "fresh",
+                       "a step reads fresh documents, some of a fixed set whose masks are fixed "
+                       "too, or the whole population",
+                       {"fresh", "fixed", "population"}),
+          topic_integer("sim.documents", kDocuments, "documents of the fixed set", 1)};
+}
+
 std::vector<Parameter> topic_parameters(const TopicDefaults& d,
                                         const std::vector<std::string>& without) {
   constexpr double kMaskRate = 0.15;
@@ -297,6 +312,18 @@ networks::OptimiserOptions optimiser_options(const Configuration& c) {
   return options;
 }
 
+TopicSourceOptions source_options(const Configuration& c, const TopicModel& model) {
+  TopicSourceOptions options{.batch = c.integer("sim.batch"), .queries = c.integer("sim.queries")};
+  if (!c.declares("sim.data")) return options;
+  options.documents = c.integer("sim.documents");
+  if (c.text("sim.data") == "fixed") options.data = TopicData::fixed;
+  if (c.text("sim.data") == "population") {
+    options.data = TopicData::population;
+    require_enumerable(model);
+  }
+  return options;
+}
+
 std::vector<std::uint64_t> recorded_steps(const Configuration& c) {
   std::vector<std::uint64_t> steps;
   for (const std::int64_t n : c.integers("sim.steps")) {
@@ -390,6 +417,10 @@ Source topic_source(const std::string& used) {
           2023,
           "2303.04245",
           used};
+}
+
+void Uncovered::refuse() const {
+  throw invalid_parameter(key, value, covered + ": this study's theory covers nothing else");
 }
 
 StreamAddress step_address(const Piece& piece, std::uint64_t replicate, std::uint64_t step) {

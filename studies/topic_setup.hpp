@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attica/sim/topic_network.hpp"
+#include "attica/sim/topic_source.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/theory/topic_dynamics.hpp"
 
@@ -45,6 +46,10 @@ Parameter topic_replicates(std::int64_t fallback);
 std::vector<Parameter> fixed_value_parameters(const char* fallback);
 /// sim.optimiser, momentum, beta1, beta2, adam_epsilon.
 std::vector<Parameter> optimiser_parameters(double adam_epsilon);
+/// sim.batch, queries.
+std::vector<Parameter> batch_parameters(std::int64_t batch);
+/// sim.data, documents.
+std::vector<Parameter> data_parameters();
 /// @}
 
 /// @brief The settings of the [model] section. Keys that a study does not have keep their defaults.
@@ -69,6 +74,9 @@ double attention_scale(const Configuration& configuration, const TopicModel& mod
 /// The fixed W_V of model.value and model.value_scale.
 Commutant fixed_value(const Configuration& configuration, const TopicModel& model);
 networks::OptimiserOptions optimiser_options(const Configuration& configuration);
+/// @brief What a step reads; fresh documents for a study without sim.data.
+/// @throws Error (input) if the population is asked for and cannot be enumerated
+TopicSourceOptions source_options(const Configuration& configuration, const TopicModel& model);
 /// sim.steps, rising, distinct.
 std::vector<std::uint64_t> recorded_steps(const Configuration& configuration);
 
@@ -116,6 +124,16 @@ double value_margin(const TopicModel& model, double share);
 
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names);
 Source topic_source(const std::string& used);
+/// A setting that a theory does not cover.
+struct Uncovered {
+  std::string key;
+  std::string value;
+  std::string covered;  ///< what it would have to be
+
+  /// @throws Error (input)
+  [[noreturn]] void refuse() const;
+};
+
 /// The stream of a training step.
 StreamAddress step_address(const Piece& piece, std::uint64_t replicate, std::uint64_t step);
 /// Marks an outcome by how training ended.

@@ -2,8 +2,12 @@
 /// @brief Study topics-two-stage: first the value matrix, then attention; SGD against the flow of
 /// 24 numbers.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/topic_setup.hpp"
@@ -17,63 +21,145 @@ using Eigen::Index;
 
 const std::vector<std::string> kNorms = {"norm_V", "norm_K", "norm_Q"};
 
-/// The flow of the configuration.
+/// What is trained, and the flow it follows if that is known.
 struct Setup {
   TopicModel model;
   TopicDynamics dynamics;
+  TopicNetworkShape shape;
+  AttentionStart start;
+  double epsilon;
+  networks::InitialValues value_start;  ///< of W_V while it is trained
+  Commutant value = Commutant::Zero();  ///< of W_V otherwise
   std::vector<double> times;
-  double plateau = 0;  ///< |W*|
+  double plateau = 0;  ///< |W*|, 0 if it is not known
+  bool deterministic = false;
 
-  explicit Setup(const Configuration& c) : model(topic_model(c)), times(c.reals("sim.times")) {
+  explicit Setup(const Configuration& c)
+      : model(topic_model(c)),
+        shape{.tokens = model.vocabulary().size(),
+              .decoder = decoder(c),
+              .bias = c.flag("model.bias"),
+              .loss = network_loss(attica::topic_loss(c))},
+        start(attention_start(c)),
+        epsilon(c.real("model.epsilon")),
+        value_start(value_law(c)),
+        times(c.reals("sim.times")) {
     std::sort(times.begin(), times.end());
     times.erase(std::unique(times.begin(), times.end()), times.end());
+    const bool embedded = c.text("model.embedding") == "trained";
+    Index width = shape.tokens;
+    if (c.has("model.width")) width = c.integer("model.width");
+    if (embedded) shape.width = width;
+    require(embedded || width == shape.tokens,
+            "model.width",
+            static_cast<double>(width),
+            "one-hot tokens have width topics x words + 1; other widths need a trained embedding");
+    require(shape.decoder != TopicDecoder::identity || width == shape.tokens,
+            "model.width",
+            static_cast<double>(width),
+            "without a decoder the width is topics x words + 1");
+    shape.inner = inner_dimension(start, width);
+    if (c.has("model.inner_dimension")) {
+      const Index inner = c.integer("model.inner_dimension");
+      const bool any = start == AttentionStart::gaussian || start == AttentionStart::uniform;
+      require(any || inner == shape.inner,
+              "model.inner_dimension",
+              static_cast<double>(inner),
+              "the identity and split starts fix it: width and twice the width");
+      shape.inner = inner;
+    }
+    shape.scale = c.has("model.scale") ? c.real("model.scale")
+                                       : 1 / std::sqrt(static_cast<double>(shape.inner));
     const std::string& frozen = c.text("sim.frozen");
     const double shared = topic_penalty(c);
     dynamics = {
         .loss = attica::topic_loss(c),
-        .scale = attention_scale(c, model),
+        .scale = shape.scale,
         .value_penalty = c.has("model.penalty_V") ? c.real("model.penalty_V") : shared,
         .attention_penalty = c.has("model.penalty_KQ") ? c.real("model.penalty_KQ") : shared,
         .train_value = frozen != "value",
         .train_attention = frozen != "attention"};
-    if (frozen == "value") value = start_value(model, dynamics);
+    const bool one_hot = !embedded && shape.decoder != TopicDecoder::free && !shape.bias;
+    const bool bounded = dynamics.loss == TopicLoss::squared ||
+                         (dynamics.value_penalty > 0 && model.infinite() && model.subset());
+    deterministic = c.text("sim.data") == "population" && !embedded &&
+                    shape.decoder != TopicDecoder::free &&
+                    (start == AttentionStart::identity || start == AttentionStart::split) &&
+                    value_start.law != networks::InitialValues::Law::normal;
     const CommutantAlgebra algebra(model.vocabulary());
-    const bool unbounded = dynamics.loss == TopicLoss::cross_entropy && dynamics.value_penalty <= 0;
-    if (!unbounded) plateau = std::sqrt(algebra.squared_norm(start_value(model, dynamics)));
+    if (one_hot && bounded) plateau = std::sqrt(algebra.squared_norm(first_stage()));
+    if (frozen == "value") {
+      require(width == shape.tokens,
+              "model.width",
+              static_cast<double>(width),
+              "a frozen W_V has width topics x words + 1");
+      const bool optimum = c.text("model.value") == "optimum";
+      value = optimum ? first_stage() : fixed_value(c, model);
+    } else if (value_start.law == networks::InitialValues::Law::identity) {
+      value = scalar_commutant(value_start.scale);
+    }
   }
 
-  Commutant value = Commutant::Zero();  ///< the start of W_V
+  /// The first setting that the flow does not cover.
+  static std::optional<Uncovered> uncovered(const Configuration& c) {
+    const auto one_of = [&](const char* key,
+                            const std::vector<std::string>& words) -> std::optional<Uncovered> {
+      const std::string& value = c.text(key);
+      if (std::find(words.begin(), words.end(), value) != words.end()) return {};
+      return Uncovered{key, value, fmt::format("{}", fmt::join(words, " or "))};
+    };
+    for (const auto& found : {one_of("sim.optimiser", {"sgd", "momentum"}),
+                              one_of("model.prior", {"subset"}),
+                              one_of("model.initialisation", {"identity", "split"}),
+                              one_of("model.value_initialisation", {"zero", "identity"}),
+                              one_of("model.embedding", {"one_hot"}),
+                              one_of("model.decoder", {"identity", "tied"}),
+                              one_of("sim.data", {"fresh", "population"})}) {
+      if (found) return found;
+    }
+    if (c.flag("model.bias")) return Uncovered{"model.bias", "true", "false"};
+    if (!topic_settings(c).length) return {};
+    return Uncovered{"model.length", "finite", "infinite"};
+  }
 
  private:
   /// The optimum of the first stage.
-  static Commutant start_value(const TopicModel& model, const TopicDynamics& d) {
-    if (d.loss == TopicLoss::cross_entropy) return cross_entropy_optimum(model, d.value_penalty);
+  Commutant first_stage() const {
+    if (dynamics.loss == TopicLoss::cross_entropy) {
+      return cross_entropy_optimum(model, dynamics.value_penalty);
+    }
     return value_optimum(
-        CommutantAlgebra(model.vocabulary()), value_moments(model), d.value_penalty);
+        CommutantAlgebra(model.vocabulary()), value_moments(model), dynamics.value_penalty);
+  }
+  static TopicDecoder decoder(const Configuration& c) {
+    const std::string& word = c.text("model.decoder");
+    return word == "tied"   ? TopicDecoder::tied
+           : word == "free" ? TopicDecoder::free
+                            : TopicDecoder::identity;
+  }
+  static networks::InitialValues value_law(const Configuration& c) {
+    using Law = networks::InitialValues::Law;
+    const std::string& word = c.text("model.value_initialisation");
+    return {.law = word == "gaussian"   ? Law::normal
+                   : word == "identity" ? Law::identity
+                                        : Law::constant,
+            .scale = word == "zero" ? 0 : c.real("model.value_epsilon")};
   }
 };
-
-TopicState start_of(const Configuration& c, const Setup& setup) {
-  TopicState start = flow_start(c);
-  start.value = setup.value;
-  return start;
-}
 
 class TwoStage : public TopicExperiment {
  public:
   explicit TwoStage(const Configuration& c)
       : setup_(c),
         algebra_(setup_.model.vocabulary()),
-        start_(attention_start(c)),
-        epsilon_(c.real("model.epsilon")),
         threshold_(c.real("model.threshold")),
         optimiser_(optimiser_options(c)),
-        batch_(c.integer("sim.batch")),
-        queries_(c.integer("sim.queries")) {
-    const bool flow = start_ == AttentionStart::identity || start_ == AttentionStart::split;
-    if (flow && setup_.model.infinite() && setup_.model.subset()) flow_ = start_of(c, setup_);
-    plain_ = optimiser_.kind == networks::OptimiserKind::sgd ||
-             optimiser_.kind == networks::OptimiserKind::heavy_ball;
+        source_(source_options(c, setup_.model)),
+        uncovered_(Setup::uncovered(c)) {
+    if (!uncovered_) {
+      flow_ = flow_start(c);
+      flow_.value = setup_.value;
+    }
     // Time of the flow that a step of momentum covers.
     per_step_ = optimiser_.learning_rate;
     if (optimiser_.kind == networks::OptimiserKind::heavy_ball) {
@@ -82,14 +168,8 @@ class TwoStage : public TopicExperiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    if (!flow_ || !plain_) {
-      if (grid == TheoryGrid::run) return {};
-      throw invalid_parameter(
-          plain_ ? "model.initialisation" : "sim.optimiser",
-          plain_ ? "this start or these documents" : "adam",
-          "SGD on infinite documents of the subset prior from an identity or split start: the "
-          "flow's theory knows nothing else");
-    }
+    if (uncovered_ && grid == TheoryGrid::requested) uncovered_->refuse();
+    if (uncovered_) return {};
     std::vector<double> times = setup_.times;
     if (grid == TheoryGrid::run) {
       times = realised();
@@ -98,7 +178,7 @@ class TwoStage : public TopicExperiment {
       std::sort(times.begin(), times.end());
       times.erase(std::unique(times.begin(), times.end()), times.end());
     }
-    const TopicFlow flow = topic_flow(setup_.model, setup_.dynamics, *flow_, times);
+    const TopicFlow flow = topic_flow(setup_.model, setup_.dynamics, flow_, times);
     if (flow.status != OdeStatus::finished) {
       throw Error(ErrorKind::numerical, "two-stage flow: " + to_string(flow.status));
     }
@@ -140,34 +220,38 @@ class TwoStage : public TopicExperiment {
   /// t_V and t_KQ of the flow, looked for up to ten times the recorded time.
   StageBoundary boundary() const {
     constexpr double kHorizon = 10;
-    return stage_boundary(setup_.model,
-                          setup_.dynamics,
-                          *flow_,
-                          setup_.plateau,
-                          threshold_,
-                          kHorizon * setup_.times.back());
+    StageBoundary found = stage_boundary(setup_.model,
+                                         setup_.dynamics,
+                                         flow_,
+                                         setup_.plateau,
+                                         threshold_,
+                                         kHorizon * setup_.times.back());
+    if (setup_.plateau <= 0) found.value_time = std::numeric_limits<double>::infinity();
+    return found;
   }
-  bool has_boundary() const { return flow_.has_value() && plain_; }
+  bool has_boundary() const { return !uncovered_; }
 
  protected:
+  bool deterministic(std::size_t) const override { return setup_.deterministic; }
+
   Outcome run(const Piece& piece, std::uint64_t replicate) const override {
-    const TopicModel& model = setup_.model;
-    const TopicSampler sampler(model);
-    const Index tokens = model.vocabulary().size();
-    TopicNetwork network({.tokens = tokens,
-                          .inner = inner_dimension(start_, tokens),
-                          .scale = setup_.dynamics.scale,
-                          .loss = network_loss(setup_.dynamics.loss)});
+    TopicSource source(setup_.model, source_, step_address(piece, replicate, 0));
+    TopicNetwork network(setup_.shape);
     StreamAddress initial = step_address(piece, replicate, 0);
     initial.id = StreamId::initialisation;
-    network.start_attention(start_, epsilon_, initial);
-    network.set_value(algebra_.dense(setup_.value));
+    network.start_attention(setup_.start, setup_.epsilon, initial);
+    network.start_embedding(initial);
+    if (setup_.dynamics.train_value) {
+      network.parameters().initialise("W_V", setup_.value_start, initial);
+    } else {
+      network.set_value(algebra_.dense(setup_.value));
+    }
     TopicCurves curves(kNorms, {}, "time");
-    TopicBatch batch;
     const std::vector<double> times = realised();
     std::size_t at = 0;
     double first = 0;
-    double value_time = -1;
+    double largest = 0;
+    std::vector<std::pair<double, double>> rise;  // time, largest |W_V| so far
     double attention_time = -1;
     const auto norms = [](const TopicNetwork& n) {
       const auto& p = n.parameters();
@@ -179,7 +263,8 @@ class TwoStage : public TopicExperiment {
       const double attention = std::hypot(n.key, n.query);
       if (first <= 0) first = attention;
       const double t = static_cast<double>(step) * per_step_;
-      if (value_time < 0 && n.value >= kPlateauShare * setup_.plateau) value_time = t;
+      largest = std::max(largest, n.value);
+      rise.emplace_back(t, largest);
       if (attention_time < 0 && attention >= threshold_ * first) attention_time = t;
     };
     const auto end = train_topics(
@@ -192,13 +277,7 @@ class TwoStage : public TopicExperiment {
          .train_attention = setup_.dynamics.train_attention},
         [&](std::uint64_t step) -> const TopicBatch& {
           look(step);
-          RandomStream stream(step_address(piece, replicate, step));
-          if (model.infinite()) {
-            sampler.draw_infinite(stream, batch_, queries_, batch);
-          } else {
-            sampler.draw(stream, batch_, batch);
-          }
-          return batch;
+          return source(step);
         },
         [&](std::uint64_t, const TopicNetwork& now) {
           const TopicNorms n = norms(now);
@@ -207,6 +286,12 @@ class TwoStage : public TopicExperiment {
         [&] { return piece.stop.stop_requested(); });
     Outcome outcome;
     curves.append_to(outcome);
+    // Where the first stage has no known end, that of the run stands for it.
+    const double plateau = setup_.plateau > 0 ? setup_.plateau : largest;
+    const auto reached = std::find_if(rise.begin(), rise.end(), [&](const auto& now) {
+      return now.second >= kPlateauShare * plateau;
+    });
+    const double value_time = reached == rise.end() ? -1 : reached->first;
     for (const auto& [name, t] : {std::pair{"t_V", value_time}, {"t_KQ", attention_time}}) {
       if (t >= 0) outcome.series.push_back({name, {}, "none", {0}, {t}});
     }
@@ -238,14 +323,11 @@ class TwoStage : public TopicExperiment {
 
   Setup setup_;
   CommutantAlgebra algebra_;
-  AttentionStart start_;
-  double epsilon_;
   double threshold_;
   networks::OptimiserOptions optimiser_;
-  Index batch_;
-  Index queries_;
-  std::optional<TopicState> flow_;
-  bool plain_ = true;
+  TopicSourceOptions source_;
+  std::optional<Uncovered> uncovered_;
+  TopicState flow_;
   double per_step_ = 1;
 };
 
@@ -266,22 +348,29 @@ Figure figure(const Configuration& c) {
   return {.name = "topics-two-stage",
           .panels = {panel},
           .caption =
-              "Two stages of learning topics: first the value matrix, then keys and "
-              "queries. Lines: gradient flow in 24 numbers; points: SGD on all entries, "
-              "mean and standard error over runs; dotted: t_V, where W_V has 0.9 of its "
-              "first-stage norm, and t_KQ, where (W_K, W_Q) has grown by the threshold."};
+              experiment.has_boundary()
+                  ? "Two stages of learning topics: first the value matrix, then keys and "
+                    "queries. Lines: gradient flow in 24 numbers; points: descent on all entries, "
+                    "mean and standard error over runs; dotted: t_V, where W_V has 0.9 of its "
+                    "first-stage norm, and t_KQ, where (W_K, W_Q) has grown by the threshold."
+                  : "Norms of the value matrix and of keys and queries in training on topic "
+                    "documents, mean and standard error over runs. No theory."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
+std::vector<AgreementRule> agreement(const Configuration& c) {
   // The step is not small against the first stage's relaxation, and gradient noise adds to squared
   // norms: both of order η; less than 2 % of the norms at the quick preset.
   constexpr double kStep = 0.03;
+  const bool deterministic = Setup(c).deterministic;
   std::vector<AgreementRule> rules;
-  for (const std::string& name : kNorms) rules.push_back({.series = name, .relative = kStep});
+  for (const std::string& name : kNorms) {
+    rules.push_back({.series = name, .relative = kStep, .deterministic = deterministic});
+  }
   return rules;
 }
 
-std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (c.text("sim.frozen") != "none") return {};
   std::vector<double> value;
   std::vector<double> attention;
   for (const ObservedCurve& curve : observed.simulation) {
@@ -312,6 +401,7 @@ Study topics_two_stage() {
   constexpr double kStart = 0.5;
   constexpr double kThreshold = 1.5;
   constexpr double kEta = 0.5;
+  const Range positive{.low = 0, .low_open = true};
   std::vector<Parameter> all = topic_parameters({.topics = 4,
                                                  .words = 2,
                                                  .keep_rate = kKeep,
@@ -331,9 +421,37 @@ Study topics_two_stage() {
        .fallback = std::nullopt,
        .meaning = "lambda of W_K and W_Q; unset: penalty",
        .range = {.low = 0}},
+      topic_choice("model.value_initialisation",
+                   "zero",
+                   "start of W_V: 0, value_epsilon I, or N(0, value_epsilon^2)",
+                   {"zero", "identity", "gaussian"}),
+      topic_real("model.value_epsilon", 0.1, "scale of the start of W_V", positive),
+      topic_choice("model.embedding",
+                   "one_hot",
+                   "tokens: one-hot, or a trained W_E from N(0, 1/width)",
+                   {"one_hot", "trained"}),
+      topic_choice("model.decoder",
+                   "identity",
+                   "outputs: those of attention, W_E' (with one-hot tokens the same), or a trained "
+                   "W_dec from N(0, 1/width)",
+                   {"identity", "tied", "free"}),
+      {.key = "model.bias",
+       .type = ParameterType::flag,
+       .fallback = Value(false),
+       .meaning = "a trained bias of the outputs"},
+      {.key = "model.width",
+       .type = ParameterType::integer,
+       .fallback = std::nullopt,
+       .meaning = "d, columns of W_V; unset: topics x words_per_topic + 1",
+       .range = {.low = 1, .high = 4096}},
+      {.key = "model.inner_dimension",
+       .type = ParameterType::integer,
+       .fallback = std::nullopt,
+       .meaning = "d_a, rows of W_K and W_Q; unset: the width, twice that for a split start",
+       .range = {.low = 1, .high = 4096}},
       topic_choice("sim.frozen",
                    "none",
-                   "value: W_V stays at the optimum of the first stage; attention: W_K, W_Q stay",
+                   "value: W_V stays at model.value; attention: W_K and W_Q stay at their start",
                    {"none", "value", "attention"}),
       topic_times({0.0,
                    10.0,
@@ -348,13 +466,16 @@ Study topics_two_stage() {
                    1000.0,
                    1500.0,
                    2000.0}),
-      topic_real("sim.eta", kEta, "learning rate", {.low = 0, .low_open = true}),
-      topic_integer("sim.batch", 32, "fresh documents per step", 1),
-      topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
+      topic_real("sim.eta", kEta, "learning rate", positive),
       topic_replicates(40)};
-  all.insert(all.end(), own.begin(), own.end());
   constexpr double kAdamEpsilon = 1e-8;
-  for (Parameter& p : optimiser_parameters(kAdamEpsilon)) all.push_back(std::move(p));
+  for (const auto& more : {fixed_value_parameters("optimum"),
+                           own,
+                           batch_parameters(32),
+                           data_parameters(),
+                           optimiser_parameters(kAdamEpsilon)}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   std::vector<SeriesInfo> series = topic_series(kNorms);
   for (SeriesInfo& info : topic_series(value_names())) series.push_back(std::move(info));
   series.push_back(topic_series({"loss"}).front());

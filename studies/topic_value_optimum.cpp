@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/topic_sampling.hpp"
@@ -35,8 +36,7 @@ class Penalty : public TopicExperiment {
         loss_(attica::topic_loss(c)),
         penalties_(c.reals("sweep.penalty")),
         eta_(c.real("sim.eta")),
-        batch_(c.integer("sim.batch")),
-        queries_(c.integer("sim.queries")),
+        source_(source_options(c, model_)),
         steps_(static_cast<std::uint64_t>(c.integer("sim.length"))) {
     std::sort(penalties_.begin(), penalties_.end());
     if (model_.infinite() && model_.subset()) require_enumerable(model_);
@@ -117,8 +117,7 @@ class Penalty : public TopicExperiment {
 
   /// SGD, averaged over the second half.
   Outcome average(double lambda, const Piece& piece, std::uint64_t replicate) const {
-    const TopicSampler sampler(model_);
-    TopicBatch batch;
+    TopicSource source(model_, source_, step_address(piece, replicate, 0));
     TopicNetwork net = network();
     std::vector<std::uint64_t> late(steps_ - steps_ / 2);
     for (std::size_t k = 0; k < late.size(); ++k) late[k] = steps_ / 2 + 1 + k;
@@ -126,15 +125,7 @@ class Penalty : public TopicExperiment {
     const auto end = train_topics(
         net,
         training(lambda, late),
-        [&](std::uint64_t step) -> const TopicBatch& {
-          RandomStream stream(step_address(piece, replicate, step));
-          if (model_.infinite()) {
-            sampler.draw_infinite(stream, batch_, queries_, batch);
-          } else {
-            sampler.draw(stream, batch_, batch);
-          }
-          return batch;
-        },
+        std::ref(source),
         [&](std::uint64_t, const TopicNetwork& now) { sum += algebra_.project(now.value()); },
         [&] { return piece.stop.stop_requested(); });
     TopicCurves curves(compared_value_names(model_), {}, "penalty");
@@ -150,8 +141,7 @@ class Penalty : public TopicExperiment {
   TopicLoss loss_;
   std::vector<double> penalties_;
   double eta_;
-  Index batch_;
-  Index queries_;
+  TopicSourceOptions source_;
   std::uint64_t steps_;
 };
 
@@ -328,11 +318,10 @@ Study topics_value_penalty() {
        .list = true,
        .range = {.low = 0}},
       topic_real("sim.eta", 1, "learning rate of SGD and of descent", {.low = 0, .low_open = true}),
-      topic_integer("sim.batch", 32, "fresh documents per step", 1),
-      topic_integer("sim.queries", 4, "selected positions of an infinite document", 1),
       topic_integer("sim.length", kLength, "steps of SGD; averaged over the second half", 2),
       topic_replicates(kRuns)};
   all.insert(all.end(), own.begin(), own.end());
+  for (Parameter& p : batch_parameters(32)) all.push_back(std::move(p));
   std::vector<SeriesInfo> series = topic_series(value_names());
   series.push_back(topic_series({"norm_V"}).front());
   series.push_back({"descent_distance",
