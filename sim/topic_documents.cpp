@@ -124,8 +124,16 @@ void TopicSampler::draw(RandomStream& stream,
       low + static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(high - low + 1))));
   document.truth.resize(length);
   for (std::int32_t& word : document.truth) word = draw_word(stream, theta);
-  select_positions(stream, model_.mask_rate(), length, document.selected);
+  document.selected.clear();
   document.shown = document.truth;
+  corrupt(stream, document);
+}
+
+void TopicSampler::corrupt(RandomStream& stream, TopicDocument& document) const {
+  for (const std::int32_t j : document.selected) {
+    document.shown[static_cast<std::size_t>(j)] = document.truth[static_cast<std::size_t>(j)];
+  }
+  select_positions(stream, model_.mask_rate(), document.truth.size(), document.selected);
   for (const std::int32_t j : document.selected) {
     std::int32_t& token = document.shown[static_cast<std::size_t>(j)];
     token = corrupted(stream, token);

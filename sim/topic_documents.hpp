@@ -59,6 +59,8 @@ class TopicSampler {
   void draw(RandomStream& stream,
             TopicDocument& document,
             std::vector<double>* theta = nullptr) const;
+  /// @brief Selects and corrupts positions of the document anew; its true tokens stay.
+  void corrupt(RandomStream& stream, TopicDocument& document) const;
   /// @brief Finite documents as bags; each document weighs the same, in it each selected position.
   /// @param limit if not null, receives the shares that infinite documents of the same topics show
   void draw(RandomStream& stream,

@@ -28,22 +28,47 @@ MatrixXd target_moment(const TopicBatch& batch) {
 
 }  // namespace
 
-SampledMoments sample_moments(const TopicSampler& sampler, Index documents, RandomStream& stream) {
-  const CommutantAlgebra algebra(sampler.model().vocabulary());
-  SampledMoments moments;
-  TopicBatch batch;
+SampledMoments sample_moments(const TopicSampler& sampler,
+                              Index documents,
+                              Index masks,
+                              RandomStream& stream) {
+  const Index tokens = sampler.model().vocabulary().size();
+  MatrixXd shown = MatrixXd::Zero(tokens, tokens);
+  MatrixXd target = MatrixXd::Zero(tokens, tokens);
+  // Columns are corrupted documents: shares of shown tokens, and of true tokens at the selected
+  // positions.
+  MatrixXd shares(tokens, kChunk * masks);
+  MatrixXd asked(tokens, kChunk * masks);
+  TopicDocument document;
   for (Index done = 0; done < documents; done += kChunk) {
     const Index now = std::min(kChunk, documents - done);
-    if (sampler.model().infinite()) {
-      sampler.draw_infinite(stream, now, 1, batch);
-    } else {
-      sampler.draw(stream, now, batch);
+    Index column = 0;
+    for (Index d = 0; d < now; ++d) {
+      sampler.draw(stream, document);
+      VectorXd counts = VectorXd::Zero(tokens);
+      for (const std::int32_t word : document.truth) counts[word] += 1;
+      for (Index m = 0; m < masks; ++m, ++column) {
+        if (m > 0) sampler.corrupt(stream, document);
+        auto share = shares.col(column);
+        auto ask = asked.col(column);
+        share = counts;
+        ask.setZero();
+        for (const std::int32_t j : document.selected) {
+          const std::int32_t truth = document.truth[static_cast<std::size_t>(j)];
+          share[truth] -= 1;
+          share[document.shown[static_cast<std::size_t>(j)]] += 1;
+          ask[truth] += 1;
+        }
+        share /= static_cast<double>(document.truth.size());
+        ask /= static_cast<double>(document.selected.size());
+      }
     }
-    const double weight = 1 / static_cast<double>(documents);
-    moments.shown += weight * algebra.project(batch.shares * batch.shares.transpose());
-    moments.target += weight * static_cast<double>(now) * algebra.project(target_moment(batch));
+    shown.noalias() += shares.leftCols(column) * shares.leftCols(column).transpose();
+    target.noalias() += asked.leftCols(column) * shares.leftCols(column).transpose();
   }
-  return moments;
+  const CommutantAlgebra algebra(sampler.model().vocabulary());
+  const double number = static_cast<double>(documents * masks);
+  return {algebra.project(shown / number), algebra.project(target / number)};
 }
 
 Commutant fit_value(const CommutantAlgebra& algebra, const SampledMoments& moments, double lambda) {

@@ -12,8 +12,11 @@ struct SampledMoments {
   Commutant shown = Commutant::Zero();
   Commutant target = Commutant::Zero();
 };
+/// @param masks how often each finite document is corrupted. More than once costs less than another
+/// document, and all of its tokens are then asked for.
 SampledMoments sample_moments(const TopicSampler& sampler,
                               Eigen::Index documents,
+                              Eigen::Index masks,
                               RandomStream& stream);
 
 /// @brief W minimising the squared loss with these moments, + λ|W|²; λ = 0 needs full rank or takes

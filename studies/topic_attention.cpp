@@ -92,7 +92,8 @@ class Attention : public TopicExperiment {
         const RelativeAttention r = relative_attention(scale_ * flow.states[k].m);
         const AverageAttention a = average_attention(model_, r);
         curves.record(flow.times[k],
-                      {a.same_word, a.same_topic, a.other_topic, topic_attention(model_, r)});
+                      of_kept<double>(
+                          {a.same_word, a.same_topic, a.other_topic, topic_attention(model_, r)}));
       }
       curves.append_to(result);
     }

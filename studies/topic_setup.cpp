@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/topic_value.hpp"
@@ -339,6 +340,7 @@ TopicCurves::TopicCurves(std::vector<std::string> names, Point point, std::strin
 }
 
 void TopicCurves::record(double x, const std::vector<double>& values) {
+  if (values.size() != series_.size()) throw std::logic_error("TopicCurves: one value a series");
   for (std::size_t k = 0; k < series_.size(); ++k) {
     series_[k].x.push_back(x);
     series_[k].y.push_back(values.at(k));
@@ -369,7 +371,8 @@ std::vector<std::string> value_names() {
 }
 
 std::vector<std::string> compared_value_names(const TopicModel& model) {
-  std::vector<std::string> names = {"value_b", "value_d", "value_g"};
+  std::vector<std::string> names = {"value_d", "value_g"};
+  if (model.masked_share() > 0) names.push_back("value_b");
   if (model.vocabulary().words > 1) names.push_back("value_s");
   return names;
 }
@@ -377,7 +380,8 @@ std::vector<std::string> compared_value_names(const TopicModel& model) {
 std::vector<double> all_values(const Commutant& w) { return {w.data(), w.data() + w.size()}; }
 
 std::vector<double> compared_values(const TopicModel& model, const Commutant& w) {
-  std::vector<double> values = {w[kWordMask], w[kSameWord], w[kOtherTopic]};
+  std::vector<double> values = {w[kSameWord], w[kOtherTopic]};
+  if (model.masked_share() > 0) values.push_back(w[kWordMask]);
   if (model.vocabulary().words > 1) values.push_back(w[kSameTopic]);
   return values;
 }

@@ -113,7 +113,8 @@ class TopicExperiment : public Experiment {
 };
 
 /// @brief Names of the series of a value matrix: all six in the order of CommutantClass, or those
-/// that a run compares, of the words' rows (value_s only with v > 1).
+/// that a run compares, of the words' rows (value_s only with v > 1, value_b only if masks are
+/// shown).
 std::vector<std::string> value_names();
 std::vector<std::string> compared_value_names(const TopicModel& model);
 /// The entries of W in the order of those names.

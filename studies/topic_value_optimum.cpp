@@ -197,7 +197,8 @@ class Length : public TopicExperiment {
       : lengths_(c.integers("sweep.length")),
         penalty_(topic_penalty(c)),
         tokens_(c.integer("sim.tokens")),
-        documents_(c.integer("sim.documents")) {
+        documents_(c.integer("sim.documents")),
+        masks_(c.integer("sim.masks")) {
     require_squared(c);
     std::sort(lengths_.begin(), lengths_.end());
     TopicSettings settings = topic_settings(c);
@@ -250,7 +251,7 @@ class Length : public TopicExperiment {
     const CommutantAlgebra algebra(model.vocabulary());
     RandomStream stream(step_address(piece, replicate, 0));
     const SampledMoments m =
-        sample_moments(TopicSampler(model), std::max(documents_, tokens_ / n), stream);
+        sample_moments(TopicSampler(model), std::max(documents_, tokens_ / n), masks_, stream);
     TopicCurves curves(compared_value_names(model), {{"prior", prior}}, "length");
     curves.record(static_cast<double>(n), compared_values(model, fit_value(algebra, m, penalty_)));
     Outcome outcome;
@@ -268,6 +269,7 @@ class Length : public TopicExperiment {
   double penalty_;
   Index tokens_;     ///< of a sample: short documents say less each, and there are more of them
   Index documents_;  ///< fewest of a sample
+  Index masks_;      ///< corruptions of each
   std::vector<std::pair<std::string, TopicSettings>> priors_;
 };
 
@@ -350,9 +352,9 @@ Study topics_value_penalty() {
 Study topics_value_length() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 3, .penalty = 0.0}, {"length", "prior"});
-  constexpr std::int64_t kTokens = 2500000;
+  constexpr std::int64_t kTokens = 200000;
   constexpr std::int64_t kRuns = 64;
-  constexpr std::int64_t kDocuments = 8000;
+  constexpr std::int64_t kDocuments = 3000;
   const std::vector<Parameter> own = {
       {.key = "model.prior",
        .type = ParameterType::text,
@@ -371,6 +373,7 @@ Study topics_value_length() {
           "tokens of a sample: tokens/N documents of length N, but at least sim.documents",
           1),
       topic_integer("sim.documents", kDocuments, "fewest documents of a sample", 1),
+      topic_integer("sim.masks", 4, "how often each document is corrupted", 1),
       topic_replicates(kRuns)};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series(value_names());
@@ -387,7 +390,8 @@ Study topics_value_length() {
                        "T = v = 10",
                        {{"model.topics", 10},
                         {"model.words_per_topic", 10},
-                        {"sim.tokens", 20000000},
+                        {"sim.tokens", 2000000},
+                        {"sim.documents", 30000},
                         {"sim.replicates", 10}}}},
           .sources = {topic_source("Theorem 2; finite lengths are ours")},
           .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
