@@ -18,11 +18,12 @@ enum class TextUnits {
 
 struct TextOptions {
   TextUnits units = TextUnits::paragraphs;
-  std::int64_t unit_size = 1;      ///< lines or words of a document
-  std::int64_t most_words = 1000;  ///< the vocabulary keeps the most frequent ...
-  std::int64_t least_count = 10;   ///< ... of those that occur so often
-  std::int64_t least_tokens = 10;  ///< shorter documents are dropped
-  std::int64_t most_tokens = 256;  ///< longer documents are cut
+  std::int64_t unit_size = 1;                ///< lines or words of a document
+  std::int64_t most_words = 1000;            ///< the vocabulary keeps the most frequent ...
+  std::int64_t least_count = 10;             ///< ... of those that occur so often
+  std::int64_t least_tokens = 10;            ///< shorter documents are dropped
+  std::int64_t most_tokens = 256;            ///< longer documents are cut
+  std::vector<std::string> stop_words = {};  ///< dropped besides the usual ones
 };
 
 /// @brief Documents as numbers of words.

@@ -37,9 +37,11 @@ networks::TransformerShape text_shape(Index words, const TextTraining& training)
           .outputs = static_cast<int>(words) + 1,
           .length = 256,
           .width = training.width,
+          .layers = training.layers,
+          .heads = training.heads,
           .position = networks::PositionCode::none,
           .output_projection = false,
-          .residual = false,
+          .residual = training.layers > 1,
           .decoder = training.tied ? networks::Decoder::tied : networks::Decoder::free,
           .loss = networks::Loss::cross_entropy};
 }
@@ -124,13 +126,15 @@ PairValues TextAttention::by_positions() const {
 
 double TextAttention::same_word() const { return sum.diagonal().sum() / count.diagonal().sum(); }
 
-TextAttention text_attention(Network& network,
-                             const std::vector<std::vector<std::int32_t>>& documents,
-                             const std::vector<std::int32_t>& words) {
+std::vector<TextAttention> text_attention(Network& network,
+                                          const std::vector<std::vector<std::int32_t>>& documents,
+                                          const std::vector<std::int32_t>& words) {
   std::map<std::int32_t, Index> place;
   for (std::size_t k = 0; k < words.size(); ++k) place[words[k]] = static_cast<Index>(k);
   const auto n = static_cast<Index>(words.size());
-  TextAttention attention{Eigen::MatrixXd::Zero(n, n), Eigen::MatrixXd::Zero(n, n)};
+  const int heads = network.shape().heads;
+  std::vector<TextAttention> attention(static_cast<std::size_t>(network.shape().layers * heads),
+                                       {Eigen::MatrixXd::Zero(n, n), Eigen::MatrixXd::Zero(n, n)});
   for (const auto& document : documents) {
     networks::Batch batch;
     batch.tokens.assign(document.begin(), document.end());
@@ -139,22 +143,32 @@ TextAttention text_attention(Network& network,
     networks::set_all_sites(batch);
     batch.targets.assign(batch.sites.size(), 0);
     network.forward(batch);
-    const auto weights = network.attention(0, 0, 0).map();
     std::vector<std::pair<Index, Index>> listed;  // position, place
     for (std::size_t j = 0; j < document.size(); ++j) {
       const auto at = place.find(document[j]);
       if (at != place.end()) listed.emplace_back(static_cast<Index>(j), at->second);
     }
     const auto length = static_cast<double>(document.size());
-    for (const auto& [query, i] : listed) {
-      for (const auto& [key, j] : listed) {
-        if (query == key) continue;
-        attention.sum(i, j) += length * static_cast<double>(weights(query, key));
-        attention.count(i, j) += 1;
+    for (int head = 0; head < static_cast<int>(attention.size()); ++head) {
+      const auto weights = network.attention(head / heads, head % heads, 0).map();
+      TextAttention& own = attention[static_cast<std::size_t>(head)];
+      for (const auto& [query, i] : listed) {
+        for (const auto& [key, j] : listed) {
+          if (query == key) continue;
+          own.sum(i, j) += length * static_cast<double>(weights(query, key));
+          own.count(i, j) += 1;
+        }
       }
     }
   }
   return attention;
+}
+
+TextAttention mean_attention(const std::vector<TextAttention>& heads) {
+  TextAttention mean = heads.front();
+  for (std::size_t k = 1; k < heads.size(); ++k) mean.sum += heads[k].sum;
+  mean.sum /= static_cast<double>(heads.size());
+  return mean;
 }
 
 std::string planted_text(Index topics,

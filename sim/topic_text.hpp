@@ -16,6 +16,8 @@ namespace attica {
 
 struct TextTraining {
   int width = 64;
+  int layers = 1;    ///< more than one have residual connections
+  int heads = 1;     ///< of each layer
   bool tied = true;  ///< the decoder is the embedding
   double learning_rate = 3e-3;
   std::int64_t batch = 16;
@@ -25,7 +27,8 @@ struct TextTraining {
   double random_rate = 0.1;
 };
 
-/// @brief The network: token 0 is the mask, word w is token w + 1. No positions, no residual.
+/// @brief The network: token 0 is the mask, word w is token w + 1. No positions; no
+/// residual in a single layer.
 networks::TransformerShape text_shape(Eigen::Index words, const TextTraining& training);
 
 /// @brief A fresh network, W_E ~ N(0, 0.1²), other matrices N(0, 1/width).
@@ -59,9 +62,12 @@ struct TextAttention {
   /// Mean over pairs of different positions that hold equal words.
   double same_word() const;
 };
-TextAttention text_attention(networks::Transformer<float>& network,
-                             const std::vector<std::vector<std::int32_t>>& documents,
-                             const std::vector<std::int32_t>& words);
+/// @brief One for each head, those of the first layer first.
+std::vector<TextAttention> text_attention(networks::Transformer<float>& network,
+                                          const std::vector<std::vector<std::int32_t>>& documents,
+                                          const std::vector<std::int32_t>& words);
+/// The mean over heads.
+TextAttention mean_attention(const std::vector<TextAttention>& heads);
 
 /// @brief A text of documents drawn from `topics` topics with Dirichlet weights; each word's name
 /// begins with the letters of its topic. Words of a topic are equally frequent.

@@ -61,6 +61,8 @@ class Text : public TopicExperiment {
             .sweeps = c.integer("model.lda_sweeps"),
             .restarts = c.integer("model.lda_restarts")};
     training_ = {.width = static_cast<int>(c.integer("model.width")),
+                 .layers = static_cast<int>(c.integer("model.layers")),
+                 .heads = static_cast<int>(c.integer("model.heads")),
                  .tied = c.text("model.decoder") == "tied",
                  .learning_rate = c.real("sim.eta"),
                  .batch = c.integer("sim.batch"),
@@ -72,14 +74,13 @@ class Text : public TopicExperiment {
             "model.random_rate",
             training_.random_rate,
             "keep_rate + random_rate <= 1");
+    require(training_.width % training_.heads == 0,
+            "model.heads",
+            training_.heads,
+            "a divisor of model.width");
+    if (c.has("model.stop_words")) text_.stop_words = words_of(content(c, "model.stop_words"));
     if (!planted_) {
-      const auto path = c.input_file("model.file");
-      std::ifstream in(path, std::ios::binary);
-      content_ = {std::istreambuf_iterator<char>(in), {}};
-      if (!in || content_.empty()) {
-        throw invalid_parameter("model.file", path.string(), "a readable file that is not empty");
-      }
-      corpus_ = read_text(content_, text_);
+      corpus_ = read_text(content(c, "model.file"), text_);
     } else {
       // 600 documents of 100 tokens from 10 topics of 20 words: the study's own test.
       text_.units = TextUnits::paragraphs;
@@ -132,6 +133,16 @@ class Text : public TopicExperiment {
   }
 
  private:
+  static std::string content(const Configuration& c, const char* key) {
+    const auto path = c.input_file(key);
+    std::ifstream in(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (!in || text.empty()) {
+      throw invalid_parameter(key, path.string(), "a readable file that is not empty");
+    }
+    return text;
+  }
+
   /// The corpus and its topics are those of the master seed, the same for all replicates.
   const Material& material() const {
     std::call_once(once_, [&] { material_ = prepare(); });
@@ -182,7 +193,8 @@ class Text : public TopicExperiment {
       if (std::isfinite(value)) outcome.series.push_back({series, point, "none", {0}, {value}});
     };
     const Eigen::MatrixXd together = document_cooccurrence(m.corpus.documents, m.topics.words);
-    const TextAttention attention = text_attention(network, m.held_out, m.topics.words);
+    const std::vector<TextAttention> heads = text_attention(network, m.held_out, m.topics.words);
+    const TextAttention attention = mean_attention(heads);
     const std::array<std::pair<const char*, PairValues>, 4> quantities = {
         {{"cosine", embedding_cosines(network, m.topics.words)},
          {"product", embedding_products(network, m.topics.words)},
@@ -216,6 +228,22 @@ class Text : public TopicExperiment {
       outcome.series.push_back(std::move(bars));
     }
     put("attention_same_word", attention.same_word());
+    if (heads.size() == 1) return;
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+      const auto each = static_cast<std::size_t>(training_.heads);
+      const Point place = {{"network", name},
+                           {"layer", static_cast<double>(k / each + 1)},
+                           {"head", static_cast<double>(k % each + 1)}};
+      StreamAddress own = address;
+      own.id = StreamId::bootstrap;
+      own.step = number++;
+      RandomStream stream(own);
+      const TopicContrast contrast =
+          topic_contrast(heads[k].by_words(), m.topics.topics, kPermutations, stream);
+      outcome.series.push_back({"head_same_topic", place, "none", {0}, {contrast.same}});
+      outcome.series.push_back({"head_other_topic", place, "none", {0}, {contrast.other}});
+      outcome.series.push_back({"head_p", place, "none", {0}, {contrast.p}});
+    }
   }
 
   std::uint64_t seed_;
@@ -225,7 +253,6 @@ class Text : public TopicExperiment {
   TextOptions text_;
   LdaOptions lda_;
   TextTraining training_;
-  std::string content_;
   TextCorpus corpus_;
   mutable std::once_flag once_;
   mutable Material material_;
@@ -354,7 +381,13 @@ std::vector<Parameter> parameters() {
       topic_integer("model.lda_restarts", 3, "chains, the most probable of which is kept", 1),
       topic_real("model.share", kShare, "a topic word has at least this share of its topic", share),
       topic_integer("model.topic_words", 10, "words of each topic that are looked at", 2),
+      {.key = "model.stop_words",
+       .type = ParameterType::file,
+       .fallback = std::nullopt,
+       .meaning = "a file of words to drop besides the usual ones"},
       topic_integer("model.width", 64, "width of the network", 1),
+      topic_integer("model.layers", 1, "layers; more than one have residual connections", 1),
+      topic_integer("model.heads", 1, "heads of each layer", 1),
       topic_choice("model.decoder", "tied", "the embedding, or its own matrix", {"tied", "free"}),
       topic_real("model.mask_rate",
                  kMaskRate,
@@ -380,7 +413,10 @@ Study topics_text() {
       {"topic_words", "", "words looked at"},
       {"purity", "", "share of topic words whose planted topic is their topic's most frequent one"},
       {"cooccurrence_overlap", "", "share of the most co-occurring pairs that share a topic"},
-      {"attention_same_word", "N A", "attention between equal words"}};
+      {"attention_same_word", "N A", "attention between equal words"},
+      {"head_same_topic", "N A", "attention of word pairs of a topic, each of several heads"},
+      {"head_other_topic", "N A", "attention of word pairs of two topics, each of several heads"},
+      {"head_p", "p", "permutation test of their difference"}};
   for (const std::string quantity : {"cosine", "product", "attention", "attention_positions"}) {
     series.push_back({quantity + "_same_topic", "", "mean over pairs of a topic"});
     series.push_back({quantity + "_other_topic", "", "mean over pairs of two topics"});

@@ -37,14 +37,17 @@ class Deep : public TopicExperiment {
         start_(c.real("model.epsilon")),
         threshold_(c.real("model.threshold")),
         batch_(c.integer("sim.batch")),
-        eta_(c.real("sim.eta")) {
+        eta_(c.real("sim.eta")),
+        trained_embedding_(c.text("model.embedding") == "trained") {
     const auto tokens = static_cast<int>(model_.vocabulary().size());
     const auto heads = static_cast<int>(c.integer("model.heads"));
     const int width = c.has("model.width") ? static_cast<int>(c.integer("model.width"))
                                            : (tokens + heads - 1) / heads * heads;
     require(width % heads == 0, "model.width", width, "a multiple of model.heads");
-    require(
-        width >= tokens, "model.width", width, "at least the number of tokens, topics x words + 1");
+    require(trained_embedding_ || width >= tokens,
+            "model.width",
+            width,
+            "at least the number of one-hot tokens, topics x words + 1");
     if (model_.infinite()) {
       throw invalid_parameter("model.length", "infinite", "a finite length: sequences are read");
     }
@@ -54,7 +57,8 @@ class Deep : public TopicExperiment {
               .width = width,
               .layers = static_cast<int>(c.integer("model.layers")),
               .heads = heads,
-              .embedding = networks::TokenEmbedding::one_hot,
+              .embedding = trained_embedding_ ? networks::TokenEmbedding::learnt
+                                              : networks::TokenEmbedding::one_hot,
               .position = networks::PositionCode::none,
               .output_projection = false,
               .residual = c.flag("model.residual"),
@@ -84,9 +88,19 @@ class Deep : public TopicExperiment {
     for (const char* name : {"W_V", "W_K", "W_Q", "W_dec"}) {
       network.parameters().initialise(name, {.law = Law::normal, .scale = start_}, initial);
     }
+    if (trained_embedding_) {
+      network.parameters().initialise(
+          "W_E", {.law = Law::normal, .scale = 1, .per_input = true}, initial);
+    }
     networks::Optimiser<float> optimiser(network.parameters(),
                                          {.learning_rate = eta_, .epsilon = epsilon});
     TopicCurves curves({"norm_V", "norm_K", "norm_Q"}, point, "step");
+    std::vector<TopicCurves> layers;
+    for (int l = 1; l <= shape_.layers; ++l) {
+      layers.emplace_back(std::vector<std::string>{"layer_norm_V", "layer_norm_K", "layer_norm_Q"},
+                          Point{{"adam_epsilon", epsilon}, {"layer", static_cast<double>(l)}},
+                          "step");
+    }
     std::vector<double> value;
     std::vector<double> attention;
     networks::TrainingState state;
@@ -96,6 +110,16 @@ class Deep : public TopicExperiment {
       const double k = norm_of(network, "W_K");
       const double q = norm_of(network, "W_Q");
       curves.record(static_cast<double>(record.step), {v, k, q});
+      for (std::size_t l = 0; l < layers.size(); ++l) {
+        const auto of = [&](const char* name) {
+          return network.parameters()
+              .matrix("layer" + std::to_string(l) + "." + name)
+              .map()
+              .cast<double>()
+              .norm();
+        };
+        layers[l].record(static_cast<double>(record.step), {of("W_V"), of("W_K"), of("W_Q")});
+      }
       value.push_back(v);
       attention.push_back(std::hypot(k, q));
     };
@@ -115,6 +139,7 @@ class Deep : public TopicExperiment {
         });
     Outcome outcome;
     curves.append_to(outcome);
+    for (const TopicCurves& layer : layers) layer.append_to(outcome);
     if (!value.empty()) {
       const double plateau = *std::max_element(value.begin(), value.end());
       stage(outcome, "t_V", point, value, kPlateauShare * plateau);
@@ -143,6 +168,7 @@ class Deep : public TopicExperiment {
   double threshold_;
   Eigen::Index batch_;
   double eta_;
+  bool trained_embedding_;
   networks::TransformerShape shape_;
 };
 
@@ -247,6 +273,10 @@ Study topics_two_stage_deep() {
        .fallback = std::nullopt,
        .meaning = "width, a multiple of heads; unset: the smallest that holds one-hot tokens",
        .range = {.low = 1, .high = 4096}},
+      topic_choice("model.embedding",
+                   "one_hot",
+                   "tokens: one-hot, or a trained W_E from N(0, 1/width)",
+                   {"one_hot", "trained"}),
       {.key = "model.residual",
        .type = ParameterType::flag,
        .fallback = Value(true),
@@ -263,6 +293,9 @@ Study topics_two_stage_deep() {
       topic_replicates(3)};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series({"norm_V", "norm_K", "norm_Q"});
+  for (const char* m : {"V", "K", "Q"}) {
+    series.push_back({std::string("layer_norm_") + m, "", "Frobenius norm in each layer"});
+  }
   series.push_back({"t_V", "t_V", "first step with 0.9 of the largest |W_V| of the run"});
   series.push_back({"t_KQ", "t_KQ", "first step at which |(W_K, W_Q)| has grown by the threshold"});
   return {.name = "topics-two-stage-deep",

@@ -55,6 +55,8 @@ TEST_CASE("read_text: lines, paragraphs and runs of words", "[core][topics]") {
   options.most_tokens = 4;
   CHECK(read_text(text, options).documents.front().size() == 4);
   CHECK_THROWS_WITH(read_text("too few words here", options), Contains("at least 10 words"));
+  options.stop_words = {"alpha"};
+  CHECK_FALSE(read_text(text, options).vocabulary.front() == "alpha");
   CHECK(is_stop_word("unto"));
   CHECK_FALSE(is_stop_word("temple"));
 }

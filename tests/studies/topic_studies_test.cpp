@@ -3,6 +3,7 @@
 #include "attica/studies/topic_studies.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 
 #include "attica/core/error.hpp"
@@ -125,7 +126,8 @@ TEST_CASE("topic studies: bad combinations are refused by name", "[studies][topi
   CHECK_THAT(refusal(curves, {{"model.length", List{9, 5}}}), Contains("length"));
   CHECK_THAT(refusal(curves, {{"model.length", List{1, 2, 3}}}), Contains("length"));
   CHECK_THAT(refusal(curves, {{"model.length", List{5, "infinite"}}}), Contains("length"));
-  CHECK_THAT(refusal(curves, {{"model.loss", "cross_entropy"}}), Contains("model.loss"));
+  CHECK(refusal(curves, {{"model.loss", "cross_entropy"}}) == "accepted");  // without theory
+  CHECK_THAT(refusal(curves, {{"sim.data", "population"}}), Contains("length"));
   CHECK(refusal(curves, {{"model.length", List{"infinite"}}}) == "accepted");
   CHECK(refusal(curves, {{"model.topics_per_document", 4}}) == "accepted");  // with a warning
 
@@ -146,6 +148,20 @@ TEST_CASE("topic studies: bad combinations are refused by name", "[studies][topi
     CHECK_THAT(refusal(study, {{"model.topics", 40}, {"model.topics_per_document", 10}}),
                Contains("20000"));
   }
+  CHECK_THAT(refusal(topics_two_stage(), {{"model.width", 4}}), Contains("model.width"));
+  CHECK_THAT(refusal(topics_two_stage(), {{"model.embedding", "trained"}, {"model.width", 4}}),
+             Contains("model.width"));
+  CHECK(refusal(topics_two_stage(),
+                {{"model.embedding", "trained"}, {"model.decoder", "tied"}, {"model.width", 4}}) ==
+        "accepted");
+  CHECK_THAT(refusal(topics_two_stage(), {{"model.inner_dimension", 4}}),
+             Contains("model.inner_dimension"));
+  CHECK(refusal(topics_two_stage(),
+                {{"model.initialisation", "gaussian"}, {"model.inner_dimension", 4}}) ==
+        "accepted");
+  CHECK_THAT(refusal(topics_text(), {{"model.heads", 5}}), Contains("model.heads"));
+  CHECK_THAT(refusal(topics_text(), {{"model.stop_words", "no-such-list"}}),
+             Contains("model.stop_words"));
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.width", 15}}), Contains("heads"));
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.width", 8}}), Contains("width"));
   CHECK_THAT(refusal(topics_two_stage_deep(), {{"model.length", List{"infinite"}}}),
@@ -172,9 +188,33 @@ TEST_CASE("topic studies: a theory that is not known is refused, not drawn", "[s
   CHECK_THAT(theory(topics_two_stage(), {{"model.initialisation", "gaussian"}}),
              Contains("initialisation"));
   CHECK_THAT(theory(topics_two_stage(), {{"model.length", List{20}}}), Contains("infinite"));
+  CHECK_THAT(theory(topics_two_stage(), {{"model.prior", "dirichlet"}}), Contains("model.prior"));
+  CHECK_THAT(theory(topics_two_stage(), {{"model.embedding", "trained"}}),
+             Contains("model.embedding"));
+  CHECK_THAT(theory(topics_two_stage(), {{"model.bias", true}}), Contains("model.bias"));
+  CHECK_THAT(theory(topics_two_stage(), {{"model.value_initialisation", "gaussian"}}),
+             Contains("model.value_initialisation"));
+  CHECK_THAT(theory(topics_two_stage(), {{"sim.data", "fixed"}}), Contains("sim.data"));
+  for (const Study& study : {topics_value_curves(), topics_value_map()}) {
+    CHECK_THAT(theory(study, {{"sim.data", "fixed"}}), Contains("sim.data"));
+    CHECK_THAT(theory(study, {{"sim.optimiser", "momentum"}}), Contains("sim.optimiser"));
+    CHECK_THAT(theory(study, {{"model.loss", "cross_entropy"}}), Contains("model.loss"));
+  }
   CHECK_THAT(theory(topics_two_stage_deep(), {}), Contains("no theory"));
   CHECK_THAT(theory(topics_text(), {}), Contains("no theory"));
   CHECK(theory(topics_two_stage(), {}) == "computed");
+}
+
+TEST_CASE("topic studies: curves bear their names where classes are empty", "[studies][topics]") {
+  Configuration c = configured(topics_attention(), {{"model.words_per_topic", 1}});
+  for (const Prediction& p :
+       topics_attention().make(c)->theory(TheoryGrid::requested).predictions) {
+    CHECK(p.series.name != "attention_same_topic");
+    for (const double y : p.series.y) CHECK(std::isfinite(y));
+    // Own words are preferred at the end, other topics are not.
+    if (p.series.name == "attention_same_word") CHECK(p.series.y.back() > 1);
+    if (p.series.name == "attention_other_topic") CHECK(p.series.y.back() < 1);
+  }
 }
 
 TEST_CASE("topic studies: doubtful settings are warned of", "[studies][topics]") {
