@@ -186,9 +186,20 @@ class Omega : public TopicExperiment {
     for (const std::int64_t tau : taus_) require_population(model(tau));
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     TopicCurves curves({"omega", "omega_ratio", "same_word_ratio"}, {}, "topics_per_document");
-    for (const std::int64_t tau : taus_) {
+    std::vector<std::int64_t> taus = taus_;
+    if (grid == TheoryGrid::run) {
+      constexpr int kLine = 40;
+      const double ratio = static_cast<double>(taus_.back()) / static_cast<double>(taus_.front());
+      for (int k = 1; k < kLine; ++k) {
+        taus.push_back(std::llround(static_cast<double>(taus_.front()) *
+                                    std::pow(ratio, static_cast<double>(k) / kLine)));
+      }
+      std::sort(taus.begin(), taus.end());
+      taus.erase(std::unique(taus.begin(), taus.end()), taus.end());
+    }
+    for (const std::int64_t tau : taus) {
       const TopicModel m = model(tau);
       const AttentionOptimum best = attention_optimum(m, loss_, value(m));
       curves.record(

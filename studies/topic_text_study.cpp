@@ -260,14 +260,13 @@ class Text : public TopicExperiment {
 
 Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label) {
-    return Panel{
-        .kind = PanelKind::scatter,
-        .x = {.label = "pairs: 1 same topic, 2 other, 3 most co-occurring, 4 of them other",
-              .low = 0.5,
-              .high = 4.5},
-        .y = {.label = label},
-        .layers = {{.series = series, .theory = false}},
-        .x_name = "class"};
+    return Panel{.kind = PanelKind::scatter,
+                 .x = {.label = "1 same topic, 2 other, 3 co-occurring, 4 others of 3",
+                       .low = 0.5,
+                       .high = 4.5},
+                 .y = {.label = label},
+                 .layers = {{.series = series, .theory = false}},
+                 .x_name = "class"};
   };
   return {.name = "topics-text",
           .panels = {panel("cosine", "cosine of embeddings"),

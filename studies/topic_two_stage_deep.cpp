@@ -172,7 +172,13 @@ class Deep : public TopicExperiment {
   networks::TransformerShape shape_;
 };
 
-std::string shown(double epsilon) { return fmt::format("{:g}", epsilon); }
+/// "1e-8" rather than 1e-08.
+std::string shown(double epsilon) {
+  std::string text = fmt::format("{:.3g}", epsilon);
+  const std::size_t zero = text.find("e-0");
+  if (zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
 
 Figure figure(const Configuration& c) {
   Figure figure{.name = "topics-two-stage-deep",

@@ -233,10 +233,17 @@ class Length : public TopicExperiment {
         curves.record(static_cast<double>(n), all_values(value_optimum(algebra, m, penalty_)));
       }
       curves.append_to(result);
-      const Commutant limit = value_optimum(algebra, value_moments(TopicModel(settings)), penalty_);
-      TopicCurves levels({"limit_b", "limit_d", "limit_g"}, {{"prior", prior}}, "none");
-      levels.record(0, {limit[kWordMask], limit[kSameWord], limit[kOtherTopic]});
-      levels.append_to(result);
+      // Of N, not at N = infinity: without a penalty these differ, as within topics both moments
+      // are of order 1/N.
+      constexpr std::int64_t kLong = 10000000;
+      const Commutant limit =
+          value_optimum(algebra, value_moments(at_length(settings, kLong)), penalty_);
+      for (const auto& [entry, kind] :
+           {std::pair{"d", kSameWord}, {"s", kSameTopic}, {"g", kOtherTopic}, {"b", kWordMask}}) {
+        TopicCurves level({"limit"}, {{"prior", prior}, {"entry", std::string(entry)}}, "none");
+        level.record(0, {limit[kind]});
+        level.append_to(result);
+      }
     }
     return result;
   }
@@ -279,15 +286,14 @@ Figure length_figure(const Configuration& c) {
                 .columns = 1,
                 .caption =
                     "Optimal value matrix under uniform attention against the length of "
-                    "documents. Lines: exact; dashed: infinite documents; points: least "
+                    "documents. Lines: exact; dashed: their limit; points: least "
                     "squares on sampled documents, mean and standard error over samples."};
   for (const char* prior : {"subset", "dirichlet"}) {
     if (c.has("model.prior") && c.text("model.prior") != prior) continue;
     Panel panel = entries_panel(
         c, {.label = "length {/:Italic N}", .scale = AxisScale::log}, "length", false);
-    for (const char* key : {"b", "d", "g"}) {
-      panel.layers.push_back({.series = std::string("limit_") + key, .reference = true});
-    }
+    panel.layers.push_back(
+        {.series = "limit", .label = "limit of long documents", .reference = true});
     for (Layer& layer : panel.layers) layer.only = {{"prior", std::string(prior)}};
     panel.title = prior;
     figure.panels.push_back(panel);
@@ -377,9 +383,7 @@ Study topics_value_length() {
       topic_replicates(kRuns)};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series(value_names());
-  for (const char* key : {"b", "d", "g"}) {
-    series.push_back({std::string("limit_") + key, key, "for infinite documents (theory)"});
-  }
+  series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});
   return {.name = "topics-value-length",
           .question = "How long must documents be for the infinite-length value matrix?",
           .neglects = "the bias of least squares on a finite sample, of order 1/documents",
