@@ -3,12 +3,14 @@
 // topics_lda: one sweep over all tokens; the counter is tokens resampled per second. Peer:
 // bench/peers/topics_lda_sklearn.py, one pass of scikit-learn's variational updates over the same
 // number of documents, words and tokens.
-// topics_lda_perplexity: chains of so many seconds of CPU time from a random start; the counter is
-// the training perplexity reached. The peer prints its own beside it.
+// topics_lda_perplexity: chains of a second of CPU time each; the counter is the training
+// perplexity of the most probable one. The peer prints its own for the same time beside it.
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <ctime>
+#include <limits>
 
 #include "attica/sim/lda.hpp"
 
@@ -51,13 +53,21 @@ BENCHMARK(topics_lda)
 void topics_lda_perplexity(benchmark::State& state) {
   constexpr std::int64_t kTopics = 20;
   const WordDocuments documents = corpus(3000, 1000, kTopics);
+  // Chains end in local optima, with topics merged: one a second, of which the most probable one
+  // counts, as in fit_lda.
+  const auto chains = static_cast<std::uint64_t>(state.range(0));
   double perplexity = 0;
   for (auto _ : state) {
-    RandomStream stream({.seed = 1, .id = StreamId::sampler});
-    LdaChain chain(documents, {.topics = kTopics}, stream);
-    const std::clock_t end = std::clock() + state.range(0) * CLOCKS_PER_SEC;
-    while (std::clock() < end) chain.sweep(stream);
-    perplexity = chain.perplexity();
+    double best = -std::numeric_limits<double>::infinity();
+    for (std::uint64_t chain = 0; chain < chains; ++chain) {
+      const std::clock_t end = std::clock() + CLOCKS_PER_SEC;
+      RandomStream stream({.seed = 1, .id = StreamId::sampler, .step = chain});
+      LdaChain gibbs(documents, {.topics = kTopics}, stream);
+      while (std::clock() < end) gibbs.sweep(stream);
+      const double log_joint = gibbs.log_joint();
+      if (log_joint > best) perplexity = gibbs.perplexity();
+      best = std::max(best, log_joint);
+    }
   }
   state.counters["perplexity"] = perplexity;
 }
