@@ -35,16 +35,24 @@ BigramChain chain_of_joint(const MatrixXd& joint, const VectorXd& law) {
   return {joint * law.cwiseInverse().asDiagonal(), law};
 }
 
+/// Frequencies proportional to U[1, contrast].
+VectorXd random_law(Index tokens, double contrast, RandomStream& stream) {
+  VectorXd law(tokens);
+  for (double& m : law) m = 1 + (contrast - 1) * stream.uniform();
+  return law / law.sum();
+}
+
 MatrixXd random_joint(const VectorXd& law, double spread, RandomStream& stream) {
   MatrixXd matrix(law.size(), law.size());
   for (Index i = 0; i < matrix.size(); ++i) matrix.data()[i] = std::exp(spread * stream.normal());
   return sinkhorn_joint(std::move(matrix), law);
 }
 
+/// tr(P̂ᵀPΣ): overlap of the columns, centred with the first chain's law.
 double signal(const BigramChain& chain, const BigramChain& other) {
   const VectorXd& mu = chain.stationary;
   return (chain.transition.colwise() - mu)
-      .cwiseProduct(other.transition.colwise() - mu)
+      .cwiseProduct(other.transition.colwise() - other.transition * mu)
       .colwise()
       .sum()
       .dot(mu.transpose());
@@ -111,9 +119,7 @@ BigramChain sinkhorn_chain(Index tokens, double spread, double contrast, RandomS
   require(tokens >= 2, "tokens", static_cast<double>(tokens), "N >= 2");
   require(spread > 0, "spread", spread, "spread > 0");
   require(contrast >= 1, "contrast", contrast, "contrast >= 1");
-  VectorXd law(tokens);
-  for (double& m : law) m = 1 + (contrast - 1) * stream.uniform();
-  law /= law.sum();
+  const VectorXd law = random_law(tokens, contrast, stream);
   constexpr int kDraws = 100;
   constexpr double kSmallestShare = 0.2;
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -137,6 +143,35 @@ BigramChain correlated_chain(const BigramChain& chain, double correlation, Rando
     // The correlation of the mixture is w + (1 - w) own.
     const double w = own < 1 ? (correlation - own) / (1 - own) : 1;
     return {w * chain.transition + (1 - w) * partner.transition, law};
+  }
+  throw invalid_parameter(
+      "correlation", correlation, "a correlation that random laws with this mu can have");
+}
+
+BigramChain shifted_chain(const BigramChain& chain,
+                          double correlation,
+                          double contrast,
+                          RandomStream& stream) {
+  require(correlation <= 1, "correlation", correlation, "correlation <= 1");
+  require(contrast >= 1, "source_contrast", contrast, "source_contrast >= 1");
+  constexpr double kSpread = 2;
+  constexpr int kDraws = 100;
+  constexpr int kHalvings = 60;  // w to the last bit
+  const MatrixXd joint = chain.transition * chain.stationary.asDiagonal();
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const VectorXd law = random_law(chain.tokens(), contrast, stream);
+    const MatrixXd partner = random_joint(law, kSpread, stream);
+    const auto mixture = [&](double w) {
+      return chain_of_joint(w * joint + (1 - w) * partner, w * chain.stationary + (1 - w) * law);
+    };
+    if (chain_correlation(chain, mixture(0)) > correlation) continue;
+    double low = 0;
+    double high = 1;  // a correlation of 1
+    for (int k = 0; k < kHalvings; ++k) {
+      const double middle = 0.5 * (low + high);
+      (chain_correlation(chain, mixture(middle)) > correlation ? high : low) = middle;
+    }
+    return mixture(low);
   }
   throw invalid_parameter(
       "correlation", correlation, "a correlation that random laws with this mu can have");

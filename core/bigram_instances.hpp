@@ -33,7 +33,17 @@ BigramChain sinkhorn_chain(Eigen::Index tokens,
 /// @throws Error (input) if no such J' turns up in 100 draws
 BigramChain correlated_chain(const BigramChain& chain, double correlation, RandomStream& stream);
 
-/// @brief (⟨P̂, P⟩_μ - |μ|²)/K_P: the correlation that a correlated pair realises.
+/// @brief The same with a source of another stationary law: J' has a marginal of its own, with
+/// entries proportional to U[1, contrast], and P̂ that of the mixture. The correlation that w
+/// realises is that of the centred columns, tr(P̂ᵀPΣ)/K_P.
+/// @param contrast >= 1
+BigramChain shifted_chain(const BigramChain& chain,
+                          double correlation,
+                          double contrast,
+                          RandomStream& stream);
+
+/// @brief tr(P̂ᵀPΣ)/K_P, for a common stationary law (⟨P̂, P⟩_μ - |μ|²)/K_P: the correlation that a
+/// correlated pair realises.
 double chain_correlation(const BigramChain& chain, const BigramChain& other);
 
 /// How attention weights are drawn.

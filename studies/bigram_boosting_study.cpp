@@ -184,50 +184,70 @@ std::vector<AgreementRule> boosting_agreement(const Configuration&) {
 
 class Sign : public Experiment {
  public:
-  explicit Sign(const Configuration& c)
-      : setup_(bigram_setup(c)),
-        closed_(constants(setup_.model), setup_.rates),
-        theta_(c.real("sim.theta")) {
-    for (const double snr : c.reals("sweep.snr")) {
-      // B = snr² ω κ_V T/2; real sequences come in whole numbers.
-      double batch = 0.5 * snr * snr * closed_.omega() * setup_.model.kappa_v() *
-                     static_cast<double>(setup_.model.context());
-      if (setup_.surrogate == "none") batch = std::max(1.0, std::round(batch));
-      batches_.push_back(batch);
+  explicit Sign(Configuration& c) : theta_(c.real("sim.theta")), requested_(c.reals("sweep.snr")) {
+    const std::string surrogate = c.text("sim.surrogate");
+    for (const std::int64_t context : c.integers("sweep.context")) {
+      c.set("model.context", context, false);
+      BigramSetup setup = bigram_setup(c, LimitWarning::no);
+      if (context <= c.integer("sim.longest_sampled")) setup.surrogate = "none";
+      const BoostingTheory closed(constants(setup.model), setup.rates);
+      std::vector<double> batches;
+      for (const double snr : requested_) {
+        // B = snr² ω κ_V T/2; real sequences come in whole numbers.
+        double batch =
+            0.5 * snr * snr * closed.omega() * setup.model.kappa_v() * static_cast<double>(context);
+        if (setup.surrogate == "none") batch = std::max(1.0, std::round(batch));
+        batches.push_back(batch);
+      }
+      std::sort(batches.begin(), batches.end());
+      batches.erase(std::unique(batches.begin(), batches.end()), batches.end());
+      for (const double batch : batches) {
+        setup.batch = batch;
+        places_.push_back({contexts_.size(), batch, closed.snr(setup.model.kappa_v(), batch)});
+      }
+      contexts_.push_back({std::move(setup), closed});
     }
-    std::sort(batches_.begin(), batches_.end());
-    batches_.erase(std::unique(batches_.begin(), batches_.end()), batches_.end());
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    Prediction p = bigram_prediction("success_probability", {}, "snr");
-    p.series.x = realised();
-    if (grid == TheoryGrid::run && p.series.x.size() > 1) {
-      constexpr int kLine = 60;
-      const double low = p.series.x.front();
-      const double high = p.series.x.back();
-      for (int k = 1; k < kLine; ++k) p.series.x.push_back(low + (high - low) * k / kLine);
-      std::sort(p.series.x.begin(), p.series.x.end());
+    TheoryResult result;
+    for (std::size_t i = 0; i < contexts_.size(); ++i) {
+      Prediction p = bigram_prediction("success_probability", point_of(contexts_[i]), "snr");
+      if (grid == TheoryGrid::requested) p.series.x = requested_;
+      for (const Place& place : places_) {
+        if (grid == TheoryGrid::run && place.context == i) p.series.x.push_back(place.snr);
+      }
+      if (grid == TheoryGrid::run && p.series.x.size() > 1) {
+        constexpr int kLine = 60;
+        const double low = p.series.x.front();
+        const double high = p.series.x.back();
+        for (int k = 1; k < kLine; ++k) p.series.x.push_back(low + (high - low) * k / kLine);
+        std::sort(p.series.x.begin(), p.series.x.end());
+      }
+      for (const double snr : p.series.x) {
+        p.series.y.push_back(normal_cdf(snr));
+        p.compared.push_back(linear_noise(contexts_[i], snr));
+      }
+      result.predictions.push_back(std::move(p));
     }
-    for (const double snr : p.series.x) {
-      p.series.y.push_back(normal_cdf(snr));
-      p.compared.push_back(linear_noise(snr));
-    }
-    return {.predictions = {p}, .diagnostics = {{"omega", closed_.omega()}}};
+    result.diagnostics = {{"omega", contexts_.front().closed.omega()}};
+    return result;
   }
 
-  std::size_t points() const override { return batches_.size(); }
+  std::size_t points() const override { return places_.size(); }
   std::uint64_t replicates_per_piece(std::size_t point) const override {
-    BigramSetup setup = setup_;
-    setup.batch = batches_[point];
-    return groups_per_piece(setup, closed_.boosting_time(theta_));
+    const Context& context = contexts_[places_[point].context];
+    BigramSetup setup = context.setup;
+    setup.batch = places_[point].batch;
+    return groups_per_piece(setup, context.closed.boosting_time(theta_));
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    BigramSetup setup = setup_;
-    setup.batch = batches_[piece.point];
-    const double snr = realised()[piece.point];
-    const double cap = 10 * closed_.boosting_time(theta_);
+    const Place& place = places_[piece.point];
+    const Context& context = contexts_[place.context];
+    BigramSetup setup = context.setup;
+    setup.batch = place.batch;
+    const double cap = 10 * context.closed.boosting_time(theta_);
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       double successes = 0;
@@ -243,53 +263,76 @@ class Sign : public Experiment {
         successes += alpha >= theta_ ? 1 : 0;
         undecided += std::abs(alpha) < theta_ ? 1 : 0;
       }
-      Outcome outcome{.series = {{"success_probability", {}, "snr", {snr}, {successes / kGroup}}}};
+      Outcome outcome{.series = {{"success_probability",
+                                  point_of(context),
+                                  "snr",
+                                  {place.snr},
+                                  {successes / kGroup}}}};
       if (undecided > 0) outcome.status = fmt::format("{} runs undecided", undecided);
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
   }
 
-  Table diagnostics() const override { return setup_.diagnostics; }
-  std::vector<std::string> warnings() const override { return setup_.warnings; }
+  Table diagnostics() const override { return contexts_.front().setup.diagnostics; }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all;
+    for (const Context& context : contexts_) {
+      all.insert(all.end(), context.setup.warnings.begin(), context.setup.warnings.end());
+    }
+    return all;
+  }
 
  private:
-  std::vector<double> realised() const {
-    std::vector<double> snr;
-    for (const double b : batches_) snr.push_back(closed_.snr(setup_.model.kappa_v(), b));
-    return snr;
+  struct Context {
+    BigramSetup setup;
+    BoostingTheory closed;
+  };
+  /// A point of the experiment.
+  struct Place {
+    std::size_t context;
+    double batch;
+    double snr;  ///< as this batch realises it
+  };
+
+  static Point point_of(const Context& context) {
+    return {{"context", static_cast<double>(context.setup.model.context())}};
   }
 
   /// Whether the noise that grows with the signal stays small up to θ: the learning rate is below
   /// half of the stability limit there.
-  bool linear_noise(double snr) const {
-    const Eigen::MatrixXd start = stationary_value(setup_.model);
-    const double batch = 0.5 * snr * snr * closed_.omega() * setup_.model.kappa_v() *
-                         static_cast<double>(setup_.model.context());
-    const Eigen::MatrixXd end = start + theta_ * (setup_.model.transition() - start);
-    return setup_.rates.attention <= 0.5 * attention_rate_limit(setup_.model, end, batch);
+  bool linear_noise(const Context& context, double snr) const {
+    const BigramModel& model = context.setup.model;
+    const Eigen::MatrixXd start = stationary_value(model);
+    const double batch = 0.5 * snr * snr * context.closed.omega() * model.kappa_v() *
+                         static_cast<double>(model.context());
+    const Eigen::MatrixXd end = start + theta_ * (model.transition() - start);
+    return context.setup.rates.attention <= 0.5 * attention_rate_limit(model, end, batch);
   }
 
-  BigramSetup setup_;
-  BoostingTheory closed_;
   double theta_;
-  std::vector<double> batches_;
+  std::vector<double> requested_;
+  std::vector<Context> contexts_;
+  std::vector<Place> places_;
 };
 
 std::unique_ptr<Experiment> make_sign(Configuration& c) { return std::make_unique<Sign>(c); }
 
 Figure sign_figure(const Configuration&) {
-  return {.name = "bigrams-sign",
-          .panels = {{.x = {.label = "signal-to-noise ratio sqrt(2{/:Italic B}/({/:Italic ωκ}_V"
-                                     "{/:Italic T}))"},
-                      .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
-                      .layers = {{.series = "success_probability"}},
-                      .x_name = "snr"}},
-          .columns = 1,
-          .caption =
-              "How often the first stage grows the signal with the right sign. Line: "
-              "normal distribution function of the signal-to-noise ratio; points: groups "
-              "of 50 runs, mean and standard error over groups."};
+  return {
+      .name = "bigrams-sign",
+      .panels = {{.x = {.label = "signal-to-noise ratio sqrt(2{/:Italic B}/({/:Italic ωκ}_V"
+                                 "{/:Italic T}))"},
+                  .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
+                  .layers = {{.series = "success_probability",
+                              .label = "{/:Italic T} = {context}"}},
+                  .x_name = "snr"}},
+      .columns = 1,
+      .caption =
+          "How often the first stage grows the signal with the right sign: context lengths fall on "
+          "one curve. Line: normal distribution function of the signal-to-noise ratio; points: "
+          "groups of 50 runs on sequences (short contexts) or the Gaussian surrogate, mean and "
+          "standard error over groups."};
 }
 
 std::vector<AgreementRule> sign_agreement(const Configuration&) {
@@ -334,12 +377,24 @@ Study bigrams_boosting() {
 
 Study bigrams_sign() {
   constexpr double kTheta = 0.15;
+  constexpr double kEta = 0.1;
   std::vector<Parameter> parameters =
-      bigram_parameters({.context = 3000, .surrogate = "aggregated", .replicates = 40});
+      bigram_parameters({.eta = kEta, .surrogate = "aggregated", .replicates = 40});
   parameters.push_back(theta_parameter(kTheta));
+  parameters.push_back({.key = "sweep.context",
+                        .type = ParameterType::integer,
+                        .fallback = Value(List{300, 600, 3000, 300000}),
+                        .meaning = "context lengths T; they take the place of context",
+                        .list = true,
+                        .range = {.low = 2, .high = 1e9}});
+  parameters.push_back({.key = "sim.longest_sampled",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{1000}),
+                        .meaning = "T up to which sequences are drawn in place of the surrogate",
+                        .range = {.low = 0, .high = 1e9}});
   parameters.push_back({.key = "sweep.snr",
                         .type = ParameterType::real,
-                        .fallback = Value(List{0.5, 0.75, 1.0, 1.5, 2.0, 2.5}),
+                        .fallback = Value(List{0.5, 1.0, 1.5, 2.0}),
                         .meaning = "signal-to-noise ratios; they choose the batch",
                         .list = true,
                         .range = {.low = 0, .low_open = true}});
@@ -352,10 +407,12 @@ Study bigrams_sign() {
           .series = {{"success_probability",
                       "P(sign)",
                       "fraction of runs that reach alpha_V = +theta first"}},
-          .presets = {{"quick", "the defaults: N = 3, T = 3000, surrogate", {}},
+          .presets = {{"quick", "the defaults: N = 3, T = 300 to 300000", {}},
                       {"paper",
-                       "T = 30000, 100 groups of 50 runs",
-                       {{"model.context", 30000}, {"sim.replicates", 100}}}},
+                       "five context lengths, 100 groups of 50 runs",
+                       {{"sweep.context", List{300, 600, 3000, 30000, 300000}},
+                        {"sweep.snr", List{0.5, 0.75, 1.0, 1.5, 2.0, 2.5}},
+                        {"sim.replicates", 100}}}},
           .sources = {bigram_source("boosting stage and its sample need")},
           .make = make_sign,
           .figure = sign_figure,

@@ -165,7 +165,7 @@ BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   return text.chain;
 }
 
-BigramSetup bigram_setup(const Configuration& c) {
+BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
   Table diagnostics;
   const BigramChain chain = configured_chain(c, diagnostics);
   const Index context = c.integer("model.context");
@@ -222,7 +222,7 @@ BigramSetup bigram_setup(const Configuration& c) {
                                          10 * model.tokens() * sparsity));
   }
   const double limit = attention_rate_limit(model, model.transition(), setup.batch);
-  if (setup.rates.attention > limit) {
+  if (limit_warning == LimitWarning::yes && setup.rates.attention > limit) {
     setup.warnings.push_back(
         fmt::format("eta_A = {} is above the stability limit {:.3g} at V = P, B = {}: expect "
                     "divergence",

@@ -53,8 +53,12 @@ struct BigramSetup {
   BigramStepSizes sizes() const { return {rates.value, rates.attention, batch}; }
 };
 
+/// Whether to warn where eta_A is above the stability limit at V = P with this batch.
+enum class LimitWarning { yes, no };
+
 /// @throws Error of kind input naming the parameter
-BigramSetup bigram_setup(const Configuration& configuration);
+BigramSetup bigram_setup(const Configuration& configuration,
+                         LimitWarning limit_warning = LimitWarning::yes);
 
 /// @brief The chain of the [model] section alone.
 BigramChain configured_chain(const Configuration& configuration, Table& diagnostics);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/bigram_training.hpp"
@@ -13,21 +14,34 @@
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
 #include "attica/studies/scaling.hpp"
-#include "attica/theory/bigram_recursion.hpp"
+#include "attica/theory/bigram_l1.hpp"
 
 namespace attica {
 namespace {
 
 using Eigen::MatrixXd;
 
-/// V = θ P̂ + (1-θ) μ1ᵀ with a chain of this correlation, drawn from a stream of its own.
-MatrixXd transfer_start(const BigramModel& model,
-                        double correlation,
-                        double theta,
-                        std::uint64_t seed) {
+constexpr double kTheta = 0.5;  // stage 1 ends at K_V = θ² K_P
+
+/// The bigram law of the source task, from a stream of its own: with the target's stationary law,
+/// or one of its own of this contrast.
+BigramChain source_chain(const BigramModel& model,
+                         double correlation,
+                         std::optional<double> contrast,
+                         std::uint64_t seed) {
   RandomStream stream({.seed = seed, .id = StreamId::model, .point = 2});
-  const BigramChain source = correlated_chain(model.chain(), correlation, stream);
-  return theta * source.transition + (1 - theta) * stationary_value(model);
+  return contrast ? shifted_chain(model.chain(), correlation, *contrast, stream)
+                  : correlated_chain(model.chain(), correlation, stream);
+}
+
+/// V = θ P̂ + (1-θ) μ1ᵀ
+MatrixXd transfer_start(const BigramModel& model, double theta, const MatrixXd& source) {
+  return theta * source + (1 - theta) * stationary_value(model);
+}
+
+std::int64_t boost_cap(const BigramSetup& setup) {
+  const BoostingTheory closed(constants(setup.model), setup.rates);
+  return std::llround(3 * closed.boosting_time(kTheta)) + 1;
 }
 
 Parameter theta_parameter() {
@@ -45,49 +59,66 @@ const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d
 class Transfer : public Experiment {
  public:
   explicit Transfer(const Configuration& c)
-      : setup_(bigram_setup(c)), correlations_(c.reals("sweep.correlation")) {
-    if (setup_.lambda > 0) {
-      throw invalid_parameter("sim.l1", setup_.lambda, "l1 = 0: the matrix recursion has none");
-    }
+      : setup_(bigram_setup(c)),
+        theta_(c.real("sim.theta")),
+        trained_(c.text("sim.pretraining") == "trained"),
+        pretraining_steps_(c.integer("sim.pretraining_steps")),
+        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        correlations_(c.has("model.correlation") ? std::vector<double>{c.real("model.correlation")}
+                                                 : c.reals("sweep.correlation")) {
     if (setup_.surrogate != "none" && setup_.surrogate != "dense") {
       throw invalid_parameter("sim.surrogate", setup_.surrogate, "\"none\" or \"dense\"");
     }
+    std::optional<double> contrast;
+    if (c.has("model.source_contrast")) contrast = c.real("model.source_contrast");
+    const BigramModel& model = setup_.model;
+    List floors;
     for (const double rho : correlations_) {
-      starts_.push_back(transfer_start(setup_.model,
-                                       rho,
-                                       c.real("sim.theta"),
-                                       static_cast<std::uint64_t>(c.integer("sim.seed"))));
+      sources_.push_back(source_chain(model, rho, contrast, seed_));
+      // Hat gradients keep Vμ: ½|Vμ - μ|² stays in the loss.
+      const MatrixXd start = transfer_start(model, theta_, sources_.back().transition);
+      floors.push_back(
+          Value(0.5 * (start * model.stationary() - model.stationary()).squaredNorm()));
       if (rho <= 0) {
         setup_.warnings.push_back(
             fmt::format("correlation {} is not positive: runs end in the mirror solution", rho));
       }
+      const double signal = theta_ * rho * model.k_p() * model.smallest_weight();
+      if (rho > 0 && setup_.lambda >= signal) {
+        setup_.warnings.push_back(
+            fmt::format("l1 = {} is above theta rho K_P q_min = {:.3g} at correlation {}: the "
+                        "threshold takes the support away",
+                        setup_.lambda,
+                        signal,
+                        rho));
+      }
     }
+    setup_.diagnostics.emplace_back("loss_floor", std::move(floors));
   }
 
   TheoryResult theory(TheoryGrid) const override {
     TheoryResult result;
-    constexpr double kOfFullScale = 0.01;
-    const BigramModel& model = setup_.model;
+    const bool l1 = setup_.lambda > 0;
     for (std::size_t k = 0; k < correlations_.size(); ++k) {
-      BigramRecursion recursion(model, setup_.rates, setup_.batch, starts_[k]);
-      std::vector<Prediction> predictions;
-      for (const std::string& name : kNames) {
-        predictions.push_back(
-            bigram_prediction(name, {{"correlation", correlations_[k]}}, "samples"));
-      }
-      std::int64_t step = 0;
-      for (const std::int64_t next : setup_.steps) {
-        for (; step < next; ++step) recursion.step();
-        const BigramSignals s = recursion.signals();
-        const double values[] = {recursion.excess_loss(), s.alpha_v, s.alpha_a, s.d_a};
-        const double scales[] = {model.initial_loss() - model.bayes_loss(), 1, 1, model.k_q()};
-        for (std::size_t i = 0; i < predictions.size(); ++i) {
-          predictions[i].series.x.push_back(static_cast<double>(step) * setup_.batch);
-          predictions[i].series.y.push_back(values[i]);
-          predictions[i].finite_size.push_back(kOfFullScale * scales[i]);
+      const Eigen::MatrixXd curves =
+          l1 ? curve(L1MeanField(
+                   setup_.model, setup_.rates, setup_.batch, setup_.lambda, starts()[k]))
+             : curve(BigramRecursion(setup_.model, setup_.rates, setup_.batch, starts()[k]));
+      const BigramModel& model = setup_.model;
+      const double scales[] = {model.initial_loss() - model.bayes_loss(), 1, 1, model.k_q()};
+      constexpr double kOfFullScale = 0.01;
+      for (std::size_t i = 0; i < kNames.size(); ++i) {
+        Prediction p = bigram_prediction(kNames[i], {{"correlation", correlations_[k]}}, "samples");
+        for (std::size_t row = 0; row < setup_.steps.size(); ++row) {
+          p.series.x.push_back(static_cast<double>(setup_.steps[row]) * setup_.batch);
+          p.series.y.push_back(
+              curves(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)));
+          p.finite_size.push_back(kOfFullScale * scales[i]);
+          // With l1 the loss has ½ Var(s) |μ|² of the fluctuating column sums: drawn, not compared.
+          p.compared.push_back(!(l1 && kNames[i] == "excess_loss"));
         }
+        result.predictions.push_back(std::move(p));
       }
-      for (Prediction& p : predictions) result.predictions.push_back(std::move(p));
     }
     return result;
   }
@@ -100,20 +131,26 @@ class Transfer : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
+    const BigramAlgorithm algorithm =
+        setup_.lambda > 0 ? BigramAlgorithm::l1 : BigramAlgorithm::sgd_hat;
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      const auto trainer = make_trainer(
-          setup_, BigramAlgorithm::sgd_hat, starts_[piece.point], piece, piece.first_replicate + r);
+      const auto trainer =
+          make_trainer(setup_, algorithm, starts()[piece.point], piece, piece.first_replicate + r);
       BigramRecorder recorder(kNames, {{"correlation", correlations_[piece.point]}}, "samples");
-      for (const std::int64_t next : setup_.steps) {
-        while (trainer->steps() < next) trainer->step();
-        if (trainer->diverged()) break;
-        recorder.record(trainer->samples(), trainer->state());
-      }
+      const BigramTrainingEnd end =
+          run_stages(*trainer,
+                     {.boost = false, .lambda = setup_.lambda, .steps = setup_.steps.back()},
+                     [&](std::int64_t n) {
+                       if (std::binary_search(setup_.steps.begin(), setup_.steps.end(), n)) {
+                         recorder.record(trainer->samples(), trainer->state());
+                       }
+                       return true;
+                     });
       Outcome outcome;
       recorder.append_to(outcome);
+      outcome.status = describe(end.status);
       mark_end(outcome, *trainer);
-      if (!outcome.failed && trainer->state().alpha_v < 0) outcome.status = "mirror";
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -123,9 +160,82 @@ class Transfer : public Experiment {
   std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
+  /// kNames along the recorded steps. @shape{steps x names}
+  template <class Field>
+  Eigen::MatrixXd curve(Field field) const {
+    Eigen::MatrixXd values(static_cast<Eigen::Index>(setup_.steps.size()),
+                           static_cast<Eigen::Index>(kNames.size()));
+    std::int64_t step = 0;
+    for (std::size_t row = 0; row < setup_.steps.size(); ++row) {
+      for (; step < setup_.steps[row]; ++step) field.step();
+      const BigramSignals s = field.signals();
+      values.row(static_cast<Eigen::Index>(row)) =
+          Eigen::RowVector4d(field.excess_loss(), s.alpha_v, s.alpha_a, s.d_a);
+    }
+    return values;
+  }
+
+  /// The starts of V: of the sources' laws as they are, or as training on the sources finds them.
+  const std::vector<MatrixXd>& starts() const {
+    std::call_once(prepared_, [&] {
+      for (std::size_t k = 0; k < sources_.size(); ++k) {
+        starts_.push_back(transfer_start(
+            setup_.model, theta_, trained_ ? pretrained(k) : sources_[k].transition));
+      }
+    });
+    return starts_;
+  }
+
+  /// V̂ after training from scratch on source k, in all stages, with an attention pattern of its
+  /// own.
+  MatrixXd pretrained(std::size_t k) const {
+    const BigramModel& target = setup_.model;
+    RandomStream stream({.seed = seed_, .id = StreamId::model, .point = 3});
+    BigramSetup setup = setup_;
+    setup.model = BigramModel(sources_[k],
+                              target.context(),
+                              target.sparsity(),
+                              random_attention(target.tokens(),
+                                               target.context(),
+                                               target.sparsity(),
+                                               AttentionWeights::uniform,
+                                               stream));
+    constexpr std::uint64_t kOwnStreams = 1000000;
+    constexpr double kShrink = 0.1;  // λ = 0.1 K_P q_min, and entries cut before it sets in: 0.1/Q
+    const auto trainer = make_trainer(setup,
+                                      BigramAlgorithm::l1,
+                                      stationary_value(setup.model),
+                                      {.stream_point = kOwnStreams + k, .seed = seed_},
+                                      0);
+    const BigramTrainingEnd end =
+        run_stages(*trainer,
+                   {.theta = kTheta,
+                    .boost_cap = boost_cap(setup),
+                    .lambda = kShrink * setup.model.k_p() * setup.model.smallest_weight(),
+                    .cut = kShrink / static_cast<double>(target.sparsity()),
+                    .steps = pretraining_steps_,
+                    .measure_every = pretraining_steps_},
+                   [](std::int64_t) { return true; });
+    const RoundedBigram result = rounded(*trainer, kTheta);
+    if (end.status != BigramStatus::finished || result.failed) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("training on the source of correlation {} ended as '{}': raise "
+                              "sim.batch or change sim.seed",
+                              correlations_[k],
+                              result.failed ? "rounding failed" : describe(end.status)));
+    }
+    return result.value;
+  }
+
   BigramSetup setup_;
+  double theta_;
+  bool trained_;
+  std::int64_t pretraining_steps_;
+  std::uint64_t seed_;
   std::vector<double> correlations_;
-  std::vector<MatrixXd> starts_;
+  std::vector<BigramChain> sources_;
+  mutable std::once_flag prepared_;
+  mutable std::vector<MatrixXd> starts_;
 };
 
 std::unique_ptr<Experiment> make_transfer(Configuration& c) {
@@ -147,8 +257,8 @@ Figure transfer_figure(const Configuration&) {
                  panel("alpha_A", "signal {/:Italic α}_A", AxisScale::linear)},
       .columns = 1,
       .caption =
-          "Training from the value matrix of a correlated bigram law. Lines: mean-field "
-          "recursion with the mean of V kept as a matrix; points: SGD on sequences, mean "
+          "Training from the value matrix of a correlated bigram law. Lines: mean field "
+          "with the mean of V kept as a matrix; points: SGD on sequences, mean "
           "and standard error over runs."};
 }
 
@@ -161,7 +271,6 @@ std::vector<AgreementRule> transfer_agreement(const Configuration&) {
 
 // Complexity.
 
-constexpr double kTheta = 0.5;                     // trigger of stage 2
 constexpr int kRuns = 40;                          // in one replicate
 constexpr int kMostFailures = 2;                   // 95 % of them reach the target
 constexpr double kBatchRatio = 1.189207115002721;  // 2^(1/4): steps of the batch search
@@ -173,10 +282,12 @@ class Complexity : public Experiment {
     for (const std::int64_t context : c.integers("sweep.size")) {
       c.set("model.context", context, false);
       setups_.push_back(bigram_setup(c));
-      starts_.push_back(transfer_start(setups_.back().model,
-                                       c.real("model.correlation"),
-                                       c.real("sim.theta"),
-                                       static_cast<std::uint64_t>(c.integer("sim.seed"))));
+      const BigramModel& model = setups_.back().model;
+      const BigramChain source = source_chain(model,
+                                              c.real("model.correlation"),
+                                              {},
+                                              static_cast<std::uint64_t>(c.integer("sim.seed")));
+      starts_.push_back(transfer_start(model, c.real("sim.theta"), source.transition));
     }
     if (setups_.back().surrogate == "aggregated") {
       throw invalid_parameter("sim.surrogate", "aggregated", "dense, sparse or none: l1 is on");
@@ -275,12 +386,11 @@ class Complexity : public Experiment {
                                 std::uint64_t stream) const {
     const auto trainer =
         make_trainer(setup, setup.algorithm, transfer ? starts_[size] : setup.start, piece, stream);
-    const BoostingTheory closed(constants(setup.model), setup.rates);
     bool reached = false;
     run_stages(*trainer,
                {.boost = !transfer,
                 .theta = kTheta,
-                .boost_cap = std::llround(3 * closed.boosting_time(kTheta)) + 1,
+                .boost_cap = boost_cap(setup),
                 .lambda = setup.lambda,
                 .cut = 0.1 / static_cast<double>(setup.model.sparsity()),
                 .steps = l1_steps_,
@@ -389,6 +499,28 @@ Study bigrams_transfer() {
   std::vector<Parameter> parameters = bigram_parameters(
       {.context = 1000, .steps = {10, 20, 40, 60, 100, 150, 200, 300, 400}, .replicates = 30});
   parameters.push_back(theta_parameter());
+  parameters.push_back({.key = "model.correlation",
+                        .type = ParameterType::real,
+                        .fallback = {},
+                        .meaning = "a single correlation, in place of sweep.correlation",
+                        .range = {.low = -1, .high = 1}});
+  parameters.push_back({.key = "model.source_contrast",
+                        .type = ParameterType::real,
+                        .fallback = {},
+                        .meaning = "the source has tokens' frequencies of its own, mixed from the "
+                                   "target's and U[1, source_contrast]; default: the target's",
+                        .range = {.low = 1}});
+  parameters.push_back({.key = "sim.pretraining",
+                        .type = ParameterType::text,
+                        .fallback = Value("oracle"),
+                        .meaning = "P_source: the source's law itself (oracle), or what training "
+                                   "from scratch on the source finds (trained)",
+                        .choices = {"oracle", "trained"}});
+  parameters.push_back({.key = "sim.pretraining_steps",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{600}),
+                        .meaning = "steps with l1 on the source, after its signal has grown",
+                        .range = {.low = 1, .high = 1e9}});
   parameters.push_back({.key = "sweep.correlation",
                         .type = ParameterType::real,
                         .fallback = Value(List{0.5, 0.7, 0.9}),
@@ -401,6 +533,13 @@ Study bigrams_transfer() {
           .parameters = std::move(parameters),
           .series = bigram_series(kNames),
           .presets = {{"quick", "the defaults: N = 3, T = 1000, three correlations", {}},
+                      {"l1", "with l1 from the first step on", {{"sim.l1", 0.02}}},
+                      {"trained",
+                       "the start is trained on the source task first",
+                       {{"sim.pretraining", "trained"}}},
+                      {"shifted",
+                       "the source has other frequencies of tokens",
+                       {{"model.source_contrast", 4.0}}},
                       {"paper",
                        "N = 10, T = 5000, B = 512",
                        {{"model.tokens", 10}, {"model.context", 5000}, {"sim.batch", 512}}}},

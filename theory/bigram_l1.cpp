@@ -45,19 +45,20 @@ VectorXd frozen_noise(const BigramModel& model, const VectorXd& off_support, dou
 }
 
 /// E g³ of a sample's gradient g_t = (V δ_{x_t})·r at a position off the support, given the last
-/// token k, for V = μ1ᵀ + α_V (P - μ1ᵀ).
+/// token k.
 ///
-/// For ξ = V δ_n the residual along ξ is ξ·r = Σ_t a_t f(x_t) + s ξ·μ - ξ_y, f(x) = ξ·V δ_x. The
+/// For ξ = V δ_n the residual along ξ is ξ·r = Σ_t a_t f(x_t) + s ξ·Vμ - ξ_y, f(x) = ξ·V δ_x. The
 /// next token follows position j with probability q_j; all other positions are independent of it,
 /// with mean 0, variance (n_k - a_j²) E f² and third moment Σ_{i≠j} a_i³ E f³.
 double noise_third_moment(const BigramModel& model,
-                          double alpha_v,
+                          const MatrixXd& value,
                           Index k,
                           const std::vector<double>& support,
                           double sum,
                           double norm2) {
   const VectorXd& mu = model.stationary();
-  const MatrixXd centred = alpha_v * (model.transition().colwise() - mu);  // columns V δ_n
+  const VectorXd v = value * mu;
+  const MatrixXd centred = value.colwise() - v;  // columns V δ_n
   const std::vector<double>& weights = model.attention()[static_cast<std::size_t>(k)].weights;
   double cubes = 0;
   for (const double a : support) cubes += a * a * a;
@@ -67,7 +68,7 @@ double noise_third_moment(const BigramModel& model,
     const VectorXd f = centred.transpose() * xi;
     const double f2 = mu.dot(f.cwiseAbs2());
     const double f3 = mu.dot(f.array().cube().matrix());
-    const double shift = sum * xi.dot(mu);
+    const double shift = sum * xi.dot(v);
     // Moments of ξ_y given the token at position j.
     const VectorXd y1 = model.transition().transpose() * xi;
     const VectorXd y2 = model.transition().transpose() * xi.cwiseAbs2();
@@ -254,15 +255,37 @@ L1MeanField::L1MeanField(const BigramModel& model,
                          const BigramRates& rates,
                          double batch,
                          double lambda,
+                         const MatrixXd& value)
+    : L1MeanField(model, rates, batch, lambda, value, {}, 0) {}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const BigramSignals& start,
+                         double threshold)
+    : L1MeanField(model,
+                  rates,
+                  batch,
+                  lambda,
+                  (start.alpha_v * (model.transition().colwise() - model.stationary())).colwise() +
+                      model.stationary(),
+                  start,
+                  threshold) {}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const MatrixXd& value,
                          const BigramSignals& start,
                          double threshold)
     : model_(&model),
       rates_(rates),
       batch_(batch),
       lambda_(lambda),
-      alpha_v_(start.alpha_v),
+      value_(value),
       noise_v_(start.d_v),
-      psp_(model.transition() * model.covariance() * model.transition().transpose()),
       shape_v_(model.covariance() / model.covariance().trace()) {
   // The grid must resolve the noise the chain will have once V has grown to P.
   const double t = static_cast<double>(model.context());
@@ -301,10 +324,24 @@ AttentionSums L1MeanField::sums() const {
   return sums;
 }
 
-double L1MeanField::k_v() const { return alpha_v_ * alpha_v_ * model_->k_p() + noise_v_; }
+double L1MeanField::k_v() const {
+  return (value_ * model_->covariance() * value_.transpose()).trace() + noise_v_;
+}
+
+double L1MeanField::k_vp() const {
+  return (value_ * model_->covariance() * model_->transition().transpose()).trace();
+}
+
+double L1MeanField::alpha_v() const { return k_vp() / model_->k_p(); }
+
+BigramSignals L1MeanField::signals() const {
+  const BigramState s = bigram_state(*model_, value_, sums());
+  return {.alpha_v = s.alpha_v, .alpha_a = s.alpha_a, .d_v = s.d_v + noise_v_, .d_a = s.d_a};
+}
 
 double L1MeanField::distance_v2() const {
-  return (1 - alpha_v_) * (1 - alpha_v_) * model_->k_p() + noise_v_;
+  const VectorXd& mu = model_->stationary();
+  return k_v() - 2 * k_vp() + model_->k_p() + (value_ * mu - mu).squaredNorm();
 }
 
 double L1MeanField::distance_a2() const {
@@ -315,9 +352,9 @@ double L1MeanField::distance_a2() const {
 double L1MeanField::excess_loss() const {
   const VectorXd& mu = model_->stationary();
   const AttentionSums a = sums();
-  const VectorXd mismatch = (a.sum.array() - 1).square() * mu.squaredNorm();
-  return 0.5 * mu.dot(mismatch + k_v() * a.norm2 - 2 * alpha_v_ * model_->k_p() * a.overlap +
-                      model_->k_p() * model_->attention_norm2());
+  const MatrixXd mismatch = (value_ * mu * a.sum.transpose()).colwise() - mu;  // s_k Vμ - μ
+  return 0.5 * mu.dot(mismatch.colwise().squaredNorm().transpose() + k_v() * a.norm2 -
+                      2 * k_vp() * a.overlap + model_->k_p() * model_->attention_norm2());
 }
 
 double L1MeanField::zero_fraction() const {
@@ -332,13 +369,17 @@ void L1MeanField::step() {
   const double nbar = mu.dot(a.norm2);
   const double obar = mu.dot(a.overlap);
   const double kv = k_v();
-  const double kvp = alpha_v_ * model_->k_p();
-  const MatrixXd s_v = alpha_v_ * alpha_v_ * psp_ + noise_v_ * shape_v_;
+  const double kvp = k_vp();
+  const VectorXd v = value_ * mu;
+  const MatrixXd vs = value_ * model_->covariance();
+  const MatrixXd c = vs * model_->transition().transpose();
+  const MatrixXd s_v = vs * value_.transpose() + noise_v_ * shape_v_;
   const double eta = rates_.attention;
   MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
   for (Index k = 0; k < mu.size(); ++k) {
-    const MatrixXd r = std::pow(a.sum[k] - 1, 2) * mu * mu.transpose() + model_->covariance() +
-                       a.norm2[k] * s_v - 2 * a.overlap[k] * alpha_v_ * psp_;
+    const VectorXd m = a.sum[k] * v - mu;
+    const MatrixXd r = m * m.transpose() + model_->covariance() + a.norm2[k] * s_v -
+                       a.overlap[k] * (c + c.transpose());
     r_v += mu[k] * a.norm2[k] * r;
     const double noise = eta * std::sqrt(s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
     Column& column = columns_[static_cast<std::size_t>(k)];
@@ -351,7 +392,7 @@ void L1MeanField::step() {
     column.support_variance = keep * keep * column.support_variance + noise * noise;
     const double third =
         -std::pow(eta, 3) / std::pow(mu[k] * batch_, 2) *
-        noise_third_moment(*model_, alpha_v_, k, column.support, a.sum[k], a.norm2[k]);
+        noise_third_moment(*model_, value_, k, column.support, a.sum[k], a.norm2[k]);
     column.off.step({.contraction = keep,
                      .drift = drift,
                      .noise = noise,
@@ -359,7 +400,11 @@ void L1MeanField::step() {
                      .shrink = eta * lambda_});
   }
   const double keep_v = 1 - rates_.value * nbar;
-  alpha_v_ += rates_.value * (obar - nbar * alpha_v_);
+  // The population's hat gradient (I - 11ᵀ/N) (n̄V - ōP) (I - μ1ᵀ).
+  const MatrixXd gradient = nbar * value_ - obar * model_->transition();
+  MatrixXd update = gradient.colwise() - gradient * mu;
+  update.rowwise() -= update.colwise().mean().eval();
+  value_ -= rates_.value * update;
   noise_v_ = keep_v * keep_v * noise_v_ + rates_.value * rates_.value *
                                               static_cast<double>(mu.size() - 1) * r_v.trace() /
                                               batch_;

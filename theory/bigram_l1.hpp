@@ -81,8 +81,8 @@ L1Floor l1_floor_chain(const BigramModel& model, double eta_a, double lambda, do
 /// (uniform weights, T large): η_V η_A λ/(η_A K_P α_V² + η_V/(Q α_V²)).
 double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v);
 
-/// @brief Mean-field dynamics of training with l1: α_V and its noise, mean and variance of the
-/// support entries, and the chain's law off the support.
+/// @brief Mean-field dynamics of training with l1: mean of V and its noise, mean and variance of
+/// the support entries, and the chain's law off the support.
 class L1MeanField {
  public:
   /// @brief Takes over where the signals of a recursion without l1 stand, after zeroing entries
@@ -93,11 +93,20 @@ class L1MeanField {
               double lambda,
               const BigramSignals& start,
               double threshold);
+  /// @brief l1 from the first step on: uniform A and this V, whose Vμ need not be μ.
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const Eigen::MatrixXd& value);
 
   void step();
 
   double k_v() const;
-  double alpha_v() const { return alpha_v_; }
+  double k_vp() const;
+  double alpha_v() const;
+  /// @brief Of the means; d_V and d_A count the noise.
+  BigramSignals signals() const;
   double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
   double distance_v2() const;
   double distance_a2() const;
@@ -110,16 +119,22 @@ class L1MeanField {
     double support_variance = 0;  ///< of each
     SoftThresholdChain off;       ///< law of an entry off the support
   };
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const Eigen::MatrixXd& value,
+              const BigramSignals& start,
+              double threshold);
   AttentionSums sums() const;
 
   const BigramModel* model_;
   BigramRates rates_;
   double batch_;
   double lambda_;
-  double alpha_v_;
+  Eigen::MatrixXd value_;  ///< mean of V
   double noise_v_;
   std::vector<Column> columns_;
-  Eigen::MatrixXd psp_;      ///< P Σ Pᵀ
   Eigen::MatrixXd shape_v_;  ///< shape of V's noise
 };
 
