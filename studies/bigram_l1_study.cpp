@@ -10,6 +10,7 @@
 #include <map>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/bigram_active.hpp"
 #include "attica/sim/bigram_training.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
@@ -74,7 +75,7 @@ Outcome staged_run(const BigramSetup& setup,
                    const Piece& piece,
                    std::uint64_t replicate,
                    const Record& record,
-                   double& final_error) {
+                   RoundedBigram& result) {
   const auto trainer = make_trainer(
       setup, l1 ? setup.algorithm : BigramAlgorithm::sgd_hat, setup.start, piece, replicate);
   const BigramTrainingEnd end =
@@ -93,8 +94,7 @@ Outcome staged_run(const BigramSetup& setup,
   Outcome outcome;
   outcome.status = describe(end.status);
   if (end.status == BigramStatus::diverged) mark_end(outcome, *trainer);
-  const RoundedBigram result = rounded(*trainer, 0.5);
-  final_error = rounded_error(setup.model, result);
+  result = rounded(*trainer, kTheta);
   return outcome;
 }
 
@@ -126,7 +126,9 @@ ClaimResult missing(const std::string& name, const std::string& statement) {
 class Regularisation : public Experiment {
  public:
   explicit Regularisation(const Configuration& c)
-      : setup_(bigram_setup(c)), algorithms_(algorithms(c)) {
+      : setup_(bigram_setup(c)),
+        refit_steps_(c.integer("sim.refit_steps")),
+        algorithms_(algorithms(c)) {
     if (setup_.lambda <= 0) throw invalid_parameter("sim.l1", setup_.lambda, "l1 > 0");
   }
 
@@ -148,7 +150,6 @@ class Regularisation : public Experiment {
           p.series.y.push_back(values[k].at(name));
           p.compared.push_back(p.series.x[k] >= aligned && !open);
           // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
-          // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
           p.finite_size.push_back(name == "distance_V" ? 0.5 * values[k].at("noise_V") : 0);
         }
         result.predictions.push_back(std::move(p));
@@ -168,18 +169,33 @@ class Regularisation : public Experiment {
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       BigramRecorder recorder(kNames, point);
-      double error = 0;
+      RoundedBigram result;
       Outcome outcome = staged_run(
           setup_,
           l1,
           piece,
           piece.first_replicate + r,
           [&](double n, const BigramState& s) { recorder.record(n, s); },
-          error);
+          result);
       if (outcome.status == "finished") {
         recorder.append_to(outcome);
-        if (std::isfinite(error)) {
-          outcome.series.push_back({"rounded_error", point, "none", {0}, {error}});
+        if (!result.failed) {
+          outcome.series.push_back(
+              {"rounded_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
+          if (refit_steps_ > 0) {
+            RandomStream stream({.seed = piece.seed,
+                                 .id = StreamId::minibatch,
+                                 .point = piece.stream_point + kRefitStreams,
+                                 .replicate = piece.first_replicate + r});
+            result.value = refit_value(setup_.model,
+                                       result,
+                                       setup_.rates.value,
+                                       std::llround(setup_.batch),
+                                       refit_steps_,
+                                       stream);
+            outcome.series.push_back(
+                {"refit_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
+          }
         } else {
           outcome.status = "rounding failed";
         }
@@ -193,7 +209,10 @@ class Regularisation : public Experiment {
   std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
+  static constexpr std::uint64_t kRefitStreams = 1000000;
+
   BigramSetup setup_;
+  std::int64_t refit_steps_;
   std::array<std::string, 2> algorithms_;
 };
 
@@ -294,14 +313,14 @@ class Vocabulary : public Experiment {
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       double last = 0;
-      double error = 0;
+      RoundedBigram result;
       Outcome outcome = staged_run(
           setup,
           l1,
           piece,
           piece.first_replicate + r,
           [&](double, const BigramState& s) { last = s.distance_a2; },
-          error);
+          result);
       if (outcome.status == "finished") {
         outcome.series.push_back({"distance_A",
                                   {{"algorithm", algorithms_[l1 ? 1 : 0]}},
@@ -368,15 +387,23 @@ Study bigrams_regularisation() {
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back(
       {"rounded_error", "max(|V-P|^2/K_P, |A-Q|^2/K_Q)", "error after rounding and normalisation"});
+  series.push_back({"refit_error", "", "the same after V has been refitted, refit_steps > 0"});
+  std::vector<Parameter> parameters =
+      bigram_parameters({.l1 = kLambda,
+                         .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
+                         .replicates = 120,
+                         .algorithms = {"l1", "l1_sum1"}});
+  parameters.push_back({.key = "sim.refit_steps",
+                        .type = ParameterType::integer,
+                        .fallback = Value(std::int64_t{400}),
+                        .meaning = "steps that refit V after rounding, A being frozen; 0: none",
+                        .range = {.low = 0, .high = 1e9}});
   return {.name = "bigrams-regularisation",
           .question = "What does an l1 penalty on attention buy once the signal has grown?",
           .neglects =
               "run-to-run differences at the end of boosting, fluctuations of column sums, "
               "covariance of V's noise beyond leading order",
-          .parameters = bigram_parameters({.l1 = kLambda,
-                                           .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
-                                           .replicates = 120,
-                                           .algorithms = {"l1", "l1_sum1"}}),
+          .parameters = std::move(parameters),
           .series = std::move(series),
           .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2, B = 64", {}},
                       {"paper",

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <mutex>
+#include <optional>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/bigram_training.hpp"
@@ -148,8 +151,8 @@ class Transfer : public Experiment {
                        return true;
                      });
       Outcome outcome;
-      recorder.append_to(outcome);
       outcome.status = describe(end.status);
+      if (end.status == BigramStatus::finished) recorder.append_to(outcome);
       mark_end(outcome, *trainer);
       outcomes.push_back(std::move(outcome));
     }
@@ -459,6 +462,32 @@ std::vector<ExponentClaim> complexity_exponents(const Configuration&) {
            .cap_series = "samples_cap"}};
 }
 
+/// Transfer needs at most a third of the samples at every T of 2000 or more.
+ClaimResult gain_claim(const Observed& observed) {
+  constexpr double kGain = 3;
+  constexpr double kLong = 2000;
+  std::map<double, std::map<std::string, double>> samples;  // by T and mode: medians
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != "samples_to_error") continue;
+    for (std::size_t i = 0; i < curve.mean.x.size(); ++i) {
+      samples[curve.mean.x[i]][std::get<std::string>(curve.mean.point.front().second)] =
+          median(curve.values[i]);
+    }
+  }
+  ClaimResult claim{"gain",
+                    fmt::format("scratch takes {} times the samples at T >= {}", kGain, kLong),
+                    Verdict::inconclusive,
+                    "no such T has both"};
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [context, by_mode] : samples) {
+    if (context < kLong || by_mode.size() < 2) continue;
+    least = std::min(least, by_mode.at("scratch") / by_mode.at("transfer"));
+    claim.verdict = least >= kGain ? Verdict::agree : Verdict::disagree;
+    claim.detail = fmt::format("at least {:.3g} times", least);
+  }
+  return claim;
+}
+
 std::vector<ClaimResult> complexity_claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> claims;
   std::vector<ExponentFit> fits;
@@ -490,6 +519,7 @@ std::vector<ClaimResult> complexity_claims(const Configuration& c, const Observe
        fitted
            ? fmt::format("{:.3f} against {:.3f}", fits[0].interval95.low, fits[1].interval95.high)
            : "not fitted"});
+  claims.push_back(gain_claim(observed));
   return claims;
 }
 
@@ -533,7 +563,9 @@ Study bigrams_transfer() {
           .parameters = std::move(parameters),
           .series = bigram_series(kNames),
           .presets = {{"quick", "the defaults: N = 3, T = 1000, three correlations", {}},
-                      {"l1", "with l1 from the first step on", {{"sim.l1", 0.02}}},
+                      {"l1",
+                       "with l1 from the first step on",
+                       {{"sim.l1", 0.02}, {"sim.replicates", 60}}},
                       {"trained",
                        "the start is trained on the source task first",
                        {{"sim.pretraining", "trained"}}},

@@ -64,3 +64,32 @@ TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]
   CHECK_THAT(warnings({{"sim.eta", 5.0}}), Contains("stability limit"));
   CHECK_THAT(warnings({{"sim.batch", 8}}), Contains("snr"));
 }
+
+TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[studies][bigrams]") {
+  const auto outcomes = [](const Study& study, const Table& overrides) {
+    Configuration c = configured(study, overrides);
+    return study.make(c)->simulate({.point = 1, .stream_point = 1, .replicates = 1, .seed = 1});
+  };
+  // λ far above the signal: all of A is thresholded away.
+  const auto collapsed = outcomes(
+      bigrams_regularisation(),
+      {{"model.context", 100}, {"sim.l1", 5.0}, {"sim.batch", 256}, {"sim.steps", List{0, 40}}});
+  CHECK(collapsed.front().status == "collapsed");
+  CHECK(collapsed.front().series.empty());
+  // A rate far above the stability limit.
+  const auto diverged = outcomes(bigrams_transfer(),
+                                 {{"model.context", 100},
+                                  {"sim.eta", 20.0},
+                                  {"sim.batch", 4},
+                                  {"sim.steps", List{0, 200}}});
+  CHECK(diverged.front().status == "diverged");
+  CHECK(diverged.front().failed);
+  // A negative correlation ends in the mirror solution.
+  const auto mirror = outcomes(bigrams_transfer(),
+                               {{"model.context", 100},
+                                {"sim.batch", 256},
+                                {"sweep.correlation", List{0.5, -0.3}},
+                                {"sim.steps", List{0, 100}}});
+  CHECK(mirror.front().status == "mirror");
+  CHECK(mirror.front().series.empty());
+}
