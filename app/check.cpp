@@ -266,6 +266,15 @@ CheckRecord check(const CheckInput& input) {
   if (comparison.not_compared > 0)
     summary +=
         fmt::format(", {} recorded but outside what the theory claims", comparison.not_compared);
+  // How replicates ended, where some are not part of the means.
+  std::string ends;
+  bool all_well = true;
+  const Json statuses = input.diagnostics.value("statuses", Json::object());
+  for (const auto& [word, count] : statuses.items()) {
+    all_well = all_well && (word == "finished" || word == "converged");
+    ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count.dump(), word);
+  }
+  if (!all_well) summary += fmt::format("; replicates: {}", ends);
   if (failed) summary += "; some replicates or theory points FAILED numerically";
   if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
   if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";

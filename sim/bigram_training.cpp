@@ -6,8 +6,8 @@ namespace attica {
 
 std::string describe(BigramStatus status) {
   switch (status) {
-    case BigramStatus::finished:
-      return "finished";
+    case BigramStatus::converged:
+      return "converged";
     case BigramStatus::boosting:
       return "boosting";
     case BigramStatus::mirror:
@@ -16,8 +16,21 @@ std::string describe(BigramStatus status) {
       return "collapsed";
     case BigramStatus::diverged:
       return "diverged";
+    case BigramStatus::failed:
+      return "failed";
   }
   return "";
+}
+
+BigramStatus status_of(const BigramTrainer& trainer) {
+  constexpr double kCollapsed = 1e-3;
+  if (trainer.diverged()) return BigramStatus::diverged;
+  const BigramState now = trainer.state();
+  if (trainer.l1() > 0 &&
+      (trainer.sums().norm2.minCoeff() == 0 || now.k_v < kCollapsed * trainer.model().k_p())) {
+    return BigramStatus::collapsed;
+  }
+  return now.alpha_v < 0 ? BigramStatus::mirror : BigramStatus::converged;
 }
 
 BigramTrainingEnd run_stages(BigramTrainer& trainer,
@@ -25,8 +38,7 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
                              const std::function<bool(std::int64_t)>& observe) {
   require(stages.theta > 0 && stages.theta <= 1, "theta", stages.theta, "0 < theta <= 1");
   require(stages.lambda >= 0, "l1", stages.lambda, "l1 >= 0");
-  constexpr double kCollapsed = 1e-3;
-  constexpr std::int64_t kCheckEvery = 16;  // steps between looks at divergence
+  constexpr std::int64_t kCheckEvery = 16;  // steps between looks at how the run stands
   const double k_p = trainer.model().k_p();
   BigramTrainingEnd end;
   const auto ended = [&](BigramStatus status) {
@@ -43,7 +55,9 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
       if (now.alpha_v < 0) return ended(BigramStatus::mirror);
       break;
     }
-    if (trainer.steps() - first >= stages.boost_cap) return ended(BigramStatus::boosting);
+    if (trainer.steps() - first >= stages.boost_cap) {
+      return ended(trainer.diverged() ? BigramStatus::diverged : BigramStatus::boosting);
+    }
     trainer.step();
   }
   end.boost_steps = trainer.steps() - first;
@@ -51,16 +65,14 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
   if (stages.cut > 0) trainer.threshold(stages.cut);
   trainer.set_l1(stages.lambda);
   for (std::int64_t n = 0; n <= stages.steps; ++n) {
-    if (n % kCheckEvery == 0) {
-      if (trainer.diverged()) return ended(BigramStatus::diverged);
-      const bool emptied = n > 0 && trainer.sums().norm2.minCoeff() == 0;
-      if (emptied || trainer.state().k_v < kCollapsed * k_p) return ended(BigramStatus::collapsed);
+    if (n > 0 && n % kCheckEvery == 0) {
+      const BigramStatus now = status_of(trainer);
+      if (now == BigramStatus::diverged || now == BigramStatus::collapsed) return ended(now);
     }
     if (n % stages.measure_every == 0 && !observe(n)) break;
     if (n < stages.steps) trainer.step();
   }
-  if (trainer.diverged()) return ended(BigramStatus::diverged);
-  return ended(trainer.state().alpha_v < 0 ? BigramStatus::mirror : BigramStatus::finished);
+  return ended(status_of(trainer));
 }
 
 }  // namespace attica

@@ -22,23 +22,27 @@ struct BigramStages {
 
 /// How a run ended: a word for the record.
 enum class BigramStatus {
-  finished,
+  converged,  ///< all steps made, and none of the following
   boosting,   ///< the signal never reached the trigger
   mirror,     ///< the signal grew with the wrong sign
   collapsed,  ///< l1 removed the signal: a column of A is 0, or K_V < 1e-3 K_P
   diverged,
+  failed,  ///< rounding found a column without a positive entry
 };
 std::string describe(BigramStatus status);
 
+/// @brief How the run stands: diverged, collapsed (with l1 alone), mirror or converged.
+BigramStatus status_of(const BigramTrainer& trainer);
+
 struct BigramTrainingEnd {
-  BigramStatus status = BigramStatus::finished;
+  BigramStatus status = BigramStatus::converged;
   std::int64_t boost_steps = 0;
   std::int64_t steps = 0;  ///< in all
 };
 
 /// @brief Runs the stages on a trainer.
 /// @param observe called with the number of stage-2 steps made, at 0 and every measure_every;
-/// returns false to stop (the status is then `finished`)
+/// returns false to stop
 BigramTrainingEnd run_stages(BigramTrainer& trainer,
                              const BigramStages& stages,
                              const std::function<bool(std::int64_t)>& observe);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "attica/core/error.hpp"
@@ -147,8 +148,32 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
   return all;
 }
 
+namespace {
+
+constexpr double kMemoryLimit = 2e9;
+
+Error too_large(const BigramModel& model, double memory, const std::string& instead) {
+  return invalid_parameter("model.context",
+                           static_cast<double>(model.context()),
+                           fmt::format("A of at most {:.0f} MB (this one: {:.0f} MB){}",
+                                       kMemoryLimit / 1e6,
+                                       memory / 1e6,
+                                       instead));
+}
+
+}  // namespace
+
 BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   const Index tokens = c.integer("model.tokens");
+  constexpr double kMatrices = 8;  // N x N at a time, in double precision
+  const double bytes = kMatrices * 8 * static_cast<double>(tokens) * static_cast<double>(tokens);
+  if (bytes > kMemoryLimit) {
+    throw invalid_parameter("model.tokens",
+                            static_cast<double>(tokens),
+                            fmt::format("matrices of at most {:.0f} MB in all (these: {:.0f} MB)",
+                                        kMemoryLimit / 1e6,
+                                        bytes / 1e6));
+  }
   const std::string& kind = c.text("model.instance");
   if (kind == "circulant") return circulant_chain(tokens, c.real("model.p_diagonal"));
   if (kind == "sinkhorn") {
@@ -165,7 +190,33 @@ BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   return text.chain;
 }
 
-BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
+bool has_signal(const BigramModel& model) {
+  constexpr double kRounding = 1e-12;
+  return model.has_signal() && model.k_q() > kRounding;
+}
+
+void require_signal(const BigramModel& model) {
+  if (!model.has_signal()) {
+    throw invalid_parameter("model.instance",
+                            fmt::format("law with K_P = {:.3g}", model.k_p()),
+                            "columns of P that differ: without signal there is no theory");
+  }
+  if (!has_signal(model)) {
+    throw invalid_parameter("model.sparsity",
+                            static_cast<double>(model.sparsity()),
+                            fmt::format("weights that are not all 1/T (K_Q = {:.3g}): without "
+                                        "signal there is no theory",
+                                        model.k_q()));
+  }
+}
+
+void require_entries(const BigramModel& model, double bytes) {
+  const double memory =
+      bytes * static_cast<double>(model.tokens()) * static_cast<double>(model.context());
+  if (memory > kMemoryLimit) throw too_large(model, memory, "");
+}
+
+BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning, NoSignal no_signal) {
   Table diagnostics;
   const BigramChain chain = configured_chain(c, diagnostics);
   const Index context = c.integer("model.context");
@@ -208,10 +259,10 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
                             setup.surrogate,
                             "\"none\" with this sim.algorithm: surrogates take hat gradients");
   }
-  if (!model.has_signal()) {
-    throw invalid_parameter("model.instance",
-                            fmt::format("law with K_P = {:.3g}", model.k_p()),
-                            "columns of P that differ: without signal there is no theory");
+  if (no_signal == NoSignal::refuse) require_signal(model);
+  if (!has_signal(model)) {
+    setup.warnings.push_back(fmt::format(
+        "K_P = {:.3g}, K_Q = {:.3g}: without signal there is no theory", model.k_p(), model.k_q()));
   }
   constexpr double kManyPositions = 10;
   if (static_cast<double>(context) <
@@ -221,7 +272,9 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
                                          context,
                                          10 * model.tokens() * sparsity));
   }
-  const double limit = attention_rate_limit(model, model.transition(), setup.batch);
+  const double limit = model.has_signal()
+                           ? attention_rate_limit(model, model.transition(), setup.batch)
+                           : std::numeric_limits<double>::infinity();
   if (limit_warning == LimitWarning::yes && setup.rates.attention > limit) {
     setup.warnings.push_back(
         fmt::format("eta_A = {} is above the stability limit {:.3g} at V = P, B = {}: expect "
@@ -233,15 +286,9 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
   if (setup.lambda > 0 && setup.surrogate == "aggregated") {
     throw invalid_parameter("sim.surrogate", "aggregated", "dense or sparse where l1 > 0");
   }
-  constexpr double kMemoryLimit = 2e9;
   const double memory = DenseSurrogate::memory(model.tokens(), context);
   if (setup.surrogate != "aggregated" && setup.surrogate != "sparse" && memory > kMemoryLimit) {
-    throw invalid_parameter("model.context",
-                            static_cast<double>(context),
-                            fmt::format("A of at most {:.0f} MB (this one: {:.0f} MB), or "
-                                        "sim.surrogate = \"aggregated\" (\"sparse\" with l1)",
-                                        kMemoryLimit / 1e6,
-                                        memory / 1e6));
+    throw too_large(model, memory, ", or sim.surrogate = \"aggregated\" (\"sparse\" with l1)");
   }
   for (const auto& [key, value] : c.entries()) {
     if (key == "sim.steps") setup.steps = c.integers("sim.steps");
@@ -249,8 +296,10 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning) {
   std::sort(setup.steps.begin(), setup.steps.end());
   setup.diagnostics.emplace_back("K_P", model.k_p());
   setup.diagnostics.emplace_back("K_Q", model.k_q());
-  setup.diagnostics.emplace_back("kappa_V", model.kappa_v());
-  setup.diagnostics.emplace_back("eta_A_limit", limit);
+  if (model.has_signal()) {
+    setup.diagnostics.emplace_back("kappa_V", model.kappa_v());
+    setup.diagnostics.emplace_back("eta_A_limit", limit);
+  }
   return setup;
 }
 
@@ -362,9 +411,10 @@ Source bigram_source(const std::string& used) {
           used};
 }
 
-void mark_end(Outcome& outcome, const BigramTrainer& trainer) {
-  if (!trainer.diverged()) return;
-  outcome.status = "diverged";
+void record_end(Outcome& outcome, BigramStatus status, const BigramTrainer& trainer) {
+  outcome.status = describe(status);
+  if (status != BigramStatus::converged) outcome.series.clear();
+  if (status != BigramStatus::diverged) return;
   outcome.failed = true;
   outcome.message = fmt::format("diverged at step {}", trainer.steps());
 }

@@ -11,6 +11,7 @@
 #include "attica/core/bigram_instances.hpp"
 #include "attica/sim/bigram_sgd.hpp"
 #include "attica/sim/bigram_surrogate.hpp"
+#include "attica/sim/bigram_training.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/theory/bigram_flow.hpp"
 
@@ -53,12 +54,25 @@ struct BigramSetup {
   BigramStepSizes sizes() const { return {rates.value, rates.attention, batch}; }
 };
 
+/// @throws Error of kind input naming model.context where A, with so many bytes per entry, is
+/// larger than 2 GB
+void require_entries(const BigramModel& model, double bytes);
+
 /// Whether to warn where eta_A is above the stability limit at V = P with this batch.
 enum class LimitWarning { yes, no };
 
+/// @brief Whether K_P and K_Q are above 0 (beyond rounding): there is something to learn.
+bool has_signal(const BigramModel& model);
+/// @throws Error of kind input naming what to change, without a signal
+void require_signal(const BigramModel& model);
+
+/// What to do with laws without a signal (K_P or K_Q is 0): there is no theory of them.
+enum class NoSignal { refuse, warn };
+
 /// @throws Error of kind input naming the parameter
 BigramSetup bigram_setup(const Configuration& configuration,
-                         LimitWarning limit_warning = LimitWarning::yes);
+                         LimitWarning limit_warning = LimitWarning::yes,
+                         NoSignal no_signal = NoSignal::refuse);
 
 /// @brief The chain of the [model] section alone.
 BigramChain configured_chain(const Configuration& configuration, Table& diagnostics);
@@ -98,7 +112,8 @@ std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last,
 /// @brief The paper that poses the problem, and what is used of it.
 Source bigram_source(const std::string& used);
 
-/// @brief Adds one run's end to an outcome: status, and failure where it diverged.
-void mark_end(Outcome& outcome, const BigramTrainer& trainer);
+/// @brief Says how the run of an outcome ended. Only converged runs keep their series: the others
+/// are counted, not averaged. Divergence is a failure.
+void record_end(Outcome& outcome, BigramStatus status, const BigramTrainer& trainer);
 
 }  // namespace attica

@@ -34,7 +34,10 @@ class Flow : public Experiment {
       : setup_(bigram_setup(c)),
         constants_(constants(setup_.model)),
         closed_(constants_, setup_.rates),
-        mismatch2_(setup_.mismatch().squaredNorm()) {}
+        mismatch2_(setup_.mismatch().squaredNorm()) {
+    constexpr double kBytes = 100;  // stages of the integrator in double precision
+    require_entries(setup_.model, kBytes);
+  }
 
   TheoryResult theory(TheoryGrid) const override {
     const std::vector<double> times = as_reals(setup_.steps);

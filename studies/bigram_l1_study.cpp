@@ -11,7 +11,6 @@
 
 #include "attica/core/error.hpp"
 #include "attica/sim/bigram_active.hpp"
-#include "attica/sim/bigram_training.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
 #include "attica/theory/bigram_l1.hpp"
@@ -68,7 +67,10 @@ std::vector<std::map<std::string, double>> mean_field(const BigramSetup& setup, 
   return values;
 }
 
-/// One staged run; calls record(state) at every recorded step of stage 2.
+const std::string kConverged = describe(BigramStatus::converged);
+
+/// One staged run; calls record(state) at every recorded step of stage 2. A converged one leaves
+/// its rounded solution in `result`.
 template <class Record>
 Outcome staged_run(const BigramSetup& setup,
                    bool l1,
@@ -91,10 +93,13 @@ Outcome staged_run(const BigramSetup& setup,
                    }
                    return true;
                  });
+  BigramStatus status = end.status;
+  if (status == BigramStatus::converged) {
+    result = rounded(*trainer, kTheta);
+    if (result.failed) status = BigramStatus::failed;
+  }
   Outcome outcome;
-  outcome.status = describe(end.status);
-  if (end.status == BigramStatus::diverged) mark_end(outcome, *trainer);
-  result = rounded(*trainer, kTheta);
+  record_end(outcome, status, *trainer);
   return outcome;
 }
 
@@ -177,27 +182,23 @@ class Regularisation : public Experiment {
           piece.first_replicate + r,
           [&](double n, const BigramState& s) { recorder.record(n, s); },
           result);
-      if (outcome.status == "finished") {
+      if (outcome.status == kConverged) {
         recorder.append_to(outcome);
-        if (!result.failed) {
+        outcome.series.push_back(
+            {"rounded_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
+        if (refit_steps_ > 0) {
+          RandomStream stream({.seed = piece.seed,
+                               .id = StreamId::minibatch,
+                               .point = piece.stream_point + kRefitStreams,
+                               .replicate = piece.first_replicate + r});
+          result.value = refit_value(setup_.model,
+                                     result,
+                                     setup_.rates.value,
+                                     std::llround(setup_.batch),
+                                     refit_steps_,
+                                     stream);
           outcome.series.push_back(
-              {"rounded_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
-          if (refit_steps_ > 0) {
-            RandomStream stream({.seed = piece.seed,
-                                 .id = StreamId::minibatch,
-                                 .point = piece.stream_point + kRefitStreams,
-                                 .replicate = piece.first_replicate + r});
-            result.value = refit_value(setup_.model,
-                                       result,
-                                       setup_.rates.value,
-                                       std::llround(setup_.batch),
-                                       refit_steps_,
-                                       stream);
-            outcome.series.push_back(
-                {"refit_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
-          }
-        } else {
-          outcome.status = "rounding failed";
+              {"refit_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
         }
       }
       outcomes.push_back(std::move(outcome));
@@ -321,7 +322,7 @@ class Vocabulary : public Experiment {
           piece.first_replicate + r,
           [&](double, const BigramState& s) { last = s.distance_a2; },
           result);
-      if (outcome.status == "finished") {
+      if (outcome.status == kConverged) {
         outcome.series.push_back({"distance_A",
                                   {{"algorithm", algorithms_[l1 ? 1 : 0]}},
                                   "tokens",

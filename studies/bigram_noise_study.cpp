@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/bigram_common.hpp"
@@ -16,6 +17,9 @@
 
 namespace attica {
 namespace {
+
+/// Bytes per entry of A: float, and double for the start.
+constexpr double kFrozenBytes = 12;
 
 /// A run with V = P throughout and A = Q at the start.
 BigramSgd<float> frozen_run(const BigramSetup& setup,
@@ -50,6 +54,16 @@ class Floor : public Experiment {
  public:
   explicit Floor(const Configuration& c) : setup_(bigram_setup(c)), lambdas_(c.reals("sweep.l1")) {
     require_real(c);
+    require_entries(setup_.model, kFrozenBytes);
+    const double limit =
+        attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
+    if (setup_.rates.attention >= limit) {
+      throw invalid_parameter(c.has("sim.eta_A") ? "sim.eta_A" : "sim.eta",
+                              setup_.rates.attention,
+                              fmt::format("a rate below the stability limit {:.3g}: above it there "
+                                          "is no floor",
+                                          limit));
+    }
     std::sort(lambdas_.begin(), lambdas_.end());
     // Ten relaxation times to forget the start, ten more to average over.
     relaxation_ = std::llround(10 / (setup_.rates.attention * setup_.model.k_p()));
@@ -109,7 +123,7 @@ class Floor : public Experiment {
       }
       Outcome outcome{.series = {{"distance_A", {}, "l1", {lambda}, {distance / count}},
                                  {"zero_fraction", {}, "l1", {lambda}, {zeros / count}}}};
-      mark_end(outcome, run);
+      record_end(outcome, status_of(run), run);
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -169,6 +183,7 @@ class Stability : public Experiment {
   explicit Stability(const Configuration& c)
       : setup_(bigram_setup(c)), ratios_(c.reals("sweep.rate_ratio")) {
     require_real(c);
+    require_entries(setup_.model, kFrozenBytes);
     std::sort(ratios_.begin(), ratios_.end());
     limit_ = attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
     steps_ = c.integer("sim.length");
@@ -205,10 +220,14 @@ class Stability : public Experiment {
       run.set_attention(setup.model.dense_attention());
       run.freeze_value();
       while (run.steps() < steps_ && !run.diverged()) run.step();
-      // Divergence is what is asked about: a result, not a failure; the value is then the last
-      // finite one.
-      Outcome outcome{.series = {{"d_A", {}, "rate_ratio", {ratio}, {run.state().d_a}}}};
-      if (run.diverged()) outcome.status = "diverged";
+      // Divergence is what is asked about: a result, not a failure.
+      const bool diverged = run.diverged();
+      Outcome outcome{
+          .series = {{"diverged", {}, "rate_ratio", {ratio}, {diverged ? 1.0 : 0.0}}},
+          .status = describe(diverged ? BigramStatus::diverged : BigramStatus::converged)};
+      if (!diverged) {
+        outcome.series.push_back({"d_A", {}, "rate_ratio", {ratio}, {run.state().d_a}});
+      }
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -232,14 +251,19 @@ Figure stability_figure(const Configuration&) {
               .y = {.label = "final remainder {/:Italic d}_A", .scale = AxisScale::log},
               .layers = {{.series = "d_A"}},
               .x_name = "rate_ratio"};
+  Panel fraction{.x = panel.x,
+                 .y = {.label = "fraction of diverged runs", .low = 0, .high = 1},
+                 .layers = {{.series = "diverged"}},
+                 .x_name = "rate_ratio"};
   panel.vertical_marks = {1.0};
+  fraction.vertical_marks = {1.0};
   return {.name = "bigrams-stability",
-          .panels = {panel},
+          .panels = {panel, fraction},
           .columns = 1,
           .caption =
               "Noise of the attention matrix against the learning rate, V = P held fixed. "
               "Line: stationary second moment, infinite above the limit; points: SGD after "
-              "a fixed number of steps, mean and standard error over runs."};
+              "a fixed number of steps, mean and standard error over runs that did not diverge."};
 }
 
 std::vector<AgreementRule> stability_agreement(const Configuration&) {
@@ -254,48 +278,61 @@ std::vector<ClaimResult> stability_claims(const Configuration&, const Observed& 
   constexpr double kBelow = 0.8;
   constexpr double kAbove = 1.25;
   constexpr double kFar = 20;
-  std::vector<ClaimResult> claims;
+  double scale = 0;
+  for (const Prediction& p : observed.theory) {
+    for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+      if (p.series.x[k] <= kBelow) scale = std::max(scale, p.series.y[k]);
+    }
+  }
+  // d_A of all runs at each ratio: those that diverged have no value below infinity.
+  std::map<double, std::vector<double>> values;
+  std::map<double, std::size_t> diverged;
   for (const ObservedCurve& curve : observed.simulation) {
-    if (curve.mean.name != "d_A" || curve.mean.x.empty()) continue;
-    double scale = 0;
-    for (const Prediction& p : observed.theory) {
-      for (std::size_t k = 0; k < p.series.x.size(); ++k) {
-        if (p.series.x[k] <= kBelow) scale = std::max(scale, p.series.y[k]);
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      std::vector<double>& all = values[curve.mean.x[k]];
+      if (curve.mean.name == "d_A") {
+        all.insert(all.end(), curve.values[k].begin(), curve.values[k].end());
+      } else if (curve.mean.name == "diverged") {
+        const auto count = std::count(curve.values[k].begin(), curve.values[k].end(), 1.0);
+        diverged[curve.mean.x[k]] = static_cast<std::size_t>(count);
+        all.insert(
+            all.end(), static_cast<std::size_t>(count), std::numeric_limits<double>::infinity());
       }
     }
-    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      const double ratio = curve.mean.x[k];
-      if ((ratio > kBelow && ratio < kAbove) || scale == 0) continue;
-      std::vector<double> values = curve.values[k];
-      std::sort(values.begin(), values.end());
-      const double median = values[values.size() / 2];
-      const bool bounded = ratio <= kBelow;
-      const double threshold = (bounded ? 3 : kFar) * scale;
-      const bool holds = bounded ? median < threshold : median > threshold;
-      claims.push_back({fmt::format("{}-at-{:.2f}", bounded ? "bounded" : "diverged", ratio),
-                        fmt::format("median d_A {} {:.3g}", bounded ? "<" : ">", threshold),
-                        holds ? Verdict::agree : Verdict::disagree,
-                        fmt::format("median {:.3g} of {} runs", median, values.size())});
-    }
+  }
+  std::vector<ClaimResult> claims;
+  for (auto& [ratio, all] : values) {
+    if ((ratio > kBelow && ratio < kAbove) || scale == 0 || all.empty()) continue;
+    std::sort(all.begin(), all.end());
+    const double median = all[all.size() / 2];
+    const bool bounded = ratio <= kBelow;
+    const double threshold = (bounded ? 3 : kFar) * scale;
+    const bool holds = bounded ? median < threshold : median > threshold;
+    claims.push_back(
+        {fmt::format("{}-at-{:.2f}", bounded ? "bounded" : "diverged", ratio),
+         fmt::format("median d_A {} {:.3g}", bounded ? "<" : ">", threshold),
+         holds ? Verdict::agree : Verdict::disagree,
+         fmt::format(
+             "median {:.3g} of {} runs, {} diverged", median, all.size(), diverged[ratio])});
   }
   return claims;
 }
 
-Parameter swept(const char* key, List values, const char* meaning) {
+Parameter swept(const char* key, List values, const char* meaning, Range range) {
   return {.key = key,
           .type = ParameterType::real,
           .fallback = Value(std::move(values)),
           .meaning = meaning,
           .list = true,
-          .range = {.low = 0}};
+          .range = range};
 }
 
 }  // namespace
 
 Study bigrams_floor() {
   std::vector<Parameter> parameters = bigram_parameters({.context = 500, .replicates = 10});
-  parameters.push_back(
-      swept("sweep.l1", {0.0, 0.01, 0.02, 0.04, 0.08}, "lambda of the l1 penalty on A"));
+  parameters.push_back(swept(
+      "sweep.l1", {0.0, 0.01, 0.02, 0.04, 0.08}, "lambda of the l1 penalty on A", {.low = 0}));
   std::vector<SeriesInfo> series = bigram_series({"distance_A"});
   series.push_back({"zero_fraction", "", "entries off the support that are exactly 0"});
   series.push_back({"distance_A_closed", "", "formula for small steps (theory)"});
@@ -320,17 +357,20 @@ Study bigrams_stability() {
       bigram_parameters({.context = 300, .batch = 16, .replicates = 40});
   parameters.push_back(swept("sweep.rate_ratio",
                              {0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5},
-                             "learning rate of A over its stability limit"));
+                             "learning rate of A over its stability limit",
+                             {.low = 0, .low_open = true}));
   parameters.push_back({.key = "sim.length",
                         .type = ParameterType::integer,
                         .fallback = Value(std::int64_t{800}),
                         .meaning = "steps of a run",
                         .range = {.low = 1, .high = 1e9}});
+  std::vector<SeriesInfo> series = bigram_series({"d_A"});
+  series.push_back({"diverged", "", "fraction of runs with an entry above 1e6 or not finite"});
   return {.name = "bigrams-stability",
           .question = "At which learning rate does the attention matrix diverge?",
           .neglects = "rare runs that carry the mean close to the limit: not compared there",
           .parameters = std::move(parameters),
-          .series = bigram_series({"d_A"}),
+          .series = std::move(series),
           .presets = {{"quick", "the defaults: N = 3, T = 300, B = 16", {}},
                       {"paper", "T = 5000, B = 64", {{"model.context", 5000}, {"sim.batch", 64}}}},
           .sources = {bigram_source("experiments report divergence for small batches")},

@@ -9,6 +9,7 @@
 
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/theory/bigram_population.hpp"
 #include "attica/theory/bigram_recursion.hpp"
 
 namespace attica {
@@ -16,6 +17,9 @@ namespace {
 
 const std::vector<std::string> kNames = {
     "excess_loss", "alpha_V", "alpha_A", "d_V", "d_A", "distance_V", "distance_A"};
+
+/// What means something where K_P or K_Q is 0.
+const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "distance_A"};
 
 /// Marks averages over runs; the recursion of the mean amplitude has no coordinate.
 const Point kMeanOfRuns{{"average", "runs"}};
@@ -33,20 +37,30 @@ double read(const std::string& name, const BigramRecursion& r) {
 class Recursion : public Experiment {
  public:
   explicit Recursion(const Configuration& c)
-      : setup_(bigram_setup(c)), closed_(constants(setup_.model), setup_.rates) {
+      : setup_(bigram_setup(c, LimitWarning::yes, NoSignal::warn)),
+        signal_(has_signal(setup_.model)) {
+    if (!signal_) return;
     constexpr double kEnoughSignal = 4;
-    const double snr = closed_.snr(setup_.model.kappa_v(), setup_.batch);
+    const double snr = BoostingTheory(constants(setup_.model), setup_.rates)
+                           .snr(setup_.model.kappa_v(), setup_.batch);
     setup_.diagnostics.emplace_back("snr", snr);
+    const double limit =
+        attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
     if (snr < kEnoughSignal) {
       setup_.warnings.push_back(
           fmt::format("snr = {:.2f} is below {}: the end of boosting varies from run to run, the "
-                      "mean field describes no mean of runs",
+                      "mean field describes no mean of runs and is not compared",
                       snr,
                       kEnoughSignal));
     }
+    claimed_ = snr >= kEnoughSignal && setup_.rates.attention <= limit / 2;
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (!signal_) {
+      if (grid == TheoryGrid::requested) require_signal(setup_.model);
+      return {};
+    }
     // The recursion itself is the run of the mean boosted amplitude. Where curves are not linear in
     // the amplitude the mean of runs differs from it: that is compared with the simulation.
     BigramRecursion recursion(setup_.model, setup_.rates, setup_.batch, 0, setup_.mismatch());
@@ -84,13 +98,14 @@ class Recursion : public Experiment {
         const auto row = static_cast<Eigen::Index>(k);
         p.series.x.push_back(static_cast<double>(setup_.steps[k]));
         p.series.y.push_back(averaged(row, static_cast<Eigen::Index>(i)));
+        p.compared.push_back(claimed_);
         // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
         p.finite_size.push_back(kOfFullScale * full_scale(kNames[i]) +
                                 (kNames[i] == "distance_V" ? 0.5 * averaged(row, d_v) : 0));
       }
       result.predictions.push_back(std::move(p));
     }
-    result.diagnostics = {{"omega", closed_.omega()}};
+    result.diagnostics = {{"omega", BoostingTheory(constants(setup_.model), setup_.rates).omega()}};
     return result;
   }
 
@@ -110,7 +125,7 @@ class Recursion : public Experiment {
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       const auto trainer =
           make_trainer(setup_, setup_.algorithm, setup_.start, piece, piece.first_replicate + r);
-      BigramRecorder recorder(kNames, kMeanOfRuns);
+      BigramRecorder recorder(signal_ ? kNames : kWithoutSignal, kMeanOfRuns);
       for (const std::int64_t next : setup_.steps) {
         while (trainer->steps() < next) trainer->step();
         if (trainer->diverged()) break;
@@ -118,8 +133,7 @@ class Recursion : public Experiment {
       }
       Outcome outcome;
       recorder.append_to(outcome);
-      mark_end(outcome, *trainer);
-      if (!outcome.failed && trainer->state().alpha_v < 0) outcome.status = "mirror";
+      record_end(outcome, status_of(*trainer), *trainer);
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -141,7 +155,8 @@ class Recursion : public Experiment {
   static constexpr double kOfFullScale = 0.01;
 
   BigramSetup setup_;
-  BoostingTheory closed_;
+  bool signal_;
+  bool claimed_ = false;  ///< SNR >= 4 and η_A at most half of the stability limit
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Recursion>(c); }

@@ -28,6 +28,8 @@ class Softmax : public Experiment {
     if (setup_.surrogate != "none") {
       throw invalid_parameter("sim.surrogate", setup_.surrogate, "\"none\"");
     }
+    constexpr double kBytes = 60;  // A, W and their gradients in double precision
+    require_entries(setup_.model, kBytes);
     length_ = c.integer("sim.length");
   }
 
@@ -128,7 +130,7 @@ class Softmax : public Experiment {
     }
     Outcome outcome{.series = {gap}};
     append_map(outcome, "softmax SGD", run.attention().cast<double>());
-    mark_end(outcome, run);
+    record_end(outcome, status_of(run), run);
     return outcome;
   }
 

@@ -12,7 +12,6 @@
 #include <optional>
 
 #include "attica/core/error.hpp"
-#include "attica/sim/bigram_training.hpp"
 #include "attica/solvers/order_statistics.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
@@ -151,9 +150,8 @@ class Transfer : public Experiment {
                        return true;
                      });
       Outcome outcome;
-      outcome.status = describe(end.status);
-      if (end.status == BigramStatus::finished) recorder.append_to(outcome);
-      mark_end(outcome, *trainer);
+      recorder.append_to(outcome);
+      record_end(outcome, end.status, *trainer);
       outcomes.push_back(std::move(outcome));
     }
     return outcomes;
@@ -210,7 +208,7 @@ class Transfer : public Experiment {
                                       stationary_value(setup.model),
                                       {.stream_point = kOwnStreams + k, .seed = seed_},
                                       0);
-    const BigramTrainingEnd end =
+    BigramTrainingEnd end =
         run_stages(*trainer,
                    {.theta = kTheta,
                     .boost_cap = boost_cap(setup),
@@ -220,12 +218,13 @@ class Transfer : public Experiment {
                     .measure_every = pretraining_steps_},
                    [](std::int64_t) { return true; });
     const RoundedBigram result = rounded(*trainer, kTheta);
-    if (end.status != BigramStatus::finished || result.failed) {
+    if (end.status == BigramStatus::converged && result.failed) end.status = BigramStatus::failed;
+    if (end.status != BigramStatus::converged) {
       throw Error(ErrorKind::numerical,
                   fmt::format("training on the source of correlation {} ended as '{}': raise "
                               "sim.batch or change sim.seed",
                               correlations_[k],
-                              result.failed ? "rounding failed" : describe(end.status)));
+                              describe(end.status)));
     }
     return result.value;
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/distributions.hpp"
 
 namespace attica {
 
@@ -129,6 +130,27 @@ double BigramRecursion::distance_v2() const {
 double BigramRecursion::distance_a2() const {
   const VectorXd& mu = model_->stationary();
   return mu.dot(norms() - 2 * overlaps() + model_->attention_norm2());
+}
+
+double sign_deficit(const BigramModel& model,
+                    const BigramRates& rates,
+                    double batch,
+                    double theta) {
+  require(theta > 0, "theta", theta, "theta > 0");
+  const BoostingTheory boosting(constants(model), rates);
+  const double omega = boosting.omega();
+  const double t = static_cast<double>(model.context());
+  const double snr = boosting.snr(model.kappa_v(), batch);
+  BigramRecursion recursion(model, rates, batch, rates.value / (t * omega * snr));
+  const double cap = 10 * boosting.boosting_time(theta);
+  double variance = 1;
+  BigramSignals s = recursion.signals();
+  for (int j = 0; s.alpha_v < theta && j < cap; ++j) {
+    variance += 2 * omega * t * s.d_a * std::exp(-2 * omega * j);
+    recursion.step();
+    s = recursion.signals();
+  }
+  return normal_tail(-snr) - normal_tail(-snr / std::sqrt(variance));
 }
 
 MatrixXd averaged_over_amplitudes(

@@ -68,6 +68,17 @@ class BigramRecursion {
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
 };
 
+/// @brief Estimate of how far the probability of the right sign lies below Φ(snr), snr of
+/// `BoostingTheory`, because of the noise of A. That noise fills d_A while the signal grows, and
+/// V's noise has n̄ = 1/T + d_A in place of 1/T: the variance of the growing amplitude is
+/// v = 1 + 2ωT Σ_j d_A(j) e^{-2ωj} times larger, the estimate is Φ(snr) - Φ(snr/√v). d_A is that of
+/// the mean field of a run whose amplitude lies one deviation above the mean, until α_V = θ. As
+/// d_A ∝ α_V² is treated as independent of the sign, small amplitudes, which decide, are given too
+/// much noise: the estimate is too large, by a factor of 1.2 to 4 where it was compared. At a fixed
+/// snr it falls like 1/T.
+/// @param theta signal at which the sign counts as decided, > 0
+double sign_deficit(const BigramModel& model, const BigramRates& rates, double batch, double theta);
+
 /// @brief Averages over runs of what a recursion gives, for a boosted amplitude that differs from
 /// run to run: factor 1 + z/snr with z normal, snr of `BoostingTheory`, five nodes of Gauss-Hermite
 /// quadrature. The recursion itself is the run of the mean amplitude; where it is not linear in it

@@ -176,7 +176,7 @@ TEST_CASE("bigram training: stages and how they end", "[sim][bigrams]") {
   };
   const Eigen::MatrixXd start = stationary_value(model);
   const auto [status, error] = train(0.02, 500, start);
-  CHECK(status == BigramStatus::finished);
+  CHECK(status == BigramStatus::converged);
   CHECK(error < 0.05);
   CHECK(train(0.02, 3, start).first == BigramStatus::boosting);
   CHECK(train(0.02, 500, 2 * start - model.transition()).first == BigramStatus::mirror);

@@ -3,6 +3,8 @@
 #include "attica/studies/bigram_studies.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
+#include <memory>
 
 #include "attica/core/error.hpp"
 
@@ -38,7 +40,12 @@ std::string refusal(const Study& study, const Table& overrides) {
 TEST_CASE("bigram studies: bad input is refused by name", "[studies][bigrams]") {
   const Study study = bigrams_recursion();
   CHECK_THAT(refusal(study, {{"model.sparsity", 400}}), Contains("sparsity"));
-  CHECK_THAT(refusal(study, {{"model.p_diagonal", 1.0 / 3}}), Contains("K_P"));
+  CHECK_THAT(refusal(bigrams_large(), {{"model.tokens", 70000}}), Contains("model.tokens"));
+  CHECK_THAT(refusal(bigrams_flow(), {{"model.p_diagonal", 1.0 / 3}}), Contains("K_P"));
+  CHECK_THAT(refusal(bigrams_flow(), {{"model.context", 2}}), Contains("model.sparsity"));
+  CHECK_THAT(refusal(bigrams_flow(), {{"model.context", 100000000}}), Contains("model.context"));
+  CHECK_THAT(refusal(bigrams_softmax(), {{"model.context", 100000000}}), Contains("model.context"));
+  CHECK_THAT(refusal(bigrams_floor(), {{"sim.eta", 5.0}}), Contains("sim.eta"));
   CHECK_THAT(refusal(study, {{"model.instance", "explicit"}}), Contains("model.file"));
   CHECK_THAT(refusal(study, {{"model.instance", "text"}}), Contains("model.file"));
   CHECK_THAT(refusal(study, {{"model.context", 400000000}}), Contains("aggregated"));
@@ -65,6 +72,30 @@ TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]
   CHECK_THAT(warnings({{"sim.batch", 8}}), Contains("snr"));
 }
 
+TEST_CASE("bigram studies: without a signal there are runs and no theory", "[studies][bigrams]") {
+  for (const Table& overrides :
+       {Table{{"model.p_diagonal", 1.0 / 3}}, Table{{"model.context", 2}, {"sim.batch", 256}}}) {
+    Configuration c = configured(bigrams_recursion(), overrides);
+    c.set("sim.steps", List{5, 10}, true);
+    const std::unique_ptr<Experiment> experiment = bigrams_recursion().make(c);
+    CHECK_THAT(experiment->warnings().front(), Contains("without signal"));
+    CHECK_THROWS_AS(experiment->theory(TheoryGrid::requested), Error);
+    CHECK(experiment->theory(TheoryGrid::run).predictions.empty());
+    const auto outcomes = experiment->simulate({.replicates = 1, .seed = 1});
+    CHECK(outcomes.front().series.size() == 3);
+  }
+}
+
+TEST_CASE("bigram studies: signs are compared where the noise of A matters little",
+          "[studies][bigrams]") {
+  Configuration c = configured(bigrams_sign(), {{"sweep.context", List{300, 300000}}});
+  const TheoryResult theory = bigrams_sign().make(c)->theory(TheoryGrid::requested);
+  REQUIRE(theory.predictions.size() == 2);
+  CHECK_FALSE(theory.predictions[0].compared.front());  // snr 0.5
+  CHECK(theory.predictions[0].compared.back());         // snr 2
+  CHECK(theory.predictions[1].compared.front());
+}
+
 TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[studies][bigrams]") {
   const auto outcomes = [](const Study& study, const Table& overrides) {
     Configuration c = configured(study, overrides);
@@ -77,11 +108,9 @@ TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[stu
   CHECK(collapsed.front().status == "collapsed");
   CHECK(collapsed.front().series.empty());
   // A rate far above the stability limit.
-  const auto diverged = outcomes(bigrams_transfer(),
-                                 {{"model.context", 100},
-                                  {"sim.eta", 20.0},
-                                  {"sim.batch", 4},
-                                  {"sim.steps", List{0, 200}}});
+  const auto diverged = outcomes(
+      bigrams_transfer(),
+      {{"model.context", 100}, {"sim.eta", 20.0}, {"sim.batch", 4}, {"sim.steps", List{0, 200}}});
   CHECK(diverged.front().status == "diverged");
   CHECK(diverged.front().failed);
   // A negative correlation ends in the mirror solution.
@@ -92,4 +121,22 @@ TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[stu
                                 {"sim.steps", List{0, 100}}});
   CHECK(mirror.front().status == "mirror");
   CHECK(mirror.front().series.empty());
+  // Wrong signs at a signal-to-noise ratio of 0.6.
+  Configuration c = configured(
+      bigrams_recursion(),
+      {{"sim.batch", 2}, {"sim.eta", 0.05}, {"model.context", 100}, {"sim.steps", List{0, 150}}});
+  std::map<std::string, int> ends;
+  for (const Outcome& outcome :
+       bigrams_recursion().make(c)->simulate({.replicates = 20, .seed = 1})) {
+    ++ends[outcome.status];
+    CHECK(outcome.series.empty() == (outcome.status != "converged"));
+  }
+  CHECK(ends["converged"] > 0);
+  CHECK(ends["mirror"] > 0);
+  // Divergence is the question of bigrams-stability: counted there, without a value of d_A.
+  const auto unstable = outcomes(bigrams_stability(), {{"sweep.rate_ratio", List{0.5, 3.0}}});
+  CHECK(unstable.front().status == "diverged");
+  CHECK_FALSE(unstable.front().failed);
+  REQUIRE(unstable.front().series.size() == 1);
+  CHECK(unstable.front().series.front().name == "diverged");
 }

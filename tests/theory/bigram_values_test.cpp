@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "attica/core/error.hpp"
 #include "attica/theory/bigram_flow.hpp"
 #include "attica/theory/bigram_population.hpp"
 #include "attica/theory/bigram_recursion.hpp"
@@ -231,4 +232,26 @@ TEST_CASE("bigram recursion: averaging over amplitudes", "[theory][bigrams]") {
   BigramRecursion same(model, rates, 1e9);
   for (int n = 0; n < 300; ++n) same.step();
   CHECK(quiet(2, 0) == Approx(same.signals().alpha_v).epsilon(1e-6));
+}
+
+TEST_CASE("bigram signs: what the noise of A takes away", "[theory][bigrams]") {
+  const BigramRates rates{0.1, 0.1};
+  const auto deficit = [&](Index context, double snr) {
+    const BigramModel model = circulant_model(3, 0.8, 2, context);
+    const double unit = BoostingTheory(constants(model), rates).snr(model.kappa_v(), 1);
+    return sign_deficit(model, rates, std::pow(snr / unit, 2), 0.15);
+  };
+  // To first order it is half of v - 1 times snr φ(snr); v - 1 falls like 1/T times the e-foldings
+  // of the amplitude, ln(θ T ω/η): 8.7 and 11.0.
+  const double phi = std::exp(-0.5) / std::sqrt(2 * std::acos(-1.0));
+  const double far = deficit(100000, 1);
+  CHECK(far > 0);
+  CHECK(far < 0.01 * phi);
+  const double ratio = 10 * deficit(1000000, 1) / far;
+  CHECK(ratio > 1);
+  CHECK(ratio < 11.0 / 8.7);
+  // It matters for short contexts and weak signals.
+  CHECK(deficit(300, 0.57) > 0.1);
+  CHECK(deficit(300, 2) < 0.005);
+  CHECK_THROWS_AS(sign_deficit(circulant_model(3, 0.8, 2, 300), rates, 2, 0), Error);
 }
