@@ -274,7 +274,7 @@ CheckRecord check(const CheckInput& input) {
     all_well = all_well && (word == "finished" || word == "converged");
     ends += fmt::format("{}{} {}", ends.empty() ? "" : ", ", count.dump(), word);
   }
-  if (!all_well) summary += fmt::format("; replicates: {}", ends);
+  if (!all_well) summary += fmt::format("; ended: {}", ends);
   if (failed) summary += "; some replicates or theory points FAILED numerically";
   if (input.post_hoc_margin) summary += fmt::format("; post hoc margin {}", *input.post_hoc_margin);
   if (run.compared == 0 && input.claims.empty()) summary = "NONE: nothing to compare";

@@ -37,6 +37,47 @@ SparseColumn large_part(const SparseColumn& column, double fraction) {
   return kept;
 }
 
+/// Positions where mean + sd z leaves [-cut, cut], z normal, found by geometric jumps, and the
+/// values there.
+class Births {
+ public:
+  Births(double mean, double sd, double cut, Index context, RandomStream& stream)
+      : mean_(mean), sd_(sd), context_(context), stream_(&stream) {
+    if (sd > 0) {
+      up_ = normal_tail((cut - mean) / sd);
+      down_ = normal_tail((cut + mean) / sd);
+    }
+    constexpr double kCertain = 1 - 1e-16;
+    log_none_ = std::log1p(-std::min(up_ + down_, kCertain));
+    next_ = jump(0);
+  }
+  /// The next position, T when there is none.
+  Index position() const { return next_; }
+  void advance() { next_ = jump(next_ + 1); }
+  double value() {
+    const double u = stream_->uniform();
+    const bool up = stream_->uniform() * (up_ + down_) < up_;
+    return mean_ + sd_ * (up ? normal_quantile(u * up_) : -normal_quantile(u * down_));
+  }
+
+ private:
+  Index jump(Index from) {
+    if (up_ + down_ <= 0) return context_;
+    const double gap = std::floor(std::log(stream_->uniform()) / log_none_);
+    return gap < static_cast<double>(context_) ? std::min(from + static_cast<Index>(gap), context_)
+                                               : context_;
+  }
+
+  double mean_;
+  double sd_;
+  Index context_;
+  RandomStream* stream_;
+  double up_ = 0;
+  double down_ = 0;
+  double log_none_ = 0;
+  Index next_ = 0;
+};
+
 }  // namespace
 
 double chi_square_draw(double nu, RandomStream& stream) {
@@ -77,6 +118,13 @@ RandomStream BigramSurrogate::column_stream(Index k) const {
   address.step =
       static_cast<std::uint64_t>(steps_) * static_cast<std::uint64_t>(model_->tokens() + 1) +
       static_cast<std::uint64_t>(k + 1);
+  return RandomStream(address);
+}
+
+RandomStream BigramSurrogate::extra_stream(Index k) const {
+  constexpr std::uint64_t kBehindAllSteps = std::uint64_t{1} << 31U;
+  StreamAddress address = address_;
+  address.step = kBehindAllSteps + static_cast<std::uint64_t>(k);
   return RandomStream(address);
 }
 
@@ -267,6 +315,15 @@ void AggregatedSurrogate::update_column(Index k, const ColumnStep& step, RandomS
   sums_.overlap[k] = overlap;
 }
 
+std::pair<double, double> AggregatedSurrogate::off_support(Index k) const {
+  double rest = sums_.sum[k];
+  for (const double a : support(k)) rest -= a;
+  const double count = context() - static_cast<double>(support(k).size());
+  const double deviation =
+      radius_[static_cast<std::size_t>(k)] / std::sqrt(std::max(count - 1, 1.0));
+  return {count > 0 ? rest / count : 0, deviation};
+}
+
 void AggregatedSurrogate::threshold(double tau) {
   if (tau > 0) {
     throw invalid_parameter("surrogate", "aggregated", "dense or sparse where entries are cut off");
@@ -287,10 +344,39 @@ std::vector<SparseColumn> AggregatedSurrogate::large_entries(double fraction) co
 SparseSurrogate::SparseSurrogate(const BigramModel& model,
                                  const BigramStepSizes& sizes,
                                  const MatrixXd& value,
-                                 std::vector<SparseColumn> attention,
                                  const StreamAddress& address)
-    : BigramSurrogate(model, sizes, value, address), columns_(std::move(attention)) {
-  for (Index k = 0; k < model.tokens(); ++k) update_sums(k);
+    : AggregatedSurrogate(model, sizes, value, address),
+      columns_(static_cast<std::size_t>(model.tokens())) {}
+
+void SparseSurrogate::store(double tau) {
+  for (Index k = 0; k < model_->tokens(); ++k) {
+    const SparseColumn& q = support_of(*model_, k);
+    const auto [mean, deviation] = off_support(k);
+    // Entries that are all equal survive together.
+    const bool all = deviation == 0 && mean != 0 && std::abs(mean) >= tau;
+    RandomStream stream = extra_stream(k);
+    Births births(mean, deviation, tau, model_->context(), stream);
+    SparseColumn& column = columns_[static_cast<std::size_t>(k)];
+    for (std::size_t j = 0;;) {
+      const Index last = column.positions.empty() ? -1 : column.positions.back();
+      const Index supported = j < q.positions.size() ? q.positions[j] : model_->context();
+      const Index position = std::min(supported, all ? last + 1 : births.position());
+      if (position == model_->context()) break;
+      const bool born = position == births.position();
+      const double a = position == supported ? support(k)[j++] : all ? mean : births.value();
+      if (born) births.advance();
+      if (std::abs(a) < tau) continue;
+      column.positions.push_back(position);
+      column.weights.push_back(a);
+    }
+  }
+  stored_ = true;
+  for (Index k = 0; k < model_->tokens(); ++k) update_sums(k);
+}
+
+void SparseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
+  if (!stored_ && steps.front().shrink > 0) store(0);
+  BigramSurrogate::update_columns(steps);
 }
 
 void SparseSurrogate::update_sums(Index k) {
@@ -309,6 +395,10 @@ void SparseSurrogate::update_sums(Index k) {
 }
 
 void SparseSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
+  if (!stored_) {
+    AggregatedSurrogate::update_column(k, step, stream);
+    return;
+  }
   SparseColumn& column = columns_[static_cast<std::size_t>(k)];
   const SparseColumn& q = support_of(*model_, k);
   const double shift = drift(k, step);
@@ -319,45 +409,33 @@ void SparseSurrogate::update_column(Index k, const ColumnStep& step, RandomStrea
     next.positions.push_back(position);
     next.weights.push_back(a);
   };
-  // Births among zeros off the support: |shift + noise z| > shrink, found by geometric jumps.
-  const double z_up = (step.shrink - shift) / step.noise;
-  const double z_down = (step.shrink + shift) / step.noise;
-  const double p_up = step.noise > 0 ? normal_tail(z_up) : 0;
-  const double p_down = step.noise > 0 ? normal_tail(z_down) : 0;
-  const double p = p_up + p_down;
-  const double log_none = std::log1p(-std::min(p, 1 - 1e-16));
-  const auto jump = [&](Index from) {
-    if (p <= 0) return model_->context();
-    const double gap = std::floor(std::log(stream.uniform()) / log_none);
-    return gap < context() ? std::min(from + static_cast<Index>(gap), model_->context())
-                           : model_->context();
-  };
-  Index birth = jump(0);
+  Births births(shift, step.noise, step.shrink, model_->context(), stream);
   std::size_t i = 0;
   std::size_t j = 0;
   // Merge of three rising lists: stored entries, support positions, births.
   for (;;) {
     const Index stored = i < column.positions.size() ? column.positions[i] : model_->context();
     const Index supported = j < q.positions.size() ? q.positions[j] : model_->context();
-    const Index position = std::min({stored, supported, birth});
+    const Index position = std::min({stored, supported, births.position()});
     if (position == model_->context()) break;
     if (position == stored || position == supported) {
       const double a = position == stored ? column.weights[i++] : 0;
       const double pull = position == supported ? sizes_.eta_a * step.k_vp * q.weights[j++] : 0;
       keep_if_alive(position, step.keep * a + pull + shift + step.noise * stream.normal());
     } else {
-      const double u = stream.uniform();
-      const bool up = stream.uniform() * p < p_up;
-      const double z = up ? normal_quantile(u * p_up) : -normal_quantile(u * p_down);
-      keep_if_alive(position, shift + step.noise * z);
+      keep_if_alive(position, births.value());
     }
-    if (birth == position) birth = jump(birth + 1);
+    if (births.position() == position) births.advance();
   }
   column = std::move(next);
   update_sums(k);
 }
 
 void SparseSurrogate::threshold(double tau) {
+  if (!stored_) {
+    store(tau);
+    return;
+  }
   for (Index k = 0; k < model_->tokens(); ++k) {
     SparseColumn kept;
     const SparseColumn& column = columns_[static_cast<std::size_t>(k)];
@@ -372,12 +450,14 @@ void SparseSurrogate::threshold(double tau) {
 }
 
 std::vector<SparseColumn> SparseSurrogate::large_entries(double fraction) const {
+  if (!stored_) return AggregatedSurrogate::large_entries(fraction);
   std::vector<SparseColumn> columns;
   for (const SparseColumn& column : columns_) columns.push_back(large_part(column, fraction));
   return columns;
 }
 
 double SparseSurrogate::zero_fraction() const {
+  if (!stored_) return 0;
   std::size_t nonzeros = 0;
   for (const SparseColumn& column : columns_) nonzeros += column.positions.size();
   return 1 - static_cast<double>(nonzeros) / (context() * static_cast<double>(columns_.size()));

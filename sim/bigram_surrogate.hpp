@@ -11,6 +11,7 @@
 /// (arXiv:2410.23438); the noise model is derived in docs/bigrams.md.
 
 #include <Eigen/Core>
+#include <utility>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -45,6 +46,8 @@ class BigramSurrogate : public BigramTrainer {
   /// @brief Updates all columns; one after the other unless overridden.
   virtual void update_columns(const std::vector<ColumnStep>& steps);
   RandomStream column_stream(Eigen::Index k) const;
+  /// @brief A stream of column k beside those of the steps.
+  RandomStream extra_stream(Eigen::Index k) const;
   /// @brief Population drift of an entry apart from its contraction: η_A (K_V s - K_VP)/T.
   double drift(Eigen::Index k, const ColumnStep& step) const;
   double context() const { return static_cast<double>(model_->context()); }
@@ -90,7 +93,7 @@ class DenseSurrogate final : public BigramSurrogate {
 
 /// @brief The same law in O(NQ) memory at any T, without l1: per column the support entries, the
 /// column sum and the radius of the zero-sum rest.
-class AggregatedSurrogate final : public BigramSurrogate {
+class AggregatedSurrogate : public BigramSurrogate {
  public:
   AggregatedSurrogate(const BigramModel& model,
                       const BigramStepSizes& sizes,
@@ -102,31 +105,42 @@ class AggregatedSurrogate final : public BigramSurrogate {
   std::vector<SparseColumn> large_entries(double fraction) const override;
   double zero_fraction() const override { return 0; }
 
- private:
+ protected:
   void update_column(Eigen::Index k, const ColumnStep& step, RandomStream& stream) override;
+  const std::vector<double>& support(Eigen::Index k) const {
+    return support_[static_cast<std::size_t>(k)];
+  }
+  /// @brief Mean of column k off the support, and standard deviation of its entries there.
+  std::pair<double, double> off_support(Eigen::Index k) const;
 
+ private:
   std::vector<std::vector<double>> support_;
   std::vector<double> radius_;
 };
 
 /// @brief The same law for l1 with most entries zero: non-zeros are stored, births among the zeros
 /// are drawn by their probability. The removal of the noise's mean, of order 1/T, is left out.
-class SparseSurrogate final : public BigramSurrogate {
+///
+/// Until the first threshold (or the first step with l1) it is an aggregated surrogate; the
+/// entries that then survive are drawn from the normal law that mean and radius leave: means are
+/// those of the exact law up to O(1/T), a column's squared norm varies by a relative √(2/T) more.
+class SparseSurrogate final : public AggregatedSurrogate {
  public:
-  /// @param attention start of A, column by column
   SparseSurrogate(const BigramModel& model,
                   const BigramStepSizes& sizes,
                   const Eigen::MatrixXd& value,
-                  std::vector<SparseColumn> attention,
                   const StreamAddress& address);
   void threshold(double tau) override;
   std::vector<SparseColumn> large_entries(double fraction) const override;
   double zero_fraction() const override;
 
  private:
+  void update_columns(const std::vector<ColumnStep>& steps) override;
   void update_column(Eigen::Index k, const ColumnStep& step, RandomStream& stream) override;
+  void store(double tau);  ///< entries of at least tau, one by one from now on
   void update_sums(Eigen::Index k);
 
+  bool stored_ = false;
   std::vector<SparseColumn> columns_;  ///< non-zeros, here of any sign
 };
 

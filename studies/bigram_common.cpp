@@ -323,13 +323,7 @@ std::unique_ptr<BigramTrainer> make_trainer(const BigramSetup& setup,
   if (setup.surrogate == "dense") {
     return std::make_unique<DenseSurrogate>(setup.model, setup.sizes(), start, address);
   }
-  // Sparse: from A = 0. The uniform start of 1/T per entry is below any threshold.
-  return std::make_unique<SparseSurrogate>(
-      setup.model,
-      setup.sizes(),
-      start,
-      std::vector<SparseColumn>(static_cast<std::size_t>(setup.model.tokens())),
-      address);
+  return std::make_unique<SparseSurrogate>(setup.model, setup.sizes(), start, address);
 }
 
 BigramRecorder::BigramRecorder(std::vector<std::string> names, Point point, std::string x_name) {

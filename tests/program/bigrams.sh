@@ -22,11 +22,95 @@ sim.eta_A 0.0
 sim.l1 -0.1
 sim.algorithm "adam"
 sim.start "zero"
+sim.steps []
+sim.surrogate "gauss"
+model.tokens 70000
+model.context 900000000
 ROWS
-run 2 theory bigrams-complexity --set sim.epsilon=0.0
-says err sim.epsilon
-run 2 theory bigrams-transfer --set sim.theta=1.5
-says err sim.theta
+while read -r study key value; do
+  run 2 theory "bigrams-$study" --set "$key=$value"
+  says err "$key"
+done <<'ROWS'
+transfer sim.theta 1.5
+transfer sim.theta 0.0
+transfer sweep.correlation [1.5]
+transfer sim.surrogate "aggregated"
+sign sim.theta 0.0
+sign sweep.snr [0.0]
+sign sweep.context [1]
+boosting sim.theta nan
+complexity sim.epsilon -1.0
+complexity model.correlation 0.0
+complexity sweep.size [1]
+complexity sim.surrogate "aggregated"
+regularisation sim.l1 0.0
+regularisation sim.surrogate "aggregated"
+vocabulary sweep.vocabulary [1]
+floor sweep.l1 [-0.1]
+floor sim.eta 5.0
+floor sim.surrogate "dense"
+stability sweep.rate_ratio [0.0]
+flow model.context 100000000
+softmax model.context 100000000
+ROWS
+
+# No signal: no theory, but runs.
+for law in model.p_diagonal=0.5 model.context=2; do
+  run 2 theory bigrams-recursion --set model.tokens=2 --set "$law"
+  says err "without signal"
+  run 0 run bigrams-recursion --out "no-signal-${law%%=*}" --replicates 2 --set model.tokens=2 --set "$law" \
+    --set 'sim.steps=[5,10]' --set 'plot.formats=["svg"]'
+  says err "without signal"
+done
+run 0 theory bigrams-flow --set model.context=30 --set 'sim.steps=[1,10]'
+says err "10 N Q"
+
+# ends FOLDER STATUS: some replicate of the run in FOLDER ended so.
+ends() { grep -qE "\"$2\": *[0-9]" "$1"/*/run.json || fail "no replicate in $1 ended as '$2'"; }
+
+# short NAME CODE STUDY ARGUMENTS...: a short run.
+short() {
+  local name=$1 code=$2 study=$3
+  shift 3
+  run "$code" run "$study" --out "$name" --set 'plot.formats=["svg"]' "$@"
+}
+
+# Every update rule end to end; those without theory have nothing to compare. So few and short runs
+# decide nothing (3), or miss what a study claims of its defaults (1).
+steps='sim.steps=[20,100]'
+small="--set model.context=100 --replicates 4 --set $steps"
+for rule in sgd_raw sgd_projected; do
+  short $rule 0 bigrams-recursion $small --set sim.batch=256 --set "sim.algorithm=\"$rule\""
+  ends $rule converged
+done
+short sgd_hat 3 bigrams-recursion $small --set sim.batch=256 --set 'sim.algorithm="sgd_hat"'
+for rule in l1 l1_sum1; do
+  short $rule 1 bigrams-regularisation $small --set sim.batch=256 --set "sim.algorithm=\"$rule\""
+  ends $rule converged
+done
+short softmax 1 bigrams-softmax $small --set sim.length=50 --set 'sim.algorithm="softmax"'
+ends softmax converged
+short uniform 3 bigrams-recursion $small --set sim.batch=256 --set 'sim.start="uniform"' --set 'model.instance="sinkhorn"'
+ends uniform converged
+
+# Every way to replace sequences.
+for surrogate in none dense aggregated sparse; do
+  short surrogate-$surrogate 3 bigrams-recursion $small --set sim.batch=256 --set "sim.surrogate=\"$surrogate\""
+  ends surrogate-$surrogate converged
+done
+for surrogate in dense sparse; do
+  short l1-$surrogate 1 bigrams-regularisation $small --set sim.batch=256 --set "sim.surrogate=\"$surrogate\""
+  ends l1-$surrogate converged
+done
+
+# Runs that end badly are counted by how.
+short mirror 0 bigrams-transfer $small --set sim.batch=256 --set 'sweep.correlation=[-0.3]'
+ends mirror mirror
+short collapsed 3 bigrams-regularisation $small --set sim.batch=256 --set sim.l1=5.0
+ends collapsed collapsed
+short diverged 4 bigrams-recursion $small --set sim.batch=2 --set sim.eta=2.0
+ends diverged diverged
+says err "stability limit"
 
 # An instance file: refused by name, or accepted.
 instance() { printf '%s\n' "$@" >instance.txt; }
