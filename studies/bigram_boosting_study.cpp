@@ -164,8 +164,7 @@ Figure boosting_figure(const Configuration& c) {
                                  {.series = "alpha_V_sd", .label = "standard deviation"}},
                       .x_name = "step"},
                      {.x = step,
-                      .y = {.label = fmt::format("fraction with {{/:Italic α}}_V ≥ {}",
-                                                 c.real("sim.theta")),
+                      .y = {.label = fmt::format("P({{/:Italic α}}_V ≥ {})", c.real("sim.theta")),
                             .low = 0,
                             .high = 1},
                       .layers = {{.series = "boosted_fraction"}},
@@ -348,7 +347,8 @@ Figure sign_figure(const Configuration&) {
           "How often the first stage grows the signal with the right sign: context lengths fall on "
           "one curve. Line: normal distribution function of the signal-to-noise ratio; points: "
           "groups of 50 runs on sequences (short contexts) or the Gaussian surrogate, mean and "
-          "standard error over groups."};
+          "standard error over groups. Short contexts fall below at weak signals: noise of the "
+          "attention matrix, not compared there."};
 }
 
 std::vector<AgreementRule> sign_agreement(const Configuration&) {

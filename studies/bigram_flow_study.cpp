@@ -34,7 +34,8 @@ class Flow : public Experiment {
       : setup_(bigram_setup(c)),
         constants_(constants(setup_.model)),
         closed_(constants_, setup_.rates),
-        mismatch2_(setup_.mismatch().squaredNorm()) {
+        mismatch2_(setup_.mismatch().squaredNorm()),
+        theta_(c.real("sim.theta")) {
     constexpr double kBytes = 100;  // stages of the integrator in double precision
     require_entries(setup_.model, kBytes);
   }
@@ -84,10 +85,9 @@ class Flow : public Experiment {
       plateau.series.y = {name == std::string("alpha_V") ? level : 1 / level};
       result.predictions.push_back(std::move(plateau));
     }
-    constexpr double kTheta = 0.5;
     constexpr double kSaturated = 0.01;
     result.diagnostics = {{"omega", omega},
-                          {"boosting_time", closed_.boosting_time(kTheta)},
+                          {"boosting_time", closed_.boosting_time(theta_)},
                           {"saturation_time", closed_.saturation_time(kSaturated)},
                           {"plateau_alpha_V", closed_.plateau_alpha_v()},
                           {"slow_rate", closed_.slow_rate()}};
@@ -172,6 +172,7 @@ class Flow : public Experiment {
   BigramConstants constants_;
   BoostingTheory closed_;
   double mismatch2_;  ///< |Vμ - μ|²
+  double theta_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Flow>(c); }
@@ -227,6 +228,11 @@ Study bigrams_flow() {
   std::vector<Parameter> parameters = bigram_parameters({.steps = geometric_steps(1, 200000, 40),
                                                          .replicates = 8,
                                                          .starts = {"stationary", "uniform"}});
+  parameters.push_back({.key = "sim.theta",
+                        .type = ParameterType::real,
+                        .fallback = Value(0.25),
+                        .meaning = "signal alpha_V at which the boosting time is stated",
+                        .range = {.low = 0, .high = 1, .low_open = true}});
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back({"alpha_V_linear", "", "sinh law of the boosting stage (theory)"});
   series.push_back({"alpha_A_linear", "", "cosh law of the boosting stage (theory)"});

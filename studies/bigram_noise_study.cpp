@@ -153,7 +153,7 @@ Figure floor_figure(const Configuration&) {
                               .reference = true}},
                   .x_name = "l1"},
                  {.x = l1,
-                  .y = {.label = "fraction of exact zeros", .low = 0, .high = 1},
+                  .y = {.label = "fraction of zeros", .low = 0, .high = 1},
                   .layers = {{.series = "zero_fraction", .label = "chain"}},
                   .x_name = "l1"}},
       .columns = 1,
@@ -252,7 +252,7 @@ Figure stability_figure(const Configuration&) {
               .layers = {{.series = "d_A"}},
               .x_name = "rate_ratio"};
   Panel fraction{.x = panel.x,
-                 .y = {.label = "fraction of diverged runs", .low = 0, .high = 1},
+                 .y = {.label = "diverged runs", .low = 0, .high = 1},
                  .layers = {{.series = "diverged"}},
                  .x_name = "rate_ratio"};
   panel.vertical_marks = {1.0};

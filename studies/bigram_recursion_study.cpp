@@ -171,7 +171,7 @@ Figure figure_named(const std::string& name) {
   };
   return {.name = name,
           .panels = {{.x = step,
-                      .y = log_axis("excess loss {/:Italic L} − {/:Italic L}*"),
+                      .y = log_axis("{/:Italic L} − {/:Italic L}*"),
                       .layers = {layer("excess_loss", "")},
                       .x_name = "step"},
                      {.x = step,
@@ -184,11 +184,11 @@ Figure figure_named(const std::string& name) {
                       .layers = {layer("d_V", "{/:Italic d}_V"), layer("d_A", "{/:Italic d}_A")},
                       .x_name = "step"},
                      {.x = step,
-                      .y = log_axis("squared distance to the truth"),
+                      .y = log_axis("squared distance"),
                       .layers = {layer("distance_V", "‖{/:Italic V}−{/:Italic P}‖²"),
                                  layer("distance_A", "‖{/:Italic A}−{/:Italic Q}‖²")},
                       .x_name = "step"}},
-          .columns = 2,
+          .columns = 1,
           .caption =
               "SGD on sparse contextual bigrams without regularisation. Lines: mean-field "
               "recursion, averaged over the amplitudes of boosting; points: simulation, mean and "

@@ -418,7 +418,7 @@ Figure complexity_figure(const Configuration&) {
   const Axis size{.label = "context length {/:Italic T}", .scale = AxisScale::log};
   return {.name = "bigrams-complexity",
           .panels = {{.x = size,
-                      .y = {.label = "samples to the target error", .scale = AxisScale::log},
+                      .y = {.label = "samples needed", .scale = AxisScale::log},
                       .layers = {{.series = "samples_to_error", .label = "{mode}"},
                                  {.series = "boosting_samples",
                                   .label = "boosting, 95 %",
@@ -426,7 +426,7 @@ Figure complexity_figure(const Configuration&) {
                                   .reference = true}},
                       .x_name = "size"},
                      {.x = size,
-                      .y = {.label = "smallest batch that succeeds", .scale = AxisScale::log},
+                      .y = {.label = "smallest batch", .scale = AxisScale::log},
                       .layers = {{.series = "batch", .label = "{mode}"}},
                       .x_name = "size"}},
           .columns = 1,
