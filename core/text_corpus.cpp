@@ -203,17 +203,9 @@ TextCorpus read_text(std::string_view text, const TextOptions& options) {
       if (!is_stop_word(word)) ++counts[word];
     }
   }
+  for (const std::string& word : options.stop_words) counts.erase(word);
   const Ranking kept =
       most_frequent(counts, options.least_count, static_cast<std::size_t>(options.most_words));
-  for (const std::string& word : options.stop_words) counts.erase(word);
-  std::vector<std::pair<std::string, std::int64_t>> kept;
-  for (const auto& [word, count] : counts) {
-    if (count >= options.least_count) kept.emplace_back(word, count);
-  }
-  std::stable_sort(
-      kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (kept.size() > static_cast<std::size_t>(options.most_words)) {
-    kept.resize(static_cast<std::size_t>(options.most_words));
   constexpr std::size_t kFewest = 10;
   require(kept.size() >= kFewest,
           "file",
