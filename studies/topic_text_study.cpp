@@ -78,7 +78,7 @@ class Text : public TopicExperiment {
             "model.heads",
             training_.heads,
             "a divisor of model.width");
-    if (c.has("model.stop_words")) text_.stop_words = words_of(content(c, "model.stop_words"));
+    if (c.has("model.stop_words")) text_.stop_words = words_of(content(c, "model.stop_words"), 1);
     if (!planted_) {
       corpus_ = read_text(content(c, "model.file"), text_);
     } else {
