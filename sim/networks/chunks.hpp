@@ -4,6 +4,7 @@
 /// instructions.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -48,6 +49,27 @@ template <class T, class F>
     }
   });
   return lanes.sum() + rest;
+}
+
+/// @brief Largest entry, by halves: Eigen's own reduction goes through memory.
+template <int Width, class T>
+[[gnu::always_inline]] inline T largest(const Eigen::Array<T, Width, 1>& values) {
+  if constexpr (Width == 1) {
+    return values[0];
+  } else {
+    constexpr int kHalf = Width / 2;
+    return largest<kHalf, T>(values.template head<kHalf>().max(values.template tail<kHalf>()));
+  }
+}
+
+/// @brief Largest of n >= 1 numbers.
+template <class T>
+[[gnu::always_inline]] inline T chunked_max(Index n, const T* from) {
+  T top = from[0];
+  for_chunks(n, [&](auto width, Index j) {
+    top = std::max(top, largest<width, T>(chunk(width, from + j)));
+  });
+  return top;
 }
 
 /// @brief to = from, n numbers each that do not overlap.

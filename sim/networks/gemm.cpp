@@ -12,6 +12,11 @@ constexpr Index kRows =
     6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
 constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
 
+// From this depth and up to so many rows dot products are quicker than packing a transposed
+// operand.
+constexpr Index kGreatDepth = 128;
+constexpr Index kFewRows = 64;
+
 /// Columns of a panel of the packed right operand.
 template <class T>
 inline constexpr Index kPanel = 2 * kLanes<T>;
@@ -135,11 +140,55 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
   }
 }
 
+// NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
+/// c (+)= a b as dot products, for operands whose memory runs along the depth: nothing is packed.
+template <class T>
+void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add) {
+  using Vector = typename Simd<T>::Vector;
+  constexpr Index kHeight = 4;  // 4 x 3 accumulators
+  constexpr Index kWidth = 3;
+  for (Index i = 0; i < c.rows; i += kHeight) {
+    for (Index j = 0; j < c.columns; j += kWidth) {
+      // What the tile has beyond c's edge repeats the last row or column and is not stored.
+      const T* left[kHeight];
+      const T* right[kWidth];
+      for (Index p = 0; p < kHeight; ++p)
+        left[p] = a.data + std::min(i + p, c.rows - 1) * a.row_stride;
+      for (Index q = 0; q < kWidth; ++q)
+        right[q] = b.data + std::min(j + q, c.columns - 1) * b.column_stride;
+      Vector sum[kHeight][kWidth] = {};
+      Index k = 0;
+      for (; k + kLanes<T> <= depth; k += kLanes<T>) {
+        Vector factor[kWidth];
+        for (Index q = 0; q < kWidth; ++q) factor[q] = load(right[q] + k);
+        for (Index p = 0; p < kHeight; ++p) {
+          const Vector other = load(left[p] + k);
+          for (Index q = 0; q < kWidth; ++q) sum[p][q] += other * factor[q];
+        }
+      }
+      for (Index p = 0; p < std::min(kHeight, c.rows - i); ++p) {
+        for (Index q = 0; q < std::min(kWidth, c.columns - j); ++q) {
+          alignas(kVectorBytes) Eigen::Array<T, kLanes<T>, 1> lanes;
+          store(lanes.data(), sum[p][q]);
+          T total = lanes.sum();
+          for (Index m = k; m < depth; ++m) total += left[p][m] * right[q][m];
+          T& out = c.row(i + p)[j + q];
+          out = add ? out + total : total;
+        }
+      }
+    }
+  }
+}
+// NOLINTEND(modernize-avoid-c-arrays)
+
 }  // namespace
 
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
   if (depth == 0 && into == Into::overwrite) c.map().setZero();
+  if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
+    return multiply_dots(a, b, depth, c, into == Into::add);
+  }
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
     const Index rows = std::min(kDepth, depth - k);

@@ -1,6 +1,8 @@
 #include "attica/sim/networks/layers.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attica/sim/networks/chunks.hpp"
 
@@ -23,6 +25,42 @@ void for_each_token(const Batch& batch, F f) {
       f(Index{r}, Index{batch.tokens[static_cast<std::size_t>(r)]}, Index{r - batch.offsets[b]});
     }
   }
+}
+
+/// Rows whose exponentials and logarithms are taken together: classes are few, vectors are long.
+constexpr Index kLossRows = 64;
+
+/// Cross-entropy of at most kLossRows rows, which become the gradient by the logits.
+template <class T>
+double softmax_backward(MatrixView<T> logits,
+                        std::span<const std::int32_t> targets,
+                        std::span<const double> weights) {
+  using Numbers = Eigen::Array<double, Eigen::Dynamic, 1, 0, kLossRows, 1>;
+  const Index n = logits.columns;
+  const Index count = logits.rows;
+  Numbers gap(count);
+  Numbers sum(count);
+  for (Index i = 0; i < count; ++i) {
+    T* f = logits.row(i);
+    const T top = chunked_max(n, f);
+    gap[i] = static_cast<double>(top - f[targets[static_cast<std::size_t>(i)]]);
+    for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) -= top; });
+  }
+  if (logits.stride == n) {
+    flat(logits) = flat(logits).exp();
+  } else {
+    for (Index i = 0; i < count; ++i) row(logits, i) = row(logits, i).exp();
+  }
+  for (Index i = 0; i < count; ++i) {
+    T* f = logits.row(i);
+    const T total = chunked_sum<T>(n, [=](auto w, Index j) { return chunk(w, f + j); });
+    sum[i] = static_cast<double>(total);
+    const auto weight = static_cast<T>(weights[static_cast<std::size_t>(i)]);
+    const T factor = weight / total;
+    for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) *= factor; });
+    f[targets[static_cast<std::size_t>(i)]] -= weight;
+  }
+  return ((sum.log() + gap) * Eigen::Map<const Eigen::ArrayXd>(weights.data(), count)).sum();
 }
 
 }  // namespace
@@ -268,24 +306,23 @@ double loss_backward(Loss loss,
                      std::span<const std::int32_t> targets,
                      std::span<const double> weights) {
   double total = 0;
+  if (loss == Loss::cross_entropy) {
+    for (Index first = 0; first < logits.rows; first += kLossRows) {
+      const Index count = std::min(kLossRows, logits.rows - first);
+      const auto [f, n] =
+          std::pair(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+      total += softmax_backward(
+          logits.block(first, count), targets.subspan(f, n), weights.subspan(f, n));
+    }
+    return total;
+  }
   for (Index i = 0; i < logits.rows; ++i) {
     auto f = row(logits, i);
     const auto s = static_cast<std::size_t>(i);
-    const auto weight = static_cast<T>(weights[s]);
-    if (loss == Loss::cross_entropy) {
-      const T top = f.maxCoeff();
-      const T gap = top - f[targets[s]];
-      f = (f - top).exp();
-      const T sum = f.sum();
-      total += weights[s] * (std::log(static_cast<double>(sum)) + static_cast<double>(gap));
-      f *= weight / sum;
-      f[targets[s]] -= weight;
-    } else {
-      total += weights[s] *
-               (static_cast<double>(f.square().sum()) + 1 - 2 * static_cast<double>(f[targets[s]]));
-      f[targets[s]] -= T(1);
-      f *= 2 * weight;
-    }
+    total += weights[s] *
+             (static_cast<double>(f.square().sum()) + 1 - 2 * static_cast<double>(f[targets[s]]));
+    f[targets[s]] -= T(1);
+    f *= 2 * static_cast<T>(weights[s]);
   }
   return total;
 }
