@@ -3,6 +3,7 @@
 thread, L = C = 20. The best of several formulations for each case. Prints `name seconds_per_iteration`.
 """
 import os
+import statistics
 import sys
 import time
 
@@ -61,13 +62,13 @@ def seconds(loss_of, batch):
 
     for _ in range(20):
         step()
-    best = float("inf")
+    times = []
     for _ in range(9):
-        start = time.perf_counter()
+        start = time.process_time()
         for _ in range(20):
             step()
-        best = min(best, (time.perf_counter() - start) / 20)
-    return best
+        times.append((time.process_time() - start) / 20)
+    return statistics.median(times)
 
 
 for batch in (100, 1000):
