@@ -251,17 +251,17 @@ std::vector<Parameter> parameters() {
        .choices = {"small", "deterministic"}},
       {.key = "sim.scale",
        .type = ParameterType::real,
-       .fallback = std::nullopt,
-       .meaning = "scale of the start; unset: 0.2 for small, 0.3 for deterministic",
+       .fallback = Value(0.3),
+       .meaning = "scale of the start",
        .range = {.low = 0, .low_open = true}},
       {.key = "sim.learning_rate",
        .type = ParameterType::real,
-       .fallback = Value(0.05),
+       .fallback = Value(0.025),
        .meaning = "learning rate of SGD",
        .range = {.low = 0, .low_open = true}},
       {.key = "sim.batch",
        .type = ParameterType::integer,
-       .fallback = Value(256),
+       .fallback = Value(512),
        .meaning = "sequences per step, B",
        .range = {.low = 1, .high = 1e6}},
       {.key = "sim.masked",
@@ -269,19 +269,13 @@ std::vector<Parameter> parameters() {
        .fallback = Value("all"),
        .meaning = "mask all sites in turn, or one random site per sequence",
        .choices = {"all", "one"}},
-      replicates_parameter(120, "independent training runs from the same start"),
+      replicates_parameter(80, "independent training runs from the same start"),
   };
   all.insert(all.end(), own.begin(), own.end());
   return all;
 }
 
 std::unique_ptr<Experiment> make(Configuration& c) {
-  if (!c.has("sim.scale")) {
-    constexpr double kSmall = 0.2;
-    constexpr double kDeterministic = 0.3;
-    const bool small = c.text("sim.initialisation") == "small";
-    c.set("sim.scale", Value(small ? kSmall : kDeterministic), false);
-  }
   const PottsFamily family = PottsFamily::from(c);
   family.require_enumerable();
   return std::make_unique<Flow>(family, c);
@@ -294,8 +288,9 @@ Study potts_flow() {
       .name = "potts-flow",
       .question = "How does factored attention find the couplings in time?",
       .neglects =
-          "the noise of SGD, of order learning rate / batch: it lifts the end and lets SGD leave "
-          "saddle points earlier",
+          "the finite learning rate, and the noise of SGD, of order learning rate / batch: it "
+          "lifts "
+          "the end and lets SGD leave saddle points earlier",
       .parameters = parameters(),
       .series = {{"excess_loss",
                   "ε - ε_opt",
@@ -304,7 +299,7 @@ Study potts_flow() {
                   "⟨u_1, A⟩",
                   "overlap of A with the leading left singular vector of the pair correlations"},
                  {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
-      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 120 runs", {}},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 80 runs of batch 512", {}},
                   {"paper",
                    "L = 8, C = 4",
                    {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},
