@@ -41,15 +41,17 @@ class Learning : public Experiment {
     const Truth& truth = truth_.get();
     const LearningTail factored = factored_tail(truth.model, truth.excess.population());
     const LearningTail general = general_tail(truth.model.sites(), truth.model.colours());
-    std::vector<double> sizes = samples_;
-    if (grid == TheoryGrid::run) {
-      sizes.clear();
-      for (std::size_t k = 0; k < samples_.size(); ++k) sizes.push_back(realised(k));
+    // The tails are defined for any M; a data set has a whole number of sequences.
+    for (const double m : samples_) {
+      require(grid == TheoryGrid::requested || m == std::round(m),
+              "sweep.samples",
+              m,
+              "a whole number of sequences");
     }
     TheoryResult result;
     for (const auto& [name, tail] : {std::pair{"factored", factored}, {"general", general}}) {
-      Prediction p{.series = {"excess_loss", of_model(name), "samples", sizes, {}}};
-      for (const double m : sizes) {
+      Prediction p{.series = {"excess_loss", of_model(name), "samples", samples_, {}}};
+      for (const double m : samples_) {
         const double y = tail.trace / (2 * m);
         p.series.y.push_back(y);
         // The next order is M^(-3/2): a relative correction of order rank / M at the sizes
@@ -73,7 +75,7 @@ class Learning : public Experiment {
     std::vector<Outcome> outcomes;
     const Truth& truth = truth_.get();
     const Index colours = truth.model.colours();
-    const double m = realised(piece.point);
+    const double m = samples_[piece.point];
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       StreamAddress address{.seed = piece.seed,
                             .id = StreamId::data,
@@ -110,8 +112,6 @@ class Learning : public Experiment {
  private:
   /// Identifiable parameters per sample up to which the tail is compared.
   static constexpr double kLargestOrder = 0.01;
-
-  double realised(std::size_t point) const { return std::round(samples_[point]); }
 
   Lazy<Truth> truth_;
   std::vector<double> samples_;

@@ -61,6 +61,10 @@ class Loss : public Experiment {
       transformer_.shape.mlp_width = kHiddenPerWidth * transformer_.shape.width;
       transformer_.shape.normalisation = networks::Normalisation::pre;
     }
+    require(transformer_.shape.width % transformer_.shape.heads == 0,
+            "sim.heads",
+            static_cast<double>(transformer_.shape.heads),
+            "a divisor of sim.width");
     networks::validate(transformer_.shape);
   }
 

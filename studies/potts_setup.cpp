@@ -24,7 +24,12 @@ constexpr std::uint64_t kMostAttempts = 100;
 MatrixXd square_file(const Configuration& c, const char* key) {
   if (!c.has(key)) throw invalid_parameter(key, "(unset)", "a CSV file with the matrix");
   const auto path = c.input_file(key);
-  const MatrixXd m = read_numeric_csv(path, CsvHeader::optional).values;
+  MatrixXd m;
+  try {
+    m = read_numeric_csv(path, CsvHeader::optional).values;
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("parameter '{}': {}", key, error.what()), key);
+  }
   if (m.rows() != m.cols()) {
     throw invalid_parameter(
         key, fmt::format("{} ({} x {})", path.string(), m.rows(), m.cols()), "a square matrix");
@@ -108,7 +113,8 @@ std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
       {.key = "model.least_learnable",
        .type = ParameterType::real,
        .fallback = Value(defaults.least_learnable),
-       .meaning = "ensembles: draw again while the other sites lower the loss by less, in nats",
+       .meaning = "ensembles: draw again while the other sites lower the loss by less, in nats; "
+                  "0 for a model that is not drawn",
        .range = {.low = 0}},
       {.key = "model.least_curvature",
        .type = ParameterType::real,
@@ -144,6 +150,10 @@ PottsFamily PottsFamily::from(Configuration& c) {
                         ? c.real("model.density")
                         : std::min(1.0, kMeanDegree / static_cast<double>(family.sites_ - 1));
   family.zero_sum_ = c.flag("model.zero_sum");
+  for (const char* key : {"model.least_learnable", "model.least_curvature"}) {
+    // A default asks for other draws: a model that is not drawn is taken as it is.
+    if (!family.random() && !c.given(key)) c.set(key, 0.0, false);
+  }
   family.least_learnable_ = c.real("model.least_learnable");
   family.least_curvature_ = c.real("model.least_curvature");
   if (family.least_learnable_ > 0 || family.least_curvature_ > 0) family.require_enumerable();

@@ -96,17 +96,16 @@ TEST_CASE("potts-square: agrees, and a theory 5 % off is found", "[agreement][po
   CHECK(verdict(potts_square(), small, 100, 1.05) == Verdict::disagree);
 }
 
-TEST_CASE("potts-learning: the tails agree, and one without its factor 1/2 is found",
-          "[agreement][potts]") {
+TEST_CASE("potts-learning: the tails agree, and ones 40 % off are found", "[agreement][potts]") {
   const std::vector<std::pair<std::string, Value>> large{{"sweep.samples", List{10000.0}}};
   CHECK(verdict(potts_learning(), large, 60, 1) == Verdict::agree);
-  CHECK(verdict(potts_learning(), large, 20, 2) == Verdict::disagree);
+  CHECK(verdict(potts_learning(), large, 60, 1.4) == Verdict::disagree);
 }
 
-TEST_CASE("potts-flow: SGD follows the flow, and a flow 10 % off is found", "[agreement][potts]") {
+TEST_CASE("potts-flow: SGD follows the flow, and a flow 5 % off is found", "[agreement][potts]") {
   const std::vector<std::pair<std::string, Value>> brief{{"sim.times", List{10.0, 20.0}}};
   CHECK(verdict(potts_flow(), brief, 40, 1) == Verdict::agree);
-  CHECK(verdict(potts_flow(), brief, 20, 1.1) == Verdict::disagree);
+  CHECK(verdict(potts_flow(), brief, 40, 1.05) == Verdict::disagree);
 }
 
 TEST_CASE("potts-sampler: Gibbs means are the enumerated ones, a shift is found",

@@ -30,7 +30,6 @@ std::unique_ptr<Experiment> build(const Study& study, const Assignments& assignm
 const Assignments kCosine{{"model.couplings", "cosine"},
                           {"model.colour_couplings", "cosine"},
                           {"model.zero_sum", false},
-                          {"model.least_learnable", 0.0},
                           {"model.sites", 4},
                           {"model.colours", 3},
                           {"model.beta", 1.2}};
@@ -82,6 +81,8 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
   CHECK(file("asymmetric.csv", "0,1,0,0\n2,0,0,0\n0,0,0,1\n0,0,1,0\n") == "model.file");
   CHECK(file("diagonal.csv", "1,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "model.file");
   CHECK(file("oblong.csv", "0,1\n1,0\n0,1\n") == "model.file");
+  CHECK(file("nan.csv", "0,nan\nnan,0\n") == "model.file");
+  CHECK(file("ragged.csv", "0,1\n1\n") == "model.file");
   CHECK(file("small.csv", "0,1\n1,0\n") == "model.sites");
   CHECK(file("good.csv", "0,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "accepted");
   CHECK(refused([&] {
@@ -94,6 +95,12 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
   CHECK(refused([&] {
           build(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}});
         }) == "ladder");
+  CHECK(loss({{"sim.heads", 3}}) == "sim.heads");
+  for (const TheoryGrid grid : {TheoryGrid::requested, TheoryGrid::run}) {
+    CHECK(refused([&] {
+            build(potts_learning(), with(kCosine, {{"sweep.samples", List{10.5}}}))->theory(grid);
+          }) == (grid == TheoryGrid::run ? "sweep.samples" : "accepted"));
+  }
   CHECK(refused([&] {
           build(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
         }) == "sweep.alpha");
