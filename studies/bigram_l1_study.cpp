@@ -283,7 +283,7 @@ std::vector<ClaimResult> regularisation_claims(const Configuration& c, const Obs
 class Vocabulary : public Experiment {
  public:
   explicit Vocabulary(Configuration& c) : algorithms_(algorithms(c)) {
-    for (const std::int64_t tokens : c.integers("sweep.vocabulary")) {
+    for (const std::int64_t tokens : c.integers("sweep.tokens")) {
       c.set("model.tokens", tokens, false);
       setups_.push_back(bigram_setup(c));
     }
@@ -427,7 +427,7 @@ Study bigrams_vocabulary() {
                                                          .steps = {600},
                                                          .replicates = 30,
                                                          .algorithms = {"l1", "l1_sum1"}});
-  parameters.push_back({.key = "sweep.vocabulary",
+  parameters.push_back({.key = "sweep.tokens",
                         .type = ParameterType::integer,
                         .fallback = Value(List{3, 4, 5}),
                         .meaning = "sizes N of the vocabulary; they take the place of tokens",
@@ -443,7 +443,7 @@ Study bigrams_vocabulary() {
           .presets = {{"quick", "the defaults: N = 3, 4, 5, T = 500", {}},
                       {"paper",
                        "N = 3 to 20, T = 5000",
-                       {{"sweep.vocabulary", List{3, 5, 10, 20}},
+                       {{"sweep.tokens", List{3, 5, 10, 20}},
                         {"model.context", 5000},
                         {"sim.batch", 256},
                         {"sim.eta", 0.02},

@@ -281,7 +281,7 @@ class Complexity : public Experiment {
  public:
   explicit Complexity(Configuration& c)
       : epsilon_(c.real("sim.epsilon")), l1_steps_(c.integer("sim.length")) {
-    for (const std::int64_t context : c.integers("sweep.size")) {
+    for (const std::int64_t context : c.integers("sweep.context")) {
       c.set("model.context", context, false);
       setups_.push_back(bigram_setup(c));
       const BigramModel& model = setups_.back().model;
@@ -299,7 +299,7 @@ class Complexity : public Experiment {
   TheoryResult theory(TheoryGrid) const override {
     // Boosting with the right sign in 95 % of runs: z = 1.645, B/η = z² ω₁ κ_V T/2.
     constexpr double kZ = 1.6448536269514722;
-    Prediction p = bigram_prediction("boosting_samples", {{"mode", "scratch"}}, "size");
+    Prediction p = bigram_prediction("boosting_samples", {{"mode", "scratch"}}, "context");
     for (const BigramSetup& setup : setups_) {
       const BoostingTheory closed(constants(setup.model), setup.rates);
       const double batch = 0.5 * kZ * kZ * closed.omega() * setup.model.kappa_v() *
@@ -321,10 +321,10 @@ class Complexity : public Experiment {
     std::vector<Outcome> outcomes;
     for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
       const Search found = search(size, transfer, piece, piece.first_replicate + r);
-      Outcome outcome{.series = {{"samples_cap", point, "size", {x}, {found.cap}}}};
+      Outcome outcome{.series = {{"samples_cap", point, "context", {x}, {found.cap}}}};
       if (found.samples > 0) {
-        outcome.series.push_back({"samples_to_error", point, "size", {x}, {found.samples}});
-        outcome.series.push_back({"batch", point, "size", {x}, {found.batch}});
+        outcome.series.push_back({"samples_to_error", point, "context", {x}, {found.samples}});
+        outcome.series.push_back({"batch", point, "context", {x}, {found.batch}});
       } else {
         outcome.status = "target not reached";
       }
@@ -424,11 +424,11 @@ Figure complexity_figure(const Configuration&) {
                                   .label = "boosting, 95 %",
                                   .simulation = false,
                                   .reference = true}},
-                      .x_name = "size"},
+                      .x_name = "context"},
                      {.x = size,
                       .y = {.label = "smallest batch", .scale = AxisScale::log},
                       .layers = {{.series = "batch", .label = "{mode}"}},
-                      .x_name = "size"}},
+                      .x_name = "context"}},
           .columns = 1,
           .caption =
               "Samples until the error is below the target in 95 % of runs, with the "
@@ -445,7 +445,7 @@ std::vector<ExponentClaim> complexity_exponents(const Configuration&) {
   constexpr double kTransfer = 0.5;
   return {{.name = "scratch",
            .series = "samples_to_error",
-           .x_name = "size",
+           .x_name = "context",
            .only = {{"mode", "scratch"}},
            .exponent = kScratch,
            .upper_bound = true,
@@ -453,7 +453,7 @@ std::vector<ExponentClaim> complexity_exponents(const Configuration&) {
            .cap_series = "samples_cap"},
           {.name = "transfer",
            .series = "samples_to_error",
-           .x_name = "size",
+           .x_name = "context",
            .only = {{"mode", "transfer"}},
            .exponent = kTransfer,
            .upper_bound = true,
@@ -609,7 +609,7 @@ Study bigrams_complexity() {
                         .range = {.low = 1, .high = 1e9}});
   // Of four sizes, the slope without one of them leaves the interval of all in 15 % of runs even
   // for an exact power law (normal medians: |z| > 1.6 twice); of seven, in 4 %.
-  parameters.push_back({.key = "sweep.size",
+  parameters.push_back({.key = "sweep.context",
                         .type = ParameterType::integer,
                         .fallback = Value(List{250, 350, 500, 700, 1000, 1400, 2000}),
                         .meaning = "context lengths T; they take the place of context",
@@ -630,7 +630,7 @@ Study bigrams_complexity() {
           .presets = {{"quick", "the defaults: T = 250 to 2000, surrogate", {}},
                       {"paper",
                        "T = 500 to 32000",
-                       {{"sweep.size", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},
+                       {{"sweep.context", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},
                         {"sim.replicates", 20}}}},
           .sources = {bigram_source("sample complexity of the stages and of transfer")},
           .make = make_complexity,

@@ -58,8 +58,8 @@ std::vector<Parameter> body_parameters(const std::vector<Parameter>& own);
 /// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
 std::vector<SeriesInfo> body_series();
 
-/// @brief The parameters of training: `sim.steps`, `sim.batch`, `sim.learning_rate`,
-/// `sim.clip_norm`, `sim.initial_scale`, `sim.residual`, and those of the Gibbs pool.
+/// @brief The parameters of training: `sim.steps`, `sim.batch`, `sim.eta`,
+/// `sim.clip`, `sim.initial_scale`, `sim.residual`, and those of the Gibbs pool.
 std::vector<Parameter> body_training_parameters();
 
 /// @brief SGD on a network of so many layers; the learning rate falls to a tenth after four fifths

@@ -193,7 +193,7 @@ Outcome DeepExperiment::run(double rate, const StreamAddress& address, const Pie
   DeepNetwork options = network_;
   options.learning_rate = rate;
   networks::Transformer<float> network = deep_network(options, task_, address);
-  const Point outer = named_ ? Point{{"learning_rate", rate}} : Point{};
+  const Point outer = named_ ? Point{{"eta", rate}} : Point{};
   const auto series = [&](const std::string& name) { return Series{name, outer, "step", {}, {}}; };
   Series loss = series("validation_loss");
   Series accuracy = series("accuracy");

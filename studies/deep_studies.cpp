@@ -18,12 +18,12 @@ const Axis kStep{.label = "step {/:Italic n}"};
 std::unique_ptr<Experiment> make_single(Configuration& c) {
   complete_deep(c);
   return std::make_unique<DeepExperiment>(
-      c, std::vector<double>{c.real("sim.learning_rate")}, false);
+      c, std::vector<double>{c.real("sim.eta")}, false);
 }
 
 std::unique_ptr<Experiment> make_sweep(Configuration& c) {
   complete_deep(c);
-  return std::make_unique<DeepExperiment>(c, sorted_reals(c, "sweep.learning_rate"), true);
+  return std::make_unique<DeepExperiment>(c, sorted_reals(c, "sweep.eta"), true);
 }
 
 Panel loss_panel() {
@@ -73,16 +73,16 @@ Figure rate_figure(const Configuration& c) {
   Panel loss = loss_panel();
   loss.layers.erase(loss.layers.begin());
   std::vector<Layer> losses;
-  for (const double rate : sorted_reals(c, "sweep.learning_rate")) {
-    const std::string label = "{/:Italic η} = {learning_rate}";
+  for (const double rate : sorted_reals(c, "sweep.eta")) {
+    const std::string label = "{/:Italic η} = {eta}";
     entropy.layers.push_back({.series = "attention_entropy",
                               .label = label,
                               .theory = false,
-                              .only = {{"learning_rate", rate}, {"layer", 1.0}}});
+                              .only = {{"eta", rate}, {"layer", 1.0}}});
     losses.push_back({.series = "validation_loss",
                       .label = label,
                       .theory = false,
-                      .only = {{"learning_rate", rate}}});
+                      .only = {{"eta", rate}}});
   }
   loss.layers.insert(loss.layers.begin(), losses.begin(), losses.end());
   return {.name = "deep-learning-rate",
@@ -110,7 +110,7 @@ bool bounce_is_known(const Configuration& c, const Observed& observed) {
   constexpr double kSlowest = 1e-3;
   constexpr double kFastest = 3e-3;
   constexpr double kEnough = 6;
-  const double rate = c.real("sim.learning_rate");
+  const double rate = c.real("sim.eta");
   const auto steps = c.has("sim.steps") ? joma_steps(c).back() : 2000;
   return c.has("model.file") && layers_of(observed) == 1 && c.text("model.mask") == "causal" &&
          (!c.has("model.width") || c.integer("model.width") >= kWidth) && rate >= kSlowest &&
@@ -159,14 +159,14 @@ std::vector<ClaimResult> rate_claims(const Configuration& c, const Observed& obs
       best_rate = std::get<double>(curve.mean.point.front().second);
     }
   }
-  ClaimResult claim = learning_claim(c, observed, {{"learning_rate", best_rate}});
+  ClaimResult claim = learning_claim(c, observed, {{"eta", best_rate}});
   claim.detail += fmt::format("; best learning rate {:g}", best_rate);
   return {claim};
 }
 
 std::vector<Parameter> with_rate() {
   std::vector<Parameter> all = deep_parameters();
-  all.push_back(real_parameter("sim.learning_rate", 3e-3, "learning rate of Adam", kPositive));
+  all.push_back(real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
   return all;
 }
 
@@ -213,8 +213,8 @@ Study deep_learning_rate() {
                            "How does the learning rate shape the entropy of attention?");
   study.parameters = deep_parameters();
   study.parameters.push_back(reals_parameter(
-      "sweep.learning_rate", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive));
-  study.presets[1].values.emplace_back("sweep.learning_rate",
+      "sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive));
+  study.presets[1].values.emplace_back("sweep.eta",
                                        List{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2});
   study.presets[1].values.emplace_back("model.layers", 5);
   study.make = make_sweep;

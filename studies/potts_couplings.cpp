@@ -75,7 +75,7 @@ class Couplings : public Experiment {
     constexpr int kRecords = 20;
     constexpr std::uint64_t kTrialShare = 10;
     training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
-                               .learning_rate = c.real("sim.learning_rate"),
+                               .learning_rate = c.real("sim.eta"),
                                .schedule = {.kind = networks::Schedule::Kind::cosine_tail,
                                             .start = steps / 2,
                                             .length = steps}},
@@ -247,7 +247,7 @@ std::vector<Parameter> parameters() {
        .fallback = Value("all"),
        .meaning = "mask all sites in turn, or one random site per sequence",
        .choices = {"all", "one"}},
-      {.key = "sim.learning_rate",
+      {.key = "sim.eta",
        .type = ParameterType::real,
        .fallback = Value(1.0),
        .meaning = "learning rate of SGD",
@@ -295,7 +295,7 @@ Study potts_couplings() {
                     {"model.colours", 20},
                     {"model.least_learnable", 0.0},
                     {"model.least_curvature", 0.0},
-                    {"sim.learning_rate", 2.0}}}},
+                    {"sim.eta", 2.0}}}},
       .sources = {potts_source("the attention matrix becomes the interaction matrix")},
       .make = make,
       .figure = figure,

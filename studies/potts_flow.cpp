@@ -73,7 +73,7 @@ class Flow : public Experiment {
         times_(c.reals("sim.times")) {
     std::sort(times_.begin(), times_.end());
     times_.erase(std::unique(times_.begin(), times_.end()), times_.end());
-    rate_ = c.real("sim.learning_rate");
+    rate_ = c.real("sim.eta");
     training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = rate_},
                  .batch = c.integer("sim.batch"),
                  .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
@@ -254,7 +254,7 @@ std::vector<Parameter> parameters() {
        .fallback = Value(0.3),
        .meaning = "scale of the start",
        .range = {.low = 0, .low_open = true}},
-      {.key = "sim.learning_rate",
+      {.key = "sim.eta",
        .type = ParameterType::real,
        .fallback = Value(0.025),
        .meaning = "learning rate of SGD",
@@ -309,7 +309,7 @@ Study potts_flow() {
       .agreement = agreement,
       .recipes = {{.name = "potts-flow-large-steps",
                    .meaning = "Twenty times the default learning rate: SGD leaves the flow.",
-                   .values = {{"sim.learning_rate", 1.0}}}},
+                   .values = {{"sim.eta", 1.0}}}},
   };
 }
 

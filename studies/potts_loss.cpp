@@ -38,7 +38,7 @@ class Loss : public Experiment {
     const networks::Schedule schedule{
         .kind = networks::Schedule::Kind::cosine_tail, .start = steps / 2, .length = steps};
     factored_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
-                               .learning_rate = c.real("sim.factored_rate"),
+                               .learning_rate = c.real("sim.eta_factored"),
                                .schedule = schedule},
                  .batch = c.integer("sim.batch"),
                  .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
@@ -50,7 +50,7 @@ class Loss : public Experiment {
                                                 1,
                                                 static_cast<int>(c.integer("sim.width"))),
                     .optimiser = {.kind = networks::OptimiserKind::adam,
-                                  .learning_rate = c.real("sim.transformer_rate"),
+                                  .learning_rate = c.real("sim.eta_transformer"),
                                   .clip_norm = 1,
                                   .schedule = schedule},
                     .batch = c.integer("sim.batch"),
@@ -286,7 +286,7 @@ std::vector<Parameter> parameters() {
        .fallback = Value("all"),
        .meaning = "factored attention: mask all sites in turn, or one random site per sequence",
        .choices = {"all", "one"}},
-      {.key = "sim.factored_rate",
+      {.key = "sim.eta_factored",
        .type = ParameterType::real,
        .fallback = Value(1.0),
        .meaning = "factored attention: learning rate of SGD",
@@ -320,7 +320,7 @@ std::vector<Parameter> parameters() {
        .meaning = "transformers: minimal has attention only; full adds an MLP of width 4 D and "
                   "LayerNorm",
        .choices = {"minimal", "full"}},
-      {.key = "sim.transformer_rate",
+      {.key = "sim.eta_transformer",
        .type = ParameterType::real,
        .fallback = Value(3e-3),
        .meaning = "transformers: learning rate of Adam (gradients clipped at norm 1)",
@@ -372,7 +372,7 @@ Study potts_loss() {
                     {"model.colours", 20},
                     {"model.least_learnable", 0.0},
                     {"sim.width", 64},
-                    {"sim.factored_rate", 2.0},
+                    {"sim.eta_factored", 2.0},
                     {"sim.claims", "factored"}}}},
       .sources = {potts_source("factored attention has the conditionals of the Potts model; excess "
                                "loss of one layer and of transformers")},

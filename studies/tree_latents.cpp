@@ -34,7 +34,7 @@ class Latents : public Experiment {
                  .heads = static_cast<int>(c.integer("model.heads")),
                  .width = static_cast<int>(c.integer("model.width")),
                  .mlp_width = static_cast<int>(c.integer("model.hidden")),
-                 .learning_rate = c.real("sim.learning_rate"),
+                 .learning_rate = c.real("sim.eta"),
                  .weight_decay = c.real("sim.weight_decay")},
         batch_(static_cast<int>(c.integer("sim.batch"))) {
     for (const std::int64_t n : joma_steps(c)) steps_.push_back(static_cast<std::uint64_t>(n));
@@ -245,7 +245,7 @@ Study tree_latents() {
                integer_parameter("model.heads", 1, "attention heads"),
                integer_parameter("model.width", 64, "width d", {.low = 1, .high = 1e5}),
                integer_parameter("model.hidden", 400, "hidden units of the MLP, 4 M"),
-               real_parameter("sim.learning_rate", 1e-3, "learning rate of Adam", kPositive),
+               real_parameter("sim.eta", 1e-3, "learning rate of Adam", kPositive),
                real_parameter("sim.weight_decay", 1e-4, "added to the gradient", kNotNegative),
                integer_parameter("sim.batch", 128, "samples per step"),
                steps_parameter({0, 25, 50, 100, 150, 200, 300}),
@@ -261,7 +261,7 @@ Study tree_latents() {
                       {"paper",
                        "width 1024, 10000 steps, 5 seeds",
                        {{"model.width", 1024},
-                        {"sim.learning_rate", 1e-4},
+                        {"sim.eta", 1e-4},
                         {"sim.steps", List{0, 300, 1000, 2000, 4000, 7000, 10000}},
                         {"sim.replicates", 5}}}},
           .sources = {joma_source("Table 1")},

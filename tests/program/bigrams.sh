@@ -41,11 +41,11 @@ sign sweep.context [1]
 boosting sim.theta nan
 complexity sim.epsilon -1.0
 complexity model.correlation 0.0
-complexity sweep.size [1]
+complexity sweep.context [1]
 complexity sim.surrogate "aggregated"
 regularisation sim.l1 0.0
 regularisation sim.surrogate "aggregated"
-vocabulary sweep.vocabulary [1]
+vocabulary sweep.tokens [1]
 floor sweep.l1 [-0.1]
 floor sim.eta 5.0
 floor sim.surrogate "dense"

@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Small contexts and few searches; the verdicts on them are the program's, not tested here.
 "$program" run bigrams-complexity --seed 1 --replicates 10 --out runs --quiet \
-  --set 'sweep.size=[60,120,240,480]' --set 'plot.formats=["svg"]' >out 2>err
+  --set 'sweep.context=[60,120,240,480]' --set 'plot.formats=["svg"]' >out 2>err
 case $? in 0 | 1 | 3) ;; *) fail "run: $(cat err)" ;; esac
 folder=$(echo runs/bigrams-complexity-*)
 
@@ -14,7 +14,7 @@ verdict() { awk -v mode="$1:" '$1 == mode { on = 1 } on && $1 == "bound" { print
 "$program" fit "$folder" >out 2>err
 code=$?
 for mode in scratch transfer; do
-  says out "$mode: samples_to_error against size"
+  says out "$mode: samples_to_error against context"
   [ -n "$(verdict $mode)" ] || fail "fit: no verdict on $mode"
 done
 says out "local slopes"
