@@ -27,15 +27,14 @@ class Displacement : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const BodyProblem& problem = *problem_.get();
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) {
       Series loss{"test_loss", {}, "step", {}, {}};
       std::vector<Series> moved;
       for (int l = 1; l <= plan_.shape.layers; ++l) {
         moved.push_back({"msd", layer_point(static_cast<std::size_t>(l)), "step", {}, {}});
       }
-      Outcome outcome = train_body(
-          problem, plan_, piece, piece.first_replicate + r, [&](const DeepFactoredRecord& record) {
+      Outcome outcome =
+          train_body(problem, plan_, piece, replicate, [&](const DeepFactoredRecord& record) {
             loss.x.push_back(static_cast<double>(record.step));
             loss.y.push_back(problem.masked().bayes_loss() + record.excess_loss);
             for (std::size_t l = 0; l < moved.size(); ++l) {
@@ -45,9 +44,8 @@ class Displacement : public Experiment {
           });
       outcome.series = std::move(moved);
       outcome.series.push_back(std::move(loss));
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

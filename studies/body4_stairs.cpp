@@ -31,23 +31,21 @@ class Stairs : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const BodyProblem& problem = *problem_.get();
     const DeepFactoredTraining& plan = plans_[piece.point / starts_];
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) {
       Series loss{"test_loss",
                   {{"layers", static_cast<double>(plan.shape.layers)},
                    {"start", static_cast<double>(piece.point % starts_)}},
                   "step",
                   {},
                   {}};
-      Outcome outcome = train_body(
-          problem, plan, piece, piece.first_replicate + r, [&](const DeepFactoredRecord& record) {
+      Outcome outcome =
+          train_body(problem, plan, piece, replicate, [&](const DeepFactoredRecord& record) {
             loss.x.push_back(static_cast<double>(record.step));
             loss.y.push_back(problem.masked().bayes_loss() + record.excess_loss);
           });
       outcome.series.push_back(std::move(loss));
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

@@ -179,14 +179,9 @@ TheoryResult DeepExperiment::theory(TheoryGrid) const {
 
 std::vector<Outcome> DeepExperiment::simulate(const Piece& piece) const {
   prepare();
-  std::vector<Outcome> outcomes;
-  for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-    outcomes.push_back(run(
-        rates_[piece.point],
-        {.seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r},
-        piece));
-  }
-  return outcomes;
+  return each_replicate(piece, [&](std::uint64_t replicate) {
+    return run(rates_[piece.point], piece.stream(replicate), piece);
+  });
 }
 
 Outcome DeepExperiment::run(double rate, const StreamAddress& address, const Piece& piece) const {

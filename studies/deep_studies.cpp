@@ -17,8 +17,7 @@ const Axis kStep{.label = "step {/:Italic n}"};
 
 std::unique_ptr<Experiment> make_single(Configuration& c) {
   complete_deep(c);
-  return std::make_unique<DeepExperiment>(
-      c, std::vector<double>{c.real("sim.eta")}, false);
+  return std::make_unique<DeepExperiment>(c, std::vector<double>{c.real("sim.eta")}, false);
 }
 
 std::unique_ptr<Experiment> make_sweep(Configuration& c) {
@@ -79,10 +78,8 @@ Figure rate_figure(const Configuration& c) {
                               .label = label,
                               .theory = false,
                               .only = {{"eta", rate}, {"layer", 1.0}}});
-    losses.push_back({.series = "validation_loss",
-                      .label = label,
-                      .theory = false,
-                      .only = {{"eta", rate}}});
+    losses.push_back(
+        {.series = "validation_loss", .label = label, .theory = false, .only = {{"eta", rate}}});
   }
   loss.layers.insert(loss.layers.begin(), losses.begin(), losses.end());
   return {.name = "deep-learning-rate",
@@ -212,10 +209,9 @@ Study deep_learning_rate() {
   Study study = deep_study("deep-learning-rate",
                            "How does the learning rate shape the entropy of attention?");
   study.parameters = deep_parameters();
-  study.parameters.push_back(reals_parameter(
-      "sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive));
-  study.presets[1].values.emplace_back("sweep.eta",
-                                       List{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2});
+  study.parameters.push_back(
+      reals_parameter("sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive));
+  study.presets[1].values.emplace_back("sweep.eta", List{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2});
   study.presets[1].values.emplace_back("model.layers", 5);
   study.make = make_sweep;
   study.figure = rate_figure;

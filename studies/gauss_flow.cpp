@@ -94,12 +94,8 @@ class FlowCurves : public Experiment {
     for (const double time : times_) times.push_back(absolute(time));
     const Index samples = sizes_[piece.point];
     const Point point{{"alpha", static_cast<double>(samples) / inputs()}};
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      RandomStream stream({.seed = piece.seed,
-                           .id = StreamId::data,
-                           .point = piece.stream_point,
-                           .replicate = piece.first_replicate + r});
+    return each_replicate(piece, [&](std::uint64_t replicate) -> Outcome {
+      RandomStream stream(piece.stream(replicate));
       const TrainingErrors errors =
           gradient_flow(model_.problem(), model_.samples(samples, stream), times);
       const auto curve = [&](const char* name, const MatrixXd& of) {
@@ -110,10 +106,8 @@ class FlowCurves : public Experiment {
                       .x = times_,
                       .y = {mean.begin(), mean.end()}};
       };
-      outcomes.push_back(
-          {.series = {curve("test_error", errors.test), curve("train_error", errors.train)}});
-    }
-    return outcomes;
+      return {.series = {curve("test_error", errors.test), curve("train_error", errors.train)}};
+    });
   }
 
   Table diagnostics() const override { return model_.diagnostics(); }

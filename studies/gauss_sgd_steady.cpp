@@ -102,15 +102,9 @@ class SteadySgd : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const SgdRule& rule = rules_[piece.point];
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      StreamAddress address{.seed = piece.seed,
-                            .id = StreamId::data,
-                            .point = piece.stream_point,
-                            .replicate = piece.first_replicate + r};
-      RandomStream samples(address);
-      address.id = StreamId::minibatch;
-      RandomStream masks(address);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      RandomStream samples(piece.stream(replicate));
+      RandomStream masks(piece.stream(replicate, StreamId::minibatch));
       LinearAttentionSgd sgd(
           model_.problem().sites(), rule.settings, fresh_samples(model_, samples), masks);
       const SteadyError steady = steady_sgd_error(model_.problem(), sgd, plan(rule));
@@ -126,9 +120,8 @@ class SteadySgd : public Experiment {
         outcome.series = {seen("steady_error", "eta", rule.eta, steady.mean),
                           seen("block_error", "eta", rule.eta, steady.standard_error)};
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override {

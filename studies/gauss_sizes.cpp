@@ -78,12 +78,8 @@ class SizeSweep : public Experiment {
     const double alpha = alphas_[piece.point % alphas_.size()];
     std::vector<RidgePoint> theory;
     for (const double lambda : lambdas_) theory.push_back(theory_at(size, alpha, lambda));
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      RandomStream stream({.seed = piece.seed,
-                           .id = StreamId::data,
-                           .point = piece.stream_point,
-                           .replicate = piece.first_replicate + r});
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      RandomStream stream(piece.stream(replicate));
       const RidgeFits fits(size.model.samples(samples(size, alpha), stream), size.model.factor());
       Outcome outcome;
       for (std::size_t k = 0; k < lambdas_.size(); ++k) {
@@ -100,9 +96,8 @@ class SizeSweep : public Experiment {
         // tend to the noise of a single data set.
         observe("scaled_deviation", (error / expected - 1) * theory[k].samples);
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

@@ -64,8 +64,7 @@ class BounceExperiment : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     if (piece.point == 1) return std::vector<Outcome>(piece.replicates, integrate());
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) -> Outcome {
       Series entropy{"token_entropy", {}, "time", {}, {}};
       std::vector<std::int64_t> steps;
       for (const double t : token_times_) steps.push_back(std::llround(t / eta_));
@@ -74,17 +73,13 @@ class BounceExperiment : public Experiment {
                         eta_,
                         batch_,
                         steps,
-                        {.seed = piece.seed,
-                         .id = StreamId::data,
-                         .point = piece.stream_point,
-                         .replicate = piece.first_replicate + r},
+                        piece.stream(replicate),
                         [&](std::size_t k, const VectorXd&, const VectorXd& z) {
                           entropy.x.push_back(token_times_[k]);
                           entropy.y.push_back(entropy_of(z));
                         });
-      outcomes.push_back({.series = {std::move(entropy)}});
-    }
-    return outcomes;
+      return {.series = {std::move(entropy)}};
+    });
   }
 
  private:

@@ -103,14 +103,8 @@ class Erf : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     if (piece.point == 1) return std::vector<Outcome>(piece.replicates, richardson());
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      outcomes.push_back(run({.seed = piece.seed,
-                              .id = StreamId::data,
-                              .point = piece.stream_point,
-                              .replicate = piece.first_replicate + r}));
-    }
-    return outcomes;
+    return each_replicate(piece,
+                          [&](std::uint64_t replicate) { return run(piece.stream(replicate)); });
   }
 
   std::vector<std::string> warnings() const override {

@@ -93,11 +93,7 @@ class Invariants : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t) const override { return 10; }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      outcomes.push_back(run(piece, piece.first_replicate + r));
-    }
-    return outcomes;
+    return each_replicate(piece, [&](std::uint64_t replicate) { return run(piece, replicate); });
   }
 
   std::vector<std::string> warnings() const override {

@@ -120,14 +120,10 @@ std::uint64_t RidgeSweep::replicates_per_piece(std::size_t point) const {
 }
 
 std::vector<Outcome> RidgeSweep::simulate(const Piece& piece) const {
-  std::vector<Outcome> outcomes;
   const Index samples = sizes_[piece.point];
   const double alpha = static_cast<double>(samples) / inputs_;
-  for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-    RandomStream stream({.seed = piece.seed,
-                         .id = StreamId::data,
-                         .point = piece.stream_point,
-                         .replicate = piece.first_replicate + r});
+  return each_replicate(piece, [&](std::uint64_t replicate) {
+    RandomStream stream(piece.stream(replicate));
     const RidgeFits fits(model_.samples(samples, stream), model_.factor());
     Outcome outcome;
     for (const double lambda : lambdas_) {
@@ -144,9 +140,8 @@ std::vector<Outcome> RidgeSweep::simulate(const Piece& piece) const {
         }
       }
     }
-    outcomes.push_back(std::move(outcome));
-  }
-  return outcomes;
+    return outcome;
+  });
 }
 
 Index realised_samples(double alpha, double inputs) {

@@ -164,15 +164,9 @@ std::uint64_t SgdCurves::replicates_per_piece(std::size_t point) const {
 
 std::vector<Outcome> SgdCurves::simulate(const Piece& piece) const {
   const SgdRule& rule = rules_[piece.point];
-  std::vector<Outcome> outcomes;
-  for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-    StreamAddress address{.seed = piece.seed,
-                          .id = StreamId::data,
-                          .point = piece.stream_point,
-                          .replicate = piece.first_replicate + r};
-    RandomStream samples(address);
-    address.id = StreamId::minibatch;
-    RandomStream masks(address);
+  return each_replicate(piece, [&](std::uint64_t replicate) {
+    RandomStream samples(piece.stream(replicate));
+    RandomStream masks(piece.stream(replicate, StreamId::minibatch));
     LinearAttentionSgd sgd(model_.problem().sites(), rule.settings, source(samples), masks);
     const SgdRun run = record_sgd(model_.problem(), sgd, steps_);
     Series curve{.name = "test_error", .point = rule.point(), .x_name = "step", .x = {}, .y = {}};
@@ -196,9 +190,8 @@ std::vector<Outcome> SgdCurves::simulate(const Piece& piece) const {
                                 .x = {0},
                                 .y = {static_cast<double>(*diverged)}});
     }
-    outcomes.push_back(std::move(outcome));
-  }
-  return outcomes;
+    return outcome;
+  });
 }
 
 Parameter eta_parameter(std::vector<double> fallback) {

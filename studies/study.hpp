@@ -5,12 +5,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "attica/core/figure.hpp"
+#include "attica/core/random.hpp"
 #include "attica/core/series.hpp"
 #include "attica/core/value.hpp"
 #include "attica/solvers/agreement.hpp"
@@ -43,6 +45,12 @@ struct Piece {
   std::uint64_t seed = 0;  ///< master seed
   std::stop_token stop =
       {};  ///< a long piece may return early when asked to; its result is then dropped
+
+  /// @brief Where a replicate's random numbers of that use come from.
+  /// @param replicate number in the run
+  StreamAddress stream(std::uint64_t replicate, StreamId id = StreamId::data) const {
+    return {.seed = seed, .id = id, .point = stream_point, .replicate = replicate};
+  }
 };
 
 /// @brief One replicate's observations and how it ended.
@@ -52,6 +60,11 @@ struct Outcome {
   bool failed = false;              ///< true: a numerical failure; the run ends with exit code 4
   std::string message = {};         ///< for `failed`: what happened, with the step or time
 };
+
+/// @brief The outcomes of a piece's replicates, one after the other, until it is asked to stop.
+/// @param simulate takes the number of the replicate in the run
+std::vector<Outcome> each_replicate(const Piece& piece,
+                                    const std::function<Outcome(std::uint64_t)>& simulate);
 
 /// @brief A resolved problem: the configured theory and simulation. Immutable; used by many threads
 /// at once.

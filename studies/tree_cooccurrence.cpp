@@ -99,15 +99,10 @@ class Cooccurrence : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      RandomStream stream({.seed = piece.seed,
-                           .id = StreamId::data,
-                           .point = piece.stream_point,
-                           .replicate = piece.first_replicate + r});
-      outcomes.push_back(sample(piece.point, stream));
-    }
-    return outcomes;
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      RandomStream stream(piece.stream(replicate));
+      return sample(piece.point, stream);
+    });
   }
 
  private:
