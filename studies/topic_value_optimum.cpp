@@ -359,7 +359,7 @@ Study topics_value_length() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 3, .penalty = 0.0}, {"length", "prior"});
   constexpr std::int64_t kTokens = 200000;
-  constexpr std::int64_t kRuns = 64;
+  constexpr std::int64_t kRuns = 128;
   constexpr std::int64_t kDocuments = 3000;
   const std::vector<Parameter> own = {
       {.key = "model.prior",
