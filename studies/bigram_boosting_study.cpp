@@ -24,8 +24,8 @@ constexpr int kGroup = 50;
 double normal_cdf(double z) { return normal_tail(-z); }
 
 /// Each replicate is a group of runs, each its own stream.
-std::uint64_t run_number(const Piece& piece, std::uint64_t r, int member) {
-  return (piece.first_replicate + r) * kGroup + static_cast<std::uint64_t>(member);
+std::uint64_t run_number(std::uint64_t replicate, int member) {
+  return replicate * kGroup + static_cast<std::uint64_t>(member);
 }
 
 std::uint64_t groups_per_piece(const BigramSetup& setup, double steps) {
@@ -102,24 +102,20 @@ class Boosting : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      outcomes.push_back(group(piece, r));
-    }
-    return outcomes;
+    return each_replicate(piece, [&](std::uint64_t replicate) { return group(piece, replicate); });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }
   std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
-  Outcome group(const Piece& piece, std::uint64_t r) const {
+  Outcome group(const Piece& piece, std::uint64_t replicate) const {
     // Columns: mean, mean square, fraction boosted.
     const auto steps = static_cast<Eigen::Index>(setup_.steps.size());
     Eigen::ArrayX3d tally = Eigen::ArrayX3d::Zero(steps, 3);
     for (int member = 0; member < kGroup; ++member) {
       const auto trainer = make_trainer(
-          setup_, BigramAlgorithm::sgd_hat, setup_.start, piece, run_number(piece, r, member));
+          setup_, BigramAlgorithm::sgd_hat, setup_.start, piece, run_number(replicate, member));
       bool crossed = false;
       for (Eigen::Index k = 0; k < steps; ++k) {
         while (trainer->steps() < setup_.steps[static_cast<std::size_t>(k)]) trainer->step();
@@ -261,14 +257,13 @@ class Sign : public Experiment {
     BigramSetup setup = context.setup;
     setup.batch = place.batch;
     const double cap = 10 * context.closed.boosting_time(theta_);
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) -> Outcome {
       double successes = 0;
       int undecided = 0;
       std::optional<Outcome> diverged;
       for (int member = 0; member < kGroup; ++member) {
         const auto trainer = make_trainer(
-            setup, BigramAlgorithm::sgd_hat, setup.start, piece, run_number(piece, r, member));
+            setup, BigramAlgorithm::sgd_hat, setup.start, piece, run_number(replicate, member));
         double alpha = 0;
         while (std::abs(alpha) < theta_ && static_cast<double>(trainer->steps()) < cap) {
           trainer->step();
@@ -278,19 +273,15 @@ class Sign : public Experiment {
         undecided += std::abs(alpha) < theta_ ? 1 : 0;
         diverged = trainer->diverged() ? diverged_group(*trainer) : diverged;
       }
-      if (diverged) {
-        outcomes.push_back(*std::move(diverged));
-        continue;
-      }
+      if (diverged) return *std::move(diverged);
       Outcome outcome{.series = {{"success_probability",
                                   point_of(context),
                                   "snr",
                                   {place.snr},
                                   {successes / kGroup}}}};
       if (undecided > 0) outcome.status = fmt::format("{} runs undecided", undecided);
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return contexts_.front().setup.diagnostics; }

@@ -171,15 +171,14 @@ class Regularisation : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const bool l1 = piece.point == 1;
     const Point point{{"algorithm", algorithms_[piece.point]}};
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) {
       BigramRecorder recorder(kNames, point);
       RoundedBigram result;
       Outcome outcome = staged_run(
           setup_,
           l1,
           piece,
-          piece.first_replicate + r,
+          replicate,
           [&](double n, const BigramState& s) { recorder.record(n, s); },
           result);
       if (outcome.status == kConverged) {
@@ -190,7 +189,7 @@ class Regularisation : public Experiment {
           RandomStream stream({.seed = piece.seed,
                                .id = StreamId::minibatch,
                                .point = piece.stream_point + kRefitStreams,
-                               .replicate = piece.first_replicate + r});
+                               .replicate = replicate});
           result.value = refit_value(setup_.model,
                                      result,
                                      setup_.rates.value,
@@ -201,9 +200,8 @@ class Regularisation : public Experiment {
               {"refit_error", point, "none", {0}, {rounded_error(setup_.model, result)}});
         }
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }
@@ -311,15 +309,14 @@ class Vocabulary : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const BigramSetup& setup = setups_[piece.point / 2];
     const bool l1 = piece.point % 2 == 1;
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) {
       double last = 0;
       RoundedBigram result;
       Outcome outcome = staged_run(
           setup,
           l1,
           piece,
-          piece.first_replicate + r,
+          replicate,
           [&](double, const BigramState& s) { last = s.distance_a2; },
           result);
       if (outcome.status == kConverged) {
@@ -329,9 +326,8 @@ class Vocabulary : public Experiment {
                                   {static_cast<double>(setup.model.tokens())},
                                   {last}});
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   std::vector<std::string> warnings() const override { return setups_.back().warnings; }

@@ -104,10 +104,8 @@ class Floor : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const double lambda = lambdas_[piece.point];
     constexpr std::int64_t kEvery = 10;
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      BigramSgd<float> run =
-          frozen_run(setup_, BigramAlgorithm::l1, piece, piece.first_replicate + r);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      BigramSgd<float> run = frozen_run(setup_, BigramAlgorithm::l1, piece, replicate);
       run.set_attention(setup_.model.dense_attention());
       run.freeze_value();
       run.set_l1(lambda);
@@ -124,9 +122,8 @@ class Floor : public Experiment {
       Outcome outcome{.series = {{"distance_A", {}, "l1", {lambda}, {distance / count}},
                                  {"zero_fraction", {}, "l1", {lambda}, {zeros / count}}}};
       record_end(outcome, status_of(run), run);
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }
@@ -213,10 +210,8 @@ class Stability : public Experiment {
     const double ratio = ratios_[piece.point];
     BigramSetup setup = setup_;
     setup.rates.attention = ratio * limit_;
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      BigramSgd<float> run =
-          frozen_run(setup, BigramAlgorithm::sgd_hat, piece, piece.first_replicate + r);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      BigramSgd<float> run = frozen_run(setup, BigramAlgorithm::sgd_hat, piece, replicate);
       run.set_attention(setup.model.dense_attention());
       run.freeze_value();
       while (run.steps() < steps_ && !run.diverged()) run.step();
@@ -228,9 +223,8 @@ class Stability : public Experiment {
       if (!diverged) {
         outcome.series.push_back({"d_A", {}, "rate_ratio", {ratio}, {run.state().d_a}});
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }

@@ -121,10 +121,8 @@ class Recursion : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      const auto trainer =
-          make_trainer(setup_, setup_.algorithm, setup_.start, piece, piece.first_replicate + r);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      const auto trainer = make_trainer(setup_, setup_.algorithm, setup_.start, piece, replicate);
       BigramRecorder recorder(signal_ ? kNames : kWithoutSignal, kMeanOfRuns);
       for (const std::int64_t next : setup_.steps) {
         while (trainer->steps() < next) trainer->step();
@@ -134,9 +132,8 @@ class Recursion : public Experiment {
       Outcome outcome;
       recorder.append_to(outcome);
       record_end(outcome, status_of(*trainer), *trainer);
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }

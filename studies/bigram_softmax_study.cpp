@@ -65,11 +65,8 @@ class Softmax : public Experiment {
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
     if (piece.point == 0) return std::vector<Outcome>(piece.replicates, descent());
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      outcomes.push_back(training(piece, piece.first_replicate + r));
-    }
-    return outcomes;
+    return each_replicate(piece,
+                          [&](std::uint64_t replicate) { return training(piece, replicate); });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }

@@ -135,10 +135,8 @@ class Transfer : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const BigramAlgorithm algorithm =
         setup_.lambda > 0 ? BigramAlgorithm::l1 : BigramAlgorithm::sgd_hat;
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      const auto trainer =
-          make_trainer(setup_, algorithm, starts()[piece.point], piece, piece.first_replicate + r);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      const auto trainer = make_trainer(setup_, algorithm, starts()[piece.point], piece, replicate);
       BigramRecorder recorder(kNames, {{"correlation", correlations_[piece.point]}}, "samples");
       const BigramTrainingEnd end =
           run_stages(*trainer,
@@ -152,9 +150,8 @@ class Transfer : public Experiment {
       Outcome outcome;
       recorder.append_to(outcome);
       record_end(outcome, end.status, *trainer);
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }
@@ -318,9 +315,8 @@ class Complexity : public Experiment {
     const bool transfer = piece.point % 2 == 1;
     const double x = static_cast<double>(setups_[size].model.context());
     const Point point{{"mode", transfer ? "transfer" : "scratch"}};
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      const Search found = search(size, transfer, piece, piece.first_replicate + r);
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      const Search found = search(size, transfer, piece, replicate);
       Outcome outcome{.series = {{"samples_cap", point, "context", {x}, {found.cap}}}};
       if (found.samples > 0) {
         outcome.series.push_back({"samples_to_error", point, "context", {x}, {found.samples}});
@@ -328,9 +324,8 @@ class Complexity : public Experiment {
       } else {
         outcome.status = "target not reached";
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
   Table diagnostics() const override { return setups_.front().diagnostics; }

@@ -109,13 +109,11 @@ class Couplings : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
     const Truth& truth = truth_.get();
     const PottsModel& model = truth.model;
     const SequenceSource source = [&](Index n, RandomStream& s) { return truth.data.draw(n, s); };
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      const StreamAddress address{
-          .seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r};
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      const StreamAddress address = piece.stream(replicate);
       const ChosenStart chosen =
           choose_start(model.sites(), model.colours(), starts_, training_, source, address);
       Series error{"coupling_error", {}, "step", {}, {}};
@@ -146,9 +144,8 @@ class Couplings : public Experiment {
         outcome.failed = true;
         outcome.message = fmt::format("training diverged at step {}", end.step);
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

@@ -148,18 +148,17 @@ class Flow : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
     const Problem& p = problem_.get();
     const PopulationSampler sampler(p.excess.population());
     const SequenceSource source = [&](Index n, RandomStream& s) { return sampler.draw(n, s); };
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    return each_replicate(piece, [&](std::uint64_t replicate) {
       Series excess{"excess_loss", {}, "time", {}, {}};
       Series overlap{"leading_overlap", {}, "time", {}, {}};
       const auto end = train_factored(
           p.start,
           training_,
           source,
-          {.seed = piece.seed, .point = piece.stream_point, .replicate = piece.first_replicate + r},
+          piece.stream(replicate),
           [&](std::uint64_t step, const FactoredAttention& student) {
             excess.x.push_back(time_of(step));
             excess.y.push_back(p.excess(student));
@@ -173,9 +172,8 @@ class Flow : public Experiment {
         outcome.failed = true;
         outcome.message = fmt::format("SGD diverged at step {}", end.step);
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

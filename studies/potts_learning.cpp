@@ -72,15 +72,11 @@ class Learning : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 10; }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
     const Truth& truth = truth_.get();
     const Index colours = truth.model.colours();
     const double m = samples_[piece.point];
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      StreamAddress address{.seed = piece.seed,
-                            .id = StreamId::data,
-                            .point = piece.stream_point,
-                            .replicate = piece.first_replicate + r};
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      StreamAddress address = piece.stream(replicate);
       RandomStream data_stream(address);
       const WeightedSequences data =
           distinct(truth.sampler.draw(static_cast<Index>(m), data_stream));
@@ -104,9 +100,8 @@ class Learning : public Experiment {
       const FactoredFit factored = fit_factored(
           data, colours, {.first = closest_factored(general), .starts = starts_}, start_stream);
       record("factored", factored.converged, truth.excess(factored.student));
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

@@ -106,12 +106,8 @@ class Peak : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const Truth& truth = truth_.get();
     const Index size = sizes_[piece.point];
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      RandomStream stream({.seed = piece.seed,
-                           .id = StreamId::data,
-                           .point = piece.stream_point,
-                           .replicate = piece.first_replicate + r});
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      RandomStream stream(piece.stream(replicate));
       const WeightedSequences data = distinct(truth.data.draw(size, stream));
       Outcome outcome;
       for (const double lambda : lambdas_) {
@@ -128,9 +124,8 @@ class Peak : public Experiment {
         outcome.series.push_back(
             {"excess_loss", of_lambda(lambda), "alpha", {alpha_of(size)}, {excess}});
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

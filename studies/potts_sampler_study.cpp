@@ -56,11 +56,7 @@ class SamplerStudy : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      outcomes.push_back(one(piece, piece.first_replicate + r));
-    }
-    return outcomes;
+    return each_replicate(piece, [&](std::uint64_t replicate) { return one(piece, replicate); });
   }
 
  private:

@@ -131,15 +131,11 @@ class Square : public Experiment {
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
-    std::vector<Outcome> outcomes;
     const Index samples = sizes_[piece.point];
     const double alpha = static_cast<double>(samples) / inputs_;
     const Population& population = population_.get();
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      RandomStream stream({.seed = piece.seed,
-                           .id = StreamId::data,
-                           .point = piece.stream_point,
-                           .replicate = piece.first_replicate + r});
+    return each_replicate(piece, [&](std::uint64_t replicate) {
+      RandomStream stream(piece.stream(replicate));
       MatrixXd z = coded(population.data.draw(samples, stream), colours_);
       z.rowwise() -= population.moments.mean.transpose();
       const MatrixXd gaussian =
@@ -156,9 +152,8 @@ class Square : public Experiment {
         record("", z);
         if (control_) record("gaussian_", gaussian);
       }
-      outcomes.push_back(std::move(outcome));
-    }
-    return outcomes;
+      return outcome;
+    });
   }
 
  private:

@@ -359,11 +359,7 @@ std::vector<Outcome> TopicExperiment::simulate(const Piece& piece) const {
   if (deterministic(piece.point)) {
     return std::vector<Outcome>(piece.replicates, run(piece, piece.first_replicate));
   }
-  std::vector<Outcome> outcomes;
-  for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-    outcomes.push_back(run(piece, piece.first_replicate + r));
-  }
-  return outcomes;
+  return each_replicate(piece, [&](std::uint64_t replicate) { return run(piece, replicate); });
 }
 
 std::vector<std::string> value_names() {
@@ -428,11 +424,9 @@ void Uncovered::refuse() const {
 }
 
 StreamAddress step_address(const Piece& piece, std::uint64_t replicate, std::uint64_t step) {
-  return {.seed = piece.seed,
-          .id = StreamId::data,
-          .point = piece.stream_point,
-          .replicate = replicate,
-          .step = step};
+  StreamAddress address = piece.stream(replicate);
+  address.step = step;
+  return address;
 }
 
 void mark_end(Outcome& outcome, const networks::TrainingResult& end) {
