@@ -8,6 +8,7 @@
 #include "attica/core/error.hpp"
 #include "attica/solvers/agreement.hpp"
 #include "attica/studies/study.hpp"
+#include "configured_study.hpp"
 
 namespace attica::testing {
 
@@ -91,18 +92,6 @@ struct StudyRun {
       if (p.series.name != series) continue;
       for (double& y : p.series.y) y *= factor;
     }
-  }
-
- private:
-  static Configuration configured(const Study& study, const Table& overrides) {
-    std::vector<Parameter> parameters = study.parameters;
-    parameters.push_back({.key = "sim.seed",
-                          .type = ParameterType::integer,
-                          .fallback = Value(std::int64_t{1}),
-                          .meaning = "master seed"});
-    Configuration c(study.name, parameters);
-    for (const auto& [key, value] : overrides) c.set(key, value, true);
-    return c;
   }
 };
 

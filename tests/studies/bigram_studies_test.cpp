@@ -7,33 +7,14 @@
 #include <memory>
 
 #include "attica/core/error.hpp"
+#include "configured_study.hpp"
 
 namespace {
 
 using namespace attica;
+using attica::testing::configured;
+using attica::testing::refusal;
 using Catch::Matchers::Contains;
-
-Configuration configured(const Study& study, const Table& overrides) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "master seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return c;
-}
-
-std::string refusal(const Study& study, const Table& overrides) {
-  Configuration c = configured(study, overrides);
-  try {
-    study.make(c);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "accepted";
-}
 
 }  // namespace
 

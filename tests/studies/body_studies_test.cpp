@@ -6,26 +6,15 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/body_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
+#include "configured_study.hpp"
 
 using namespace attica;
+using attica::testing::made;
 
-namespace {
-
-std::unique_ptr<Experiment> build(const Study& study, const Table& assignments) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : assignments) c.set(key, value, true);
-  return study.make(c);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("body4-stairs: the plateaus of the default model", "[studies]") {
-  const TheoryResult theory = build(body4_stairs(), {})->theory(TheoryGrid::requested);
+  const TheoryResult theory = made(body4_stairs(), {})->theory(TheoryGrid::requested);
   // Measured with an independent program to three digits.
   const std::vector<double> expected{0.951, 0.731, 0.542, 0.397};
   std::vector<double> found;
@@ -44,7 +33,7 @@ TEST_CASE("body4-stairs: the plateaus of the default model", "[studies]") {
 TEST_CASE("body4 studies: bad input names its key", "[studies]") {
   for (const Study& study : {body4_stairs(), body4_msd()}) {
     const auto refuses = [&](const Table& assignments, const char* key) {
-      CHECK_THROWS_WITH(build(study, assignments), Catch::Contains("'" + std::string(key) + "'"));
+      CHECK_THROWS_WITH(made(study, assignments), Catch::Contains("'" + std::string(key) + "'"));
     };
     refuses({{"model.sites", 3}}, "model.order");
     refuses({{"model.order_weights", List{1.0, 1.0}}}, "model.order_weights");
@@ -68,11 +57,11 @@ TEST_CASE("body_training: initial scales of shallower networks", "[studies]") {
 
 TEST_CASE("body_model: random parts come from the seed alone", "[studies]") {
   const auto weight = [](std::int64_t seed) {
-    const auto experiment = build(body4_msd(),
-                                  {{"sim.seed", seed},
-                                   {"model.couplings", "gauss"},
-                                   {"model.density", 0.5},
-                                   {"model.colour_couplings", "graded_gauss"}});
+    const auto experiment = made(body4_msd(),
+                                 {{"sim.seed", seed},
+                                  {"model.couplings", "gauss"},
+                                  {"model.density", 0.5},
+                                  {"model.colour_couplings", "graded_gauss"}});
     return experiment->theory(TheoryGrid::requested).predictions.front().series.y.front();
   };
   CHECK(weight(1) == weight(1));
@@ -86,7 +75,7 @@ TEST_CASE("potts-alignment: bad input names its key or its line", "[studies]") {
     return Value(path);
   };
   const auto refused = [](const Table& assignments, const char* text) {
-    CHECK_THROWS_WITH(build(potts_alignment(), assignments), Catch::Contains(text));
+    CHECK_THROWS_WITH(made(potts_alignment(), assignments), Catch::Contains(text));
   };
   refused({{"model.file", "/nowhere.fa"}}, "'model.file'");
   refused({{"model.file", file("AC\nACD\n")}}, ":2: a sequence of 3 letters");
@@ -95,6 +84,6 @@ TEST_CASE("potts-alignment: bad input names its key or its line", "[studies]") {
   refused({{"model.file", file(wide + '\n' + wide + '\n')}}, "(100000 columns)");
   refused({{"model.file", file("AC\nAC\n")}, {"model.alphabet", "A"}}, "'model.alphabet'");
   refused({{"model.file", file("AC\nAC\nAD\n")}, {"sim.held_out", 0.9}}, "'sim.held_out'");
-  const auto experiment = build(potts_alignment(), {{"model.file", file("ABX\nACC\n")}});
+  const auto experiment = made(potts_alignment(), {{"model.file", file("ABX\nACC\n")}});
   CHECK(experiment->warnings().size() == 1);
 }

@@ -10,6 +10,7 @@
 #include "attica/studies/gaussian_model.hpp"
 #include "attica/studies/gaussian_studies.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
+#include "configured_study.hpp"
 
 using namespace attica;
 using Eigen::Index;
@@ -22,17 +23,8 @@ const Study& study() {
   return instance;
 }
 
-/// The defaults with [sim] seed, as the program supplies it, and overrides marked as given.
 Configuration configured(const Table& overrides) {
-  std::vector<Parameter> parameters = study().parameters;
-  Parameter seed;  // member by member: GCC 12 takes the moved temporary for uninitialised
-  seed.key = "sim.seed";
-  seed.type = ParameterType::integer;
-  seed.fallback.emplace(std::int64_t{1});
-  parameters.push_back(seed);
-  Configuration c(study().name, parameters);
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return c;
+  return attica::testing::configured(study(), overrides);
 }
 
 std::unique_ptr<Experiment> make(const Table& overrides) {

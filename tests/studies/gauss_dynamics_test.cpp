@@ -7,22 +7,13 @@
 #include "attica/studies/gaussian_studies.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
 #include "attica/theory/gaussian_sgd.hpp"
+#include "configured_study.hpp"
 
 using namespace attica;
+using attica::testing::made;
 using Catch::WithinRel;
 
 namespace {
-
-std::unique_ptr<Experiment> make(const Study& study, const Table& overrides) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "master seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return study.make(c);
-}
 
 std::vector<Prediction> named(const TheoryResult& theory, const std::string& name) {
   std::vector<Prediction> found;
@@ -42,7 +33,7 @@ Parameter parameter(const Study& study, const std::string& key) {
 }  // namespace
 
 TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "[studies]") {
-  const auto experiment = make(gauss_flow(),
+  const auto experiment = made(gauss_flow(),
                                {{"model.sites", 13},
                                 {"sweep.alpha", List{0.5, 1.0, 2.0}},
                                 {"sim.times", List{3e4, 0.0, 1.0}}});
@@ -75,10 +66,10 @@ TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies]")
   const Study study = gauss_flow();
   const Table few{
       {"model.sites", 9}, {"sweep.alpha", List{2.0}}, {"sim.times", List{0.0, 0.5, 5.0}}};
-  const auto outcomes = make(study, few)->simulate({.first_replicate = 4, .replicates = 2});
+  const auto outcomes = made(study, few)->simulate({.first_replicate = 4, .replicates = 2});
   REQUIRE(outcomes.size() == 2);
   const auto alone =
-      make(study, {{"model.sites", 9}, {"sweep.alpha", List{2.0}}, {"sim.times", List{5.0}}})
+      made(study, {{"model.sites", 9}, {"sweep.alpha", List{2.0}}, {"sim.times", List{5.0}}})
           ->simulate({.first_replicate = 4, .replicates = 1});
   REQUIRE(outcomes[0].series.size() == 2);
   CHECK(outcomes[0].series[0].name == "test_error");
@@ -92,7 +83,7 @@ TEST_CASE("gauss-sgd: curves, decay and the steady state", "[studies]") {
                     {"sweep.eta", List{0.05, 0.1}},
                     {"sweep.batch", List{2}},
                     {"sim.steps", List{40000, 0, 10}}};
-  const TheoryResult theory = make(gauss_sgd(), small)->theory(TheoryGrid::requested);
+  const TheoryResult theory = made(gauss_sgd(), small)->theory(TheoryGrid::requested);
   const std::vector<Prediction> curves = named(theory, "test_error");
   const std::vector<Prediction> limits = named(theory, "steady_error");
   REQUIRE(curves.size() == 2);
@@ -105,12 +96,12 @@ TEST_CASE("gauss-sgd: curves, decay and the steady state", "[studies]") {
   }
   Table held = small;
   held.emplace_back("sim.decay", 0.2);
-  const TheoryResult decayed = make(gauss_sgd(), held)->theory(TheoryGrid::requested);
+  const TheoryResult decayed = made(gauss_sgd(), held)->theory(TheoryGrid::requested);
   CHECK(named(decayed, "steady_error").empty());
   CHECK(named(decayed, "test_error")[0].series.y[2] != curves[0].series.y[2]);
 
   // The run's line passes through the recorded steps and whole numbers between them.
-  const TheoryResult line = make(gauss_sgd(), small)->theory(TheoryGrid::run);
+  const TheoryResult line = made(gauss_sgd(), small)->theory(TheoryGrid::run);
   const Series smooth = named(line, "test_error")[0].series;
   CHECK(smooth.x.size() > 50);
   for (const double x : smooth.x) CHECK(x == std::floor(x));
@@ -127,7 +118,7 @@ TEST_CASE("gauss-sgd: rates in units of the penalty describe the same run", "[st
     t.emplace_back("sweep.eta", List{eta});
     t.emplace_back("sweep.batch", List{4});
     t.emplace_back("sim.steps", List{25});
-    return make(gauss_sgd(), t);
+    return made(gauss_sgd(), t);
   };
   const auto relative = with("mean_eigenvalue", 0.1);
   double unit = 0;
@@ -151,7 +142,7 @@ TEST_CASE("SGD studies: unstable rates are a message and a gap, and simulated wh
                {"sweep.eta", List{0.02, 4.0}},
                {"sweep.batch", List{1}},
                {"sim.steps", List{1, 20, 5000}}};
-    const auto careful = make(study, wild);
+    const auto careful = made(study, wild);
     const std::vector<Prediction> curves =
         named(careful->theory(TheoryGrid::requested), "test_error");
     REQUIRE(curves.size() == 2);
@@ -166,7 +157,7 @@ TEST_CASE("SGD studies: unstable rates are a message and a gap, and simulated wh
         Catch::Contains("'sweep.eta' = 4") && Catch::Contains("sim.allow_unstable = true"));
 
     wild.emplace_back("sim.allow_unstable", true);
-    const auto allowed = make(study, wild);
+    const auto allowed = made(study, wild);
     CHECK_NOTHROW(allowed->theory(TheoryGrid::run));
     const Outcome end = allowed->simulate({.point = 1})[0];
     CHECK(end.status == "diverged");
@@ -187,7 +178,7 @@ TEST_CASE("gauss-sgd-steady: eta_max, chi and gaps", "[studies]") {
               {"sweep.batch", List{1, 16}},
               {"sim.burn_in_time", 1.0},
               {"sim.average_time", 1.0}};
-  const auto experiment = make(gauss_sgd_steady(), rates);
+  const auto experiment = made(gauss_sgd_steady(), rates);
   const std::vector<Prediction> curves =
       named(experiment->theory(TheoryGrid::requested), "steady_error");
   REQUIRE(curves.size() == 2);
@@ -222,12 +213,12 @@ TEST_CASE("gauss-sgd-steady: eta_max, chi and gaps", "[studies]") {
   CHECK(found);
 
   rates.emplace_back("sim.allow_unstable", true);
-  const auto allowed = make(gauss_sgd_steady(), rates);
+  const auto allowed = made(gauss_sgd_steady(), rates);
   CHECK(allowed->points() == 6);
 }
 
 TEST_CASE("gauss-sgd-steady: a rate far too large ends as diverged", "[studies]") {
-  const auto experiment = make(gauss_sgd_steady(),
+  const auto experiment = made(gauss_sgd_steady(),
                                {{"model.sites", 6},
                                 {"sweep.eta", List{5.0}},
                                 {"sweep.batch", List{1}},
@@ -245,13 +236,13 @@ TEST_CASE("gauss-sgd-data: the data set follows from the seed alone", "[studies]
                     {"sweep.batch", List{2}},
                     {"sim.steps", List{1, 50}}};
   const auto first =
-      named(make(gauss_sgd_data(), small)->theory(TheoryGrid::requested), "test_error");
+      named(made(gauss_sgd_data(), small)->theory(TheoryGrid::requested), "test_error");
   const auto again =
-      named(make(gauss_sgd_data(), small)->theory(TheoryGrid::requested), "test_error");
+      named(made(gauss_sgd_data(), small)->theory(TheoryGrid::requested), "test_error");
   Table other = small;
   other.emplace_back("sim.seed", 2);
   const auto changed =
-      named(make(gauss_sgd_data(), other)->theory(TheoryGrid::requested), "test_error");
+      named(made(gauss_sgd_data(), other)->theory(TheoryGrid::requested), "test_error");
   CHECK(first[0].series.y == again[0].series.y);
   CHECK(first[0].series.y != changed[0].series.y);
 }
@@ -278,8 +269,8 @@ TEST_CASE("dynamics studies: ranges of the parameters", "[studies]") {
   refuses(gauss_sgd_steady(), "sim.burn_in_time", Value(-1.0));
   refuses(gauss_sgd_steady(), "sim.average_time", Value(0.0));
 
-  const auto few = make(gauss_flow(), {{"model.sites", 3}, {"sweep.alpha", List{0.1}}});
+  const auto few = made(gauss_flow(), {{"model.sites", 3}, {"sweep.alpha", List{0.1}}});
   CHECK_THROWS_WITH(few->theory(TheoryGrid::requested), Catch::Contains("sweep.alpha"));
-  CHECK_THROWS_WITH(make(gauss_sgd_data(), {{"model.sites", 300}}),
+  CHECK_THROWS_WITH(made(gauss_sgd_data(), {{"model.sites", 300}}),
                     Catch::Contains("'model.sites'"));
 }

@@ -6,26 +6,13 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/ridge_sweep.hpp"
 #include "attica/theory/gaussian_ridge_limits.hpp"
+#include "configured_study.hpp"
 
 using namespace attica;
+using attica::testing::configured;
+using attica::testing::made;
 
 namespace {
-
-Configuration configured(const Study& study, const Table& overrides) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "master seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return c;
-}
-
-std::unique_ptr<Experiment> make(const Study& study, const Table& overrides) {
-  Configuration c = configured(study, overrides);
-  return study.make(c);
-}
 
 std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
   std::vector<Series> found;
@@ -39,7 +26,7 @@ std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
 
 TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum", "[studies]") {
   const Study study = gauss_lambda();
-  const auto experiment = make(study, {{"model.sites", 12}, {"sweep.alpha", List{1.0, 3.0}}});
+  const auto experiment = made(study, {{"model.sites", 12}, {"sweep.alpha", List{1.0, 3.0}}});
   const TheoryResult theory = experiment->theory(TheoryGrid::requested);
   const std::vector<Series> curves = named(theory, "test_error");
   const std::vector<Series> optima = named(theory, "optimal_lambda");
@@ -55,7 +42,7 @@ TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum
     // Half-way between the neighbours of the optimum on the grid the curve is no lower, either
     // side.
     const auto between =
-        make(study,
+        made(study,
              {{"model.sites", 12},
               {"sweep.alpha", List{optima[0].x[k]}},
               {"sweep.lambda", List{optima[0].y[k] * 0.98, optima[0].y[k] * 1.02}}});
@@ -69,7 +56,7 @@ TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum
 
 TEST_CASE("gauss-lambda: a penalty that should be infinite is not drawn", "[studies]") {
   // Sites that know nothing of each other: the best weights are zero.
-  const auto experiment = make(gauss_lambda(), {{"model.sites", 6}, {"model.rho", 0.0}});
+  const auto experiment = made(gauss_lambda(), {{"model.sites", 6}, {"model.rho", 0.0}});
   const TheoryResult theory = experiment->theory(TheoryGrid::requested);
   const Series best = named(theory, "optimal_lambda").at(0);
   const Series locus = named(theory, "optimal_test_error").at(0);
@@ -82,8 +69,8 @@ TEST_CASE("gauss-overlaps: q - 2 m + variance is the test error of gauss-double-
   const Table overrides{
       {"model.sites", 8}, {"sweep.alpha", List{2.0}}, {"sweep.lambda", List{0.1}}};
   const Piece piece{.replicates = 3, .seed = 7};
-  const auto errors = make(gauss_double_descent(), overrides)->simulate(piece);
-  const auto overlaps = make(gauss_overlaps(), overrides)->simulate(piece);
+  const auto errors = made(gauss_double_descent(), overrides)->simulate(piece);
+  const auto overlaps = made(gauss_overlaps(), overrides)->simulate(piece);
   for (std::size_t r = 0; r < 3; ++r) {
     const double m = overlaps[r].series[0].y[0];
     const double q = overlaps[r].series[1].y[0];
@@ -93,7 +80,7 @@ TEST_CASE("gauss-overlaps: q - 2 m + variance is the test error of gauss-double-
 }
 
 TEST_CASE("gauss-sizes: realised sizes, and deviations from the theory there", "[studies]") {
-  const auto experiment = make(
+  const auto experiment = made(
       gauss_sizes(),
       {{"sweep.sites", List{40, 20, 20}}, {"sweep.alpha", List{0.5}}, {"sweep.lambda", List{0.1}}});
   CHECK(experiment->points() == 2);
@@ -108,13 +95,13 @@ TEST_CASE("gauss-sizes: realised sizes, and deviations from the theory there", "
 }
 
 TEST_CASE("gaussian studies: bad input names the parameter", "[studies]") {
-  CHECK_THROWS_WITH(make(gauss_sizes(), {{"model.nu", 1.0}}), Catch::Contains("model.nu"));
-  CHECK_THROWS_WITH(make(gauss_sizes(), {{"model.covariance", "equi"}, {"model.rho", -0.5}}),
+  CHECK_THROWS_WITH(made(gauss_sizes(), {{"model.nu", 1.0}}), Catch::Contains("model.nu"));
+  CHECK_THROWS_WITH(made(gauss_sizes(), {{"model.covariance", "equi"}, {"model.rho", -0.5}}),
                     Catch::Contains("rho"));
-  const auto few = make(gauss_lambda(), {{"model.sites", 3}, {"sweep.alpha", List{0.1}}});
+  const auto few = made(gauss_lambda(), {{"model.sites", 3}, {"sweep.alpha", List{0.1}}});
   CHECK_THROWS_WITH(few->theory(TheoryGrid::requested), Catch::Contains("sweep.alpha"));
   CHECK_NOTHROW(few->theory(TheoryGrid::run));
-  const auto large = make(gauss_overlaps(), {{"sweep.alpha", List{1e30}}});
+  const auto large = made(gauss_overlaps(), {{"sweep.alpha", List{1e30}}});
   CHECK_THROWS_WITH(large->theory(TheoryGrid::run), Catch::Contains("sweep.alpha"));
 }
 

@@ -9,33 +9,17 @@
 
 #include "attica/core/error.hpp"
 #include "attica/studies/deep_common.hpp"
+#include "configured_study.hpp"
 
 namespace {
 
 using namespace attica;
+using attica::testing::configured;
 using Catch::Matchers::Contains;
-
-Configuration configured(const Study& study, const Table& overrides) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "master seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return c;
-}
 
 /// What `make`, or the theory if it is accepted, says.
 std::string refusal(const Study& study, const Table& overrides) {
-  Configuration c = configured(study, overrides);
-  try {
-    static_cast<void>(study.make(c)->theory(TheoryGrid::requested));
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "accepted";
+  return attica::testing::refusal(study, overrides, true);
 }
 
 Series series_of(const Study& study, const Table& overrides, const std::string& name) {

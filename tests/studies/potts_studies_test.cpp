@@ -8,33 +8,22 @@
 
 #include "attica/core/error.hpp"
 #include "attica/studies/potts_setup.hpp"
+#include "configured_study.hpp"
 
 using namespace attica;
+using attica::testing::made;
 using Catch::Matchers::WithinAbs;
 
 namespace {
 
-using Assignments = std::vector<std::pair<std::string, Value>>;
+const Table kCosine{{"model.couplings", "cosine"},
+                    {"model.colour_couplings", "cosine"},
+                    {"model.zero_sum", false},
+                    {"model.sites", 4},
+                    {"model.colours", 3},
+                    {"model.beta", 1.2}};
 
-std::unique_ptr<Experiment> build(const Study& study, const Assignments& assignments) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "seed"});
-  Configuration c(study.name, parameters);
-  for (const auto& [key, value] : assignments) c.set(key, value, true);
-  return study.make(c);
-}
-
-const Assignments kCosine{{"model.couplings", "cosine"},
-                          {"model.colour_couplings", "cosine"},
-                          {"model.zero_sum", false},
-                          {"model.sites", 4},
-                          {"model.colours", 3},
-                          {"model.beta", 1.2}};
-
-Assignments with(Assignments base, const Assignments& more) {
+Table with(Table base, const Table& more) {
   base.insert(base.end(), more.begin(), more.end());
   return base;
 }
@@ -58,7 +47,7 @@ std::string file_with(const std::string& name, const std::string& text) {
 }  // namespace
 
 TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts]") {
-  const TheoryResult result = build(potts_loss(), kCosine)->theory(TheoryGrid::requested);
+  const TheoryResult result = made(potts_loss(), kCosine)->theory(TheoryGrid::requested);
   REQUIRE(result.predictions.size() == 1);
   CHECK(result.predictions[0].series.name == "bayes_loss");
   CHECK_THAT(result.predictions[0].series.y[0], WithinAbs(0.9381283009512966, 1e-12));
@@ -66,9 +55,8 @@ TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts
 }
 
 TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
-  const auto loss = [&](const Assignments& more) {
-    return refused(
-        [&] { build(potts_loss(), with(kCosine, more))->theory(TheoryGrid::requested); });
+  const auto loss = [&](const Table& more) {
+    return refused([&] { made(potts_loss(), with(kCosine, more))->theory(TheoryGrid::requested); });
   };
   CHECK(loss({}) == "accepted");
   CHECK(loss({{"model.beta", -1.0}}) == "accepted");
@@ -85,31 +73,29 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
   CHECK(file("ragged.csv", "0,1\n1\n") == "model.file");
   CHECK(file("small.csv", "0,1\n1,0\n") == "model.sites");
   CHECK(file("good.csv", "0,1,0,0\n1,0,0,0\n0,0,0,1\n0,0,1,0\n") == "accepted");
-  CHECK(refused([&] {
-          build(potts_couplings(),
-                with(kCosine,
-                     {{"model.couplings", "explicit"},
-                      {"model.file",
-                       file_with("zero.csv", "0,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")}}));
-        }) == "model.couplings");
-  CHECK(refused([&] {
-          build(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}});
-        }) == "ladder");
+  CHECK(
+      refused([&] {
+        made(potts_couplings(),
+             with(kCosine,
+                  {{"model.couplings", "explicit"},
+                   {"model.file", file_with("zero.csv", "0,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")}}));
+      }) == "model.couplings");
+  CHECK(refused([&] { made(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}}); }) == "ladder");
   CHECK(loss({{"sim.heads", 3}}) == "sim.heads");
   for (const TheoryGrid grid : {TheoryGrid::requested, TheoryGrid::run}) {
     CHECK(refused([&] {
-            build(potts_learning(), with(kCosine, {{"sweep.samples", List{10.5}}}))->theory(grid);
+            made(potts_learning(), with(kCosine, {{"sweep.samples", List{10.5}}}))->theory(grid);
           }) == (grid == TheoryGrid::run ? "sweep.samples" : "accepted"));
   }
   CHECK(refused([&] {
-          build(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
+          made(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
         }) == "sweep.alpha");
 }
 
 TEST_CASE("potts-square: draws from the population prepared on demand", "[studies][potts]") {
   const auto square =
-      build(potts_square(),
-            {{"model.sites", 6}, {"sweep.alpha", List{1.0}}, {"sweep.lambda", List{0.0, 0.1}}});
+      made(potts_square(),
+           {{"model.sites", 6}, {"sweep.alpha", List{1.0}}, {"sweep.lambda", List{0.0, 0.1}}});
   const Piece piece{.replicates = 2, .seed = 1};
   const std::vector<Outcome> outcomes = square->simulate(piece);
   REQUIRE(outcomes.size() == 2);
@@ -118,25 +104,25 @@ TEST_CASE("potts-square: draws from the population prepared on demand", "[studie
 }
 
 TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M", "[studies][potts]") {
-  const auto peak = build(potts_peak(),
-                          with(kCosine,
-                               {{"sweep.alpha", List{0.5, 25.0}},
-                                {"sweep.lambda", List{1.0}},
-                                {"sim.test_sequences", 100}}));
+  const auto peak = made(potts_peak(),
+                         with(kCosine,
+                              {{"sweep.alpha", List{0.5, 25.0}},
+                               {"sweep.lambda", List{1.0}},
+                               {"sim.test_sequences", 100}}));
   const TheoryResult theory = peak->theory(TheoryGrid::requested);
   CHECK(theory.predictions[0].series.x == std::vector<double>{0.5, 25.0});
   CHECK_THAT(theory.predictions[0].series.y[1], WithinAbs(14.0 / 200, 1e-12));  // d = 2 (1 + 3 x 2)
   const Outcome outcome = peak->simulate({.point = 1, .seed = 1})[0];
   REQUIRE(outcome.series.size() == 1);
   CHECK(outcome.series[0].y[0] > 0);
-  CHECK(refused([&] { build(potts_peak(), {{"sweep.alpha", List{0.01}}}); }) == "sweep.alpha");
+  CHECK(refused([&] { made(potts_peak(), {{"sweep.alpha", List{0.01}}}); }) == "sweep.alpha");
 }
 
 TEST_CASE("PottsFamily: draws that are too flat are replaced", "[studies][potts]") {
-  const Assignments gauss{{"model.couplings", "gauss"}, {"model.colour_couplings", "gauss"}};
+  const Table gauss{{"model.couplings", "gauss"}, {"model.colour_couplings", "gauss"}};
   const auto learning = [&](double curvature) {
     return refused([&] {
-      build(potts_learning(), with(with(kCosine, gauss), {{"model.least_curvature", curvature}}))
+      made(potts_learning(), with(with(kCosine, gauss), {{"model.least_curvature", curvature}}))
           ->theory(TheoryGrid::requested);
     });
   };
@@ -145,12 +131,12 @@ TEST_CASE("PottsFamily: draws that are too flat are replaced", "[studies][potts]
 }
 
 TEST_CASE("PottsFamily: draws that teach nothing are replaced or refused", "[studies][potts]") {
-  const Assignments ordered{{"model.couplings", "ring"},
-                            {"model.colour_couplings", "potts"},
-                            {"model.beta", 0.01},
-                            {"model.least_learnable", 0.2}};
+  const Table ordered{{"model.couplings", "ring"},
+                      {"model.colour_couplings", "potts"},
+                      {"model.beta", 0.01},
+                      {"model.least_learnable", 0.2}};
   CHECK(refused([&] {
-          build(potts_loss(), with(kCosine, ordered))->theory(TheoryGrid::requested);
+          made(potts_loss(), with(kCosine, ordered))->theory(TheoryGrid::requested);
         }) == "model.least_learnable");
 }
 
@@ -172,7 +158,7 @@ TEST_CASE("PottsData: a sampler that has not converged is an error unless allowe
 }
 
 TEST_CASE("potts studies: replicates depend on their number alone", "[studies][potts]") {
-  const auto flow = build(potts_flow(), {{"sim.times", List{0.0, 5.0}}});
+  const auto flow = made(potts_flow(), {{"sim.times", List{0.0, 5.0}}});
   const Piece both{.first_replicate = 3, .replicates = 2, .seed = 1};
   const Piece last{.first_replicate = 4, .replicates = 1, .seed = 1};
   CHECK(flow->simulate(both)[1].series[0].y == flow->simulate(last)[0].series[0].y);

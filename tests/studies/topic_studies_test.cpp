@@ -7,34 +7,14 @@
 #include <fstream>
 
 #include "attica/core/error.hpp"
+#include "configured_study.hpp"
 
 namespace {
 
 using namespace attica;
+using attica::testing::configured;
+using attica::testing::refusal;
 using Catch::Matchers::Contains;
-
-Configuration configured(const Study& study, const Table& overrides) {
-  std::vector<Parameter> parameters = study.parameters;
-  parameters.push_back({.key = "sim.seed",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1}),
-                        .meaning = "master seed"});
-  Configuration c(study.name, parameters);
-  c.input_directories = {std::string(ATTICA_SOURCE_DIR) + "/data"};
-  for (const auto& [key, value] : overrides) c.set(key, value, true);
-  return c;
-}
-
-std::string refusal(const Study& study, const Table& overrides) {
-  Configuration c = configured(study, overrides);
-  try {
-    study.make(c);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "accepted";
-}
 
 /// What the parameter table itself says to a value.
 std::string table_refusal(const Study& study, const std::string& key, const Value& value) {
