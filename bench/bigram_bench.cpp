@@ -42,6 +42,16 @@ BENCHMARK(bigrams_step)
     ->Args({3, 5000, 64})
     ->Args({20, 5000, 64})
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK(bigrams_step)
+    ->Name("growth/bigrams_step/T")
+    ->ArgNames({"N", "T", "B"})
+    ->ArgsProduct({{3}, {1000, 4000, 16000, 64000}, {16}})
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK(bigrams_step)
+    ->Name("growth/bigrams_step/N")
+    ->ArgNames({"N", "T", "B"})
+    ->ArgsProduct({{4, 8, 16, 32, 64}, {5000}, {16}})
+    ->Unit(benchmark::kMicrosecond);
 
 void bigrams_tokens(benchmark::State& state) {
   const BigramModel problem = model(state.range(0), state.range(1));
@@ -77,5 +87,15 @@ BENCHMARK(bigrams_surrogate)
     ->Args({500, 100000})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+BENCHMARK(bigrams_surrogate)
+    ->Name("growth/bigrams_surrogate/T")
+    ->ArgNames({"N", "T"})
+    ->ArgsProduct({{20}, {2000, 8000, 32000}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(bigrams_surrogate)
+    ->Name("growth/bigrams_surrogate/N")
+    ->ArgNames({"N", "T"})
+    ->ArgsProduct({{10, 40, 160}, {2000}})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

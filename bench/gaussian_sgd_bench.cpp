@@ -29,5 +29,10 @@ BENCHMARK(sgd_online)
     ->Args({200, 1})
     ->Args({200, 64})
     ->Unit(benchmark::kMicrosecond);
+BENCHMARK(sgd_online)
+    ->Name("growth/sgd_online/L")
+    ->ArgNames({"L", "B"})
+    ->ArgsProduct({{100, 200, 400, 800}, {1}})
+    ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

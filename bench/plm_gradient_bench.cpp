@@ -60,5 +60,20 @@ BENCHMARK(plm_gradient)
     ->ArgNames({"L", "C", "M"})
     ->Args({50, 21, 5000})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(plm_gradient)
+    ->Name("growth/plm_gradient/L")
+    ->ArgNames({"L", "C", "M"})
+    ->ArgsProduct({{16, 32, 64, 128}, {8}, {500}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(plm_gradient)
+    ->Name("growth/plm_gradient/C")
+    ->ArgNames({"L", "C", "M"})
+    ->ArgsProduct({{32}, {4, 8, 16, 32}, {500}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(plm_gradient)
+    ->Name("growth/plm_gradient/M")
+    ->ArgNames({"L", "C", "M"})
+    ->ArgsProduct({{32}, {8}, {500, 2000, 8000}})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace

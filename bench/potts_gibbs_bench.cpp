@@ -36,6 +36,16 @@ BENCHMARK(dense)
     ->Args({20, 20})
     ->Args({100, 4})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(dense)
+    ->Name("growth/potts_gibbs/L")
+    ->ArgNames({"L", "C"})
+    ->ArgsProduct({{16, 32, 64, 128}, {8}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(dense)
+    ->Name("growth/potts_gibbs/C")
+    ->ArgNames({"L", "C"})
+    ->ArgsProduct({{32}, {4, 8, 16, 32}})
+    ->Unit(benchmark::kMillisecond);
 
 void sparse(benchmark::State& state) { sweeps(state, degree_three(state.range(0))); }
 BENCHMARK(sparse)

@@ -41,4 +41,27 @@ void ridge_sweep(benchmark::State& state) {
 }
 BENCHMARK(ridge_sweep)->Unit(benchmark::kMillisecond);
 
+/// One data set and its fit with one penalty.
+void ridge_fit(benchmark::State& state) {
+  const Eigen::MatrixXd factor = GaussianMlm(ar1_covariance(state.range(0), 0.7)).factor();
+  RandomStream stream({.seed = 1});
+  for (auto _ : state) {
+    const RidgeFits fits(gaussian_samples(factor, true, state.range(1), stream), factor);
+    benchmark::DoNotOptimize(fits.fit(0.1));
+  }
+}
+BENCHMARK(ridge_fit)
+    ->Name("growth/ridge_fit/L")
+    ->ArgNames({"L", "M"})
+    ->Args({50, 50})
+    ->Args({100, 100})
+    ->Args({200, 200})
+    ->Args({400, 400})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(ridge_fit)
+    ->Name("growth/ridge_fit/M")
+    ->ArgNames({"L", "M"})
+    ->ArgsProduct({{50}, {1000, 4000, 16000}})
+    ->Unit(benchmark::kMillisecond);
+
 }  // namespace

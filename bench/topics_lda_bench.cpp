@@ -49,6 +49,16 @@ BENCHMARK(topics_lda)
     ->Args({3000, 1000, 20})
     ->Args({3000, 4000, 100})
     ->Unit(benchmark::kMillisecond);
+BENCHMARK(topics_lda)
+    ->Name("growth/topics_lda/documents")
+    ->ArgNames({"documents", "words", "K"})
+    ->ArgsProduct({{500, 2000, 8000}, {1000}, {20}})
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(topics_lda)
+    ->Name("growth/topics_lda/K")
+    ->ArgNames({"documents", "words", "K"})
+    ->ArgsProduct({{2000}, {2000}, {10, 40, 160}})
+    ->Unit(benchmark::kMillisecond);
 
 void topics_lda_perplexity(benchmark::State& state) {
   constexpr std::int64_t kTopics = 20;
