@@ -13,6 +13,7 @@
 #include "attica/solvers/distributions.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_recursion.hpp"
 
 namespace attica {
@@ -44,11 +45,10 @@ Outcome diverged_group(const BigramTrainer& run) {
 }
 
 Parameter theta_parameter(double fallback) {
-  return {.key = "sim.theta",
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = "signal |alpha_V| at which the first stage counts as over",
-          .range = {.low = 0, .high = 1, .low_open = true}};
+  return real_parameter("sim.theta",
+                        fallback,
+                        "signal |alpha_V| at which the first stage counts as over",
+                        {.low = 0, .high = 1, .low_open = true});
 }
 
 // Boosting.
@@ -385,23 +385,19 @@ Study bigrams_sign() {
   std::vector<Parameter> parameters =
       bigram_parameters({.eta = kEta, .surrogate = "aggregated", .replicates = 40});
   parameters.push_back(theta_parameter(kTheta));
-  parameters.push_back({.key = "sweep.context",
-                        .type = ParameterType::integer,
-                        .fallback = Value(List{300, 600, 3000, 300000}),
-                        .meaning = "context lengths T; they take the place of context",
-                        .list = true,
-                        .range = {.low = 2, .high = 1e9}});
-  parameters.push_back({.key = "sim.longest_sampled",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{1000}),
-                        .meaning = "T up to which sequences are drawn in place of the surrogate",
-                        .range = {.low = 0, .high = 1e9}});
-  parameters.push_back({.key = "sweep.snr",
-                        .type = ParameterType::real,
-                        .fallback = Value(List{0.5, 1.0, 1.5, 2.0}),
-                        .meaning = "signal-to-noise ratios; they choose the batch",
-                        .list = true,
-                        .range = {.low = 0, .low_open = true}});
+  parameters.push_back(integers_parameter("sweep.context",
+                                          List{300, 600, 3000, 300000},
+                                          "context lengths T; they take the place of context",
+                                          {.low = 2, .high = 1e9}));
+  parameters.push_back(
+      integer_parameter("sim.longest_sampled",
+                        std::int64_t{1000},
+                        "T up to which sequences are drawn in place of the surrogate",
+                        {.low = 0, .high = 1e9}));
+  parameters.push_back(reals_parameter("sweep.snr",
+                                       {0.5, 1.0, 1.5, 2.0},
+                                       "signal-to-noise ratios; they choose the batch",
+                                       kPositive));
   return {.name = "bigrams-sign",
           .question = "When does training start in the right direction?",
           .neglects =

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_population.hpp"
 
 namespace attica {
@@ -73,21 +74,19 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
            "circulant",
            "bigram law: circulant (p_diagonal), sinkhorn (random), explicit (file), text (file)",
            {"circulant", "sinkhorn", "explicit", "text"}),
-      {.key = "model.p_diagonal",
-       .type = ParameterType::real,
-       .fallback = Value(0.8),
-       .meaning = "circulant: probability that a token is followed by itself",
-       .range = {.low = 0, .high = 1}},
+      real_parameter("model.p_diagonal",
+                     0.8,
+                     "circulant: probability that a token is followed by itself",
+                     {.low = 0, .high = 1}),
       {.key = "model.spread",
        .type = ParameterType::real,
        .fallback = Value(2.0),
        .meaning = "sinkhorn: standard deviation of the log weights",
        .range = positive},
-      {.key = "model.contrast",
-       .type = ParameterType::real,
-       .fallback = Value(2.0),
-       .meaning = "sinkhorn: tokens' frequencies are proportional to U[1, contrast]",
-       .range = {.low = 1}},
+      real_parameter("model.contrast",
+                     2.0,
+                     "sinkhorn: tokens' frequencies are proportional to U[1, contrast]",
+                     {.low = 1}),
       word("model.support",
            "random",
            "attended positions: random without replacement, or strided (deterministic)",
@@ -117,11 +116,7 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
        .meaning = "learning rate of A; default: eta",
        .range = positive},
       integer("sim.batch", d.batch, "B, fresh sequences per step", 1),
-      {.key = "sim.l1",
-       .type = ParameterType::real,
-       .fallback = Value(d.l1),
-       .meaning = "lambda of the l1 penalty on A",
-       .range = {.low = 0}},
+      real_parameter("sim.l1", d.l1, "lambda of the l1 penalty on A", kNotNegative),
       word("sim.surrogate",
            d.surrogate.c_str(),
            "none: real sequences; else population gradient plus Gaussian noise, by storage of A",
@@ -138,12 +133,10 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
            "start of V: mu 1^T (stationary) or 1 1^T/N (uniform)",
            d.starts)};
   if (!d.steps.empty()) {
-    all.push_back({.key = "sim.steps",
-                   .type = ParameterType::integer,
-                   .fallback = Value(as_list(d.steps)),
-                   .meaning = "recorded steps, the last one being the length",
-                   .list = true,
-                   .range = {.low = 0, .high = kMost}});
+    all.push_back(integers_parameter("sim.steps",
+                                     as_list(d.steps),
+                                     "recorded steps, the last one being the length",
+                                     {.low = 0, .high = kMost}));
   }
   return all;
 }

@@ -9,6 +9,7 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_population.hpp"
 #include "attica/theory/bigram_recursion.hpp"
 
@@ -228,11 +229,10 @@ Study bigrams_flow() {
   std::vector<Parameter> parameters = bigram_parameters({.steps = geometric_steps(1, 200000, 40),
                                                          .replicates = 8,
                                                          .starts = {"stationary", "uniform"}});
-  parameters.push_back({.key = "sim.theta",
-                        .type = ParameterType::real,
-                        .fallback = Value(0.25),
-                        .meaning = "signal alpha_V at which the boosting time is stated",
-                        .range = {.low = 0, .high = 1, .low_open = true}});
+  parameters.push_back(real_parameter("sim.theta",
+                                      0.25,
+                                      "signal alpha_V at which the boosting time is stated",
+                                      {.low = 0, .high = 1, .low_open = true}));
   std::vector<SeriesInfo> series = bigram_series(kNames);
   series.push_back({"alpha_V_linear", "", "sinh law of the boosting stage (theory)"});
   series.push_back({"alpha_A_linear", "", "cosh law of the boosting stage (theory)"});

@@ -13,6 +13,7 @@
 #include "attica/sim/bigram_active.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_l1.hpp"
 
 namespace attica {
@@ -390,11 +391,11 @@ Study bigrams_regularisation() {
                          .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
                          .replicates = 120,
                          .algorithms = {"l1", "l1_sum1"}});
-  parameters.push_back({.key = "sim.refit_steps",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{400}),
-                        .meaning = "steps that refit V after rounding, A being frozen; 0: none",
-                        .range = {.low = 0, .high = 1e9}});
+  parameters.push_back(
+      integer_parameter("sim.refit_steps",
+                        std::int64_t{400},
+                        "steps that refit V after rounding, A being frozen; 0: none",
+                        {.low = 0, .high = 1e9}));
   return {.name = "bigrams-regularisation",
           .question = "What does an l1 penalty on attention buy once the signal has grown?",
           .neglects =
@@ -423,12 +424,11 @@ Study bigrams_vocabulary() {
                                                          .steps = {600},
                                                          .replicates = 30,
                                                          .algorithms = {"l1", "l1_sum1"}});
-  parameters.push_back({.key = "sweep.tokens",
-                        .type = ParameterType::integer,
-                        .fallback = Value(List{3, 4, 5}),
-                        .meaning = "sizes N of the vocabulary; they take the place of tokens",
-                        .list = true,
-                        .range = {.low = 2, .high = 1e4}});
+  parameters.push_back(
+      integers_parameter("sweep.tokens",
+                         List{3, 4, 5},
+                         "sizes N of the vocabulary; they take the place of tokens",
+                         {.low = 2, .high = 1e4}));
   return {.name = "bigrams-vocabulary",
           .question = "Does l1 keep its advantage as the vocabulary grows?",
           .neglects =

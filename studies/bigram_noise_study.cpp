@@ -12,6 +12,7 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_l1.hpp"
 #include "attica/theory/bigram_population.hpp"
 
@@ -353,11 +354,7 @@ Study bigrams_stability() {
                              {0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5},
                              "learning rate of A over its stability limit",
                              {.low = 0, .low_open = true}));
-  parameters.push_back({.key = "sim.length",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{800}),
-                        .meaning = "steps of a run",
-                        .range = {.low = 1, .high = 1e9}});
+  parameters.push_back(integer_parameter("sim.length", std::int64_t{800}, "steps of a run"));
   std::vector<SeriesInfo> series = bigram_series({"d_A"});
   series.push_back({"diverged", "", "fraction of runs with an entry above 1e6 or not finite"});
   return {.name = "bigrams-stability",

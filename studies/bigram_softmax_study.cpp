@@ -9,6 +9,7 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/theory/bigram_population.hpp"
 #include "attica/theory/bigram_recursion.hpp"
 
@@ -221,16 +222,12 @@ Study bigrams_softmax() {
                          .steps = {25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 300, 350, 400},
                          .replicates = 8,
                          .algorithms = {"softmax"}});
-  parameters.push_back({.key = "sim.eta_flow",
-                        .type = ParameterType::real,
-                        .fallback = Value(0.02),
-                        .meaning = "learning rate of population descent; logits take T^2 times it",
-                        .range = {.low = 0, .low_open = true}});
-  parameters.push_back({.key = "sim.length",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{2500}),
-                        .meaning = "steps of SGD",
-                        .range = {.low = 1, .high = 1e9}});
+  parameters.push_back(
+      real_parameter("sim.eta_flow",
+                     0.02,
+                     "learning rate of population descent; logits take T^2 times it",
+                     kPositive));
+  parameters.push_back(integer_parameter("sim.length", std::int64_t{2500}, "steps of SGD"));
   std::vector<SeriesInfo> series = bigram_series({"alpha_A"});
   series.push_back(
       {"gap", "(L - L*)/(L_0 - L*)", "excess loss of softmax SGD over the initial one"});

@@ -15,6 +15,7 @@
 #include "attica/solvers/order_statistics.hpp"
 #include "attica/studies/bigram_common.hpp"
 #include "attica/studies/bigram_studies.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/scaling.hpp"
 #include "attica/theory/bigram_l1.hpp"
 
@@ -47,11 +48,10 @@ std::int64_t boost_cap(const BigramSetup& setup) {
 }
 
 Parameter theta_parameter() {
-  return {.key = "sim.theta",
-          .type = ParameterType::real,
-          .fallback = Value(0.7),
-          .meaning = "transfer start V = theta P_source + (1 - theta) mu 1^T",
-          .range = {.low = 0, .high = 1, .low_open = true}};
+  return real_parameter("sim.theta",
+                        0.7,
+                        "transfer start V = theta P_source + (1 - theta) mu 1^T",
+                        {.low = 0, .high = 1, .low_open = true});
 }
 
 // Transfer.
@@ -534,23 +534,20 @@ Study bigrams_transfer() {
                         .meaning = "the source has tokens' frequencies of its own, mixed from the "
                                    "target's and U[1, source_contrast]; default: the target's",
                         .range = {.low = 1}});
-  parameters.push_back({.key = "sim.pretraining",
-                        .type = ParameterType::text,
-                        .fallback = Value("oracle"),
-                        .meaning = "P_source: the source's law itself (oracle), or what training "
-                                   "from scratch on the source finds (trained)",
-                        .choices = {"oracle", "trained"}});
-  parameters.push_back({.key = "sim.pretraining_steps",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{600}),
-                        .meaning = "steps with l1 on the source, after its signal has grown",
-                        .range = {.low = 1, .high = 1e9}});
-  parameters.push_back({.key = "sweep.correlation",
-                        .type = ParameterType::real,
-                        .fallback = Value(List{0.5, 0.7, 0.9}),
-                        .meaning = "correlation of the source's bigram law with the target's",
-                        .list = true,
-                        .range = {.low = -1, .high = 1}});
+  parameters.push_back(
+      word_parameter("sim.pretraining",
+                     "oracle",
+                     "P_source: the source's law itself (oracle), or what training "
+                     "from scratch on the source finds (trained)",
+                     {"oracle", "trained"}));
+  parameters.push_back(
+      integer_parameter("sim.pretraining_steps",
+                        std::int64_t{600},
+                        "steps with l1 on the source, after its signal has grown"));
+  parameters.push_back(reals_parameter("sweep.correlation",
+                                       {0.5, 0.7, 0.9},
+                                       "correlation of the source's bigram law with the target's",
+                                       {.low = -1, .high = 1}));
   return {.name = "bigrams-transfer",
           .question = "How much of training does a correlated source task save?",
           .neglects = "covariance of the gradient noise beyond leading order",
@@ -586,30 +583,22 @@ Study bigrams_complexity() {
                                                          .algorithms = {"l1", "l1_sum1"},
                                                          .starts = {"stationary", "uniform"}});
   parameters.push_back(theta_parameter());
-  parameters.push_back({.key = "model.correlation",
-                        .type = ParameterType::real,
-                        .fallback = Value(0.7),
-                        .meaning = "correlation of the source's bigram law with the target's",
-                        .range = {.low = 0, .high = 1, .low_open = true}});
+  parameters.push_back(real_parameter("model.correlation",
+                                      0.7,
+                                      "correlation of the source's bigram law with the target's",
+                                      {.low = 0, .high = 1, .low_open = true}));
   parameters.push_back(
-      {.key = "sim.epsilon",
-       .type = ParameterType::real,
-       .fallback = Value(0.05),
-       .meaning = "target of the error max(|V-P|^2/K_P, |A-Q|^2/K_Q) after rounding",
-       .range = {.low = 0, .low_open = true}});
-  parameters.push_back({.key = "sim.length",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{80}),
-                        .meaning = "most steps with l1",
-                        .range = {.low = 1, .high = 1e9}});
+      real_parameter("sim.epsilon",
+                     0.05,
+                     "target of the error max(|V-P|^2/K_P, |A-Q|^2/K_Q) after rounding",
+                     kPositive));
+  parameters.push_back(integer_parameter("sim.length", std::int64_t{80}, "most steps with l1"));
   // Of four sizes, the slope without one of them leaves the interval of all in 15 % of runs even
   // for an exact power law (normal medians: |z| > 1.6 twice); of seven, in 4 %.
-  parameters.push_back({.key = "sweep.context",
-                        .type = ParameterType::integer,
-                        .fallback = Value(List{250, 350, 500, 700, 1000, 1400, 2000}),
-                        .meaning = "context lengths T; they take the place of context",
-                        .list = true,
-                        .range = {.low = 2, .high = 1e8}});
+  parameters.push_back(integers_parameter("sweep.context",
+                                          List{250, 350, 500, 700, 1000, 1400, 2000},
+                                          "context lengths T; they take the place of context",
+                                          {.low = 2, .high = 1e8}));
   std::vector<SeriesInfo> series = {
       {"samples_to_error", "n*", "median samples of 40 runs at the smallest batch that succeeds"},
       {"samples_cap", "", "samples at which the search gives up"},

@@ -128,12 +128,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }
 
 std::vector<Parameter> parameters() {
-  return body_parameters({{.key = "sim.layers",
-                           .type = ParameterType::integer,
-                           .fallback = Value(3),
-                           .meaning = "number of layers",
-                           .range = {.low = 1, .high = 16}},
-                          replicates_parameter(4, "starts, each with its own data")});
+  return body_parameters(
+      {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
+       replicates_parameter(4, "starts, each with its own data")});
 }
 
 std::vector<SeriesInfo> series() {

@@ -143,17 +143,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 std::vector<Parameter> parameters() {
   return body_parameters(
-      {{.key = "sim.layers",
-        .type = ParameterType::integer,
-        .fallback = Value(List{1, 2, 3}),
-        .meaning = "numbers of layers",
-        .list = true,
-        .range = {.low = 1, .high = 16}},
-       {.key = "sim.starts",
-        .type = ParameterType::integer,
-        .fallback = Value(4),
-        .meaning = "starts of every depth; some stay on a plateau for long",
-        .range = {.low = 1, .high = 1000}},
+      {integers_parameter("sim.layers", List{1, 2, 3}, "numbers of layers", {.low = 1, .high = 16}),
+       integer_parameter("sim.starts",
+                         4,
+                         "starts of every depth; some stay on a plateau for long",
+                         {.low = 1, .high = 1000}),
        replicates_parameter(1, "repetitions of every start with other data and values")});
 }
 

@@ -8,6 +8,7 @@
 #include "attica/core/error.hpp"
 #include "attica/sim/body_sampler.hpp"
 #include "attica/studies/potts_setup.hpp"
+#include "attica/studies/training_end.hpp"
 #include "attica/theory/order_plateaus.hpp"
 
 namespace attica {
@@ -25,42 +26,30 @@ constexpr Index kMostTestSequences = 1000;
 
 std::vector<Parameter> body_model_parameters() {
   return {
-      {.key = "model.sites",
-       .type = ParameterType::integer,
-       .fallback = Value(6),
-       .meaning = "number of sites L",
-       .range = {.low = 2, .high = 1000}},
-      {.key = "model.colours",
-       .type = ParameterType::integer,
-       .fallback = Value(3),
-       .meaning = "number of colours C",
-       .range = {.low = 2, .high = 64}},
-      {.key = "model.order",
-       .type = ParameterType::integer,
-       .fallback = Value(4),
-       .meaning = "sites that interact at a time, p <= L",
-       .range = {.low = 2, .high = 8}},
+      integer_parameter("model.sites", 6, "number of sites L", {.low = 2, .high = 1000}),
+      integer_parameter("model.colours", 3, "number of colours C", {.low = 2, .high = 64}),
+      integer_parameter(
+          "model.order", 4, "sites that interact at a time, p <= L", {.low = 2, .high = 8}),
       {.key = "model.beta",
        .type = ParameterType::real,
        .fallback = Value(0.7),
        .meaning = "inverse temperature, of either sign"},
-      {.key = "model.couplings",
-       .type = ParameterType::text,
-       .fallback = Value("mean_field"),
-       .meaning = "J_e on the hyperedges: mean_field all 1/sqrt(k), gauss N(0, 1)/sqrt(k) with k "
-                  "edges a site; cosine, a fixed generic choice",
-       .choices = {"mean_field", "gauss", "cosine"}},
-      {.key = "model.density",
-       .type = ParameterType::real,
-       .fallback = Value(1.0),
-       .meaning = "share of the sets of p sites that interact, chosen at random; 1: all of them",
-       .range = {.low = 0, .high = 1, .low_open = true}},
-      {.key = "model.colour_couplings",
-       .type = ParameterType::text,
-       .fallback = Value("graded_cosine"),
-       .meaning = "U: cosine, a fixed generic tensor; gauss, symmetric normal entries; graded_... "
-                  "their pure r-index parts at unit mean square times model.order_weights",
-       .choices = {"cosine", "gauss", "graded_cosine", "graded_gauss"}},
+      word_parameter(
+          "model.couplings",
+          "mean_field",
+          "J_e on the hyperedges: mean_field all 1/sqrt(k), gauss N(0, 1)/sqrt(k) with k "
+          "edges a site; cosine, a fixed generic choice",
+          {"mean_field", "gauss", "cosine"}),
+      real_parameter("model.density",
+                     1.0,
+                     "share of the sets of p sites that interact, chosen at random; 1: all of them",
+                     {.low = 0, .high = 1, .low_open = true}),
+      word_parameter(
+          "model.colour_couplings",
+          "graded_cosine",
+          "U: cosine, a fixed generic tensor; gauss, symmetric normal entries; graded_... "
+          "their pure r-index parts at unit mean square times model.order_weights",
+          {"cosine", "gauss", "graded_cosine", "graded_gauss"}),
       {.key = "model.order_weights",
        .type = ParameterType::real,
        .fallback = Value(List{0.0, 0.3, 0.6, 1.0}),
@@ -162,34 +151,28 @@ std::vector<SeriesInfo> body_series() {
 
 std::vector<Parameter> body_training_parameters() {
   std::vector<Parameter> all = {
-      {.key = "sim.steps",
-       .type = ParameterType::integer,
-       .fallback = Value(16000),
-       .meaning = "training steps, each on fresh sequences; the learning rate is a tenth in the "
-                  "last fifth",
-       .range = {.low = 10, .high = 1e9}},
-      {.key = "sim.batch",
-       .type = ParameterType::integer,
-       .fallback = Value(256),
-       .meaning = "sequences per step, B, each with one random masked site",
-       .range = {.low = 1, .high = 1e6}},
-      {.key = "sim.eta",
-       .type = ParameterType::real,
-       .fallback = Value(0.2),
-       .meaning = "learning rate of SGD",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.clip",
-       .type = ParameterType::real,
-       .fallback = Value(1.0),
-       .meaning = "gradients of larger norm are shortened to it; 0: never (some runs diverge then)",
-       .range = {.low = 0}},
-      {.key = "sim.initial_scale",
-       .type = ParameterType::real,
-       .fallback = Value(List{0.04, 0.2, 0.2}),
-       .meaning = "standard deviation of the starting values: a number, or one per layer of the "
-                  "deepest network; shallower ones take the last entries",
-       .list = true,
-       .range = {.low = 0}},
+      integer_parameter(
+          "sim.steps",
+          16000,
+          "training steps, each on fresh sequences; the learning rate is a tenth in the "
+          "last fifth",
+          {.low = 10, .high = 1e9}),
+      integer_parameter("sim.batch",
+                        256,
+                        "sequences per step, B, each with one random masked site",
+                        {.low = 1, .high = 1e6}),
+      real_parameter("sim.eta", 0.2, "learning rate of SGD", kPositive),
+      real_parameter(
+          "sim.clip",
+          1.0,
+          "gradients of larger norm are shortened to it; 0: never (some runs diverge then)",
+          kNotNegative),
+      reals_parameter(
+          "sim.initial_scale",
+          {0.04, 0.2, 0.2},
+          "standard deviation of the starting values: a number, or one per layer of the "
+          "deepest network; shallower ones take the last entries",
+          kNotNegative),
       {.key = "sim.residual",
        .type = ParameterType::flag,
        .fallback = Value(true),
@@ -240,11 +223,7 @@ Outcome train_body(const BodyProblem& problem,
       observe,
       [&] { return piece.stop.stop_requested(); });
   Outcome outcome;
-  if (end.status == networks::TrainingStatus::diverged) {
-    outcome.status = "diverged";
-    outcome.failed = true;
-    outcome.message = fmt::format("training diverged at step {}", end.step);
-  }
+  mark_end(outcome, end);
   return outcome;
 }
 

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/training_end.hpp"
 #include "attica/theory/latent_tree.hpp"
 
 namespace attica {
@@ -234,11 +235,7 @@ Outcome DeepExperiment::run(double rate, const StreamAddress& address, const Pie
   for (auto& all : layers) {
     for (Series& s : all) outcome.series.push_back(std::move(s));
   }
-  if (end.status == networks::TrainingStatus::diverged) {
-    outcome.status = "diverged";
-    outcome.failed = true;
-    outcome.message = fmt::format("diverged at step {}", end.step);
-  }
+  mark_end(outcome, end);
   return outcome;
 }
 

@@ -65,7 +65,8 @@ Study gauss_double_descent() {
   parameters.push_back(alpha_parameter(log_grid(0.2, 4, 12)));
   parameters.push_back(lambda_parameter({1e-3, 0.1, 1.0}, true));
   // The hardest point, lambda = 0.001 near alpha = 1.3, needs 700 to 1000.
-  parameters.push_back(replicates_parameter(1200));
+  parameters.push_back(
+      replicates_parameter(1200, "independent data sets of every size; all lambda share them"));
   return {
       .name = "gauss-double-descent",
       .question =

@@ -210,18 +210,16 @@ Figure figure(const Configuration&) {
 Study gauss_flow() {
   std::vector<Parameter> parameters = gaussian_model_parameters(61);  // 60 inputs
   parameters.push_back(alpha_parameter({0.5, 1.0, 2.5}));
-  parameters.push_back({.key = "sim.times",
-                        .type = ParameterType::real,
-                        .fallback = Value(log_grid(0.1, 300, 12)),
-                        .meaning = "recorded training times of dw/dt = -gradient of (1/2M) sum of "
-                                   "squares, in 1/lambda_unit",
-                        .list = true,
-                        .range = {.low = 0}});
-  parameters.push_back({.key = "sim.replicates",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{400}),
-                        .meaning = "independent data sets of every size; all times share them",
-                        .range = {.low = 1, .high = 1e9}});
+  parameters.push_back(
+      reals_parameter("sim.times",
+                      log_grid(0.1, 300, 12),
+                      "recorded training times of dw/dt = -gradient of (1/2M) sum of "
+                      "squares, in 1/lambda_unit",
+                      kNotNegative));
+  parameters.push_back(
+      integer_parameter("sim.replicates",
+                        std::int64_t{400},
+                        "independent data sets of every size; all times share them"));
   std::vector<Source> sources = ridge_sources();
   sources.push_back({"ali2019continuous",
                      "A Continuous-Time View of Early Stopping for Least Squares Regression",

@@ -86,7 +86,8 @@ Study gauss_lambda() {
   std::vector<Parameter> parameters = gaussian_model_parameters();
   parameters.push_back(alpha_parameter({0.5, 1.0, 2.0}));
   parameters.push_back(lambda_parameter(log_grid(1e-3, 10, 15), false));
-  parameters.push_back(replicates_parameter(400));
+  parameters.push_back(
+      replicates_parameter(400, "independent data sets of every size; all lambda share them"));
   return {
       .name = "gauss-lambda",
       .question = "Which ridge penalty fills in a masked site of Gaussian sequences best?",

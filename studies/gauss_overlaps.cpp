@@ -68,7 +68,8 @@ Study gauss_overlaps() {
   std::vector<Parameter> parameters = gaussian_model_parameters();
   parameters.push_back(alpha_parameter(log_grid(0.2, 4, 12)));
   parameters.push_back(lambda_parameter({1e-3, 0.1, 1.0}, true));
-  parameters.push_back(replicates_parameter(2000));
+  parameters.push_back(
+      replicates_parameter(2000, "independent data sets of every size; all lambda share them"));
   return {
       .name = "gauss-overlaps",
       .question = "How near to the best predictor are the ridge estimators, and how large?",

@@ -80,11 +80,8 @@ Study gauss_sgd() {
   parameters.push_back(batch_parameter({1, 8}));
   parameters.push_back(steps_parameter(log_steps(1000, 16)));
   parameters.push_back(mask_probability_parameter());
-  parameters.push_back({.key = "sim.decay",
-                        .type = ParameterType::real,
-                        .fallback = Value(0.0),
-                        .meaning = "weight decay lambda of every step, in lambda_unit",
-                        .range = {.low = 0}});
+  parameters.push_back(real_parameter(
+      "sim.decay", 0.0, "weight decay lambda of every step, in lambda_unit", kNotNegative));
   parameters.push_back(allow_unstable_parameter());
   parameters.push_back(runs_parameter(1000, "independent runs of every learning rate and batch"));
   return {

@@ -88,11 +88,10 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 Study gauss_sgd_data() {
   std::vector<Parameter> parameters = gaussian_model_parameters(20);
   constexpr double kMostSamples = 1e6;
-  parameters.push_back({.key = "model.samples",
-                        .type = ParameterType::integer,
-                        .fallback = Value(std::int64_t{30}),
-                        .meaning = "samples M of the data set, drawn from sim.seed",
-                        .range = {.low = 1, .high = kMostSamples}});
+  parameters.push_back(integer_parameter("model.samples",
+                                         std::int64_t{30},
+                                         "samples M of the data set, drawn from sim.seed",
+                                         {.low = 1, .high = kMostSamples}));
   parameters.push_back(eta_parameter({0.01, 0.03}));
   parameters.push_back(batch_parameter({1, 8}));
   parameters.push_back(steps_parameter(log_steps(1000, 16)));

@@ -206,16 +206,12 @@ Study gauss_sgd_steady() {
   parameters.push_back(eta_parameter(log_grid(0.012, 0.35, 10)));
   parameters.push_back(batch_parameter({1, 4, 16}));
   parameters.push_back(mask_probability_parameter());
-  parameters.push_back({.key = "sim.burn_in_time",
-                        .type = ParameterType::real,
-                        .fallback = Value(20.0),
-                        .meaning = "eta times the steps before the average, in 1/lambda_unit",
-                        .range = {.low = 0}});
-  parameters.push_back({.key = "sim.average_time",
-                        .type = ParameterType::real,
-                        .fallback = Value(30.0),
-                        .meaning = "eta times the steps of the average, in 1/lambda_unit",
-                        .range = {.low = 0, .low_open = true}});
+  parameters.push_back(real_parameter("sim.burn_in_time",
+                                      20.0,
+                                      "eta times the steps before the average, in 1/lambda_unit",
+                                      kNotNegative));
+  parameters.push_back(real_parameter(
+      "sim.average_time", 30.0, "eta times the steps of the average, in 1/lambda_unit", kPositive));
   parameters.push_back(allow_unstable_parameter());
   parameters.push_back(runs_parameter(160, "independent runs of every learning rate and batch"));
   return {

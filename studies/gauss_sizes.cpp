@@ -209,15 +209,12 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 Study gauss_sizes() {
   std::vector<Parameter> parameters = gaussian_family_parameters();
-  parameters.push_back({.key = "sweep.sites",
-                        .type = ParameterType::integer,
-                        .fallback = Value(List{20, 40, 80, 160}),
-                        .meaning = "numbers of sites L",
-                        .list = true,
-                        .range = {.low = 2, .high = 100000}});
+  parameters.push_back(integers_parameter(
+      "sweep.sites", List{20, 40, 80, 160}, "numbers of sites L", {.low = 2, .high = 100000}));
   parameters.push_back(alpha_parameter({0.5, 2.0}));
   parameters.push_back(lambda_parameter({0.01}, false));
-  parameters.push_back(replicates_parameter(2000));
+  parameters.push_back(
+      replicates_parameter(2000, "independent data sets of every size; all lambda share them"));
   return {
       .name = "gauss-sizes",
       .question = "How fast does simulation approach the theory as the sequences grow longer?",

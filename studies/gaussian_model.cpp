@@ -11,6 +11,7 @@
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/sim/gaussian_ridge.hpp"
+#include "attica/studies/parameters.hpp"
 
 namespace attica {
 
@@ -119,28 +120,25 @@ void set_sites(Configuration& c, Index sites) {
 
 std::vector<Parameter> gaussian_family_parameters() {
   return {
-      {.key = "model.covariance",
-       .type = ParameterType::text,
-       .fallback = Value("ar1"),
-       .meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; precision "
-                  "(GOE/sqrt(L) + nu)^-1; arrow: site 0 linked to all others",
-       .choices = {"ar1", "equi", "precision", "arrow"}},
-      {.key = "model.rho",
-       .type = ParameterType::real,
-       .fallback = Value(0.7),
-       .meaning = "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the links "
-                  "of site 0",
-       .range = {.low = -1, .high = 1, .low_open = true, .high_open = true}},
-      {.key = "model.nu",
-       .type = ParameterType::real,
-       .fallback = Value(3.0),
-       .meaning = "precision: shift of the random precision matrix, above 2 tau",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "model.tau",
-       .type = ParameterType::real,
-       .fallback = Value(1.0),
-       .meaning = "precision: standard deviation of the off-diagonal entries of the GOE matrix",
-       .range = {.low = 0}},
+      word_parameter("model.covariance",
+                     "ar1",
+                     "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; precision "
+                     "(GOE/sqrt(L) + nu)^-1; arrow: site 0 linked to all others",
+                     {"ar1", "equi", "precision", "arrow"}),
+      real_parameter(
+          "model.rho",
+          0.7,
+          "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the links "
+          "of site 0",
+          {.low = -1, .high = 1, .low_open = true, .high_open = true}),
+      real_parameter("model.nu",
+                     3.0,
+                     "precision: shift of the random precision matrix, above 2 tau",
+                     kPositive),
+      real_parameter("model.tau",
+                     1.0,
+                     "precision: standard deviation of the off-diagonal entries of the GOE matrix",
+                     kNotNegative),
   };
 }
 
@@ -150,11 +148,10 @@ std::vector<Parameter> gaussian_model_parameters(std::int64_t sites) {
   covariance.meaning += "; explicit: from file; data: empirical, with its rows as population";
   covariance.choices.insert(covariance.choices.end(), {"explicit", "data"});
   parameters.insert(parameters.begin() + 1,
-                    {.key = "model.sites",
-                     .type = ParameterType::integer,
-                     .fallback = Value(sites),
-                     .meaning = "number of sites L; from the file for explicit and data",
-                     .range = {.low = 2, .high = 100000}});
+                    integer_parameter("model.sites",
+                                      sites,
+                                      "number of sites L; from the file for explicit and data",
+                                      {.low = 2, .high = 100000}));
   for (
       Parameter& p : std::vector<Parameter>{
           {.key = "model.file",

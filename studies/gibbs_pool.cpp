@@ -1,19 +1,20 @@
 #include "attica/studies/gibbs_pool.hpp"
 
+#include "attica/studies/parameters.hpp"
+
 namespace attica {
 
 std::vector<Parameter> gibbs_pool_parameters() {
   return {
-      {.key = "sim.chains",
-       .type = ParameterType::integer,
-       .fallback = Value(20000),
-       .meaning = "models too large to enumerate: chains that make the pool of sequences",
-       .range = {.low = 16, .high = 1e7}},
-      {.key = "sim.burn_in",
-       .type = ParameterType::integer,
-       .fallback = Value(100),
-       .meaning = "models too large to enumerate: Gibbs sweeps before a chain's state is used",
-       .range = {.low = 1, .high = 1e7}},
+      integer_parameter("sim.chains",
+                        20000,
+                        "models too large to enumerate: chains that make the pool of sequences",
+                        {.low = 16, .high = 1e7}),
+      integer_parameter(
+          "sim.burn_in",
+          100,
+          "models too large to enumerate: Gibbs sweeps before a chain's state is used",
+          {.low = 1, .high = 1e7}),
       {.key = "sim.allow_unconverged",
        .type = ParameterType::flag,
        .fallback = Value(false),

@@ -203,21 +203,17 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 }  // namespace
 
 Study joma_blowup() {
-  List gaps;
-  for (int k = 0; k <= 15; ++k) gaps.emplace_back(std::pow(10.0, -k) * (k == 0 ? 0.9 : 1));
+  std::vector<double> gaps;
+  for (int k = 0; k <= 15; ++k) gaps.push_back(std::pow(10.0, -k) * (k == 0 ? 0.9 : 1));
   return {
       .name = "joma-blowup",
       .question = "How mild is the blow-up of exponential attention?",
       .neglects = "nothing; both routes are exact up to integration",
-      .parameters = {reals_parameter(
-                         "model.delta", {0.8, 0.5, -0.3, 0.79, 0.01, 0}, "Delta_l of each token"),
-                     {.key = "sweep.gap",
-                      .type = ParameterType::real,
-                      .fallback = Value(gaps),
-                      .meaning = "relative gaps (t* - t)/t*",
-                      .list = true,
-                      .range = {.low = 1e-200, .high = 1}},
-                     replicates_parameter(8, "identical by design")},
+      .parameters =
+          {reals_parameter("model.delta", {0.8, 0.5, -0.3, 0.79, 0.01, 0}, "Delta_l of each token"),
+           reals_parameter(
+               "sweep.gap", gaps, "relative gaps (t* - t)/t*", {.low = 1e-200, .high = 1}),
+           replicates_parameter(8, "identical by design")},
       .series = {{"v", "v_l", "weight of a token"},
                  {"attention_deficit", "1 - p", "attention that the winners do not have"},
                  {"blowup_time", "t*", "sqrt(pi/2)/max |Delta|"}},

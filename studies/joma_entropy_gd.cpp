@@ -122,8 +122,8 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 Study joma_entropy_gd() {
   std::vector<double> mu;
   for (int i = 0; i < 10; ++i) mu.push_back(1 + i / 3.0);
-  std::vector<std::int64_t> steps;
-  for (std::int64_t n = 0; n <= 1000; n += 50) steps.push_back(n);
+  List steps;
+  for (std::int64_t n = 0; n <= 1000; n += 50) steps.emplace_back(n);
   List many;
   for (std::int64_t n = 0; n <= 5000; n += 100) many.emplace_back(n);
   return {

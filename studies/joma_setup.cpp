@@ -4,65 +4,6 @@
 
 namespace attica {
 
-Parameter real_parameter(const std::string& key,
-                         double fallback,
-                         const std::string& meaning,
-                         Range range) {
-  return {.key = key,
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .range = range};
-}
-
-Parameter integer_parameter(const std::string& key,
-                            std::int64_t fallback,
-                            const std::string& meaning,
-                            Range range) {
-  return {.key = key,
-          .type = ParameterType::integer,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .range = range};
-}
-
-Parameter reals_parameter(const std::string& key,
-                          const std::vector<double>& fallback,
-                          const std::string& meaning,
-                          Range range) {
-  return {.key = key,
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .list = true,
-          .range = range};
-}
-
-Parameter word_parameter(const std::string& key,
-                         const std::string& fallback,
-                         const std::string& meaning,
-                         std::vector<std::string> choices) {
-  return {.key = key,
-          .type = ParameterType::text,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .choices = std::move(choices)};
-}
-
-Parameter steps_parameter(const std::vector<std::int64_t>& fallback) {
-  return {.key = "sim.steps",
-          .type = ParameterType::integer,
-          .fallback = Value(List(fallback.begin(), fallback.end())),
-          .meaning = "recorded steps, the last one being the length",
-          .list = true,
-          .range = {.low = 0, .high = 1e9}};
-}
-
-Parameter full_width_parameter() {
-  return word_parameter(
-      "plot.width", "full", "half: one column; full: the page's text width", {"half", "full"});
-}
-
 std::vector<double> sorted_reals(const Configuration& c, const std::string& key) {
   std::vector<double> values = c.reals(key);
   std::sort(values.begin(), values.end());

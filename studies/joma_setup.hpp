@@ -8,35 +8,11 @@
 #include <vector>
 
 #include "attica/core/joma_model.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {
-
-/// @brief Parameters, written short.
-Parameter real_parameter(const std::string& key,
-                         double fallback,
-                         const std::string& meaning,
-                         Range range = {});
-Parameter integer_parameter(const std::string& key,
-                            std::int64_t fallback,
-                            const std::string& meaning,
-                            Range range = {.low = 1, .high = 1e9});
-Parameter reals_parameter(const std::string& key,
-                          const std::vector<double>& fallback,
-                          const std::string& meaning,
-                          Range range = {});
-Parameter word_parameter(const std::string& key,
-                         const std::string& fallback,
-                         const std::string& meaning,
-                         std::vector<std::string> choices);
-Parameter steps_parameter(const std::vector<std::int64_t>& fallback);
-
-/// @brief `plot.width` with "full" as default: for figures of two columns of panels.
-Parameter full_width_parameter();
-
-inline constexpr Range kPositive{.low = 0, .low_open = true};
-inline constexpr Range kNotNegative{.low = 0};
 
 /// @brief A list in rising order, each value once.
 std::vector<double> sorted_reals(const Configuration& c, const std::string& key);

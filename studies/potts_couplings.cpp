@@ -12,6 +12,7 @@
 #include "attica/sim/factored_attention.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
+#include "attica/studies/training_end.hpp"
 
 namespace attica {
 namespace {
@@ -139,11 +140,7 @@ class Couplings : public Experiment {
                                   {chosen.spread}});
       }
       for (Series& row : rows("attention", shown)) outcome.series.push_back(std::move(row));
-      if (end.status == networks::TrainingStatus::diverged) {
-        outcome.status = "diverged";
-        outcome.failed = true;
-        outcome.message = fmt::format("training diverged at step {}", end.step);
-      }
+      mark_end(outcome, end);
       return outcome;
     });
   }
@@ -228,38 +225,24 @@ std::vector<Parameter> parameters() {
                                                        .least_learnable = 0.2,
                                                        .least_curvature = 2e-3});
   const std::vector<Parameter> own = {
-      {.key = "sim.steps",
-       .type = ParameterType::integer,
-       .fallback = Value(3000),
-       .meaning = "training steps, each on fresh sequences; the learning rate is constant for the "
-                  "first half, then falls to 0 along a cosine",
-       .range = {.low = 10, .high = 1e9}},
-      {.key = "sim.batch",
-       .type = ParameterType::integer,
-       .fallback = Value(128),
-       .meaning = "sequences per step, B",
-       .range = {.low = 1, .high = 1e6}},
-      {.key = "sim.masked",
-       .type = ParameterType::text,
-       .fallback = Value("all"),
-       .meaning = "mask all sites in turn, or one random site per sequence",
-       .choices = {"all", "one"}},
-      {.key = "sim.eta",
-       .type = ParameterType::real,
-       .fallback = Value(1.0),
-       .meaning = "learning rate of SGD",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.starts",
-       .type = ParameterType::integer,
-       .fallback = Value(8),
-       .meaning = "random starts tried for a tenth of the steps, of which the one with "
-                  "the lowest loss is trained",
-       .range = {.low = 1, .high = 1000}},
-      {.key = "plot.width",
-       .type = ParameterType::text,
-       .fallback = Value("full"),
-       .meaning = "half: one column; full: the page's text width",
-       .choices = {"half", "full"}},
+      integer_parameter(
+          "sim.steps",
+          3000,
+          "training steps, each on fresh sequences; the learning rate is constant for the "
+          "first half, then falls to 0 along a cosine",
+          {.low = 10, .high = 1e9}),
+      integer_parameter("sim.batch", 128, "sequences per step, B", {.low = 1, .high = 1e6}),
+      word_parameter("sim.masked",
+                     "all",
+                     "mask all sites in turn, or one random site per sequence",
+                     {"all", "one"}),
+      real_parameter("sim.eta", 1.0, "learning rate of SGD", kPositive),
+      integer_parameter("sim.starts",
+                        8,
+                        "random starts tried for a tenth of the steps, of which the one with "
+                        "the lowest loss is trained",
+                        {.low = 1, .high = 1000}),
+      full_width_parameter(),
       replicates_parameter(30, "training runs with their own data and start; one model"),
   };
   all.insert(all.end(), own.begin(), own.end());

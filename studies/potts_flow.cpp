@@ -12,6 +12,7 @@
 #include "attica/sim/factored_attention.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
+#include "attica/studies/training_end.hpp"
 #include "attica/theory/factored_flow.hpp"
 
 namespace attica {
@@ -167,11 +168,7 @@ class Flow : public Experiment {
           [&] { return piece.stop.stop_requested(); });
       overlap.x = excess.x;
       Outcome outcome{.series = {std::move(excess), std::move(overlap)}};
-      if (end.status == networks::TrainingStatus::diverged) {
-        outcome.status = "diverged";
-        outcome.failed = true;
-        outcome.message = fmt::format("SGD diverged at step {}", end.step);
-      }
+      mark_end(outcome, end);
       return outcome;
     });
   }
@@ -235,38 +232,22 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 std::vector<Parameter> parameters() {
   std::vector<Parameter> all = potts_model_parameters({.sites = 5, .colours = 3, .beta = 0.8});
   const std::vector<Parameter> own = {
-      {.key = "sim.times",
-       .type = ParameterType::real,
-       .fallback = Value(List{0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 160.0}),
-       .meaning = "recorded times, learning rate x steps",
-       .list = true,
-       .range = {.low = 0, .high = 1e7}},
-      {.key = "sim.initialisation",
-       .type = ParameterType::text,
-       .fallback = Value("small"),
-       .meaning = "start: small, independent normals of deviation scale; deterministic, "
-                  "A = scale sin(1+i+2j), V = scale cos(1+2a+c)",
-       .choices = {"small", "deterministic"}},
-      {.key = "sim.scale",
-       .type = ParameterType::real,
-       .fallback = Value(0.3),
-       .meaning = "scale of the start",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.eta",
-       .type = ParameterType::real,
-       .fallback = Value(0.025),
-       .meaning = "learning rate of SGD",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.batch",
-       .type = ParameterType::integer,
-       .fallback = Value(512),
-       .meaning = "sequences per step, B",
-       .range = {.low = 1, .high = 1e6}},
-      {.key = "sim.masked",
-       .type = ParameterType::text,
-       .fallback = Value("all"),
-       .meaning = "mask all sites in turn, or one random site per sequence",
-       .choices = {"all", "one"}},
+      reals_parameter("sim.times",
+                      {0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 160.0},
+                      "recorded times, learning rate x steps",
+                      {.low = 0, .high = 1e7}),
+      word_parameter("sim.initialisation",
+                     "small",
+                     "start: small, independent normals of deviation scale; deterministic, "
+                     "A = scale sin(1+i+2j), V = scale cos(1+2a+c)",
+                     {"small", "deterministic"}),
+      real_parameter("sim.scale", 0.3, "scale of the start", kPositive),
+      real_parameter("sim.eta", 0.025, "learning rate of SGD", kPositive),
+      integer_parameter("sim.batch", 512, "sequences per step, B", {.low = 1, .high = 1e6}),
+      word_parameter("sim.masked",
+                     "all",
+                     "mask all sites in turn, or one random site per sequence",
+                     {"all", "one"}),
       replicates_parameter(80, "independent training runs from the same start"),
   };
   all.insert(all.end(), own.begin(), own.end());

@@ -161,18 +161,16 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 
 std::vector<Parameter> parameters() {
   std::vector<Parameter> all = potts_model_parameters({.sites = 5, .colours = 3, .beta = 1.2});
-  all.push_back({.key = "sweep.samples",
-                 .type = ParameterType::real,
-                 .fallback = Value(List{300.0, 1000.0, 3000.0, 10000.0}),
-                 .meaning = "number of training sequences M",
-                 .list = true,
-                 .range = {.low = 1, .high = 1e8}});
-  all.push_back({.key = "sim.starts",
-                 .type = ParameterType::integer,
-                 .fallback = Value(0),
-                 .meaning = "factored attention: random starts besides the one from the general "
-                            "couplings, of which the lowest loss is kept",
-                 .range = {.low = 0, .high = 1000}});
+  all.push_back(reals_parameter("sweep.samples",
+                                {300.0, 1000.0, 3000.0, 10000.0},
+                                "number of training sequences M",
+                                {.low = 1, .high = 1e8}));
+  all.push_back(
+      integer_parameter("sim.starts",
+                        0,
+                        "factored attention: random starts besides the one from the general "
+                        "couplings, of which the lowest loss is kept",
+                        {.low = 0, .high = 1000}));
   all.push_back(replicates_parameter(400, "independent data sets at every number of samples"));
   return all;
 }

@@ -11,6 +11,7 @@
 #include "attica/sim/potts_transformer.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "attica/studies/potts_studies.hpp"
+#include "attica/studies/training_end.hpp"
 
 namespace attica {
 namespace {
@@ -160,11 +161,7 @@ class Loss : public Experiment {
       outcome.series.push_back(std::move(error));
     }
     if (piece.point == 0 && starts_.count > 1) outcome.series.push_back(std::move(spread));
-    if (end.status == networks::TrainingStatus::diverged) {
-      outcome.status = "diverged";
-      outcome.failed = true;
-      outcome.message = fmt::format("training diverged at step {}", end.step);
-    }
+    mark_end(outcome, end);
     return outcome;
   }
 
@@ -266,71 +263,51 @@ std::vector<Parameter> parameters() {
                                                        .zero_sum = true,
                                                        .least_learnable = 0.2});
   const std::vector<Parameter> own = {
-      {.key = "sim.steps",
-       .type = ParameterType::integer,
-       .fallback = Value(9000),
-       .meaning = "training steps, each on fresh sequences; the learning rate is constant for the "
-                  "first half, then falls to 0 along a cosine",
-       .range = {.low = 10, .high = 1e9}},
-      {.key = "sim.batch",
-       .type = ParameterType::integer,
-       .fallback = Value(128),
-       .meaning = "sequences per step, B",
-       .range = {.low = 1, .high = 1e6}},
-      {.key = "sim.masked",
-       .type = ParameterType::text,
-       .fallback = Value("all"),
-       .meaning = "factored attention: mask all sites in turn, or one random site per sequence",
-       .choices = {"all", "one"}},
-      {.key = "sim.eta_factored",
-       .type = ParameterType::real,
-       .fallback = Value(1.0),
-       .meaning = "factored attention: learning rate of SGD",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.starts",
-       .type = ParameterType::integer,
-       .fallback = Value(8),
-       .meaning = "factored attention: random starts tried for a tenth of the steps, of which the "
-                  "one with "
-                  "the lowest loss is trained",
-       .range = {.low = 1, .high = 1000}},
-      {.key = "sim.layers",
-       .type = ParameterType::integer,
-       .fallback = Value(List{1, 2}),
-       .meaning = "transformers: numbers of layers",
-       .list = true,
-       .range = {.low = 1, .high = 100}},
-      {.key = "sim.heads",
-       .type = ParameterType::integer,
-       .fallback = Value(1),
-       .meaning = "transformers: heads per layer; counts as much as depth",
-       .range = {.low = 1, .high = 64}},
-      {.key = "sim.width",
-       .type = ParameterType::integer,
-       .fallback = Value(32),
-       .meaning = "transformers: width D",
-       .range = {.low = 1, .high = 4096}},
-      {.key = "sim.variant",
-       .type = ParameterType::text,
-       .fallback = Value("minimal"),
-       .meaning = "transformers: minimal has attention only; full adds an MLP of width 4 D and "
-                  "LayerNorm",
-       .choices = {"minimal", "full"}},
-      {.key = "sim.eta_transformer",
-       .type = ParameterType::real,
-       .fallback = Value(3e-3),
-       .meaning = "transformers: learning rate of Adam (gradients clipped at norm 1)",
-       .range = {.low = 0, .low_open = true}},
-      {.key = "sim.test_sequences",
-       .type = ParameterType::integer,
-       .fallback = Value(1024),
-       .meaning = "sequences on which the divergence is averaged, over all their sites",
-       .range = {.low = 1, .high = 1e7}},
-      {.key = "sim.claims",
-       .type = ParameterType::text,
-       .fallback = Value("all"),
-       .meaning = "which claims are made: all, or only that factored attention reaches the optimum",
-       .choices = {"all", "factored"}},
+      integer_parameter(
+          "sim.steps",
+          9000,
+          "training steps, each on fresh sequences; the learning rate is constant for the "
+          "first half, then falls to 0 along a cosine",
+          {.low = 10, .high = 1e9}),
+      integer_parameter("sim.batch", 128, "sequences per step, B", {.low = 1, .high = 1e6}),
+      word_parameter("sim.masked",
+                     "all",
+                     "factored attention: mask all sites in turn, or one random site per sequence",
+                     {"all", "one"}),
+      real_parameter(
+          "sim.eta_factored", 1.0, "factored attention: learning rate of SGD", kPositive),
+      integer_parameter(
+          "sim.starts",
+          8,
+          "factored attention: random starts tried for a tenth of the steps, of which the "
+          "one with "
+          "the lowest loss is trained",
+          {.low = 1, .high = 1000}),
+      integers_parameter(
+          "sim.layers", List{1, 2}, "transformers: numbers of layers", {.low = 1, .high = 100}),
+      integer_parameter("sim.heads",
+                        1,
+                        "transformers: heads per layer; counts as much as depth",
+                        {.low = 1, .high = 64}),
+      integer_parameter("sim.width", 32, "transformers: width D", {.low = 1, .high = 4096}),
+      word_parameter("sim.variant",
+                     "minimal",
+                     "transformers: minimal has attention only; full adds an MLP of width 4 D and "
+                     "LayerNorm",
+                     {"minimal", "full"}),
+      real_parameter("sim.eta_transformer",
+                     3e-3,
+                     "transformers: learning rate of Adam (gradients clipped at norm 1)",
+                     kPositive),
+      integer_parameter("sim.test_sequences",
+                        1024,
+                        "sequences on which the divergence is averaged, over all their sites",
+                        {.low = 1, .high = 1e7}),
+      word_parameter(
+          "sim.claims",
+          "all",
+          "which claims are made: all, or only that factored attention reaches the optimum",
+          {"all", "factored"}),
       replicates_parameter(3, "realisations of the couplings, each with its own data and start"),
   };
   all.insert(all.end(), own.begin(), own.end());

@@ -67,32 +67,28 @@ std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
   constexpr double kMostColours = 255;
   constexpr double kMostSites = 10000;
   return {
-      {.key = "model.sites",
-       .type = ParameterType::integer,
-       .fallback = Value(defaults.sites),
-       .meaning = "number of sites L; from the file for explicit couplings",
-       .range = {.low = 2, .high = kMostSites}},
-      {.key = "model.colours",
-       .type = ParameterType::integer,
-       .fallback = Value(defaults.colours),
-       .meaning = "number of colours C; from the file for explicit colour couplings",
-       .range = {.low = 2, .high = kMostColours}},
+      integer_parameter("model.sites",
+                        defaults.sites,
+                        "number of sites L; from the file for explicit couplings",
+                        {.low = 2, .high = kMostSites}),
+      integer_parameter("model.colours",
+                        defaults.colours,
+                        "number of colours C; from the file for explicit colour couplings",
+                        {.low = 2, .high = kMostColours}),
       {.key = "model.beta",
        .type = ParameterType::real,
        .fallback = Value(defaults.beta),
        .meaning = "inverse temperature, of either sign"},
-      {.key = "model.couplings",
-       .type = ParameterType::text,
-       .fallback = Value(defaults.couplings),
-       .meaning = "J: binary 0/1 with probability density; gauss N(0, 1/L); ring; explicit from "
-                  "file; cosine, a fixed generic matrix",
-       .choices = {"binary", "gauss", "ring", "explicit", "cosine"}},
-      {.key = "model.colour_couplings",
-       .type = ParameterType::text,
-       .fallback = Value(defaults.colour_couplings),
-       .meaning = "U: gauss symmetric normal; potts the identity; explicit from colour_file; "
-                  "cosine, a fixed generic matrix",
-       .choices = {"gauss", "potts", "explicit", "cosine"}},
+      word_parameter("model.couplings",
+                     defaults.couplings,
+                     "J: binary 0/1 with probability density; gauss N(0, 1/L); ring; explicit from "
+                     "file; cosine, a fixed generic matrix",
+                     {"binary", "gauss", "ring", "explicit", "cosine"}),
+      word_parameter("model.colour_couplings",
+                     defaults.colour_couplings,
+                     "U: gauss symmetric normal; potts the identity; explicit from colour_file; "
+                     "cosine, a fixed generic matrix",
+                     {"gauss", "potts", "explicit", "cosine"}),
       {.key = "model.density",
        .type = ParameterType::real,
        .fallback = std::nullopt,
@@ -110,18 +106,17 @@ std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
        .type = ParameterType::file,
        .fallback = std::nullopt,
        .meaning = "explicit U: CSV of the symmetric C x C matrix"},
-      {.key = "model.least_learnable",
-       .type = ParameterType::real,
-       .fallback = Value(defaults.least_learnable),
-       .meaning = "ensembles: draw again while the other sites lower the loss by less, in nats; "
-                  "0 for a model that is not drawn",
-       .range = {.low = 0}},
-      {.key = "model.least_curvature",
-       .type = ParameterType::real,
-       .fallback = Value(defaults.least_curvature),
-       .meaning = "ensembles: draw again while the loss of factored attention is flatter in some "
-                  "direction of the couplings; learning it takes a time of 1 over that",
-       .range = {.low = 0}},
+      real_parameter("model.least_learnable",
+                     defaults.least_learnable,
+                     "ensembles: draw again while the other sites lower the loss by less, in nats; "
+                     "0 for a model that is not drawn",
+                     kNotNegative),
+      real_parameter(
+          "model.least_curvature",
+          defaults.least_curvature,
+          "ensembles: draw again while the loss of factored attention is flatter in some "
+          "direction of the couplings; learning it takes a time of 1 over that",
+          kNotNegative),
   };
 }
 
@@ -248,14 +243,6 @@ PottsData::PottsData(const PottsModel& model,
 
 Sequences PottsData::draw(Index count, RandomStream& stream) const {
   return sampler_->draw(count, stream);
-}
-
-Parameter replicates_parameter(std::int64_t fallback, const std::string& meaning) {
-  return {.key = "sim.replicates",
-          .type = ParameterType::integer,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .range = {.low = 1, .high = 1e9}};
 }
 
 std::vector<std::uint64_t> recorded_steps(std::uint64_t first, std::uint64_t last, int count) {

@@ -13,6 +13,7 @@
 #include "attica/core/random.hpp"
 #include "attica/sim/potts_sampler.hpp"
 #include "attica/studies/gibbs_pool.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {
@@ -83,9 +84,6 @@ class PottsData {
   WeightedSequences population_;
   std::unique_ptr<PopulationSampler> sampler_;
 };
-
-/// @brief The parameter `sim.replicates`.
-Parameter replicates_parameter(std::int64_t fallback, const std::string& meaning);
 
 /// @brief About `count` different steps from `first` to `last` at equal ratios.
 std::vector<std::uint64_t> recorded_steps(std::uint64_t first, std::uint64_t last, int count);

@@ -215,20 +215,16 @@ std::vector<Parameter> parameters() {
                                                        .couplings = "gauss",
                                                        .colour_couplings = "gauss",
                                                        .zero_sum = true});
-  all.push_back({.key = "sweep.alpha",
-                 .type = ParameterType::real,
-                 .fallback = Value(List{0.5, 0.75, 1.0, 1.5, 2.0, 4.0}),
-                 .meaning = "samples per input, alpha = M / ((L-1)(C-1))",
-                 .list = true,
-                 .range = {.low = 0, .low_open = true}});
-  all.push_back({.key = "sweep.lambda",
-                 .type = ParameterType::real,
-                 .fallback = Value(List{0.05, 0.5}),
-                 .meaning =
-                     "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |W|^2; "
-                     "0: solutions of smallest norm",
-                 .list = true,
-                 .range = {.low = 0}});
+  all.push_back(reals_parameter("sweep.alpha",
+                                {0.5, 0.75, 1.0, 1.5, 2.0, 4.0},
+                                "samples per input, alpha = M / ((L-1)(C-1))",
+                                kPositive));
+  all.push_back(
+      reals_parameter("sweep.lambda",
+                      {0.05, 0.5},
+                      "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |W|^2; "
+                      "0: solutions of smallest norm",
+                      kNotNegative));
   all.push_back({.key = "sim.gaussian_control",
                  .type = ParameterType::flag,
                  .fallback = Value(true),

@@ -171,31 +171,17 @@ std::vector<double> log_grid(double low, double high, int n) {
 }
 
 Parameter alpha_parameter(std::vector<double> fallback) {
-  return {.key = "sweep.alpha",
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = "samples per input, alpha = M / N with N = L - 1",
-          .list = true,
-          .range = {.low = 0, .low_open = true}};
+  return reals_parameter(
+      "sweep.alpha", fallback, "samples per input, alpha = M / N with N = L - 1", kPositive);
 }
 
 Parameter lambda_parameter(std::vector<double> fallback, bool zero_allowed) {
-  return {.key = "sweep.lambda",
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning =
-              "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |w|^2, in "
-              "lambda_unit",
-          .list = true,
-          .range = {.low = 0, .low_open = !zero_allowed}};
-}
-
-Parameter replicates_parameter(std::int64_t fallback) {
-  return {.key = "sim.replicates",
-          .type = ParameterType::integer,
-          .fallback = Value(fallback),
-          .meaning = "independent data sets of every size; all lambda share them",
-          .range = {.low = 1, .high = 1e9}};
+  return reals_parameter(
+      "sweep.lambda",
+      fallback,
+      "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |w|^2, in "
+      "lambda_unit",
+      {.low = 0, .low_open = !zero_allowed});
 }
 
 std::vector<Source> ridge_sources() {

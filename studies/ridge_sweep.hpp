@@ -9,6 +9,7 @@
 
 #include "attica/sim/gaussian_ridge.hpp"
 #include "attica/studies/gaussian_model.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
 
@@ -74,11 +75,10 @@ std::uint64_t ridge_replicates_per_piece(Eigen::Index samples,
 /// @brief n values from low to high at equal ratios.
 std::vector<double> log_grid(double low, double high, int n);
 
-/// @name Parameters `sweep.alpha`, `sweep.lambda` and `sim.replicates`
+/// @name Parameters `sweep.alpha` and `sweep.lambda`
 /// @{
 Parameter alpha_parameter(std::vector<double> fallback);
 Parameter lambda_parameter(std::vector<double> fallback, bool zero_allowed);
-Parameter replicates_parameter(std::int64_t fallback);
 /// @}
 
 /// @brief The papers behind setting and theory.

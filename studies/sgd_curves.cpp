@@ -195,42 +195,25 @@ std::vector<Outcome> SgdCurves::simulate(const Piece& piece) const {
 }
 
 Parameter eta_parameter(std::vector<double> fallback) {
-  return {.key = "sweep.eta",
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = "learning rate of the loss (1/2B) sum of squares, in 1/lambda_unit",
-          .list = true,
-          .range = {.low = 0, .low_open = true}};
+  return reals_parameter("sweep.eta",
+                         fallback,
+                         "learning rate of the loss (1/2B) sum of squares, in 1/lambda_unit",
+                         kPositive);
 }
 
 Parameter batch_parameter(List fallback) {
   constexpr double kMost = 1e6;
-  return {.key = "sweep.batch",
-          .type = ParameterType::integer,
-          .fallback = Value(std::move(fallback)),
-          .meaning = "samples per step B",
-          .list = true,
-          .range = {.low = 1, .high = kMost}};
-}
-
-Parameter steps_parameter(List fallback) {
-  constexpr double kMost = 1e9;
-  return {.key = "sim.steps",
-          .type = ParameterType::integer,
-          .fallback = Value(std::move(fallback)),
-          .meaning = "recorded numbers of steps; the largest is the length of a run",
-          .list = true,
-          .range = {.low = 0, .high = kMost}};
+  return integers_parameter(
+      "sweep.batch", std::move(fallback), "samples per step B", {.low = 1, .high = kMost});
 }
 
 Parameter mask_probability_parameter() {
-  return {.key = "sim.mask_probability",
-          .type = ParameterType::real,
-          .fallback = Value(1.0),
-          .meaning =
-              "probability that a site of a sample is masked and learnt from; 1: all are, "
-              "1/L: one is, at random; else independently",
-          .range = {.low = 0, .high = 1, .low_open = true}};
+  return real_parameter(
+      "sim.mask_probability",
+      1.0,
+      "probability that a site of a sample is masked and learnt from; 1: all are, "
+      "1/L: one is, at random; else independently",
+      {.low = 0, .high = 1, .low_open = true});
 }
 
 Parameter allow_unstable_parameter() {

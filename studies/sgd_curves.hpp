@@ -10,6 +10,7 @@
 
 #include "attica/sim/gaussian_sgd.hpp"
 #include "attica/studies/gaussian_model.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/theory/gaussian_sgd.hpp"
 
@@ -85,7 +86,6 @@ class SgdCurves : public Experiment {
 /// @{
 Parameter eta_parameter(std::vector<double> fallback);
 Parameter batch_parameter(List fallback);
-Parameter steps_parameter(List fallback);
 Parameter mask_probability_parameter();
 Parameter allow_unstable_parameter();
 Parameter runs_parameter(std::int64_t fallback, const char* meaning);

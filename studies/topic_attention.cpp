@@ -408,12 +408,12 @@ Study topics_attention() {
                       {"block", "diagonal", "trained"}),
       optional_choice("sim.optimiser", "update rule; unset: both", {"sgd", "adam"}),
       topic_times({50.0, 100.0, 200.0, 300.0, 500.0, 750.0, 1000.0}),
-      topic_real("sim.eta", kEta, "learning rate of SGD", {.low = 0, .low_open = true}),
-      topic_real("sim.adam_eta",
-                 kAdamEta,
-                 "learning rate of Adam, whose steps are counted as those of SGD",
-                 {.low = 0, .low_open = true}),
-      topic_replicates(24)};
+      real_parameter("sim.eta", kEta, "learning rate of SGD", {.low = 0, .low_open = true}),
+      real_parameter("sim.adam_eta",
+                     kAdamEta,
+                     "learning rate of Adam, whose steps are counted as those of SGD",
+                     {.low = 0, .low_open = true}),
+      replicates_parameter(24, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   for (Parameter& p : batch_parameters(32)) all.push_back(std::move(p));
   return {.name = "topics-attention",
@@ -445,16 +445,15 @@ Study topics_finite_length() {
   for (Parameter& p : fixed_value_parameters("diagonal")) all.push_back(std::move(p));
   const Range positive{.low = 0, .low_open = true};
   const std::vector<Parameter> own = {
-      topic_real("model.same_word", kSameWord, "a, attention weight between equal words", positive),
-      topic_real("model.same_topic", 2, "s, between other words of a topic", positive),
-      {.key = "sweep.length",
-       .type = ParameterType::integer,
-       .fallback = Value(List{20, 50, 100, 200, 400, 800}),
-       .meaning = "N, tokens of a document",
-       .list = true,
-       .range = {.low = 1, .high = 1e6}},
-      topic_integer("sim.documents", kDocuments, "documents of a sample", 1),
-      topic_replicates(8)};
+      real_parameter(
+          "model.same_word", kSameWord, "a, attention weight between equal words", positive),
+      real_parameter("model.same_topic", 2, "s, between other words of a topic", positive),
+      integers_parameter("sweep.length",
+                         List{20, 50, 100, 200, 400, 800},
+                         "N, tokens of a document",
+                         {.low = 1, .high = 1e6}),
+      integer_parameter("sim.documents", kDocuments, "documents of a sample"),
+      replicates_parameter(8, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-finite-length",

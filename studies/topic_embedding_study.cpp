@@ -159,15 +159,13 @@ Study topics_embedding() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 4, .words = 2, .epsilon = kStart}, {"penalty"});
   const std::vector<Parameter> own = {
-      {.key = "sweep.penalty",
-       .type = ParameterType::real,
-       .fallback = Value(List{0.001, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.09}),
-       .meaning = "lambda of + lambda |W_E|^2",
-       .list = true,
-       .range = {.low = 0}},
-      topic_real("sim.eta", kEta, "learning rate of descent", {.low = 0, .low_open = true}),
-      topic_integer("sim.length", kSteps, "steps of descent", 1),
-      topic_replicates(8)};
+      reals_parameter("sweep.penalty",
+                      {0.001, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.09},
+                      "lambda of + lambda |W_E|^2",
+                      kNotNegative),
+      real_parameter("sim.eta", kEta, "learning rate of descent", {.low = 0, .low_open = true}),
+      integer_parameter("sim.length", kSteps, "steps of descent"),
+      replicates_parameter(8, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-embedding",

@@ -302,14 +302,15 @@ Study topics_landscape() {
   std::vector<Parameter> all =
       topic_parameters({.topics = 10, .words = 10, .topics_per_document = 2});
   for (Parameter& p : fixed_value_parameters("block")) all.push_back(std::move(p));
-  all.push_back(topic_real("model.mask_attention",
-                           1,
-                           "weight of the mask as a key of words, relative to other topics, and of "
-                           "a mask query",
-                           {.low = 0, .low_open = true}));
+  all.push_back(
+      real_parameter("model.mask_attention",
+                     1,
+                     "weight of the mask as a key of words, relative to other topics, and of "
+                     "a mask query",
+                     {.low = 0, .low_open = true}));
   all.push_back(weights_parameter("sweep.same_word", "a, attention weight between equal words"));
   all.push_back(weights_parameter("sweep.same_topic", "s, between other words of a topic"));
-  all.push_back(topic_replicates(8));
+  all.push_back(replicates_parameter(8, "independent runs"));
   return {.name = "topics-landscape",
           .question = "Does attention prefer the own topic once the value matrix is learnt?",
           .neglects = "nothing: both sides minimise the same function",
@@ -348,17 +349,14 @@ Study topics_omega() {
        .fallback = std::nullopt,
        .meaning = "T, number of topics; unset: tau^2",
        .range = {.low = 2, .high = 1e9}},
-      {.key = "sweep.topics_per_document",
-       .type = ParameterType::integer,
-       .fallback = Value(List{2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 300, 1000, 3000, 10000}),
-       .meaning = "tau",
-       .list = true,
-       .range = {.low = 1, .high = 30000}},
-      topic_integer("sim.most_tokens",
-                    kTokens,
-                    "largest vocabulary whose tokens are enumerated for comparison",
-                    1),
-      topic_replicates(8)};
+      integers_parameter("sweep.topics_per_document",
+                         List{2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 300, 1000, 3000, 10000},
+                         "tau",
+                         {.low = 1, .high = 30000}),
+      integer_parameter("sim.most_tokens",
+                        kTokens,
+                        "largest vocabulary whose tokens are enumerated for comparison"),
+      replicates_parameter(8, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   return {.name = "topics-omega",
           .question = "How does the best attention on the own topic grow with the topics?",

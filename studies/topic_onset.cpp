@@ -347,17 +347,15 @@ Study topics_onset() {
                                                  .threshold = kThreshold},
                                                 {"keep_rate"});
   const std::vector<Parameter> own = {
-      {.key = "sweep.keep_rate",
-       .type = ParameterType::real,
-       .fallback = Value(List{0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8}),
-       .meaning = "p_c, probability that a selected token stays what it is",
-       .list = true,
-       .range = {.low = 0, .high = 1}},
-      topic_real("sim.eta",
-                 1,
-                 "largest learning rate; lowered so that growth per step is at most 1 %",
-                 {.low = 0, .low_open = true}),
-      topic_replicates(8)};
+      reals_parameter("sweep.keep_rate",
+                      {0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8},
+                      "p_c, probability that a selected token stays what it is",
+                      {.low = 0, .high = 1}),
+      real_parameter("sim.eta",
+                     1,
+                     "largest learning rate; lowered so that growth per step is at most 1 %",
+                     {.low = 0, .low_open = true}),
+      replicates_parameter(8, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-onset",
@@ -385,11 +383,11 @@ Study topics_mode_growth() {
   const std::vector<Parameter> own = {
       topic_times(
           {0.0, 20.0, 40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0, 180.0, 200.0, 220.0, 240.0}),
-      topic_real("sim.eta",
-                 0.25,
-                 "largest learning rate; lowered so that growth per step is at most 1 %",
-                 {.low = 0, .low_open = true}),
-      topic_replicates(8)};
+      real_parameter("sim.eta",
+                     0.25,
+                     "largest learning rate; lowered so that growth per step is at most 1 %",
+                     {.low = 0, .low_open = true}),
+      replicates_parameter(8, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   return {
       .name = "topics-mode-growth",

@@ -14,7 +14,6 @@ namespace attica {
 namespace {
 
 constexpr double kMost = 1e9;
-const Range kPositive{.low = 0, .low_open = true};
 const Range kShare{.low = 0, .high = 1};
 
 /// Whether the study has the parameter and it has a value.
@@ -22,95 +21,55 @@ bool has(const Configuration& c, std::string_view key) { return c.declares(key) 
 
 }  // namespace
 
-Parameter topic_real(const char* key, double fallback, const char* meaning, Range range) {
-  return {.key = key,
-          .type = ParameterType::real,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .range = range};
-}
-
-Parameter topic_integer(const char* key, std::int64_t fallback, const char* meaning, double low) {
-  return {.key = key,
-          .type = ParameterType::integer,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .range = {.low = low, .high = kMost}};
-}
-
-Parameter topic_choice(const char* key,
-                       const char* fallback,
-                       const char* meaning,
-                       std::vector<std::string> choices) {
-  return {.key = key,
-          .type = ParameterType::text,
-          .fallback = Value(fallback),
-          .meaning = meaning,
-          .choices = std::move(choices)};
-}
-
-Parameter topic_steps(List fallback) {
-  return {.key = "sim.steps",
-          .type = ParameterType::integer,
-          .fallback = Value(std::move(fallback)),
-          .meaning = "recorded steps, the last one being the length",
-          .list = true,
-          .range = {.low = 1, .high = kMost}};
-}
-
-Parameter topic_times(List fallback) {
-  return {.key = "sim.times",
-          .type = ParameterType::real,
-          .fallback = Value(std::move(fallback)),
-          .meaning = "recorded times, learning rate x steps, the last one being the length",
-          .list = true,
-          .range = {.low = 0, .high = kMost}};
-}
-
-Parameter topic_replicates(std::int64_t fallback) {
-  return topic_integer("sim.replicates", fallback, "independent runs", 1);
+Parameter topic_times(const std::vector<double>& fallback) {
+  return reals_parameter("sim.times",
+                         fallback,
+                         "recorded times, learning rate x steps, the last one being the length",
+                         {.low = 0, .high = kMost});
 }
 
 std::vector<Parameter> fixed_value_parameters(const char* fallback) {
-  return {topic_choice("model.value",
-                       fallback,
-                       "W_V: the optimum of the first stage, c/v on the blocks of topics, or c on "
-                       "the diagonal",
-                       {"optimum", "block", "diagonal"}),
-          {.key = "model.value_scale",
-           .type = ParameterType::real,
-           .fallback = std::nullopt,
-           .meaning = "c of a block or diagonal W_V; unset: 1/kappa",
-           .range = kPositive}};
+  return {
+      word_parameter("model.value",
+                     fallback,
+                     "W_V: the optimum of the first stage, c/v on the blocks of topics, or c on "
+                     "the diagonal",
+                     {"optimum", "block", "diagonal"}),
+      {.key = "model.value_scale",
+       .type = ParameterType::real,
+       .fallback = std::nullopt,
+       .meaning = "c of a block or diagonal W_V; unset: 1/kappa",
+       .range = kPositive}};
 }
 
 std::vector<Parameter> optimiser_parameters(double adam_epsilon) {
   const Range rate{.low = 0, .high = 1, .high_open = true};
   constexpr double kMomentum = 0.9;
   constexpr double kBeta2 = 0.999;
-  return {topic_choice("sim.optimiser", "sgd", "update rule", {"sgd", "momentum", "adam", "adamw"}),
-          topic_real("sim.momentum", kMomentum, "heavy-ball momentum", rate),
-          topic_real("sim.beta1", kMomentum, "Adam: decay of the mean gradient", rate),
-          topic_real("sim.beta2", kBeta2, "Adam: decay of the mean squared gradient", rate),
-          topic_real("sim.adam_epsilon",
+  return {
+      word_parameter("sim.optimiser", "sgd", "update rule", {"sgd", "momentum", "adam", "adamw"}),
+      real_parameter("sim.momentum", kMomentum, "heavy-ball momentum", rate),
+      real_parameter("sim.beta1", kMomentum, "Adam: decay of the mean gradient", rate),
+      real_parameter("sim.beta2", kBeta2, "Adam: decay of the mean squared gradient", rate),
+      real_parameter("sim.adam_epsilon",
                      adam_epsilon,
                      "Adam: gradients well below it hardly move a parameter",
                      kPositive)};
 }
 
 std::vector<Parameter> batch_parameters(std::int64_t batch) {
-  return {topic_integer("sim.batch", batch, "documents per step", 1),
-          topic_integer("sim.queries", 4, "selected positions of an infinite document", 1)};
+  return {integer_parameter("sim.batch", batch, "documents per step"),
+          integer_parameter("sim.queries", 4, "selected positions of an infinite document")};
 }
 
 std::vector<Parameter> data_parameters() {
   constexpr std::int64_t kDocuments = 10000;
-  return {topic_choice("sim.data",
-                       "fresh",
-                       "a step reads fresh documents, some of a fixed set whose masks are fixed "
-                       "too, or the whole population",
-                       {"fresh", "fixed", "population"}),
-          topic_integer("sim.documents", kDocuments, "documents of the fixed set", 1)};
+  return {word_parameter("sim.data",
+                         "fresh",
+                         "a step reads fresh documents, some of a fixed set whose masks are fixed "
+                         "too, or the whole population",
+                         {"fresh", "fixed", "population"}),
+          integer_parameter("sim.documents", kDocuments, "documents of the fixed set")};
 }
 
 std::vector<Parameter> topic_parameters(const TopicDefaults& d,
@@ -119,17 +78,17 @@ std::vector<Parameter> topic_parameters(const TopicDefaults& d,
   constexpr double kRandomRate = 0.1;
   constexpr double kConcentration = 0.1;
   std::vector<Parameter> all = {
-      topic_integer("model.topics", d.topics, "T, number of topics", 1),
-      topic_integer("model.words_per_topic", d.words, "v, words of each topic", 1),
-      topic_integer("model.topics_per_document",
-                    d.topics_per_document,
-                    "tau, topics of a document of the subset prior",
-                    1),
-      topic_choice("model.prior",
-                   "subset",
-                   "topic weights: 1/tau on a random set of tau topics, or symmetric Dirichlet",
-                   {"subset", "dirichlet"}),
-      topic_real("model.concentration", kConcentration, "alpha per topic, Dirichlet", kPositive),
+      integer_parameter("model.topics", d.topics, "T, number of topics"),
+      integer_parameter("model.words_per_topic", d.words, "v, words of each topic"),
+      integer_parameter("model.topics_per_document",
+                        d.topics_per_document,
+                        "tau, topics of a document of the subset prior"),
+      word_parameter("model.prior",
+                     "subset",
+                     "topic weights: 1/tau on a random set of tau topics, or symmetric Dirichlet",
+                     {"subset", "dirichlet"}),
+      real_parameter(
+          "model.concentration", kConcentration, "alpha per topic, Dirichlet", kPositive),
       {.key = "model.length",
        .type = ParameterType::integer,
        .fallback = Value(List{d.length}),
@@ -137,32 +96,32 @@ std::vector<Parameter> topic_parameters(const TopicDefaults& d,
        .list = true,
        .range = {.low = 1, .high = kMost},
        .choices = {"infinite"}},
-      topic_real("model.mask_rate",
-                 kMaskRate,
-                 "p_m, probability that a position is selected",
-                 {.low = 0, .high = 1, .low_open = true}),
-      topic_real("model.keep_rate",
-                 d.keep_rate,
-                 "p_c, probability that a selected token stays what it is",
-                 kShare),
-      topic_real("model.random_rate",
-                 kRandomRate,
-                 "p_r, probability that a selected token becomes a random word",
-                 kShare),
-      topic_choice("model.loss",
-                   "squared",
-                   "|F - e|^2 over all outputs, or -log softmax",
-                   {"squared", "cross_entropy"})};
+      real_parameter("model.mask_rate",
+                     kMaskRate,
+                     "p_m, probability that a position is selected",
+                     {.low = 0, .high = 1, .low_open = true}),
+      real_parameter("model.keep_rate",
+                     d.keep_rate,
+                     "p_c, probability that a selected token stays what it is",
+                     kShare),
+      real_parameter("model.random_rate",
+                     kRandomRate,
+                     "p_r, probability that a selected token becomes a random word",
+                     kShare),
+      word_parameter("model.loss",
+                     "squared",
+                     "|F - e|^2 over all outputs, or -log softmax",
+                     {"squared", "cross_entropy"})};
   if (d.penalty) {
-    all.push_back(topic_real(
+    all.push_back(real_parameter(
         "model.penalty", *d.penalty, "lambda of + lambda |W|^2 per trained matrix", {.low = 0}));
   }
   if (d.initialisation) {
-    all.push_back(topic_choice("model.initialisation",
-                               d.initialisation->c_str(),
-                               "start of W_K and W_Q: both epsilon I; (epsilon I, 0) and "
-                               "(0, epsilon I); N(0, epsilon^2/d_a); epsilon U(0,1)",
-                               {"identity", "split", "gaussian", "uniform"}));
+    all.push_back(word_parameter("model.initialisation",
+                                 d.initialisation->c_str(),
+                                 "start of W_K and W_Q: both epsilon I; (epsilon I, 0) and "
+                                 "(0, epsilon I); N(0, epsilon^2/d_a); epsilon U(0,1)",
+                                 {"identity", "split", "gaussian", "uniform"}));
   }
   if (d.scale) {
     all.push_back({.key = "model.scale",
@@ -172,14 +131,14 @@ std::vector<Parameter> topic_parameters(const TopicDefaults& d,
                    .range = kPositive});
   }
   if (d.epsilon) {
-    all.push_back(
-        topic_real("model.epsilon", *d.epsilon, "scale of the start of W_K and W_Q", kPositive));
+    all.push_back(real_parameter(
+        "model.epsilon", *d.epsilon, "scale of the start of W_K and W_Q", kPositive));
   }
   if (d.threshold) {
-    all.push_back(topic_real("model.threshold",
-                             *d.threshold,
-                             "growth of (W_K, W_Q) that marks the second stage",
-                             {.low = 1, .low_open = true}));
+    all.push_back(real_parameter("model.threshold",
+                                 *d.threshold,
+                                 "growth of (W_K, W_Q) that marks the second stage",
+                                 {.low = 1, .low_open = true}));
   }
   std::erase_if(all, [&](const Parameter& p) {
     return std::find(without.begin(), without.end(), p.name()) != without.end();
@@ -427,13 +386,6 @@ StreamAddress step_address(const Piece& piece, std::uint64_t replicate, std::uin
   StreamAddress address = piece.stream(replicate);
   address.step = step;
   return address;
-}
-
-void mark_end(Outcome& outcome, const networks::TrainingResult& end) {
-  if (end.status != networks::TrainingStatus::diverged) return;
-  outcome.status = "diverged";
-  outcome.failed = true;
-  outcome.message = fmt::format("training diverged at step {}", end.step);
 }
 
 }  // namespace attica

@@ -8,7 +8,9 @@
 
 #include "attica/sim/topic_network.hpp"
 #include "attica/sim/topic_source.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/study.hpp"
+#include "attica/studies/training_end.hpp"
 #include "attica/theory/topic_dynamics.hpp"
 
 namespace attica {
@@ -33,15 +35,7 @@ std::vector<Parameter> topic_parameters(const TopicDefaults& defaults,
 
 /// @name Single parameters
 /// @{
-Parameter topic_real(const char* key, double fallback, const char* meaning, Range range);
-Parameter topic_integer(const char* key, std::int64_t fallback, const char* meaning, double low);
-Parameter topic_choice(const char* key,
-                       const char* fallback,
-                       const char* meaning,
-                       std::vector<std::string> choices);
-Parameter topic_steps(List fallback);
-Parameter topic_times(List fallback);
-Parameter topic_replicates(std::int64_t fallback);
+Parameter topic_times(const std::vector<double>& fallback);
 /// model.value of a fixed value matrix, and model.value_scale.
 std::vector<Parameter> fixed_value_parameters(const char* fallback);
 /// sim.optimiser, momentum, beta1, beta2, adam_epsilon.
@@ -137,7 +131,5 @@ struct Uncovered {
 
 /// The stream of a training step.
 StreamAddress step_address(const Piece& piece, std::uint64_t replicate, std::uint64_t step);
-/// Marks an outcome by how training ended.
-void mark_end(Outcome& outcome, const networks::TrainingResult& end);
 
 }  // namespace attica

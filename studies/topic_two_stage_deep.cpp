@@ -272,31 +272,29 @@ Study topics_two_stage_deep() {
     if (p.key == "model.prior") p.fallback = Value("dirichlet");
   }
   const std::vector<Parameter> own = {
-      topic_integer("model.layers", 4, "layers", 1),
-      topic_integer("model.heads", 4, "heads of each layer", 1),
+      integer_parameter("model.layers", 4, "layers"),
+      integer_parameter("model.heads", 4, "heads of each layer"),
       {.key = "model.width",
        .type = ParameterType::integer,
        .fallback = std::nullopt,
        .meaning = "width, a multiple of heads; unset: the smallest that holds one-hot tokens",
        .range = {.low = 1, .high = 4096}},
-      topic_choice("model.embedding",
-                   "one_hot",
-                   "tokens: one-hot, or a trained W_E from N(0, 1/width)",
-                   {"one_hot", "trained"}),
+      word_parameter("model.embedding",
+                     "one_hot",
+                     "tokens: one-hot, or a trained W_E from N(0, 1/width)",
+                     {"one_hot", "trained"}),
       {.key = "model.residual",
        .type = ParameterType::flag,
        .fallback = Value(true),
        .meaning = "whether layers add to their input"},
-      {.key = "sweep.adam_epsilon",
-       .type = ParameterType::real,
-       .fallback = Value(List{1e-4, 1e-8}),
-       .meaning = "Adam's epsilon; two stages are claimed of the largest",
-       .list = true,
-       .range = {.low = 0, .low_open = true}},
-      topic_steps(every(5, 600)),
-      topic_real("sim.eta", kEta, "learning rate of Adam", {.low = 0, .low_open = true}),
-      topic_integer("sim.batch", 16, "fresh documents per step", 1),
-      topic_replicates(3)};
+      reals_parameter("sweep.adam_epsilon",
+                      {1e-4, 1e-8},
+                      "Adam's epsilon; two stages are claimed of the largest",
+                      kPositive),
+      steps_parameter(every(5, 600), 1),
+      real_parameter("sim.eta", kEta, "learning rate of Adam", {.low = 0, .low_open = true}),
+      integer_parameter("sim.batch", 16, "fresh documents per step"),
+      replicates_parameter(3, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series({"norm_V", "norm_K", "norm_Q"});
   for (const char* m : {"V", "K", "Q"}) {

@@ -319,15 +319,17 @@ Study topics_value_penalty() {
   constexpr std::int64_t kLength = 800;
   constexpr std::int64_t kRuns = 24;
   const std::vector<Parameter> own = {
-      {.key = "sweep.penalty",
-       .type = ParameterType::real,
-       .fallback = Value(List{1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1}),
-       .meaning = "lambda of + lambda |W_V|^2",
-       .list = true,
-       .range = {.low = 0}},
-      topic_real("sim.eta", 1, "learning rate of SGD and of descent", {.low = 0, .low_open = true}),
-      topic_integer("sim.length", kLength, "steps of SGD; averaged over the second half", 2),
-      topic_replicates(kRuns)};
+      reals_parameter("sweep.penalty",
+                      {1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1},
+                      "lambda of + lambda |W_V|^2",
+                      kNotNegative),
+      real_parameter(
+          "sim.eta", 1, "learning rate of SGD and of descent", {.low = 0, .low_open = true}),
+      integer_parameter("sim.length",
+                        kLength,
+                        "steps of SGD; averaged over the second half",
+                        {.low = 2, .high = 1e9}),
+      replicates_parameter(kRuns, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   for (Parameter& p : batch_parameters(32)) all.push_back(std::move(p));
   std::vector<SeriesInfo> series = topic_series(value_names());
@@ -367,20 +369,17 @@ Study topics_value_length() {
        .fallback = std::nullopt,
        .meaning = "topic weights: subset or dirichlet; unset: both",
        .choices = {"subset", "dirichlet"}},
-      {.key = "sweep.length",
-       .type = ParameterType::integer,
-       .fallback = Value(List{10, 20, 40, 100, 200, 400, 1000}),
-       .meaning = "N, tokens of a document",
-       .list = true,
-       .range = {.low = 1, .high = 1e6}},
-      topic_integer(
+      integers_parameter("sweep.length",
+                         List{10, 20, 40, 100, 200, 400, 1000},
+                         "N, tokens of a document",
+                         {.low = 1, .high = 1e6}),
+      integer_parameter(
           "sim.tokens",
           kTokens,
-          "tokens of a sample: tokens/N documents of length N, but at least sim.documents",
-          1),
-      topic_integer("sim.documents", kDocuments, "fewest documents of a sample", 1),
-      topic_integer("sim.masks", 4, "how often each document is corrupted", 1),
-      topic_replicates(kRuns)};
+          "tokens of a sample: tokens/N documents of length N, but at least sim.documents"),
+      integer_parameter("sim.documents", kDocuments, "fewest documents of a sample"),
+      integer_parameter("sim.masks", 4, "how often each document is corrupted"),
+      replicates_parameter(kRuns, "independent runs")};
   all.insert(all.end(), own.begin(), own.end());
   std::vector<SeriesInfo> series = topic_series(value_names());
   series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});

@@ -264,8 +264,8 @@ Figure map_figure(const Configuration& c) {
 std::vector<Parameter> parameters(const TopicDefaults& defaults, std::int64_t batch, List steps) {
   std::vector<Parameter> all = topic_parameters(defaults);
   const std::vector<Parameter> own = {
-      topic_real("sim.eta", 1, "learning rate", {.low = 0, .low_open = true}),
-      topic_steps(std::move(steps))};
+      real_parameter("sim.eta", 1, "learning rate", {.low = 0, .low_open = true}),
+      steps_parameter(std::move(steps), 1)};
   all.insert(all.end(), own.begin(), own.end());
   constexpr double kAdamEpsilon = 1e-8;
   for (const auto& more :
@@ -291,7 +291,7 @@ Study topics_value_curves() {
                                           8,
                                           {1, 2, 5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200});
   constexpr std::int64_t kRuns = 200;
-  all.push_back(topic_replicates(kRuns));
+  all.push_back(replicates_parameter(kRuns, "independent runs"));
   return {.name = "topics-value-curves",
           .question = "How does the value matrix learn which words share a topic?",
           .neglects = "nothing: the mean of SGD with fresh documents obeys a linear recursion",
@@ -320,7 +320,7 @@ Study topics_value_map() {
   std::vector<Parameter> all =
       parameters({.topics = 5, .words = 4, .length = 60, .penalty = 0.0}, 32, {400});
   constexpr std::int64_t kRuns = 80;
-  all.push_back(topic_replicates(kRuns));
+  all.push_back(replicates_parameter(kRuns, "independent runs"));
   std::vector<SeriesInfo> infos = series();
   infos.push_back(topic_series({"value_entry"}).front());
   return {.name = "topics-value-map",

@@ -11,6 +11,7 @@
 #include "attica/sim/joma_deep.hpp"
 #include "attica/studies/joma_setup.hpp"
 #include "attica/studies/joma_studies.hpp"
+#include "attica/studies/training_end.hpp"
 
 namespace attica {
 namespace {
@@ -146,11 +147,7 @@ class Latents : public Experiment {
     for (Series& s : series) outcome.series.push_back(std::move(s));
     outcome.series.push_back(std::move(loss));
     outcome.series.push_back(std::move(accuracy));
-    if (end.status == networks::TrainingStatus::diverged) {
-      outcome.status = "diverged";
-      outcome.failed = true;
-      outcome.message = fmt::format("diverged at step {}", end.step);
-    }
+    mark_end(outcome, end);
     return outcome;
   }
 
@@ -219,12 +216,6 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study tree_latents() {
-  Parameter units{.key = "model.units",
-                  .type = ParameterType::integer,
-                  .fallback = Value(List{10, 20}),
-                  .meaning = "N_0 and N_1, latents of the lower and the upper level",
-                  .list = true,
-                  .range = {.low = 1, .high = 1e5}};
   return {.name = "tree-latents",
           .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
           .neglects =
@@ -234,7 +225,10 @@ Study tree_latents() {
               {integer_parameter(
                    "model.tokens", 100, "M, ids; the last is padding", {.low = 2, .high = 1e6}),
                integer_parameter("model.length", 30, "L, sequence length", {.low = 1, .high = 1e4}),
-               std::move(units),
+               integers_parameter("model.units",
+                                  {10, 20},
+                                  "N_0 and N_1, latents of the lower and the upper level",
+                                  {.low = 1, .high = 1e5}),
                integer_parameter("model.classes", 20, "C", {.low = 2, .high = 1e4}),
                integer_parameter("model.children", 2, "N_ch, lower units per latent"),
                integer_parameter("model.layers", 3, "layers", {.low = 2, .high = 100}),
