@@ -22,14 +22,18 @@
 
 #include "attica/app/program.hpp"
 #include "attica/core/random.hpp"
-#include "attica/core/stream_ids.hpp"
+#include "attica/studies/parameters.hpp"
 #include "attica/studies/study.hpp"
 
 namespace {
 
 using attica::Configuration;
-using attica::List;
-using attica::ParameterType;
+using attica::integer_parameter;
+using attica::kNotNegative;
+using attica::kPositive;
+using attica::real_parameter;
+using attica::reals_parameter;
+using attica::replicates_parameter;
 using attica::Series;
 
 class SpikedRidge : public attica::Experiment {
@@ -57,15 +61,10 @@ class SpikedRidge : public attica::Experiment {
   std::uint64_t replicates_per_piece(std::size_t) const override { return 20; }
 
   std::vector<attica::Outcome> simulate(const attica::Piece& piece) const override {
-    std::vector<attica::Outcome> outcomes;
-    for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
-      attica::RandomStream stream({.seed = piece.seed,
-                                   .id = attica::StreamId::data,
-                                   .point = piece.stream_point,
-                                   .replicate = piece.first_replicate + r});
-      outcomes.push_back(fit(ratios_[piece.point], stream));
-    }
-    return outcomes;
+    return attica::each_replicate(piece, [&](std::uint64_t replicate) {
+      attica::RandomStream stream(piece.stream(replicate));
+      return fit(ratios_[piece.point], stream);
+    });
   }
 
  private:
@@ -152,38 +151,22 @@ attica::Study spiked_ridge() {
       .name = "spiked-ridge",
       .question = "What does one strong direction of the inputs do to ridge regression?",
       .neglects = "corrections of relative order 1/p, among them that of the spike to the traces",
-      .parameters = {{.key = "model.inputs",
-                      .type = ParameterType::integer,
-                      .fallback = std::int64_t{150},
-                      .meaning = "number of inputs p",
-                      .range = {.low = 2, .high = 20000}},
-                     {.key = "model.spike",
-                      .fallback = 10.0,
-                      .meaning = "s: the strong direction has variance 1 + s, all others 1",
-                      .range = {.low = 0}},
-                     {.key = "model.alignment",
-                      .fallback = 0.5,
-                      .meaning = "squared cosine a between the signal and the strong direction",
-                      .range = {.low = 0, .high = 1}},
-                     {.key = "model.noise",
-                      .fallback = 0.5,
-                      .meaning = "standard deviation sigma of the noise",
-                      .range = {.low = 0}},
-                     {.key = "sweep.lambda",
-                      .fallback = List{0.05, 0.5},
-                      .meaning = "ridge penalties",
-                      .list = true,
-                      .range = {.low = 0, .low_open = true}},
-                     {.key = "sweep.alpha",
-                      .fallback = List{0.5, 0.7, 1.0, 1.5, 2.5, 5.0},
-                      .meaning = "samples per input n/p",
-                      .list = true,
-                      .range = {.low = 0, .low_open = true}},
-                     {.key = "sim.replicates",
-                      .type = ParameterType::integer,
-                      .fallback = std::int64_t{1000},
-                      .meaning = "independent data sets at every alpha",
-                      .range = {.low = 1}}},
+      .parameters =
+          {integer_parameter("model.inputs", 150, "number of inputs p", {.low = 2, .high = 20000}),
+           real_parameter("model.spike",
+                          10,
+                          "s: the strong direction has variance 1 + s, all others 1",
+                          kNotNegative),
+           real_parameter("model.alignment",
+                          0.5,
+                          "squared cosine a between the signal and the strong direction",
+                          {.low = 0, .high = 1}),
+           real_parameter(
+               "model.noise", 0.5, "standard deviation sigma of the noise", kNotNegative),
+           reals_parameter("sweep.lambda", {0.05, 0.5}, "ridge penalties", kPositive),
+           reals_parameter(
+               "sweep.alpha", {0.5, 0.7, 1.0, 1.5, 2.5, 5.0}, "samples per input n/p", kPositive),
+           replicates_parameter(1000, "independent data sets at every alpha")},
       .series = {{"test_error", "E", "population mean squared error, noise included"}},
       .presets = {{"quick", "the defaults: p = 150, 1000 data sets", {}}},
       .sources =
