@@ -57,12 +57,7 @@ ReportRow point_row(const Json& point) {
     coordinates += fmt::format("{}{} = {}", coordinates.empty() ? "" : ", ", name, plain(value));
   }
   const std::string verdict = point.at("verdict");
-  std::string decided = verdict;
-  if (const auto needed = point.find("replicates_needed");
-      needed != point.end() && needed->is_number()) {
-    decided += fmt::format(" (about {} replicates would decide)", needed->get<std::size_t>());
-  }
-  return {.cells = {decided,
+  return {.cells = {verdict,
                     point.at("series"),
                     coordinates,
                     fmt::format("{} = {:.5g}",
@@ -75,7 +70,8 @@ ReportRow point_row(const Json& point) {
                     number(point, "difference", "{:+.3g}"),
                     number(point, "margin", "{:.3g}"),
                     number(point, "p_agree", "{:.2g}"),
-                    number(point, "p_disagree_adjusted", "{:.2g}")},
+                    number(point, "p_disagree_adjusted", "{:.2g}"),
+                    number(point, "replicates_needed", "{:.0f}")},
           .verdict = verdict};
 }
 
@@ -95,6 +91,7 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
                           .warnings = {},
                           .figure_svg = {},
                           .caption = figure.caption,
+                          .wide = figure.columns > 1,
                           .columns = {"verdict",
                                       "series",
                                       "point",
@@ -106,7 +103,8 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
                                       "difference",
                                       "margin",
                                       "p agree",
-                                      "p disagree (adjusted)"},
+                                      "p disagree (adjusted)",
+                                      "replicates to decide"},
                           .rows = {},
                           .claims = {},
                           .diagnostics = pairs(check.at("diagnostics")),

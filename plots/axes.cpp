@@ -57,6 +57,12 @@ std::vector<Tick> linear_ticks(double low, double high, int wanted) {
       }
     }
   }
+  // One label is no scale; between 2 and 5 lies 4.
+  if (majors.size() < 2 && mantissa == 5) {
+    step *= 4.0 / mantissa;
+    mantissa = 4;
+    majors = multiples(step, low, high);
+  }
   constexpr double kLarge = 1e5;
   constexpr double kSmall = 1e-3;
   const double largest = std::max(std::abs(low), std::abs(high));
@@ -70,9 +76,9 @@ std::vector<Tick> linear_ticks(double low, double high, int wanted) {
     if (scientific && value != 0) label += "×" + power_label(exponent);
     ticks.push_back({value, value == 0 ? "0" : label, true});
   }
-  // Minor marks divide a step of 1 or 5 in five, a step of 2 in four.
+  // Minor marks divide a step of 1 or 5 in five, a step of 2 or 4 in four.
   constexpr int kFifths = 5;
-  for (const double value : multiples(step / (mantissa == 2 ? 4 : kFifths), low, high)) {
+  for (const double value : multiples(step / (mantissa % 2 == 0 ? 4 : kFifths), low, high)) {
     const auto same = [&](double major) { return std::abs(major - value) < step * kSameness; };
     if (std::none_of(majors.begin(), majors.end(), same)) ticks.push_back({value, "", false});
   }

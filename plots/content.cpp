@@ -222,9 +222,11 @@ void fit_y(PanelContent& content) {
       values.push_back(y[i]);
       if (curve.data->theory || curve.data->sem.empty()) continue;
       values.push_back(y[i] + curve.data->sem[i]);
-      // On a logarithmic axis a bar longer than its value runs out at the bottom; it does not set
-      // the range.
-      if (content.panel->y.scale == AxisScale::linear) values.push_back(y[i] - curve.data->sem[i]);
+      // On a logarithmic axis a bar about as long as its value runs out at the bottom; it does not
+      // set the range.
+      constexpr double kShown = 0.1;
+      const double low = y[i] - curve.data->sem[i];
+      if (content.panel->y.scale == AxisScale::linear || low > kShown * y[i]) values.push_back(low);
     }
   }
   if (content.panel->diagonal) {  // the same range on both axes
@@ -332,7 +334,7 @@ Content arrange(const Figure& figure, const FigureData& data) {
     fit_y(panel);
     for (DrawnCurve& curve : panel.curves) {
       if (curve.data->theory) {
-        content.lines = true;
+        content.lines = content.lines || !curve.reference;
         continue;
       }
       curve.drawn.assign(curve.data->mean.x.size(), true);

@@ -121,7 +121,7 @@ struct PanelContent {
 struct Content {
   const Figure* figure = nullptr;
   std::vector<PanelContent> panels;
-  bool lines = false;   ///< some theory is drawn
+  bool lines = false;   ///< some theory is drawn that is not a reference
   bool points = false;  ///< some simulation is drawn
   bool bars = false;    ///< some simulation has an error bar
   bool thinned = false;

@@ -25,7 +25,7 @@ h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 .warning { border-left: .4rem solid var(--open); padding: .3rem 1rem; margin: .5rem 0; overflow-wrap: anywhere; }
 figure { margin: 1rem 0; }
 figure .sheet { background: #fff; padding: .5rem; border: 1px solid var(--line); display: flex; justify-content: center; }
-figure svg { width: 100%; max-width: 34rem; height: auto; }
+figure svg { width: 100%; max-width: 34rem; height: auto; } figure .wide svg { max-width: none; }
 figcaption { color: var(--soft); font-size: .9rem; margin-top: .4rem; }
 .scroll { overflow-x: auto; border: 1px solid var(--line); }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }

@@ -124,7 +124,9 @@ class Composer {
   void choose_columns() {
     constexpr double kLeastRight = 5;
     for (std::size_t column = 0; column < std::min(columns_, layout_.panels.size()); ++column) {
-      double labels = 0;
+      // A panel's letter stands in the column of its label, beside the uppermost tick's.
+      double labels =
+          content_.panels.size() > 1 ? text_width("(a)", theme_.label_size) - em(kLabelGap) : 0;
       double ticks = 0;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         labels = std::max(labels, line_count(y_label(i)) * label_line());
@@ -343,9 +345,17 @@ class Composer {
       return panel.residual && !panel.residual->bands.empty();
     };
     if (std::any_of(content_.panels.begin(), content_.panels.end(), has_band)) {
-      Sample& sample = add("margin", em(kSampleLength) / 2);
-      sample.patch = true;
-      sample.style.colour = kNarrowBand;
+      const bool two = std::any_of(
+          content_.panels.begin(), content_.panels.end(), [](const PanelContent& panel) {
+            return panel.residual && panel.residual->bands.size() > 1;
+          });
+      const auto add_patch = [&](std::string text, std::string_view colour) {
+        Sample& sample = add(std::move(text), em(kSampleLength) / 2);
+        sample.patch = true;
+        sample.style.colour = colour;
+      };
+      add_patch(two ? "narrowest" : "margin", kNarrowBand);
+      if (two) add_patch("widest margin", kWideBand);
     }
     return row;
   }
@@ -416,7 +426,10 @@ class Composer {
         y += small_line();
       }
     }
-    if (!legend.empty()) place_legend(legend, centre, y);
+    if (legend.empty()) return;
+    const double half = aligned_width(legend) / 2;
+    const double most = std::max(kPad + half, layout_.width - kPad - half);
+    place_legend(legend, std::clamp(centre, kPad + half, most), y);
   }
 
   /// Axes, labels and residuals of one panel whose frame starts at `top`; returns the y beneath all

@@ -59,7 +59,8 @@ std::string report_html(const ReportContent& c) {
     html += fmt::format("<p class=\"warning\">{}</p>\n", html_text(warning));
   if (const std::string_view svg = svg_element(c.figure_svg); !svg.empty()) {
     html +=
-        fmt::format("<figure><div class=\"sheet\">{}</div><figcaption>{}</figcaption></figure>\n",
+        fmt::format("<figure><div class=\"sheet{}\">{}</div><figcaption>{}</figcaption></figure>\n",
+                    c.wide ? " wide" : "",
                     svg,
                     html_text(c.caption));
   }

@@ -28,6 +28,7 @@ struct ReportContent {
   std::vector<std::string> warnings;
   std::string figure_svg;  ///< content of an SVG file; empty: no figure could be drawn
   std::string caption;
+  bool wide = false;  ///< the figure has several columns of panels
   std::vector<std::string> columns;
   std::vector<ReportRow> rows;
   std::vector<ReportRow> claims;  ///< cells: verdict, name, statement, what was found

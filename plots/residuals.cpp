@@ -150,6 +150,9 @@ void add_residuals(PanelContent& content,
   if (residual.curves.empty()) return;
   residual.bands = margin_bands(residual.curves, content.x);
   fit_residuals(residual);
+  const std::string beyond = "triangles: residuals beyond the axis";
+  if (residual.outliers && std::find(remarks.begin(), remarks.end(), beyond) == remarks.end())
+    remarks.push_back(beyond);
   content.residual = std::move(residual);
 }
 
