@@ -11,10 +11,10 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
-#include <array>
 #include <csignal>
 #include <future>
 #include <optional>
+#include <sstream>
 #include <thread>
 #include <vector>
 #endif
@@ -104,7 +104,10 @@ std::optional<Message> receive(std::size_t rank) {
 }
 
 // A waiting rank leaves the processor to those that compute.
-void pause() { std::this_thread::sleep_for(std::chrono::microseconds(500)); }
+void pause() {
+  constexpr std::chrono::microseconds kPause(500);
+  std::this_thread::sleep_for(kPause);
+}
 
 std::string packed(const PieceOfRun& p) {
   return fmt::format("{} {} {} {} {} {}",
@@ -117,19 +120,10 @@ std::string packed(const PieceOfRun& p) {
 }
 
 PieceOfRun unpacked_piece(const std::string& text) {
-  std::array<std::uint64_t, 6> n{};
-  const char* at = text.c_str();
-  for (std::uint64_t& number : n) {
-    char* next = nullptr;
-    number = std::strtoull(at, &next, 10);
-    at = next;
-  }
-  return {.problem = n[0],
-          .piece = {.point = n[1],
-                    .stream_point = n[2],
-                    .first_replicate = n[3],
-                    .replicates = n[4],
-                    .seed = n[5]}};
+  PieceOfRun item;
+  std::istringstream(text) >> item.problem >> item.piece.point >> item.piece.stream_point >>
+      item.piece.first_replicate >> item.piece.replicates >> item.piece.seed;
+  return item;
 }
 
 // Kind, parameter, message, a line each.

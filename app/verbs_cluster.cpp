@@ -65,10 +65,11 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
+constexpr long kMinute = 60;
+constexpr long kHour = 60 * kMinute;
+
 /// "1:05:00", as Slurm reads it.
 std::string slurm_time(double seconds) {
-  constexpr long kMinute = 60;
-  constexpr long kHour = 3600;
   const long s = std::lround(std::ceil(seconds));
   return fmt::format("{}:{:02}:{:02}", s / kHour, s % kHour / kMinute, s % kMinute);
 }
@@ -158,7 +159,7 @@ int slurm_verb(const Options& options, const Registry& registry) {
       name,
       shards,
       threads,
-      slurm_time(options.max_seconds.value_or(3600)),
+      slurm_time(options.max_seconds.value_or(kHour)),
       name,
       fmt::join(command, " "),
       shards,
