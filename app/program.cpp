@@ -38,7 +38,8 @@ enum OptionGroup : unsigned {
   kPower = 128,  // --power
   kUntilDecided = 256,
   kSpecialChecks = 512,  // --extrapolate, --self-test, --full
-  kThreads = 64,         // --threads, --out
+  kThreads = 64,         // --threads
+  kOut = 32768,          // --out
   kPlace = 1024,         // --name
   kShard = 2048,         // --shard
   kSlurm = 4096,         // --shards, --max-time
@@ -70,7 +71,7 @@ constexpr Verb kVerbs[] = {
      "",
      "",
      "Theory, simulation, check and figure on real data, in seconds",
-     kThreads | kJson,
+     kThreads | kOut | kJson,
      demo_verb},
     {"list", "", "", "The studies, a line each", kJson, list_verb},
     {"show", "STUDY", "", "A study's parameters, series, figure and sources", kJson, show_verb},
@@ -85,8 +86,8 @@ constexpr Verb kVerbs[] = {
      "STUDY|CONFIG",
      "",
      "Theory, simulation, check and figure into a run folder",
-     kConfiguration | kThreads | kPlace | kKeep | kMaxTime | kMargin | kUntilDecided | kShard |
-         kJson,
+     kConfiguration | kThreads | kOut | kPlace | kKeep | kMaxTime | kMargin | kUntilDecided |
+         kShard | kJson,
      run_verb},
     {"check",
      "RUN",
@@ -106,19 +107,19 @@ constexpr Verb kVerbs[] = {
      "RUN...",
      "",
      "Join the shards of a run, made by `run --shard`, into one",
-     kThreads | kPlace | kJson,
+     kOut | kPlace | kJson,
      merge_verb},
     {"slurm",
      "STUDY|CONFIG",
      "",
      "A job script for Slurm on standard output: a run in shards, one a task",
-     kConfiguration | kThreads | kPlace | kSlurm | kMaxTime | kMargin,
+     kConfiguration | kThreads | kOut | kPlace | kSlurm | kMaxTime | kMargin,
      slurm_verb},
     {"gallery",
      "STUDY...",
      "",
      "All studies at quick settings on one page, each against the verdict it must come to",
-     kSeed | kThreads | kKeep | kJson,
+     kSeed | kThreads | kOut | kKeep | kJson,
      gallery_verb},
     {"measure",
      "FILE...",
@@ -196,15 +197,36 @@ struct RawOptions {
   std::optional<double> margin;
 };
 
+/// What a positional argument is, for help.
+const char* meaning_of(std::string_view target) {
+  constexpr std::pair<std::string_view, const char*> kMeanings[] = {
+      {"STUDY", "name of a study; `attica list` shows them"},
+      {"STUDY...", "names of studies; all if none is given"},
+      {"STUDY|CONFIG", "name of a study, or a TOML file"},
+      {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
+      {"RUN", "folder of a run"},
+      {"RUN2", "folder of another run"},
+      {"RUN...", "folders of the shards"},
+      {"FILE...", "matrices in .npy or CSV files"},
+      {"ACTION", "show or keys"},
+      {"SHELL", "bash or zsh"}};
+  for (const auto& [name, meaning] : kMeanings) {
+    if (name == target) return meaning;
+  }
+  return "";
+}
+
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
   if (std::string_view(verb.target).ends_with("...")) {
-    CLI::Option* files =
-        command.add_option(std::string(verb.target, std::strlen(verb.target) - 3), options.files);
+    CLI::Option* files = command.add_option(
+        std::string(verb.target, std::strlen(verb.target) - std::strlen("...")), options.files);
     if (verb.run != gallery_verb) files->required();
   } else if (*verb.target != '\0') {
-    command.add_option(verb.target, options.target)->required();
+    command.add_option(verb.target, options.target, meaning_of(verb.target))->required();
   }
-  if (*verb.second != '\0') command.add_option(verb.second, options.second_target)->required();
+  if (*verb.second != '\0') {
+    command.add_option(verb.second, options.second_target, meaning_of(verb.second))->required();
+  }
   const auto has = [&](unsigned group) { return (verb.options & group) != 0; };
   if (has(kConfiguration)) {
     command
@@ -232,6 +254,8 @@ void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptio
     command.add_option("--threads", options.threads, "worker threads; results do not depend on it")
         ->type_name("N")
         ->check(CLI::Range(1, 4096));
+  }
+  if (has(kOut)) {
     command
         .add_option("--out",
                     options.out,
