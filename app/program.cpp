@@ -218,8 +218,8 @@ const char* meaning_of(std::string_view target) {
 
 void add_options(CLI::App& command, const Verb& verb, Options& options, RawOptions& raw) {
   if (std::string_view(verb.target).ends_with("...")) {
-    CLI::Option* files = command.add_option(
-        std::string(verb.target, std::strlen(verb.target) - std::strlen("...")), options.files);
+    const std::string name(verb.target, std::strlen(verb.target) - std::strlen("..."));
+    CLI::Option* files = command.add_option(name, options.files, meaning_of(verb.target));
     if (verb.run != gallery_verb) files->required();
   } else if (*verb.target != '\0') {
     command.add_option(verb.target, options.target, meaning_of(verb.target))->required();
