@@ -327,12 +327,11 @@ std::unique_ptr<Experiment> make_sign(Configuration& c) { return std::make_uniqu
 Figure sign_figure(const Configuration&) {
   return {
       .name = "bigrams-sign",
-      .panels = {{.x = {.label = "signal-to-noise ratio sqrt(2{/:Italic B}/({/:Italic ωκ}_V"
-                                 "{/:Italic T}))"},
-                  .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
-                  .layers = {{.series = "success_probability",
-                              .label = "{/:Italic T} = {context}"}},
-                  .x_name = "snr"}},
+      .panels =
+          {{.x = {.label = "signal-to-noise ratio √(2{/:Italic B}/{/:Italic ωκ}_V{/:Italic T})"},
+            .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
+            .layers = {{.series = "success_probability", .label = "{/:Italic T} = {context}"}},
+            .x_name = "snr"}},
       .columns = 1,
       .caption =
           "How often the first stage grows the signal with the right sign: context lengths fall on "

@@ -220,12 +220,20 @@ std::unique_ptr<Experiment> make_regularisation(Configuration& c) {
   return std::make_unique<Regularisation>(c);
 }
 
-Figure regularisation_figure(const Configuration&) {
+/// One layer for each of the two algorithms.
+std::vector<Layer> algorithm_layers(const Configuration& c, const std::string& series) {
+  const auto [without, with] = algorithms(c);
+  const std::string sums = with == "l1_sum1" ? ", sums 1" : "";
+  return {{.series = series, .label = "SGD", .only = {{"algorithm", without}}},
+          {.series = series, .label = "SGD + ℓ_1" + sums, .only = {{"algorithm", with}}}};
+}
+
+Figure regularisation_figure(const Configuration& c) {
   const Axis step{.label = "step after the signal has grown"};
   const auto panel = [&](const char* series, const char* label) {
     return Panel{.x = step,
                  .y = {.label = label, .scale = AxisScale::log},
-                 .layers = {{.series = series, .label = "{algorithm}"}},
+                 .layers = algorithm_layers(c, series),
                  .x_name = "step"};
   };
   return {.name = "bigrams-regularisation",
@@ -342,12 +350,12 @@ std::unique_ptr<Experiment> make_vocabulary(Configuration& c) {
   return std::make_unique<Vocabulary>(c);
 }
 
-Figure vocabulary_figure(const Configuration&) {
+Figure vocabulary_figure(const Configuration& c) {
   return {
       .name = "bigrams-vocabulary",
       .panels = {{.x = {.label = "vocabulary {/:Italic N}"},
                   .y = {.label = "final ‖{/:Italic A} − {/:Italic Q}‖²", .scale = AxisScale::log},
-                  .layers = {{.series = "distance_A", .label = "{algorithm}"}},
+                  .layers = algorithm_layers(c, "distance_A"),
                   .x_name = "tokens"}},
       .columns = 1,
       .caption =

@@ -189,8 +189,11 @@ Figure figure_named(const std::string& name) {
           .caption =
               "SGD on sparse contextual bigrams without regularisation. Lines: mean-field "
               "recursion, averaged over the amplitudes of boosting; points: simulation, mean and "
-              "standard error over runs. Noise in A "
-              "ends the descent: its squared remainder stays, and drives the signals off 1."};
+              "standard error over runs. Noise in A ends the descent: its squared remainder stays, "
+              "and drives "
+              "the signals off 1. The covariance of V's noise is of leading order: d_V of theory "
+              "is up to "
+              "twice too large for N = 3 tokens."};
 }
 
 Figure recursion_figure(const Configuration&) { return figure_named("bigrams-recursion"); }

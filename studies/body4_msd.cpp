@@ -58,7 +58,7 @@ std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Dis
 Figure figure(const Configuration& c) {
   const Axis step{.label = "step", .scale = AxisScale::log};
   const Panel moved{.x = step,
-                    .y = {.label = "displacement MSD_{/:Italic l}", .scale = AxisScale::log},
+                    .y = {.label = "MSD_{/:Italic l}", .scale = AxisScale::log},
                     .layers = {{.series = "msd", .label = "layer {layer}", .theory = false}},
                     .x_name = "step"};
   const Panel loss{.x = step,
@@ -68,7 +68,7 @@ Figure figure(const Configuration& c) {
                    .x_name = "step"};
   return {.name = "body4-msd",
           .panels = {moved, loss},
-          .columns = 2,
+          .columns = 1,
           .caption = fmt::format(
               "A deep factored network of {} layers trained on sequences with {}-body "
               "interactions: mean squared displacement of the layers from their start, and loss "

@@ -53,8 +53,8 @@ class BounceExperiment : public Experiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    if (grid == TheoryGrid::requested) return compute(times_, token_times_);
-    return compute(refined(times_), refined(token_times_));
+    if (grid == TheoryGrid::requested) return compute(times_, gammas_, token_times_);
+    return compute(refined(times_), with_between(gammas_), refined(token_times_));
   }
 
   std::size_t points() const override { return 2; }
@@ -89,6 +89,12 @@ class BounceExperiment : public Experiment {
     return bounce;
   }
 
+  Prediction entropy_curve(double gamma, const std::vector<double>& times) const {
+    std::vector<double> entropy = bounce_curve(at(gamma), times).entropy;
+    entropy.resize(times.size(), std::nan(""));  // listed as failed where not reached
+    return prediction("attention_entropy", {{"gamma", gamma}}, "time", times, std::move(entropy));
+  }
+
   static double entropy_of(const VectorXd& logits) {
     Eigen::ArrayXd p = (logits.array() - logits.maxCoeff()).exp();
     p /= p.sum();
@@ -108,36 +114,47 @@ class BounceExperiment : public Experiment {
     return all;
   }
 
+  /// The same with geometric means between, for lines on a logarithmic axis.
+  static std::vector<double> with_between(const std::vector<double>& gammas) {
+    constexpr int kParts = 8;
+    std::vector<double> all = {gammas.front()};
+    for (std::size_t k = 1; k < gammas.size(); ++k) {
+      for (int part = 1; part < kParts && gammas[k - 1] > 0; ++part) {
+        all.push_back(gammas[k - 1] * std::pow(gammas[k] / gammas[k - 1], 1.0 * part / kParts));
+      }
+      all.push_back(gammas[k]);
+    }
+    return all;
+  }
+
+  /// `gammas` holds those of the sweep, and more for the lines of the minimum.
   TheoryResult compute(const std::vector<double>& times,
+                       const std::vector<double>& gammas,
                        const std::vector<double>& token_times) const {
     TheoryResult result;
     Prediction time = prediction("minimum_time", {}, "gamma", {}, {});
     Prediction minimum = prediction("minimum_entropy", {}, "gamma", {}, {});
-    Prediction final = prediction("final_entropy", {}, "gamma", gammas_, {});
-    Prediction depth = prediction("bounce_depth", {}, "gamma", gammas_, {});
+    Prediction final = prediction("final_entropy", {}, "gamma", gammas, {});
+    Prediction depth = prediction("bounce_depth", {}, "gamma", gammas, {});
     List monotone;
-    for (const double gamma : gammas_) {
-      const BounceCurve curve = bounce_curve(at(gamma), times);
-      std::vector<double> entropy = curve.entropy;
-      entropy.resize(times.size(), std::nan(""));  // listed as failed where not reached
-      result.predictions.push_back(
-          prediction("attention_entropy", {{"gamma", gamma}}, "time", times, std::move(entropy)));
+    bool visible = false;
+    for (const double gamma : gammas) {
+      const bool swept = std::binary_search(gammas_.begin(), gammas_.end(), gamma);
+      if (swept) result.predictions.push_back(entropy_curve(gamma, times));
       const BounceSummary s = bounce_summary(at(gamma));
       final.series.y.push_back(s.final_entropy);
       depth.series.y.push_back(s.status == OdeStatus::event ? s.depth() : std::nan(""));
+      if (swept && !visible && depth.series.y.back() > tolerance_) {
+        result.diagnostics.emplace_back("visible_gamma", gamma);
+        visible = true;
+      }
       if (!s.minimum) {
-        monotone.emplace_back(gamma);
+        if (swept) monotone.emplace_back(gamma);
         continue;
       }
       for (Prediction* p : {&time, &minimum}) p->series.x.push_back(gamma);
       time.series.y.push_back(s.minimum->time);
       minimum.series.y.push_back(s.minimum->entropy);
-    }
-    for (std::size_t k = 0; k < gammas_.size(); ++k) {
-      if (depth.series.y[k] > tolerance_) {
-        result.diagnostics.emplace_back("visible_gamma", gammas_[k]);
-        break;
-      }
     }
     if (!monotone.empty()) result.diagnostics.emplace_back("without_minimum", std::move(monotone));
     for (Prediction* p : {&time, &minimum, &final, &depth}) {

@@ -227,8 +227,10 @@ Figure time_figure(const Configuration&) {
                 .x_name = "mu"}},
           .columns = 1,
           .caption =
-              "Time until a component has come within ε of its fixed point μ. Lines: "
-              "quadrature; dashed: exp(−γμ²) ln(1/ε) + Q; points: integration. No randomness."};
+              "Top: time until a component has come within ε of its fixed point μ; bottom: "
+              "correction Q. "
+              "Lines: quadrature; dashed: exp(−γμ²) ln(1/ε) + Q, on the lines for small ε; points: "
+              "integration. No randomness."};
 }
 
 Figure salience_figure(const Configuration&) {

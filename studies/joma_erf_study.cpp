@@ -229,8 +229,9 @@ Figure figure(const Configuration&) {
           .columns = 2,
           .caption =
               "Exponential attention and a linear hidden unit learning which tokens tell the "
-              "classes apart. Lines: error-function law, random walk of SGD; points: SGD, mean "
-              "and standard error over runs."};
+              "classes apart. Lines: error-function law, in (b) with SGD's bias of first order in "
+              "η, and "
+              "random walk of SGD; points: SGD, mean and standard error over runs."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

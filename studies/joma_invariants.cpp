@@ -161,7 +161,7 @@ std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Inv
 Figure figure(const Configuration&) {
   const Axis step{.label = "step {/:Italic n}", .scale = AxisScale::log};
   Panel identity{.x = step,
-                 .y = {.label = "identity, left − right", .scale = AxisScale::log},
+                 .y = {.label = "|left − right|", .scale = AxisScale::log},
                  .layers = {},
                  .x_name = "step"};
   Panel drift{.x = step,

@@ -207,16 +207,18 @@ Figure figure(const Configuration& c) {
     return all;
   };
   const Point first = {{"inputs", variants.front()}};
-  const auto map = [&](const std::string& series, const std::string& title) {
-    Panel panel{.kind = PanelKind::heat_map,
-                .x = {.label = "token {/:Italic l}"},
-                .y = {.label = "unit {/:Italic k}"},
-                .layers = {{.series = series, .theory = false, .only = first}},
-                .x_name = "token",
-                .y_coordinate = "unit",
-                .title = title};
-    return panel;
-  };
+  const auto map =
+      [&](const std::string& series, const std::string& title, const std::string& value) {
+        Panel panel{.kind = PanelKind::heat_map,
+                    .x = {.label = "token {/:Italic l}"},
+                    .y = {.label = "unit {/:Italic k}"},
+                    .layers = {{.series = series, .theory = false, .only = first}},
+                    .x_name = "token",
+                    .y_coordinate = "unit",
+                    .title = title,
+                    .value = {.label = value}};
+        return panel;
+      };
   Panel weights{
       .x = step, .y = {.label = "{/:Italic v}_{1{/:Italic l}}"}, .layers = {}, .x_name = "step"};
   for (const double token : {1.0, 2.0, 3.0, 4.0}) {
@@ -228,7 +230,7 @@ Figure figure(const Configuration& c) {
   return {
       .name = "joma-softmax",
       .panels = {{.x = step,
-                  .y = {.label = "correlation"},
+                  .y = {.label = "corr. of {/:Italic z} and invariant"},
                   .layers = layers("correlation_nc"),
                   .x_name = "step"},
                  {.x = step, .y = {.label = "slope"}, .layers = layers("slope"), .x_name = "step"},
@@ -237,8 +239,8 @@ Figure figure(const Configuration& c) {
                   .layers = layers("relative_defect"),
                   .x_name = "step"},
                  weights,
-                 map("input", "input"),
-                 map("weights_end", "weights at the end")},
+                 map("input", "input", "{/:Italic x_{kl}}"),
+                 map("weights_end", "weights at the end", "{/:Italic v_{kl}}")},
       .columns = 2,
       .caption =
           "Softmax attention trained by gradient descent. Lines: gradient flow of the exact "

@@ -182,6 +182,7 @@ Figure figure(const Configuration& /*c*/) {
                 .x_name = "key"};
     panel.y_coordinate = "query";
     panel.title = title;
+    panel.value = {.label = theory ? "{/:Italic βJ_{ij}}" : "{/:Italic A_{ij}}"};
     return panel;
   };
   return {.name = "potts-couplings",
@@ -193,7 +194,8 @@ Figure figure(const Configuration& /*c*/) {
           .caption =
               "What factored attention learns from sequences of a Potts model, in the gauge "
               "of the model: attention against couplings, error of all couplings against "
-              "training steps, and both matrices. Mean and standard error over training "
+              "training steps, the last drop of which is the cosine decay of the learning rate, "
+              "and both matrices. Mean and standard error over training "
               "runs."};
 }
 

@@ -218,7 +218,10 @@ Figure figure(const Configuration& /*c*/) {
           .caption =
               "Factored attention learning a Potts model: excess loss and overlap of the "
               "attention matrix with the leading correlation mode. Lines: gradient flow on "
-              "the population; dashed: its linear early stage; points: SGD, mean and "
+              "the population; dashed: its linear early stage, A(t) = A(0) cosh(st) + V(0) "
+              "sinh(st) along "
+              "the leading mode, which the flow follows as far as the start is small; points: SGD, "
+              "mean and "
               "standard error over runs; band: declared margin."};
 }
 

@@ -203,7 +203,8 @@ Figure figure(const Configuration& c) {
           .caption = fmt::format(
               "Masked modelling of sequences of a Potts model: divergence of the learnt "
               "conditionals from the true ones against training steps, for factored attention and "
-              "transformers with {} head{} per layer. 0 is the Bayes loss. Mean and standard "
+              "transformers with {} head{} per layer. 0 is the Bayes loss; the last drop is the "
+              "cosine decay of the learning rate. Mean and standard "
               "error over realisations of the couplings.",
               c.integer("sim.heads"),
               c.integer("sim.heads") == 1 ? "" : "s")};

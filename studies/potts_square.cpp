@@ -196,7 +196,8 @@ Figure figure(const Configuration& /*c*/) {
           .caption =
               "Masked modelling of Potts sequences with square loss: ridge regression of "
               "every coded site on the others. Lines: theory for Gaussian data of equal "
-              "covariance; points: Potts data, mean and standard error over data sets; band: "
+              "covariance; points: Potts data, mean and standard error over data sets; open "
+              "markers: Gaussian data of that covariance; band: "
               "declared margin."};
 }
 

@@ -207,11 +207,11 @@ std::vector<Source> ridge_sources() {
 
 namespace {
 
-/// " ℓ̄" where penalties are multiples of the mean eigenvalue.
+/// " λ̄" where penalties are multiples of the mean eigenvalue.
 std::string unit(const Configuration& c) {
   const bool relative =
       c.has("model.lambda_unit") && c.text("model.lambda_unit") == "mean_eigenvalue";
-  return relative ? " {/:Italic ℓ̄}" : "";
+  return relative ? " {/:Italic λ̄}" : "";
 }
 
 }  // namespace

@@ -150,14 +150,19 @@ Figure landscape_figure(const Configuration& c) {
         {.series = "omega_T", .label = "{/:Italic ω} = {/:Italic T}", .reference = true});
   }
   panel.layers.push_back({.series = "descent_end", .label = "descent", .theory = false});
-  return {.name = "topics-landscape",
-          .panels = {panel},
-          .caption = fmt::format(
-              "Population loss against the attention weights of the own word and of other words "
-              "of its topic, words of other topics having weight 1, at a {} value matrix. Line: "
-              "the minimum; point: end of L-BFGS by enumeration of all tokens from uniform "
-              "attention.",
-              c.text("model.value"))};
+  return {
+      .name = "topics-landscape",
+      .panels = {panel},
+      .caption = fmt::format(
+          "Population loss against the attention weights of the own word and of other words "
+          "of its topic, words of other topics having weight 1, at a {} value matrix. Line: "
+          "the minimum{}; point: end of L-BFGS by enumeration of all tokens from uniform "
+          "attention.",
+          c.text("model.value"),
+          c.text("model.value") == "diagonal"
+              ? ""
+              : "; dashed: weights of the own topic ω equal to τ, the topics of a document, and "
+                "to T, all topics")};
 }
 
 std::vector<AgreementRule> landscape_agreement(const Configuration&) {

@@ -261,22 +261,23 @@ class Text : public TopicExperiment {
 Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label) {
     return Panel{.kind = PanelKind::scatter,
-                 .x = {.label = "1 same topic, 2 other, 3 co-occurring, 4 others of 3",
-                       .low = 0.5,
-                       .high = 4.5},
+                 .x = {.label = "class of word pairs", .low = 0.5, .high = 4.5},
                  .y = {.label = label},
                  .layers = {{.series = series, .theory = false}},
                  .x_name = "class"};
   };
-  return {.name = "topics-text",
-          .panels = {panel("cosine", "cosine of embeddings"),
-                     panel("attention", "{/:Italic N} × attention")},
-          .columns = 1,
-          .caption = fmt::format(
-              "Pairs of topic words in a one-layer transformer trained on {}: words of the same "
-              "topic, of two topics, the pairs of highest co-occurrence in documents, and those of "
-              "them with different topics. Mean and standard error over training seeds.",
-              c.has("model.file") ? c.text("model.file") : "a planted corpus")};
+  return {
+      .name = "topics-text",
+      .panels = {panel("cosine", "cosine"), panel("attention", "{/:Italic N} × attention")},
+      .columns = 1,
+      .caption = fmt::format(
+          "Pairs of topic words in a one-layer transformer trained on {}: 1, words of the same "
+          "topic; "
+          "2, of two topics; 3, the pairs of highest co-occurrence in documents; 4, those of class "
+          "3 whose topics differ, left out where there are none. Top: cosine of their embeddings; "
+          "bottom: attention between them, in units of 1/N. Mean and standard error over training "
+          "seeds.",
+          c.has("model.file") ? c.text("model.file") : "a planted corpus")};
 }
 
 /// All replicates' values of a constant.

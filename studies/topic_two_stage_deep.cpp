@@ -205,7 +205,7 @@ Figure figure(const Configuration& c) {
                            {.series = "norm_K", .label = "{/:Italic W}_K"},
                            {.series = "norm_Q", .label = "{/:Italic W}_Q"}},
                 .x_name = "step",
-                .title = "Adam epsilon " + shown(epsilon)};
+                .title = "Adam, {/:Italic ε} = " + shown(epsilon)};
     for (Layer& layer : panel.layers) layer.only = {{"adam_epsilon", epsilon}};
     figure.panels.push_back(std::move(panel));
   }

@@ -295,7 +295,7 @@ Figure length_figure(const Configuration& c) {
     panel.layers.push_back(
         {.series = "limit", .label = "limit of long documents", .reference = true});
     for (Layer& layer : panel.layers) layer.only = {{"prior", std::string(prior)}};
-    panel.title = prior;
+    panel.title = fmt::format("{} prior", prior);
     figure.panels.push_back(panel);
   }
   return figure;

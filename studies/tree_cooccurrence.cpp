@@ -219,7 +219,8 @@ Figure figure(const Configuration&) {
             .layers = {{.series = "cooccurrence", .theory = false}},
             .x_name = "token",
             .y_coordinate = "given",
-            .title = "sampled P({/:Italic l}|{/:Italic m}), largest {/:Italic ρ}"};
+            .title = "sampled, largest {/:Italic ρ}",
+            .value = {.label = "P({/:Italic l}|{/:Italic m})"}};
   return {
       .name = "tree-cooccurrence",
       .panels = {{.x = {.label = "height of common ancestor {/:Italic H}"},
