@@ -324,14 +324,24 @@ class Sign : public Experiment {
 
 std::unique_ptr<Experiment> make_sign(Configuration& c) { return std::make_unique<Sign>(c); }
 
-Figure sign_figure(const Configuration&) {
+Figure sign_figure(const Configuration& c) {
+  // The theory is the same for all contexts: one line.
+  const std::vector<std::int64_t> contexts = c.integers("sweep.context");
+  const auto longest = static_cast<double>(*std::max_element(contexts.begin(), contexts.end()));
   return {
       .name = "bigrams-sign",
-      .panels =
-          {{.x = {.label = "signal-to-noise ratio √(2{/:Italic B}/{/:Italic ωκ}_V{/:Italic T})"},
-            .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
-            .layers = {{.series = "success_probability", .label = "{/:Italic T} = {context}"}},
-            .x_name = "snr"}},
+      .panels = {{.x = {.label =
+                            "signal-to-noise ratio √(2{/:Italic B}/{/:Italic ωκ}_V{/:Italic T})"},
+                  .y = {.label = "probability of the right sign", .low = 0.5, .high = 1},
+                  .layers = {{.series = "success_probability",
+                              .label = "normal distribution",
+                              .simulation = false,
+                              .reference = true,
+                              .only = {{"context", longest}}},
+                             {.series = "success_probability",
+                              .label = "{/:Italic T} = {context}",
+                              .theory = false}},
+                  .x_name = "snr"}},
       .columns = 1,
       .caption =
           "How often the first stage grows the signal with the right sign: context lengths fall on "

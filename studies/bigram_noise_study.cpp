@@ -247,7 +247,7 @@ Figure stability_figure(const Configuration&) {
               .layers = {{.series = "d_A"}},
               .x_name = "rate_ratio"};
   Panel fraction{.x = panel.x,
-                 .y = {.label = "fraction of runs that diverge", .low = -0.05, .high = 1.05},
+                 .y = {.label = "fraction that diverges", .low = -0.05, .high = 1.05},
                  .layers = {{.series = "diverged"}},
                  .x_name = "rate_ratio"};
   panel.vertical_marks = {1.0};

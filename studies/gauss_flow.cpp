@@ -176,7 +176,7 @@ class FlowCurves : public Experiment {
 
 std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<FlowCurves>(c); }
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   const Axis time{.label = "training time {/:Italic t}", .scale = AxisScale::log};
   const char* label = "{/:Italic α} = {alpha}";
   Panel test{
@@ -189,12 +189,15 @@ Figure figure(const Configuration&) {
   test.residuals = true;
   // Beneath, the theory is not compared.
   constexpr double kSmallestTrain = 1e-3;
-  const Panel train{.x = time,
-                    .y = {.label = "train error {/:Italic E}_{train}",
-                          .scale = AxisScale::log,
-                          .low = kSmallestTrain},
-                    .layers = {{.series = "train_error", .label = label}},
-                    .x_name = "time"};
+  Panel train{.x = time,
+              .y = {.label = "train error {/:Italic E}_{train}",
+                    .scale = AxisScale::log,
+                    .low = kSmallestTrain},
+              .layers = {{.series = "train_error", .label = label}},
+              .x_name = "time"};
+  // Sites of unit variance: no train error above 1.
+  const std::string family = c.text("model.covariance");
+  if (family == "ar1" || family == "equi") train.y.high = 1;
   return {.name = "gauss-flow",
           .panels = {test, train},
           .columns = 1,

@@ -128,12 +128,11 @@ std::unique_ptr<Experiment> make(Configuration& c) { return std::make_unique<Siz
 
 Figure figure(const Configuration&) {
   const Axis sites{.label = "sites {/:Italic L}", .scale = AxisScale::log};
-  Panel flat{
-      .x = sites,
-      .y = {.label = "({/:Italic E}_{sim} / {/:Italic E}_{theory} − 1) {/:Italic M}", .low = 0},
-      .layers = {{.series = "scaled_deviation", .label = "deviation", .theory = false},
-                 {.series = "allowance", .label = "allowance 1/(1 − {/:Italic γ})"}},
-      .x_name = "sites"};
+  Panel flat{.x = sites,
+             .y = {.label = "({/:Italic E}_{sim} / {/:Italic E}_{theory} − 1) {/:Italic M}"},
+             .layers = {{.series = "scaled_deviation", .label = "deviation", .theory = false},
+                        {.series = "allowance", .label = "allowance 1/(1 − {/:Italic γ})"}},
+             .x_name = "sites"};
   Panel error{.x = sites,
               .y = {.label = "test error {/:Italic E}_{test}"},
               .layers = {{.series = "test_error"}},

@@ -2,6 +2,8 @@
 /// @brief Studies joma-convergence-time and joma-salience: how long a component takes, and by how
 /// much salient ones are ahead.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -212,19 +214,32 @@ std::unique_ptr<Experiment> make_salience(Configuration& c) {
   return std::make_unique<Salience>(c);
 }
 
-Figure time_figure(const Configuration&) {
+/// "10^{−4}" for a power of ten below a tenth, else the number.
+std::string power_label(double epsilon) {
+  const double exponent = std::log10(epsilon);
+  const double whole = std::round(exponent);
+  if (whole > -2 || std::abs(exponent - whole) > 1e-9) return fmt::format("{:g}", epsilon);
+  return fmt::format("10^{{−{:g}}}", -whole);
+}
+
+Figure time_figure(const Configuration& c) {
+  std::vector<Layer> times;
+  for (const double epsilon : c.reals("sweep.epsilon")) {
+    times.push_back({.series = "convergence_time",
+                     .label = "{/:Italic ε} = " + power_label(epsilon),
+                     .only = {{"epsilon", epsilon}}});
+  }
+  times.push_back({.series = "asymptotic_time", .label = "asymptote", .reference = true});
   const Axis mu{.label = "fixed point {/:Italic μ}", .scale = AxisScale::log};
   return {.name = "joma-convergence-time",
-          .panels =
-              {{.x = mu,
-                .y = {.label = "convergence time {/:Italic T_ε}", .scale = AxisScale::log},
-                .layers = {{.series = "convergence_time", .label = "{/:Italic ε} = {epsilon}"},
-                           {.series = "asymptotic_time", .label = "asymptote", .reference = true}},
-                .x_name = "mu"},
-               {.x = mu,
-                .y = {.label = "correction {/:Italic Q}", .scale = AxisScale::log},
-                .layers = {{.series = "correction_q", .label = "{/:Italic Q}"}},
-                .x_name = "mu"}},
+          .panels = {{.x = mu,
+                      .y = {.label = "convergence time {/:Italic T_ε}", .scale = AxisScale::log},
+                      .layers = std::move(times),
+                      .x_name = "mu"},
+                     {.x = mu,
+                      .y = {.label = "correction {/:Italic Q}", .scale = AxisScale::log},
+                      .layers = {{.series = "correction_q", .label = "{/:Italic Q}"}},
+                      .x_name = "mu"}},
           .columns = 1,
           .caption =
               "Top: time until a component has come within ε of its fixed point μ; bottom: "
