@@ -55,7 +55,8 @@ Figure figure(const Configuration& c) {
               "against the number "
               "of samples per input. Lines: theory at leading order; points: simulation, mean and "
               "standard error over "
-              "replicates; band: declared margin."};
+              "replicates; band: declared margin." +
+              lambda_note(c)};
 }
 
 }  // namespace

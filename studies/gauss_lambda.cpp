@@ -73,7 +73,8 @@ Figure figure(const Configuration& c) {
               "Ridge regression of every site on the others in Gaussian masked modelling: "
               "test error against the penalty. Lines: theory at leading order; points: "
               "simulation, mean and standard error over replicates; dashed: the minima that "
-              "theory predicts as the number of samples varies; band: declared margin."};
+              "theory predicts as the number of samples varies; band: declared margin." +
+              lambda_note(c)};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {

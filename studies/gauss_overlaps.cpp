@@ -52,7 +52,8 @@ Figure figure(const Configuration& c) {
               "per input: overlap m with the best predictor, overlap q with themselves in "
               "the metric of the inputs, and squared norm, averages over sites. Lines: "
               "theory at leading order; points: simulation, mean and standard error over "
-              "replicates."};
+              "replicates." +
+              lambda_note(c)};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {

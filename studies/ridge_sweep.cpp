@@ -227,6 +227,10 @@ Axis lambda_axis(const Configuration& c) {
 
 std::string lambda_label(const Configuration& c) { return "{/:Italic λ} = {lambda}" + unit(c); }
 
+std::string lambda_note(const Configuration& c) {
+  return unit(c).empty() ? "" : " λ̄: mean eigenvalue of the covariance.";
+}
+
 double ridge_margin(const Configuration& c) {
   constexpr double kGaussianMargin = 0.01;
   constexpr double kDataMargin = 0.05;

@@ -89,6 +89,8 @@ std::vector<Source> ridge_sources();
 Axis alpha_axis();
 Axis lambda_axis(const Configuration& configuration);
 std::string lambda_label(const Configuration& configuration);
+/// What the unit in these labels is, for the end of a caption; empty for absolute penalties.
+std::string lambda_note(const Configuration& configuration);
 /// @}
 
 /// @brief Relative margin beside the allowances: 1 % on Gaussian samples. On data the claim is a
