@@ -41,7 +41,7 @@ std::vector<double> multiples(double step, double low, double high) {
   return values;
 }
 
-std::vector<Tick> linear_ticks(double low, double high, int wanted) {
+std::vector<Tick> linear_ticks(double low, double high, int wanted, bool whole = false) {
   // The smallest step of 1, 2 or 5 times a power of ten that gives no more than the wanted labels.
   const int first = decade((high - low) / wanted) - 1;
   double step = 0;
@@ -49,6 +49,7 @@ std::vector<Tick> linear_ticks(double low, double high, int wanted) {
   std::vector<double> majors;
   for (int exponent = first; step == 0; ++exponent) {
     for (const int m : {1, 2, 5}) {
+      if (whole && m * power_of_ten(exponent) < 1) continue;
       majors = multiples(m * power_of_ten(exponent), low, high);
       if (static_cast<int>(majors.size()) <= wanted) {
         step = m * power_of_ten(exponent);
@@ -78,7 +79,8 @@ std::vector<Tick> linear_ticks(double low, double high, int wanted) {
   }
   // Minor marks divide a step of 1 or 5 in five, a step of 2 or 4 in four.
   constexpr int kFifths = 5;
-  for (const double value : multiples(step / (mantissa % 2 == 0 ? 4 : kFifths), low, high)) {
+  const double minor = step / (mantissa % 2 == 0 ? 4 : kFifths);
+  for (const double value : multiples(whole ? std::max(minor, 1.0) : minor, low, high)) {
     const auto same = [&](double major) { return std::abs(major - value) < step * kSameness; };
     if (std::none_of(majors.begin(), majors.end(), same)) ticks.push_back({value, "", false});
   }
@@ -190,7 +192,7 @@ Range fit_range(const Axis& axis, const std::vector<double>& values, double room
 std::vector<Tick> choose_ticks(const Range& range, int wanted) {
   wanted = std::max(wanted, 2);
   return range.scale == AxisScale::log ? log_ticks(range.low, range.high, wanted)
-                                       : linear_ticks(range.low, range.high, wanted);
+                                       : linear_ticks(range.low, range.high, wanted, range.whole);
 }
 
 }  // namespace attica::plots

@@ -14,6 +14,7 @@ struct Range {
   double low = 0;
   double high = 1;
   AxisScale scale = AxisScale::linear;
+  bool whole = false;  ///< only whole numbers mean something: ticks stand at them alone
 
   bool contains(double value) const { return low <= value && value <= high; }
   /// @brief Position along the axis: 0 at low, 1 at high.

@@ -190,6 +190,21 @@ void collect_x(const PanelContent& content, std::vector<double>& values) {
   values.insert(values.end(), marks.begin(), marks.end());
 }
 
+bool is_whole(double value) { return value == std::round(value); }
+
+/// Whether all that is drawn stands at whole x: tokens, layers, steps.
+bool whole_x(const PanelContent& content) {
+  if (content.map) {
+    return std::all_of(content.map->cells.begin(), content.map->cells.end(), [](const Cell& cell) {
+      return is_whole(cell.x);
+    });
+  }
+  return std::all_of(content.curves.begin(), content.curves.end(), [](const DrawnCurve& curve) {
+    const auto& x = curve.data->mean.x;
+    return curve.constant() || std::all_of(x.begin(), x.end(), is_whole);
+  });
+}
+
 /// x ranges; panels above each other with the same x axis share one.
 void fit_x(Content& content) {
   const std::size_t columns = content.figure->columns;
@@ -204,8 +219,11 @@ void fit_x(Content& content) {
       group.push_back(&panel);
       collect_x(panel, values);
     }
+    const bool whole = std::all_of(
+        group.begin(), group.end(), [](const PanelContent* panel) { return whole_x(*panel); });
     for (PanelContent* panel : group) {
       panel->x = fit_range(panel->panel->x, values, panel->map ? 0 : kRoom);
+      panel->x.whole = whole;
     }
   }
 }
@@ -234,6 +252,9 @@ void fit_y(PanelContent& content) {
     content.x = fit_range(content.panel->x, values);
   }
   content.y = fit_range(content.panel->y, values, content.map ? 0 : kRoom);
+  content.y.whole = content.map && std::all_of(content.map->cells.begin(),
+                                               content.map->cells.end(),
+                                               [](const Cell& cell) { return is_whole(cell.y); });
 }
 
 /// Says what the ranges cannot show. A theory that leaves a fixed range is seen to do so.
