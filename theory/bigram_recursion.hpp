@@ -75,7 +75,7 @@ class BigramRecursion {
 /// the mean field of a run whose amplitude lies one deviation above the mean, until α_V = θ. As
 /// d_A ∝ α_V² is treated as independent of the sign, small amplitudes, which decide, are given too
 /// much noise: the estimate is too large, by a factor of 1.2 to 4 where it was compared. At a fixed
-/// snr it falls like 1/T.
+/// snr it falls like (ln T)/T.
 /// @param theta signal at which the sign counts as decided, > 0
 double sign_deficit(const BigramModel& model, const BigramRates& rates, double batch, double theta);
 

@@ -21,7 +21,7 @@ done
 
 spiked=spiked-ridge/build/spiked-ridge
 $spiked run spiked-ridge --quiet >out || fail "the theory of the example does not agree: $(cat out)"
-# Without its neglected corrections (a small p) and with a wrong theory it must not.
+# With 4 inputs the limit of many is not reached, and must not be found to be.
 code=0
 $spiked gallery --out gallery >out || code=$?
 [ $code -eq 0 ] || fail "the example's gallery is not as expected: $(cat out)"
