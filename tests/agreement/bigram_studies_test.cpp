@@ -24,14 +24,18 @@ TEST_CASE("bigrams-boosting: agrees, and a spread 30 % off does not", "[agreemen
   CHECK(run.points() == Verdict::disagree);
 }
 
-TEST_CASE("bigrams-large: agrees, and a signal 10 % off does not", "[agreement]") {
+TEST_CASE("bigrams-large: agrees; a signal 10 % off or a remainder 40 % off does not",
+          "[agreement]") {
   const Study study = bigrams_large();
   StudyRun run(study,
                {{"model.tokens", 10},
                 {"model.context", 500},
                 {"sim.steps", List{300, 500}},
-                {"sim.replicates", 40}});
+                {"sim.replicates", 120}});
   CHECK(run.points() == Verdict::agree);
+  StudyRun noise = run;
+  noise.scale_theory("d_V", 1.4);
+  CHECK(noise.points() == Verdict::disagree);
   run.scale_theory("alpha_V", 1.1);
   CHECK(run.points() == Verdict::disagree);
 }
