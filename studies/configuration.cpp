@@ -81,6 +81,7 @@ Value Parameter::checked(const Value& scalar, std::string_view shown_name) const
       } else {
         refuse("a number");
       }
+      if (!std::isfinite(number)) refuse("a finite number");
       if (!range.contains(number)) refuse(range.describe(name()));
       return number;
     }

@@ -102,8 +102,8 @@ TEST_CASE("read_configuration: wrong types, values out of range and wrong words"
   CHECK_THAT(error_of("model.a=0"),
              Catch::Contains("parameter 'model.a' = 0: expected 0 < a <= 10"));
   CHECK_THAT(error_of("model.a=10.5"), Catch::Contains("'model.a' = 10.5"));
-  CHECK_THAT(error_of("model.a=nan"), Catch::Contains("'model.a' = nan"));
-  CHECK_THAT(error_of("model.a=inf"), Catch::Contains("'model.a' = inf"));
+  CHECK_THAT(error_of("model.a=nan"), Catch::Contains("'model.a' = nan: expected a finite number"));
+  CHECK_THAT(error_of("model.a=inf"), Catch::Contains("'model.a' = inf: expected a finite number"));
   CHECK_THAT(error_of("model.a=true"), Catch::Contains("'model.a' = true: expected a number"));
   CHECK_THAT(error_of("model.a=[1,2]"), Catch::Contains("'model.a' = a list: expected a number"));
   CHECK_THAT(error_of("model.a={log=[1,2],n=3}"), Catch::Contains("'model.a' = a table"));
