@@ -13,7 +13,7 @@
 #include "theory/bigram_reference.hpp"
 
 using namespace attica;
-using attica::test::circulant_model;
+using attica::testing::circulant_model;
 using attica::testing::StudyRun;
 
 TEST_CASE("bigrams-boosting: agrees, and a spread 30 % off does not", "[agreement]") {

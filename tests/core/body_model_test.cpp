@@ -2,34 +2,20 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/body_ensembles.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/potts_ensembles.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Eigen::Index;
 
-namespace {
-
-nlohmann::json reference() {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  return nlohmann::json::parse(file).at("fourbody");
-}
-
-BodyModel four_body() {
-  Hyperedges edges = all_hyperedges(5, 4);
-  edges.couplings = cosine_body_couplings(edges);
-  return {5, std::move(edges), cosine_tensor(4, 3), 1.0};
-}
-
-}  // namespace
-
 TEST_CASE("BodyModel: recorded values of a four-body model", "[core]") {
-  const nlohmann::json r = reference();
+  const nlohmann::json& r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   CHECK(all.log_partition == Approx(r.at("lnZ").get<double>()).epsilon(1e-12));
@@ -86,7 +72,7 @@ TEST_CASE("BodyModel: order 2 is the Potts model", "[core]") {
 }
 
 TEST_CASE("pure parts: add up, are orthogonal, and vanish under sums", "[core]") {
-  const nlohmann::json r = reference();
+  const nlohmann::json& r = reference_values("potts").at("fourbody");
   const ColourTensor u = cosine_tensor(4, 3);
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(u.entries.size());
   for (int part = 0; part <= 4; ++part) {

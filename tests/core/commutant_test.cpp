@@ -3,13 +3,14 @@
 #include "attica/core/commutant.hpp"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/topic_model.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -46,8 +47,7 @@ TEST_CASE("CommutantAlgebra: products, norms and traces are those of dense matri
 }
 
 TEST_CASE("CommutantAlgebra: matches the reference", "[core][topics]") {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-  const auto c = nlohmann::json::parse(in)["commutant_product"][0];
+  const auto& c = reference_values("topics")["commutant_product"][0];
   const CommutantAlgebra algebra({c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()});
   const auto read = [](const nlohmann::json& j) {
     Commutant x;
@@ -90,8 +90,7 @@ TEST_CASE("TopicModel: refuses what is out of its domain, by name", "[core][topi
 }
 
 TEST_CASE("TopicModel: shares of shown tokens match the reference", "[core][topics]") {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-  const nlohmann::json reference = nlohmann::json::parse(in);
+  const nlohmann::json& reference = reference_values("topics");
   for (const auto& c : reference["masking"]) {
     const TopicModel model({.vocabulary = {c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()},
                             .topics_per_document = c["tau"],

@@ -4,31 +4,17 @@
 #include <Eigen/LU>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "attica/core/error.hpp"
+#include "reference_values.hpp"
+#include "refused.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::Matchers::Contains;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
-
-namespace {
-
-template <class Build>
-std::string refused(Build&& build) {
-  try {
-    build();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.parameter();
-  }
-  return "accepted";
-}
-
-}  // namespace
 
 TEST_CASE("ar1_covariance: its inverse is tridiagonal", "[core][gaussian_ensembles]") {
   const double rho = -0.4;
@@ -53,8 +39,7 @@ TEST_CASE("equi_covariance and arrow_covariance: known spectra", "[core][gaussia
 }
 
 TEST_CASE("precision_covariance_from: reference matrix", "[core][gaussian_ensembles]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const nlohmann::json reference = nlohmann::json::parse(file).at("precision_ensemble_det");
+  const nlohmann::json& reference = reference_values("potts").at("precision_ensemble_det");
   const auto sites = reference.at("L").get<Eigen::Index>();
   const Eigen::MatrixXd omega =
       Eigen::MatrixXd::NullaryExpr(sites, sites, [](Eigen::Index i, Eigen::Index j) {

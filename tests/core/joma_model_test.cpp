@@ -22,7 +22,7 @@ using nlohmann::json;
 
 namespace {
 
-const json& reference() { return attica::testing::joma_reference()["full_model"]; }
+const json& reference() { return testing::reference_values("joma")["full_model"]; }
 
 double largest(const MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
 

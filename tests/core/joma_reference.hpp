@@ -2,45 +2,14 @@
 /// Reference values of joint attention dynamics, and the small networks they belong to.
 
 #include <Eigen/Core>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "attica/core/joma_model.hpp"
+#include "reference_values.hpp"
 
 namespace attica::testing {
-
-inline const nlohmann::json& joma_reference() {
-  static const nlohmann::json values = [] {
-    std::ifstream file(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/joma.json");
-    return nlohmann::json::parse(file);
-  }();
-  return values;
-}
-
-/// Numbers are stored as strings where more than 16 digits are known.
-inline double number(const nlohmann::json& value) {
-  return value.is_string() ? std::stod(value.get<std::string>()) : value.get<double>();
-}
-
-inline std::vector<double> numbers(const nlohmann::json& list) {
-  std::vector<double> values;
-  for (const auto& v : list) values.push_back(number(v));
-  return values;
-}
-
-inline Eigen::MatrixXd matrix(const nlohmann::json& rows) {
-  Eigen::MatrixXd m(static_cast<Eigen::Index>(rows.size()),
-                    static_cast<Eigen::Index>(rows[0].size()));
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t j = 0; j < rows[i].size(); ++j) {
-      m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = rows[i][j].get<double>();
-    }
-  }
-  return m;
-}
 
 inline const std::map<std::string, JomaAttention> kAttention = {
     {"linear", JomaAttention::linear},
@@ -61,7 +30,7 @@ struct JomaCase {
 };
 
 inline JomaCase joma_case(const nlohmann::json& row) {
-  const nlohmann::json& data = joma_reference()["full_model"]["data"];
+  const nlohmann::json& data = reference_values("joma")["full_model"]["data"];
   const bool two = row["MQ"] == 2;
   const std::string attention = row["attn"];
   const std::string loss = row["loss"];

@@ -14,7 +14,7 @@ using namespace attica;
 using Catch::Matchers::Contains;
 
 TEST_CASE("LatentHierarchy: reference sequences", "[core][tree]") {
-  const auto& row = attica::testing::joma_reference()["transformer_metrics"]["hierarchy"];
+  const auto& row = testing::reference_values("joma")["transformer_metrics"]["hierarchy"];
   const LatentHierarchy hierarchy({.tokens = row["M"], .length = row["L"]},
                                   row["combos"].get<std::vector<std::vector<std::vector<int>>>>());
   for (const auto& s : row["sequences"]) {

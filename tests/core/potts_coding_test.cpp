@@ -2,19 +2,19 @@
 
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts_ensembles.hpp"
 #include "attica/core/potts_enumeration.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 
 TEST_CASE("coded_moments: match the reference", "[core][potts]") {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/potts.json");
-  const auto r = nlohmann::json::parse(in)["potts"];
+  const auto& r = reference_values("potts")["potts"];
   const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);
   const CodedMoments moments = coded_moments(enumerate(model).states, 3);
   for (std::size_t i = 0; i < 8; ++i) {

@@ -2,15 +2,17 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts_ensembles.hpp"
 #include "attica/core/potts_enumeration.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
+#include "refused.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -20,50 +22,12 @@ namespace {
 
 // The reference values hold 16 digits; sums run over at most 243 states.
 constexpr double kTolerance = 1e-12;
-
-json reference(const char* entry) {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/potts.json");
-  return json::parse(in)[entry];
-}
-
-MatrixXd matrix(const json& j) {
-  MatrixXd m(static_cast<Index>(j.size()), static_cast<Index>(j[0].size()));
-  for (Index r = 0; r < m.rows(); ++r)
-    for (Index c = 0; c < m.cols(); ++c)
-      m(r, c) = j[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)].get<double>();
-  return m;
-}
-
-PottsModel cosine_model(Index sites, Index colours, double beta) {
-  return {cosine_couplings(sites), cosine_colour_couplings(colours), beta};
-}
-
-FactoredAttention deterministic_student(Index sites, Index colours) {
-  FactoredAttention s{MatrixXd(sites, sites), MatrixXd(colours, colours)};
-  for (Index i = 0; i < sites; ++i)
-    for (Index j = 0; j < sites; ++j)
-      s.attention(i, j) =
-          i == j ? 0.0 : 0.3 * std::sin(1 + static_cast<double>(i) + 2 * static_cast<double>(j));
-  for (Index a = 0; a < colours; ++a)
-    for (Index c = 0; c < colours; ++c)
-      s.values(a, c) = 0.3 * std::cos(1 + 2 * static_cast<double>(a) + static_cast<double>(c));
-  return s;
-}
-
-std::string refused(const std::function<void()>& build) {
-  try {
-    build();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.parameter();
-  }
-  return "accepted";
-}
+constexpr double kScale = 0.3;  // of the recorded student
 
 }  // namespace
 
 TEST_CASE("PottsModel: enumeration matches the reference", "[core][potts]") {
-  const json r = reference("potts");
+  const json& r = reference_values("potts").at("potts");
   const PottsModel model = cosine_model(r["L"], r["C"], r["beta"]);
   CHECK((model.couplings() - matrix(r["J"])).cwiseAbs().maxCoeff() < kTolerance);
   CHECK((model.colour_couplings() - matrix(r["U"])).cwiseAbs().maxCoeff() < kTolerance);
@@ -84,9 +48,9 @@ TEST_CASE("PottsModel: enumeration matches the reference", "[core][potts]") {
 }
 
 TEST_CASE("factored_loss: loss, gradient and excess match the reference", "[core][potts]") {
-  const json r = reference("potts");
+  const json& r = reference_values("potts").at("potts");
   const PottsModel model = cosine_model(4, 3, 1.2);
-  const FactoredAttention student = deterministic_student(4, 3);
+  const FactoredAttention student = deterministic_student(4, 3, kScale);
   const WeightedSequences population = enumerate(model).states;
   FactoredAttention gradient;
   CHECK_THAT(factored_loss(student, population, &gradient), WithinAbs(r["loss"], kTolerance));
@@ -119,7 +83,7 @@ TEST_CASE("PottsModel: without couplings nothing can be learnt", "[core][potts]"
   const PottsEnumeration all = enumerate(model);
   CHECK_THAT(bayes_loss(model, all.states), WithinAbs(std::log(4.0), kTolerance));
   CHECK_THAT(marginal_loss(all.states, 4), WithinAbs(std::log(4.0), kTolerance));
-  CHECK(std::isnan(coupling_error(model, deterministic_student(3, 4))));
+  CHECK(std::isnan(coupling_error(model, deterministic_student(3, 4, kScale))));
 }
 
 TEST_CASE("PottsModel: huge couplings stay finite", "[core][potts]") {

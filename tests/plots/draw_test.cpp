@@ -19,7 +19,7 @@
 #include "plots/samples.hpp"
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 namespace fs = std::filesystem;
 
 namespace {

@@ -7,7 +7,7 @@
 
 using namespace attica;
 using namespace attica::plots;
-using attica::test::grid;
+using attica::testing::grid;
 
 namespace {
 

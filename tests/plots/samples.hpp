@@ -9,7 +9,7 @@
 
 #include "attica/core/figure.hpp"
 
-namespace attica::test {
+namespace attica::testing {
 
 inline std::vector<double> grid(double low, double high, int n, bool log) {
   std::vector<double> x;
@@ -103,4 +103,4 @@ inline Panel train_error_panel() {
 
 inline Figure one_panel() { return {"double_descent", {test_error_panel()}, 1, "Synthetic."}; }
 
-}  // namespace attica::test
+}  // namespace attica::testing

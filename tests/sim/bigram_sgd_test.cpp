@@ -9,7 +9,7 @@
 namespace {
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -46,8 +46,8 @@ void check_update(BigramAlgorithm algorithm,
                   const MatrixXd& grad_a,
                   double tolerance) {
   const BigramModel model = tiny_model();
-  const Json& batch = bigram_reference()["minibatch"];
-  const Json& tiny = bigram_reference()["population"]["tiny"];
+  const Json& batch = reference_values("bigrams")["minibatch"];
+  const Json& tiny = reference_values("bigrams")["population"]["tiny"];
   const MatrixXd v = matrix(tiny["V"]);
   const MatrixXd a = matrix(tiny["A"]);
   const auto size = static_cast<double>(batch["k"].size());
@@ -62,7 +62,7 @@ void check_update(BigramAlgorithm algorithm,
 }  // namespace
 
 TEST_CASE("bigram SGD: minibatch gradients of the reference", "[sim][bigrams]") {
-  const Json& batch = bigram_reference()["minibatch"];
+  const Json& batch = reference_values("bigrams")["minibatch"];
   const MatrixXd raw_v = matrix(batch["grad_V"]);
   const MatrixXd raw_a = matrix(batch["grad_A"]);
   const MatrixXd hat_v = matrix(batch["hat_grad_V"]);
@@ -80,19 +80,19 @@ TEST_CASE("bigram SGD: minibatch gradients of the reference", "[sim][bigrams]") 
 
 TEST_CASE("bigram SGD: softmax step", "[sim][bigrams]") {
   const BigramModel model = tiny_model();
-  const Json& batch = bigram_reference()["minibatch"];
-  const MatrixXd a = matrix(bigram_reference()["population"]["tiny"]["A"]);
+  const Json& batch = reference_values("bigrams")["minibatch"];
+  const MatrixXd a = matrix(reference_values("bigrams")["population"]["tiny"]["A"]);
   MatrixXd w = a;
   for (Index k = 0; k < w.cols(); ++k) w.col(k) = (a.col(k) / a.col(k).sum()).array().log();
   constexpr double kEta = 0.25;
   BigramSgd<double> sgd(model,
                         BigramAlgorithm::softmax,
                         {.eta_v = 1e-30, .eta_a = kEta, .batch = 4},
-                        matrix(bigram_reference()["population"]["tiny"]["V"]),
+                        matrix(reference_values("bigrams")["population"]["tiny"]["V"]),
                         {});
   sgd.set_attention(w);
   sgd.step(replay(batch));
-  const MatrixXd grad_w = matrix(bigram_reference()["minibatch_softmax"]["grad_w"]);
+  const MatrixXd grad_w = matrix(reference_values("bigrams")["minibatch_softmax"]["grad_w"]);
   MatrixXd expected = w - kEta * grad_w * model.stationary().cwiseInverse().asDiagonal();
   for (Index k = 0; k < w.cols(); ++k) {
     expected.col(k) = expected.col(k).array().exp();
@@ -101,7 +101,7 @@ TEST_CASE("bigram SGD: softmax step", "[sim][bigrams]") {
   check_close(sgd.attention(), expected, 1e-14);
   // Preconditioner of the flow in A: J² at an attended position and (1 - a1)/(T-1) elsewhere.
   for (const char* name : {"J2_T50", "J2_T1000"}) {
-    const Json& r = bigram_reference()["misc_deterministic"][name];
+    const Json& r = reference_values("bigrams")["misc_deterministic"][name];
     const double t = std::string(name) == "J2_T50" ? 50 : 1000;
     const double a1 = r["a1"].get<double>();
     CHECK(std::pow(a1 * (1 - a1), 2) * t / (t - 1) == Approx(r["J2_11"].get<double>()));
@@ -176,7 +176,7 @@ TEST_CASE("bigram SGD: its mean gradient is the population's", "[sim][bigrams]")
   // One step with a large batch from a generic point: the update is -η times the mean of B
   // gradients, each of variance about 0.1 (V) and 0.1/μ² (A).
   const BigramModel model = tiny_model();
-  const Json& r = bigram_reference()["population"]["tiny_constrained"];
+  const Json& r = reference_values("bigrams")["population"]["tiny_constrained"];
   constexpr double kBatch = 200000;
   BigramSgd<double> sgd(model,
                         BigramAlgorithm::sgd_hat,
@@ -192,7 +192,7 @@ TEST_CASE("bigram SGD: its mean gradient is the population's", "[sim][bigrams]")
 }
 
 TEST_CASE("bigram SGD: proximal steps", "[sim][bigrams]") {
-  const Json& r = bigram_reference()["misc_deterministic"]["prox_sum1"];
+  const Json& r = reference_values("bigrams")["misc_deterministic"]["prox_sum1"];
   const Eigen::VectorXd z = vector(r["z"]);
   check_close(soft_threshold_sum1(z, r["lam"].get<double>()), vector(r["result"]), 1e-14);
   check_close(
@@ -213,7 +213,7 @@ TEST_CASE("bigram SGD: proximal steps", "[sim][bigrams]") {
 }
 
 TEST_CASE("bigram training: rounding of the reference", "[sim][bigrams]") {
-  const Json& r = bigram_reference()["rounding"];
+  const Json& r = reference_values("bigrams")["rounding"];
   const Eigen::VectorXd mu = vector(r["mu"]);
   const BigramModel model(
       {mu.replicate(1, 3), mu}, 5, 2, {{{0}, {1.0}}, {{2}, {1.0}}, {{4}, {1.0}}});

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 using Eigen::Index;
 
 struct Moments {

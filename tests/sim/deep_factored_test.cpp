@@ -4,24 +4,19 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/body_ensembles.hpp"
 #include "attica/core/error.hpp"
 #include "attica/sim/potts_sampler.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
 namespace {
-
-BodyModel four_body() {
-  Hyperedges edges = all_hyperedges(5, 4);
-  edges.couplings = cosine_body_couplings(edges);
-  return {5, std::move(edges), cosine_tensor(4, 3), 1.0};
-}
 
 /// A_l = 0.3 sin(1 + l + i + 2j), V_l = 0.3 cos(1 + 2l + 2a + c).
 void set_recorded_values(DeepFactoredNetwork<double>& network) {
@@ -55,8 +50,7 @@ double block_norm(const DeepFactoredNetwork<double>& network,
 }  // namespace
 
 TEST_CASE("DeepFactoredNetwork: recorded population losses and gradients", "[sim]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const nlohmann::json r = nlohmann::json::parse(file).at("fourbody");
+  const nlohmann::json& r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   const MaskedPopulation population = MaskedPopulation::enumerated(model, all);

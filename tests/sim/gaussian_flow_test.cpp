@@ -2,14 +2,15 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/sim/gaussian_ridge.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Eigen::MatrixXd;
 
@@ -27,8 +28,7 @@ MatrixXd sine_data(Eigen::Index samples, Eigen::Index sites) {
 }  // namespace
 
 TEST_CASE("gradient_flow: reference values", "[sim][flow]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const nlohmann::json entry = nlohmann::json::parse(file).at("gf_given_data");
+  const nlohmann::json& entry = reference_values("potts").at("gf_given_data");
   const MatrixXd data = sine_data(7, 5);
   const GaussianMlm problem(ar1_covariance(5, 0.6));
   for (const auto& c : entry.at("cases")) {

@@ -3,10 +3,12 @@
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "reference_values.hpp"
+
 using namespace attica;
+using attica::testing::reference_values;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -90,8 +92,7 @@ TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L",
 }
 
 TEST_CASE("RidgeFits: reference estimators of explicit data", "[sim][ridge]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const auto cases = nlohmann::json::parse(file).at("ridge_given_data");
+  const auto& cases = reference_values("potts").at("ridge_given_data");
   REQUIRE(cases.size() == 2);
   for (const auto& c : cases) {
     const Index m = c.at("M");

@@ -30,7 +30,7 @@ VocabularyText cyclic_text(int length) {
 }  // namespace
 
 TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
-  const auto& row = attica::testing::joma_reference()["transformer_metrics"]["nc_table"];
+  const auto& row = testing::reference_values("joma")["transformer_metrics"]["nc_table"];
   const MatrixXd latent = attica::testing::matrix(row["latent"]);
   const MatrixXd hidden = attica::testing::matrix(row["hidden"]);
   const VectorXd weights =

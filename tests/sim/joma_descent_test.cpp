@@ -14,24 +14,18 @@
 
 using namespace attica;
 using attica::testing::joma_case;
-using attica::testing::joma_reference;
 using attica::testing::JomaCase;
 using attica::testing::numbers;
+using attica::testing::reference_values;
+using attica::testing::vector;
 using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::VectorXd;
 
-namespace {
-
-VectorXd vector(const nlohmann::json& list) {
-  const std::vector<double> values = numbers(list);
-  return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("JomaTokens: moments and whole-population descent of the reference", "[sim][joma]") {
-  const auto& row = joma_reference()["bounce_hblt"]["sgd_law"];
+  const auto& row = reference_values("joma")["bounce_hblt"]["sgd_law"];
   const JomaTokens tokens{.classes = vector(row["Pn"]),
                           .rewards = vector(row["g"]),
                           .tokens = attica::testing::matrix(row["Pl"])};
@@ -87,7 +81,7 @@ TEST_CASE("descend_erf: SGD has the mean and spread of its samples", "[sim][joma
 }
 
 TEST_CASE("JomaDescent: the identity holds for any minibatches", "[sim][joma]") {
-  for (const auto& row : joma_reference()["full_model"]["gradients"]) {
+  for (const auto& row : reference_values("joma")["full_model"]["gradients"]) {
     const JomaCase c = joma_case(row);
     JomaDescent descent(c.model, c.start, 0.05, 2, {.seed = 1, .id = StreamId::minibatch});
     for (int n = 0; n < 50; ++n) descent.step();
@@ -103,7 +97,8 @@ TEST_CASE("JomaDescent: the identity holds for any minibatches", "[sim][joma]") 
 }
 
 TEST_CASE("JomaDescent: blow-up is a status, bad input is refused", "[sim][joma]") {
-  const JomaCase c = joma_case(joma_reference()["full_model"]["flow"][10]);  // exp, linear, linear
+  const JomaCase c =
+      joma_case(reference_values("joma")["full_model"]["flow"][10]);  // exp, linear, linear
   JomaDescent descent(c.model, c.start, 0.5, 0, {});
   int steps = 0;
   while (!descent.blown_up() && steps < 10000) {

@@ -2,30 +2,18 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/measures.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using namespace attica::networks;
 using nlohmann::json;
 
 namespace {
-
-json metrics() {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/joma.json");
-  return json::parse(in)["transformer_metrics"];
-}
-
-Eigen::MatrixXd matrix(const json& j) {
-  Eigen::MatrixXd m(static_cast<Index>(j.size()), static_cast<Index>(j[0].size()));
-  for (Index r = 0; r < m.rows(); ++r)
-    for (Index c = 0; c < m.cols(); ++c)
-      m(r, c) = j[static_cast<std::size_t>(r)][static_cast<std::size_t>(c)];
-  return m;
-}
 
 /// A file with the given bytes that is removed at the end of the test.
 struct File {
@@ -72,7 +60,7 @@ std::string complaint(const std::string& name, const std::string& content) {
 }  // namespace
 
 TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]") {
-  const json all = metrics();
+  const json& all = reference_values("joma")["transformer_metrics"];
   const json& params = all["transformer"]["params"];
   const json& expected = all["metrics"];
   constexpr double tolerance = 1e-10;
@@ -91,7 +79,8 @@ TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]"
 
 TEST_CASE("attention_entropy: uniform causal attention gives ln(T!) / T in every layer and head",
           "[sim][networks]") {
-  const json expected = metrics()["metrics"]["uniform_causal_entropy"];
+  const json& expected =
+      reference_values("joma")["transformer_metrics"]["metrics"]["uniform_causal_entropy"];
   for (const auto& [text, value] : expected.items()) {
     const int length = std::stoi(text);
     const TransformerShape shape{.vocabulary = 2,

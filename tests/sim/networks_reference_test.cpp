@@ -2,36 +2,19 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "attica/sim/networks/transformer.hpp"
+#include "reference_values.hpp"
 
 using namespace attica::networks;
+using namespace attica::testing;
 using nlohmann::json;
 
 namespace {
 
 constexpr double kTolerance =
     1e-10;  // the references hold 16 digits; gradients sum some hundred terms of order one
-
-json reference(const std::string& file) {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/" + file);
-  return json::parse(in);
-}
-
-/// A JSON matrix, or a vector as one column.
-RowMatrix<double> matrix(const json& j) {
-  const auto columns = static_cast<Index>(j[0].is_array() ? j[0].size() : 1);
-  RowMatrix<double> m(static_cast<Index>(j.size()), columns);
-  for (Index r = 0; r < m.rows(); ++r)
-    for (Index c = 0; c < columns; ++c) {
-      const json& row = j[static_cast<std::size_t>(r)];
-      m(r, c) = (row.is_array() ? row[static_cast<std::size_t>(c)] : row).get<double>();
-    }
-  return m;
-}
 
 double largest_difference(MatrixView<const double> a, const RowMatrix<double>& b) {
   REQUIRE(a.rows == b.rows());
@@ -43,7 +26,7 @@ double largest_difference(MatrixView<const double> a, const RowMatrix<double>& b
 
 TEST_CASE("Transformer: topic model's one- and two-layer networks match the reference",
           "[sim][networks]") {
-  const json entries = reference("topics.json")["transformer"];
+  const json& entries = reference_values("topics")["transformer"];
   for (const json& entry : entries) {
     const json& doc = entry["doc"];
     const auto& shapes = entry["shapes"];
@@ -99,7 +82,7 @@ TEST_CASE("Transformer: topic model's one- and two-layer networks match the refe
 
 TEST_CASE("Transformer: post-norm causal networks of the hierarchy study match the reference",
           "[sim][networks]") {
-  const json all = reference("joma.json")["transformer_metrics"]["transformer"];
+  const json& all = reference_values("joma")["transformer_metrics"]["transformer"];
   for (const json& entry : all["cases"]) {
     const json& dims = all["dims"];
     TransformerShape shape{
@@ -179,7 +162,7 @@ TEST_CASE("Transformer: post-norm causal networks of the hierarchy study match t
 TEST_CASE("Transformer: factored attention on one-hot colours matches the Potts reference",
           "[sim][networks]") {
   // logits_i = sum_{j != i} A_ij V e_{s_j}, the decoder being the frozen one-hot table.
-  const json potts = reference("potts.json")["potts"];
+  const json& potts = reference_values("potts")["potts"];
   const int sites = potts["L"], colours = potts["C"];
   const TransformerShape shape{.vocabulary = colours,
                                .outputs = colours,

@@ -6,16 +6,14 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts_ensembles.hpp"
+#include "core/reference_models.hpp"
 
 using namespace attica;
+using attica::testing::cosine_model;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 
 namespace {
-
-PottsModel cosine_model(Index sites, Index colours, double beta) {
-  return {cosine_couplings(sites), cosine_colour_couplings(colours), beta};
-}
 
 /// Chi-square statistic of the states' counts against their probabilities, as (X^2 - df)/sqrt(2
 /// df).

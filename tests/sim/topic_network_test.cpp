@@ -4,12 +4,11 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/networks/transformer.hpp"
 #include "attica/sim/topic_source.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
 using Eigen::Index;
@@ -22,11 +21,6 @@ MatrixXd waves(Index rows, Index columns, double amplitude, double phase) {
     return amplitude *
            std::sin(0.7 * phase + 1.3 * static_cast<double>(i) + 2.1 * static_cast<double>(j));
   });
-}
-
-nlohmann::json reference() {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-  return nlohmann::json::parse(in);
 }
 
 double largest_difference(const MatrixXd& a, const nlohmann::json& j) {
@@ -215,7 +209,7 @@ TEST_CASE("TopicSource: fixed documents come back, with weights that sum to 1", 
 }
 
 TEST_CASE("population_batch: loss and gradients match the reference enumeration", "[sim][topics]") {
-  const auto all = reference();
+  const auto& all = attica::testing::reference_values("topics");
   for (const char* name : {"enumeration_SE", "enumeration_CE"}) {
     const auto& c = all[name];
     const TopicModel model({.vocabulary = {c["T"].get<Index>(), c["v"].get<Index>()},

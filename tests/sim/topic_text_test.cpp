@@ -6,25 +6,16 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/text_corpus.hpp"
 #include "attica/sim/lda.hpp"
 #include "attica/sim/topic_pairs.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
 using Catch::Matchers::Contains;
 using Eigen::Index;
-
-namespace {
-
-nlohmann::json lda_reference() {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-  return nlohmann::json::parse(in)["lda_gibbs"];
-}
-
-}  // namespace
 
 TEST_CASE("words_of: lower case, letters only, three letters at least, any UTF-8",
           "[core][topics]") {
@@ -63,7 +54,7 @@ TEST_CASE("read_text: lines, paragraphs and runs of words", "[core][topics]") {
 
 TEST_CASE("LdaChain: conditionals, joint probability and co-occurrence match the reference",
           "[sim][topics]") {
-  const auto c = lda_reference();
+  const auto& c = attica::testing::reference_values("topics")["lda_gibbs"];
   const WordDocuments corpus{c["docs"], c["V"].get<Index>()};
   const LdaOptions options{.topics = c["K"], .alpha = c["alpha"], .beta = c["beta"]};
   RandomStream stream({.seed = 1});

@@ -2,13 +2,14 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -29,8 +30,7 @@ std::vector<std::vector<double>> reference_chains(double shift) {
 }  // namespace
 
 TEST_CASE("chain_diagnostics: matches the reference", "[solvers][chains]") {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/potts.json");
-  const auto r = nlohmann::json::parse(in)["mcmc_diagnostics"];
+  const auto& r = reference_values("potts")["mcmc_diagnostics"];
   for (const auto& [name, shift] : {std::pair{"A", 0.0}, std::pair{"B", 0.5}}) {
     const ChainDiagnostics d = chain_diagnostics(reference_chains(shift));
     CHECK_THAT(d.r_hat, WithinRel(r[name]["Rhat"].get<double>(), 1e-12));

@@ -10,6 +10,7 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
@@ -64,7 +65,7 @@ TEST_CASE("order statistics: medians, quantiles, limits of a median", "[solvers]
 }
 
 TEST_CASE("fit_exponent: reference values", "[solvers][exponents]") {
-  const auto& reference = statistics_reference()["exponent"];
+  const auto& reference = reference_values("statistics")["exponent"];
   const auto points = reference_points();
   const ExponentFit fit = fit_exponent(points);
   CHECK_THAT(fit.slope, WithinAbs(reference["slope"].get<double>(), 1e-12));

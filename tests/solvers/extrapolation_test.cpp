@@ -12,6 +12,7 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
@@ -36,9 +37,9 @@ TEST_CASE("fit_limit: reference values, both kinds of weights", "[solvers][extra
       for (const SizePoint& p : points)
         weights.push_back(by_error ? 1 / (p.sem * p.sem) : double(p.n));
       const LimitFit fit = fit_limit(points, power, weights);
-      const auto& expected =
-          statistics_reference()[std::string("extrapolate p=") + (power == 1 ? "1.0" : "0.5") +
-                                 " w=" + (by_error ? "1/sem^2" : "n")];
+      const auto& expected = reference_values(
+          "statistics")[std::string("extrapolate p=") + (power == 1 ? "1.0" : "0.5") +
+                        " w=" + (by_error ? "1/sem^2" : "n")];
       auto check = [&](const char* key, double value, double digits = 1e-10) {
         CHECK_THAT(value, WithinRel(expected[key].get<double>(), digits));
       };

@@ -8,11 +8,12 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
 TEST_CASE("clopper_pearson and p-values: reference values", "[solvers][fractions]") {
-  for (const auto& row : statistics_reference()
+  for (const auto& row : reference_values("statistics")
            ["clopper_pearson 95% [k,n,lo,hi,midp two-sided vs 0.3, exact two-sided vs 0.3]"]) {
     const Count count{row[0].get<std::size_t>(), row[1].get<std::size_t>()};
     INFO(count.k << " of " << count.n);
@@ -26,7 +27,8 @@ TEST_CASE("clopper_pearson and p-values: reference values", "[solvers][fractions
 }
 
 TEST_CASE("difference_interval: reference values", "[solvers][fractions]") {
-  for (const auto& row : statistics_reference()["diff_proportions 90% [k1,n1,k2,n2,lo,hi]"]) {
+  for (const auto& row :
+       reference_values("statistics")["diff_proportions 90% [k1,n1,k2,n2,lo,hi]"]) {
     const Interval found =
         difference_interval({row[0].get<std::size_t>(), row[1].get<std::size_t>()},
                             {row[2].get<std::size_t>(), row[3].get<std::size_t>()},

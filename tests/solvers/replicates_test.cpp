@@ -11,6 +11,7 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
@@ -27,7 +28,7 @@ void check_interval(const Interval& found, const nlohmann::json& expected) {
 }  // namespace
 
 TEST_CASE("summarise and intervals: reference values", "[solvers][replicates]") {
-  for (const auto& [name, expected] : statistics_reference()["point"].items()) {
+  for (const auto& [name, expected] : reference_values("statistics")["point"].items()) {
     INFO(name);
     const SampleSummary s = summarise(reference_sample(name));
     auto check = [&](const char* key, double value) {
@@ -47,7 +48,7 @@ TEST_CASE("summarise and intervals: reference values", "[solvers][replicates]") 
 
 TEST_CASE("agree and disagree p-values: reference values", "[solvers][replicates]") {
   int compared = 0;
-  for (const auto& [name, expected] : statistics_reference()["point"].items()) {
+  for (const auto& [name, expected] : reference_values("statistics")["point"].items()) {
     for (double margin : {0.0, 0.05, 0.2, 0.5}) {
       for (double shift : {0.0, 0.8}) {
         std::vector<double> d = reference_sample(name);

@@ -10,6 +10,7 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 
 namespace {
@@ -26,8 +27,8 @@ double rate(const SelfTest& test, const std::string& family, const std::string& 
 
 TEST_CASE("self_test: the number of runs gives the stated precision", "[solvers][self_test]") {
   // Widest distance from rate to 95 % limit when the rate is observed.
-  for (const auto& row :
-       statistics_reference()["selftest_R [rate, half width, R (first on a 1% grid, exact CP)]"]) {
+  for (const auto& row : reference_values(
+           "statistics")["selftest_R [rate, half width, R (first on a 1% grid, exact CP)]"]) {
     const auto runs = row[2].get<std::size_t>();
     const auto k =
         static_cast<std::size_t>(std::lround(row[0].get<double>() * static_cast<double>(runs)));

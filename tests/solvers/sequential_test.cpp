@@ -10,6 +10,7 @@
 #include "solvers/statistics_reference.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
@@ -33,9 +34,9 @@ ComparedPoint first(ComparedPoint p, std::size_t n) {
 }  // namespace
 
 TEST_CASE("group_sequential_boundaries: reference values", "[solvers][sequential]") {
-  for (const auto& row :
-       statistics_reference()["group_sequential pocock-type, 5 equal looks [alpha one-sided, "
-                              "z1..z5, nominal one-sided levels]"]) {
+  for (const auto& row : reference_values(
+           "statistics")["group_sequential pocock-type, 5 equal looks [alpha one-sided, "
+                         "z1..z5, nominal one-sided levels]"]) {
     const auto z = group_sequential_boundaries(row[0], 5);
     for (std::size_t k = 0; k < 5; ++k) {
       CHECK_THAT(z[k], WithinAbs(row[1 + k].get<double>(), 1e-8));  // the references' own accuracy
@@ -64,8 +65,9 @@ TEST_CASE("group_sequential_boundaries: crossed with the level spent", "[solvers
 }
 
 TEST_CASE("confidence_sequence_radius: reference values", "[solvers][sequential]") {
-  for (const auto& row : statistics_reference()["acs [alpha two-sided, t*, rho^2, t, radius/sigma "
-                                                "two-sided, radius/sigma one-sided at alpha/2]"]) {
+  for (const auto& row :
+       reference_values("statistics")["acs [alpha two-sided, t*, rho^2, t, radius/sigma "
+                                      "two-sided, radius/sigma one-sided at alpha/2]"]) {
     const auto tight = row[1].get<std::size_t>();
     const auto n = row[3].get<std::size_t>();
     CHECK_THAT(confidence_sequence_radius(row[0], n, tight, Sided::two),

@@ -4,19 +4,13 @@
 
 #include <cmath>
 #include <cstddef>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-namespace attica {
+#include "reference_values.hpp"
 
-inline const nlohmann::json& statistics_reference() {
-  static const nlohmann::json reference = nlohmann::json::parse(
-      std::ifstream(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/statistics.json"));
-  return reference;
-}
+namespace attica::testing {
 
 /// "sym(40)": near-symmetric; "skw(20)": right-skewed.
 inline std::vector<double> reference_sample(const std::string& name) {
@@ -30,4 +24,4 @@ inline std::vector<double> reference_sample(const std::string& name) {
   return d;
 }
 
-}  // namespace attica
+}  // namespace attica::testing

@@ -9,9 +9,11 @@
 #include "attica/core/error.hpp"
 #include "attica/studies/potts_setup.hpp"
 #include "configured_study.hpp"
+#include "refused.hpp"
 
 using namespace attica;
 using attica::testing::made;
+using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 
 namespace {
@@ -26,16 +28,6 @@ const Table kCosine{{"model.couplings", "cosine"},
 Table with(Table base, const Table& more) {
   base.insert(base.end(), more.begin(), more.end());
   return base;
-}
-
-std::string refused(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.parameter();
-  }
-  return "accepted";
 }
 
 std::string file_with(const std::string& name, const std::string& text) {

@@ -10,7 +10,7 @@
 namespace {
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Json = nlohmann::json;
@@ -20,14 +20,12 @@ BigramModel circulant(const Json& r) {
       r["N"].get<Index>(), r["p_diag"].get<double>(), r["Qs"].get<Index>(), r["T"].get<Index>());
 }
 
-std::vector<double> numbers(const Json& list) { return list.get<std::vector<double>>(); }
-
 }  // namespace
 
 TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
-  const Json& start = bigram_reference()["population"]["tiny_constrained"];
-  const Json& reference = bigram_reference()["flow"]["flow_tiny_constrained"];
+  const Json& start = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Json& reference = reference_values("bigrams")["flow"]["flow_tiny_constrained"];
   const MatrixXd v = matrix(start["V"]);
   const MatrixXd a = matrix(start["A"]);
   const BigramState s = bigram_state(model, v, attention_sums(model, a));
@@ -56,7 +54,7 @@ TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory
 
 TEST_CASE("bigram flow: reference trajectory from the standard start, long times included",
           "[theory][bigrams]") {
-  const Json& r = bigram_reference()["flow"]["reduced_trajectory"];
+  const Json& r = reference_values("bigrams")["flow"]["reduced_trajectory"];
   const BigramModel model = circulant(r);
   const std::vector<double> times = numbers(r["t"]);
   const BigramCurve curve = reduced_flow(constants(model), {}, {}, times);
@@ -80,7 +78,7 @@ TEST_CASE("bigram flow: reference trajectory from the standard start, long times
 }
 
 TEST_CASE("bigram flow: closed forms", "[theory][bigrams]") {
-  for (const Json& r : bigram_reference()["boost_closed_forms"]) {
+  for (const Json& r : reference_values("bigrams")["boost_closed_forms"]) {
     const BigramModel model = circulant(r);
     const BoostingTheory theory(constants(model),
                                 {r["eta_V"].get<double>(), r["eta_A"].get<double>()});
@@ -126,7 +124,7 @@ TEST_CASE("bigram flow: boosting, saturation, plateau and slow tail of the integ
 
 TEST_CASE("bigram recursion: reference rows and the flow as its limit of large batches",
           "[theory][bigrams]") {
-  const Json& r = bigram_reference()["meanfield_recursion"];
+  const Json& r = reference_values("bigrams")["meanfield_recursion"];
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   BigramRecursion recursion(model, {eta, eta}, r["B"].get<double>());
@@ -150,11 +148,11 @@ TEST_CASE("bigram recursion: reference rows and the flow as its limit of large b
 }
 
 TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bigrams]") {
-  const Json& r = bigram_reference()["transfer_recursion"];
+  const Json& r = reference_values("bigrams")["transfer_recursion"];
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   const double theta = r["theta"].get<double>();
-  const MatrixXd source = matrix(bigram_reference()["correlated_pair"]["Phat_matrix"]);
+  const MatrixXd source = matrix(reference_values("bigrams")["correlated_pair"]["Phat_matrix"]);
   BigramRecursion recursion(model,
                             {eta, eta},
                             r["B"].get<double>(),
@@ -172,7 +170,7 @@ TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bi
 
 TEST_CASE("bigram l1: stationary second moment, closed form against chain and limits",
           "[theory][bigrams]") {
-  for (const Json& r : bigram_reference()["l1_stationary_second_moment"]) {
+  for (const Json& r : reference_values("bigrams")["l1_stationary_second_moment"]) {
     CHECK(l1_second_moment(r["K"].get<double>(), r["lam"].get<double>(), r["D"].get<double>()) ==
           Approx(r["value"].get<double>()).epsilon(1e-10));
   }
@@ -220,7 +218,7 @@ TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theo
 
 TEST_CASE("bigram l1: drift along the valley", "[theory][bigrams]") {
   // Euler integration of the drift against the reference's, starting from its value at step 1000.
-  for (const Json& r : bigram_reference()["misc_deterministic"]["l1_drift"]) {
+  for (const Json& r : reference_values("bigrams")["misc_deterministic"]["l1_drift"]) {
     const BigramModel model = circulant_model(3, 0.8, r["Qs"].get<Index>(), r["T"].get<Index>());
     const BigramRates rates{r["eta_V"].get<double>(), r["eta_A"].get<double>()};
     const std::vector<double> expected = numbers(r["predicted_from_1000"]);

@@ -8,7 +8,7 @@
 namespace {
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -86,7 +86,7 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
           "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const nlohmann::json& reference = bigram_reference()["population"][name];
+    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const MatrixXd a = matrix(reference["A"]);
     const AttentionSums sums = attention_sums(model, a);
@@ -108,7 +108,7 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
 TEST_CASE("bigram population: reference values", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const nlohmann::json& reference = bigram_reference()["population"][name];
+    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const MatrixXd a = matrix(reference["A"]);
     const AttentionSums sums = attention_sums(model, a);
@@ -144,8 +144,8 @@ TEST_CASE("bigram population: reference values", "[theory][bigrams]") {
 TEST_CASE("bigram population: gradients equal finite differences of the loss",
           "[theory][bigrams]") {
   const BigramModel model = tiny_model();
-  MatrixXd v = matrix(bigram_reference()["population"]["tiny"]["V"]);
-  MatrixXd a = matrix(bigram_reference()["population"]["tiny"]["A"]);
+  MatrixXd v = matrix(reference_values("bigrams")["population"]["tiny"]["V"]);
+  MatrixXd a = matrix(reference_values("bigrams")["population"]["tiny"]["A"]);
   const BigramGradient g = population_gradient(model, v, a);
   const auto loss = [&] { return bigram_state(model, v, attention_sums(model, a)).loss; };
   constexpr double kStep = 1e-4;  // the loss is a quartic polynomial: error of order step^2
@@ -182,7 +182,7 @@ TEST_CASE("bigram population: the truth and its mirror", "[theory][bigrams]") {
 }
 
 TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][bigrams]") {
-  const nlohmann::json& check = bigram_reference()["l1_stability"]["check"];
+  const nlohmann::json& check = reference_values("bigrams")["l1_stability"]["check"];
   const BigramModel model = circulant_model(3, 0.8, 2, 300);
   CHECK(attention_rate_limit(model, model.transition(), 16) ==
         Approx(check["limit"].get<double>()).epsilon(kExact));
@@ -190,7 +190,7 @@ TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][big
 
 TEST_CASE("bigram population: descent with linear and with softmax attention",
           "[theory][bigrams]") {
-  const nlohmann::json& r = bigram_reference()["misc_deterministic"]["softmax_vs_linear"];
+  const nlohmann::json& r = reference_values("bigrams")["misc_deterministic"]["softmax_vs_linear"];
   const double eta = r["eta"].get<double>();
   const auto t = r["T"].get<double>();
   const BigramModel model = circulant_model(3, 0.8, 2, r["T"].get<Index>());

@@ -1,36 +1,10 @@
 #pragma once
 // Instances and matrices of tests/reference/bigrams.json.
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "attica/core/bigram_instances.hpp"
+#include "reference_values.hpp"
 
-namespace attica::test {
-
-inline const nlohmann::json& bigram_reference() {
-  static const nlohmann::json data =
-      nlohmann::json::parse(std::ifstream(ATTICA_SOURCE_DIR "/tests/reference/bigrams.json"));
-  return data;
-}
-
-inline Eigen::MatrixXd matrix(const nlohmann::json& rows) {
-  Eigen::MatrixXd m(static_cast<Eigen::Index>(rows.size()),
-                    static_cast<Eigen::Index>(rows[0].size()));
-  for (Eigen::Index i = 0; i < m.rows(); ++i) {
-    for (Eigen::Index j = 0; j < m.cols(); ++j) {
-      m(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<double>();
-    }
-  }
-  return m;
-}
-
-inline Eigen::VectorXd vector(const nlohmann::json& entries) {
-  Eigen::VectorXd v(static_cast<Eigen::Index>(entries.size()));
-  for (Eigen::Index i = 0; i < v.size(); ++i)
-    v[i] = entries[static_cast<std::size_t>(i)].get<double>();
-  return v;
-}
+namespace attica::testing {
 
 inline std::vector<SparseColumn> sparse_columns(const Eigen::MatrixXd& q) {
   std::vector<SparseColumn> columns(static_cast<std::size_t>(q.cols()));
@@ -46,7 +20,7 @@ inline std::vector<SparseColumn> sparse_columns(const Eigen::MatrixXd& q) {
 
 /// N = 3, T = 4, generic P and Q.
 inline BigramModel tiny_model() {
-  const nlohmann::json& tiny = bigram_reference()["population"]["tiny"];
+  const nlohmann::json& tiny = reference_values("bigrams")["population"]["tiny"];
   const Eigen::MatrixXd q = matrix(tiny["Q"]);
   return {{matrix(tiny["P"]), vector(tiny["mu"])}, q.rows(), 3, sparse_columns(q)};
 }
@@ -58,4 +32,4 @@ inline BigramModel circulant_model(Eigen::Index n, double p, Eigen::Index q, Eig
       circulant_chain(n, p), t, q, strided_attention(n, t, q, AttentionWeights::uniform, unused)};
 }
 
-}  // namespace attica::test
+}  // namespace attica::testing

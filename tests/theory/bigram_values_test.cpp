@@ -14,7 +14,7 @@
 namespace {
 
 using namespace attica;
-using namespace attica::test;
+using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -28,8 +28,6 @@ void check_close(const MatrixXd& found, const MatrixXd& expected, double toleran
   CHECK((found - expected).cwiseAbs().maxCoeff() <= tolerance);
 }
 
-double number(const Json& value) { return value.get<double>(); }
-
 BigramModel circulant(const Json& r) {
   return circulant_model(
       r["N"].get<Index>(), number(r["p_diag"]), r["Qs"].get<Index>(), r["T"].get<Index>());
@@ -40,7 +38,7 @@ BigramModel circulant(const Json& r) {
 TEST_CASE("bigram values: residual covariances and the traces of the noise", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const Json& reference = bigram_reference()["population"][name];
+    const Json& reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const AttentionSums sums = attention_sums(model, matrix(reference["A"]));
     for (Index k = 0; k < model.tokens(); ++k) {
@@ -49,8 +47,8 @@ TEST_CASE("bigram values: residual covariances and the traces of the noise", "[t
                   matrix(reference["R"][static_cast<std::size_t>(k)]));
     }
   }
-  const Json& r = bigram_reference()["noise_tiny_constrained"];
-  const Json& point = bigram_reference()["population"]["tiny_constrained"];
+  const Json& r = reference_values("bigrams")["noise_tiny_constrained"];
+  const Json& point = reference_values("bigrams")["population"]["tiny_constrained"];
   const MatrixXd v = matrix(point["V"]);
   const MatrixXd a = matrix(point["A"]);
   const AttentionSums sums = attention_sums(model, a);
@@ -84,7 +82,7 @@ TEST_CASE("bigram values: residual covariances and the traces of the noise", "[t
 
 TEST_CASE("bigram values: boosting, saturation, plateau and slow tail of the reduced flow",
           "[theory][bigrams]") {
-  for (const Json& r : bigram_reference()["flow"]["reduced_from_init"]) {
+  for (const Json& r : reference_values("bigrams")["flow"]["reduced_from_init"]) {
     const BigramModel model = circulant(r);
     const BigramConstants c = constants(model);
     const BigramRates rates{number(r["eta_V"]), number(r["eta_A"])};
@@ -121,7 +119,7 @@ TEST_CASE("bigram values: boosting, saturation, plateau and slow tail of the red
 
 TEST_CASE("bigram values: whole steps close in four numbers, a first-order step from the flow",
           "[theory][bigrams]") {
-  const Json& r = bigram_reference()["flow"]["population_gd"];
+  const Json& r = reference_values("bigrams")["flow"]["population_gd"];
   const BigramModel model = circulant(r);
   const BigramRates rates{number(r["eta_V"]), number(r["eta_A"])};
   BigramRecursion whole(model, rates, kNoNoise);
@@ -156,7 +154,7 @@ TEST_CASE("bigram values: whole steps close in four numbers, a first-order step 
 }
 
 TEST_CASE("bigram values: a uniform start of V keeps its mismatch with mu", "[theory][bigrams]") {
-  const Json& r = bigram_reference()["misc_deterministic"]["uniform_V_init"];
+  const Json& r = reference_values("bigrams")["misc_deterministic"]["uniform_V_init"];
   const BigramModel model = tiny_model();
   BigramRecursion run(model, {0.5, 0.5}, kNoNoise, MatrixXd::Constant(3, 3, 1.0 / 3));
   for (int n = 0; n < 20000; ++n) run.step();
@@ -166,8 +164,8 @@ TEST_CASE("bigram values: a uniform start of V keeps its mismatch with mu", "[th
 }
 
 TEST_CASE("bigram values: five proximal steps of the population", "[theory][bigrams]") {
-  const Json& r = bigram_reference()["prox_population_5_steps"];
-  const Json& start = bigram_reference()["population"]["tiny_constrained"];
+  const Json& r = reference_values("bigrams")["prox_population_5_steps"];
+  const Json& start = reference_values("bigrams")["population"]["tiny_constrained"];
   const BigramModel model = tiny_model();
   MatrixXd v = matrix(start["V"]);
   MatrixXd a = matrix(start["A"]);
@@ -185,7 +183,7 @@ TEST_CASE("bigram values: five proximal steps of the population", "[theory][bigr
 }
 
 TEST_CASE("bigram values: a correlated pair", "[theory][bigrams]") {
-  const Json& r = bigram_reference()["correlated_pair"];
+  const Json& r = reference_values("bigrams")["correlated_pair"];
   const BigramModel model = circulant_model(3, 0.8, 2, 100);
   const MatrixXd source = matrix(r["Phat_matrix"]);
   const VectorXd& mu = model.stationary();

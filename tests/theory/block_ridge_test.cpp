@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
@@ -11,14 +10,15 @@
 #include "attica/core/potts_ensembles.hpp"
 #include "attica/core/potts_enumeration.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 TEST_CASE("BlockRidge: matches the reference on coded Potts data", "[theory][potts]") {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/potts.json");
-  const auto r = nlohmann::json::parse(in)["potts"]["square_theory"];
+  const auto& r = reference_values("potts")["potts"]["square_theory"];
   const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);
   const BlockRidge theory(coded_moments(enumerate(model).states, 3).covariance, 2);
   for (const auto& entry : r) {

@@ -3,46 +3,22 @@
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/potts_ensembles.hpp"
 #include "attica/core/potts_enumeration.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using nlohmann::json;
 
-namespace {
-
-json reference(const char* entry) {
-  std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/potts.json");
-  return json::parse(in)[entry];
-}
-
-PottsModel cosine_model(Index sites, Index colours, double beta) {
-  return {cosine_couplings(sites), cosine_colour_couplings(colours), beta};
-}
-
-FactoredAttention deterministic_student(Index sites, Index colours, double scale) {
-  FactoredAttention s{MatrixXd(sites, sites), MatrixXd(colours, colours)};
-  for (Index i = 0; i < sites; ++i)
-    for (Index j = 0; j < sites; ++j)
-      s.attention(i, j) =
-          i == j ? 0.0 : scale * std::sin(1 + static_cast<double>(i) + 2 * static_cast<double>(j));
-  for (Index a = 0; a < colours; ++a)
-    for (Index c = 0; c < colours; ++c)
-      s.values(a, c) = scale * std::cos(1 + 2 * static_cast<double>(a) + static_cast<double>(c));
-  return s;
-}
-
-}  // namespace
-
 TEST_CASE("factored_flow: matches the reference and conserves what it must", "[theory][potts]") {
-  const json r = reference("factored_population_flow");
+  const json& r = reference_values("potts").at("factored_population_flow");
   const PottsModel model = cosine_model(r["L"], r["C"], r["beta"]);
   const WeightedSequences population = enumerate(model).states;
   const ExcessLoss excess(model, population);
@@ -60,7 +36,7 @@ TEST_CASE("factored_flow: matches the reference and conserves what it must", "[t
 }
 
 TEST_CASE("early_growth: singular values match the reference", "[theory][potts]") {
-  const json r = reference("potts");
+  const json& r = reference_values("potts").at("potts");
   const EarlyGrowth growth = early_growth(enumerate(cosine_model(4, 3, 1.2)).states, 3);
   for (Index k = 0; k < 9; ++k) {
     CHECK_THAT(growth.singular_values[k] / 4,
@@ -85,7 +61,7 @@ TEST_CASE("early_overlap: is the flow from a small start", "[theory][potts]") {
 }
 
 TEST_CASE("factored_tail: matches the reference", "[theory][potts]") {
-  const json r = reference("potts_asymptotics_L5");
+  const json& r = reference_values("potts").at("potts_asymptotics_L5");
   const PottsModel model = cosine_model(5, 3, r["beta"]);
   const LearningTail tail = factored_tail(model, enumerate(model).states);
   // The reference took the Hessian from central differences.

@@ -3,26 +3,21 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <complex>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "attica/core/error.hpp"
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/theory/population_flow.hpp"
 #include "attica/theory/site_regression.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-nlohmann::json reference(const std::string& entry) {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  return nlohmann::json::parse(file).at(entry);
-}
 
 FlowPoint one(const GaussianFlow& flow,
               Eigen::Index site,
@@ -71,7 +66,7 @@ struct DirectContour {
 }  // namespace
 
 TEST_CASE("GaussianFlow: reference values of gradient flow", "[theory][flow]") {
-  const nlohmann::json entry = reference("gf_rmt");
+  const nlohmann::json entry = reference_values("potts").at("gf_rmt");
   const GaussianFlow flow{GaussianMlm(ar1_covariance(40, 0.6))};
   const Eigen::Index site = entry.at("site");
   for (const auto& c : entry.at("cases")) {
@@ -88,7 +83,7 @@ TEST_CASE("GaussianFlow: reference values of gradient flow", "[theory][flow]") {
 
 TEST_CASE("GaussianFlow: reference values of gradient descent", "[theory][flow]") {
   const GaussianFlow flow{GaussianMlm(ar1_covariance(40, 0.6))};
-  for (const auto& c : reference("gd_rmt")) {
+  for (const auto& c : reference_values("potts").at("gd_rmt")) {
     const ResidualFilter filter = descent_filter(c.at("eta"), c.at("steps"));
     const FlowPoint point = one(flow, 13, c.at("M"), filter);
     CHECK(point.status == FlowStatus::converged);

@@ -2,28 +2,19 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numbers>
 #include <string>
 
 #include "attica/core/error.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
-
-nlohmann::json reference(const std::string& entry) {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  return nlohmann::json::parse(file).at(entry);
-}
-
-}  // namespace
-
 TEST_CASE("optimal_penalty: reference values", "[theory][ridge_limits]") {
-  for (const nlohmann::json& entry : reference("optimal_lambda_common")) {
+  for (const nlohmann::json& entry : reference_values("potts").at("optimal_lambda_common")) {
     const nlohmann::json& sigma = entry.at("sigma");
     const GaussianRidge ridge{GaussianMlm(ar1_covariance(sigma.at("L"), sigma.at("param")))};
     const OptimalPenalty best = optimal_penalty(ridge, entry.at("M"));
@@ -87,7 +78,7 @@ TEST_CASE("isotropic_ridge: equals the general theory of an isotropic site",
 }
 
 TEST_CASE("precision_ridge_limit: reference values", "[theory][ridge_limits]") {
-  for (const nlohmann::json& entry : reference("goe_precision_Linf")) {
+  for (const nlohmann::json& entry : reference_values("potts").at("goe_precision_Linf")) {
     const RidgeLimit limit = precision_ridge_limit(
         {.nu = entry.at("nu"), .tau = entry.at("tau")}, entry.at("alpha"), entry.at("lam"));
     CHECK_THAT(limit.kappa, WithinRel(entry.at("kappa").get<double>(), 1e-12));

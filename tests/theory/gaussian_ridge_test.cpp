@@ -3,28 +3,23 @@
 #include <Eigen/LU>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/theory/ridge_kappa.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-nlohmann::json reference(const std::string& entry) {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  return nlohmann::json::parse(file).at(entry);
-}
 
 GaussianMlm reference_problem(const nlohmann::json& sigma) {
   const auto sites = sigma.at("L").get<Eigen::Index>();
@@ -73,7 +68,7 @@ const std::vector<double> kPenalties = {0, 1e-12, 1e-3, 0.1, 10};
 }  // namespace
 
 TEST_CASE("GaussianRidge and ridge_site: reference values", "[theory][ridge]") {
-  for (const nlohmann::json& entry : reference("ridge")) {
+  for (const nlohmann::json& entry : reference_values("potts").at("ridge")) {
     const GaussianMlm problem = reference_problem(entry.at("sigma"));
     const GaussianRidge ridge(problem);
     const double samples = entry.at("M");
@@ -107,7 +102,7 @@ TEST_CASE("GaussianRidge and ridge_site: reference values", "[theory][ridge]") {
 }
 
 TEST_CASE("GaussianRidge: reference values of a random precision matrix", "[theory][ridge]") {
-  const nlohmann::json entry = reference("precision_ensemble_det");
+  const nlohmann::json entry = reference_values("potts").at("precision_ensemble_det");
   const auto sites = entry.at("L").get<Eigen::Index>();
   const Eigen::MatrixXd covariance =
       Eigen::MatrixXd::NullaryExpr(sites, sites, [&](Eigen::Index i, Eigen::Index j) {
@@ -126,7 +121,7 @@ TEST_CASE("GaussianRidge: reference values of a random precision matrix", "[theo
 }
 
 TEST_CASE("GaussianRidge: isotropic inputs follow the closed form", "[theory][ridge]") {
-  for (const nlohmann::json& entry : reference("isotropic_arrow_site0")) {
+  for (const nlohmann::json& entry : reference_values("potts").at("isotropic_arrow_site0")) {
     const auto inputs = entry.at("N").get<Eigen::Index>();
     const double rho = std::sqrt(entry.at("w2").get<double>());
     const GaussianMlm problem(arrow_covariance(inputs + 1, rho));

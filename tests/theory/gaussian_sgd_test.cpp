@@ -3,29 +3,24 @@
 #include <Eigen/Dense>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/theory/population_flow.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 namespace {
-
-nlohmann::json reference(const std::string& entry) {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  return nlohmann::json::parse(file).at(entry);
-}
 
 using Steps = std::vector<std::int64_t>;
 
 }  // namespace
 
 TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[theory][sgd]") {
-  const nlohmann::json entry = reference("sgd_online");
+  const nlohmann::json entry = reference_values("potts").at("sgd_online");
   const GaussianMlm problem(ar1_covariance(10, 0.6));
   for (const auto& c : entry.at("cases")) {
     const SgdParameters parameters{
@@ -147,7 +142,7 @@ TEST_CASE("online SGD: stability", "[theory][sgd]") {
 }
 
 TEST_CASE("SGD with replacement: reference values", "[theory][sgd]") {
-  const nlohmann::json entry = reference("sgd_multipass_given_data");
+  const nlohmann::json entry = reference_values("potts").at("sgd_multipass_given_data");
   const Eigen::MatrixXd data =
       Eigen::MatrixXd::NullaryExpr(7, 5, [](Eigen::Index mu, Eigen::Index j) {
         const double m = static_cast<double>(mu), site = static_cast<double>(j);

@@ -10,16 +10,16 @@
 
 using namespace attica;
 using attica::testing::joma_case;
-using attica::testing::joma_reference;
 using attica::testing::JomaCase;
 using attica::testing::matrix;
 using attica::testing::numbers;
+using attica::testing::reference_values;
 using Eigen::VectorXd;
 
 TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][joma]") {
   constexpr double kState = 1e-9;       // integrated to 1e-11
   constexpr double kConserved = 1e-10;  // drift of the integration
-  for (const auto& row : joma_reference()["full_model"]["flow"]) {
+  for (const auto& row : reference_values("joma")["full_model"]["flow"]) {
     const JomaCase c = joma_case(row);
     CAPTURE(row["attn"], row["phi"], row["loss"]);
     const SoftmaxInvariant softmax(c.model, c.start);
@@ -43,7 +43,8 @@ TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][jom
 }
 
 TEST_CASE("joma_flow: descent follows the modified flow to second order", "[theory][joma]") {
-  const JomaCase c = joma_case(joma_reference()["full_model"]["flow"][1]);  // tanh, cross entropy
+  const JomaCase c =
+      joma_case(reference_values("joma")["full_model"]["flow"][1]);  // tanh, cross entropy
   const std::vector<double> times = {0.0, 4.0};
   const auto error = [&](double eta) {
     JomaState state = c.start;

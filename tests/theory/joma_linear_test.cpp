@@ -12,9 +12,9 @@
 #include "core/joma_reference.hpp"
 
 using namespace attica;
-using attica::testing::joma_reference;
 using attica::testing::number;
 using attica::testing::numbers;
+using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
 namespace {
@@ -23,7 +23,7 @@ constexpr double kRelative = 1e-13;
 }  // namespace
 
 TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory][joma]") {
-  const auto& reference = joma_reference()["reduced"]["linear_exp"];
+  const auto& reference = reference_values("joma")["reduced"]["linear_exp"];
   const std::vector<double> delta = numbers(reference["Delta"]);
   CHECK(joint_blowup_time(delta) == Approx(number(reference["t_blowup"])).epsilon(kRelative));
   for (std::size_t l = 0; l + 1 < delta.size(); ++l) {
@@ -48,7 +48,7 @@ TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory]
 }
 
 TEST_CASE("erf_value: general starts", "[theory][joma]") {
-  for (const auto& row : joma_reference()["reduced"]["linear_exp_general"]) {
+  for (const auto& row : reference_values("joma")["reduced"]["linear_exp_general"]) {
     const ErfToken token{
         .delta = number(row["Delta"]), .start = number(row["v0"]), .offset = number(row["c"])};
     const double blowup = erf_blowup_time(token);
@@ -60,7 +60,7 @@ TEST_CASE("erf_value: general starts", "[theory][joma]") {
 }
 
 TEST_CASE("erf_values_of_units and linear attention: references", "[theory][joma]") {
-  const auto& reduced = joma_reference()["reduced"];
+  const auto& reduced = reference_values("joma")["reduced"];
   const auto& two = reduced["linear_exp_K2"];
   Eigen::MatrixXd delta(2, 3);
   for (int k = 0; k < 2; ++k) {
@@ -94,7 +94,7 @@ TEST_CASE("erf_value: solves its equation", "[theory][joma]") {
 }
 
 TEST_CASE("ErfWalk: reference bias and spread", "[theory][joma]") {
-  const auto& bias = joma_reference()["transformer_metrics"]["bias_law"];
+  const auto& bias = reference_values("joma")["transformer_metrics"]["bias_law"];
   double previous = 1;
   for (const auto& row : bias["rows"]) {
     const double eta = row["eta"];
@@ -107,7 +107,7 @@ TEST_CASE("ErfWalk: reference bias and spread", "[theory][joma]") {
     CHECK(error < previous);
     previous = error;
   }
-  const auto& law = joma_reference()["bounce_hblt"]["sgd_law"];
+  const auto& law = reference_values("joma")["bounce_hblt"]["sgd_law"];
   for (std::size_t l = 0; l < law["Delta"].size(); ++l) {
     const ErfWalk walk{
         .delta = law["Delta"][l], .variance = law["Var"][l], .eta = law["eta"], .batch = law["B"]};

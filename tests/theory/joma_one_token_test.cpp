@@ -10,8 +10,8 @@
 #include "core/joma_reference.hpp"
 
 using namespace attica;
-using attica::testing::joma_reference;
 using attica::testing::numbers;
+using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 namespace {
 
 OneTokenRegression reference_problem() {
-  const auto& row = joma_reference()["bounce_hblt"]["one_token"];
+  const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
   const std::vector<double> p = numbers(row["P"]);
   const std::vector<double> y = numbers(row["y"]);
   return {Eigen::Map<const VectorXd>(p.data(), 4), Eigen::Map<const VectorXd>(y.data(), 4)};
@@ -28,7 +28,7 @@ OneTokenRegression reference_problem() {
 }  // namespace
 
 TEST_CASE("one_token_flow: reference values", "[theory][joma]") {
-  const auto& row = joma_reference()["bounce_hblt"]["one_token"];
+  const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
   const OneTokenRegression problem = reference_problem();
   std::vector<double> times = numbers(row["t"]);
   times.insert(times.begin(), 0.0);

@@ -9,8 +9,8 @@
 #include "core/joma_reference.hpp"
 
 using namespace attica;
-using attica::testing::joma_reference;
 using attica::testing::numbers;
+using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 namespace {
 
 LatentTree reference_tree(double rho, int depth) {
-  const auto& hblt = joma_reference()["bounce_hblt"]["hblt"];
+  const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
   const std::vector<double> p = numbers(hblt["p0"]);
   return {.depth = depth,
           .prior = Eigen::Map<const VectorXd>(p.data(), 3),
@@ -67,7 +67,7 @@ VectorXd enumerate(const LatentTree& tree, const std::vector<int>& leaves) {
 }  // namespace
 
 TEST_CASE("latent_tree: reference values", "[theory][tree]") {
-  const auto& hblt = joma_reference()["bounce_hblt"]["hblt"];
+  const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
   for (const auto& row : hblt["cases"]) {
     const LatentTree tree = reference_tree(row["rho"], row["L"]);
     CAPTURE(tree.rho, tree.depth);

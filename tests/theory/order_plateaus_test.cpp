@@ -2,28 +2,18 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/body_ensembles.hpp"
 #include "attica/core/error.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Eigen::Index;
 
-namespace {
-
-BodyModel four_body() {
-  Hyperedges edges = all_hyperedges(5, 4);
-  edges.couplings = cosine_body_couplings(edges);
-  return {5, std::move(edges), cosine_tensor(4, 3), 1.0};
-}
-
-}  // namespace
-
 TEST_CASE("order_plateau: recorded plateaus of a four-body model", "[theory]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const nlohmann::json r = nlohmann::json::parse(file).at("fourbody").at("plateaus");
+  const nlohmann::json& r = reference_values("potts").at("fourbody").at("plateaus");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   const MaskedPopulation population = MaskedPopulation::enumerated(model, all);

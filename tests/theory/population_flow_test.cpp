@@ -1,21 +1,21 @@
 #include "attica/theory/population_flow.hpp"
 
 #include <catch2/catch.hpp>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/theory/gaussian_ridge.hpp"
+#include "reference_values.hpp"
 
 using namespace attica;
+using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using Eigen::MatrixXd;
 
 TEST_CASE("population_errors: reference values", "[theory][population]") {
-  std::ifstream file(ATTICA_SOURCE_DIR "/tests/reference/potts.json");
-  const nlohmann::json entry = nlohmann::json::parse(file).at("population_gf");
+  const nlohmann::json& entry = reference_values("potts").at("population_gf");
   const GaussianMlm problem(ar1_covariance(9, 0.6));
   std::vector<ResidualFilter> filters;
   for (const double time : entry.at("t")) filters.push_back(flow_filter(time));

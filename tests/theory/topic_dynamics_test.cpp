@@ -31,7 +31,7 @@ TopicState start_of(const json& c) {
 }  // namespace
 
 TEST_CASE("topic_flow: matches the reference", "[theory][topics]") {
-  for (const json& c : topic_reference()["two_stage_ode"]) {
+  for (const json& c : reference_values("topics")["two_stage_ode"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     std::vector<double> times;
@@ -60,7 +60,7 @@ TEST_CASE(
     "topic_descent_step: matches the reference, and halving the step halves its distance "
     "from the flow",
     "[theory][topics]") {
-  for (const json& c : topic_reference()["population_gd"]) {
+  for (const json& c : reference_values("topics")["population_gd"]) {
     const TopicModel model(topic_settings(c));
     const TopicDynamics dynamics = dynamics_of(c);
     TopicState s = start_of(c);
@@ -75,7 +75,7 @@ TEST_CASE(
       CHECK(topic_loss(model, dynamics, s) == Approx(row["loss"].get<double>()).epsilon(1e-12));
     }
   }
-  const json& c = topic_reference()["population_gd"][0];
+  const json& c = reference_values("topics")["population_gd"][0];
   const TopicModel model(topic_settings(c));
   const std::vector<double> end{100};
   const TopicState limit = topic_flow(model, dynamics_of(c), start_of(c), end).states.back();
@@ -90,7 +90,7 @@ TEST_CASE(
 
 TEST_CASE("attention_onset: closed form against the reference and the algebra",
           "[theory][topics]") {
-  for (const json& c : topic_reference()["stage2_onset"]) {
+  for (const json& c : reference_values("topics")["stage2_onset"]) {
     const TopicModel model(topic_settings(c));
     const AttentionOnset onset = attention_onset(model, 1);
     CHECK(onset.topic_contrast == Approx(c["c_topic"].get<double>()).epsilon(1e-13).margin(1e-18));
@@ -123,7 +123,7 @@ TEST_CASE("onset_time: the flow from a small split start takes it", "[theory][to
 }
 
 TEST_CASE("stage_boundary: matches the reference", "[theory][topics]") {
-  const json& all = topic_reference();
+  const json& all = reference_values("topics");
   for (const json& b : all["stage_boundary"]) {
     const json* c = nullptr;
     for (const json& candidate : all["two_stage_ode"]) {
@@ -146,7 +146,7 @@ TEST_CASE("stage_boundary: matches the reference", "[theory][topics]") {
 }
 
 TEST_CASE("embedding_optimum: matches the reference, and descent ends there", "[theory][topics]") {
-  for (const json& c : topic_reference()["embedding"]) {
+  for (const json& c : reference_values("topics")["embedding"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const TopicEmbedding e = embedding_optimum(model, c["lam"]);

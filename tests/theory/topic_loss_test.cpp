@@ -14,7 +14,7 @@ using nlohmann::json;
 
 TEST_CASE("reduced_loss: values and gradients match the reference", "[theory][topics]") {
   constexpr double kRounding = 1e-13;
-  for (const json& c : topic_reference()["reduced_loss"]) {
+  for (const json& c : reference_values("topics")["reduced_loss"]) {
     const TopicModel model(topic_settings(c));
     const Commutant there =
         (CommutantAlgebra(model.vocabulary()).counts().array() > 0).cast<double>();
@@ -88,7 +88,7 @@ TEST_CASE("reduced_loss: edge cases give numbers", "[theory][topics]") {
 }
 
 TEST_CASE("cross_entropy_optimum: matches the reference", "[theory][topics]") {
-  for (const json& c : topic_reference()["stage1_ce_optimum"]) {
+  for (const json& c : reference_values("topics")["stage1_ce_optimum"]) {
     const TopicModel model(topic_settings(c));
     const Commutant w = cross_entropy_optimum(model, c["lam"]);
     CHECK(difference(w, commutant_of(c["W"])) <
@@ -106,7 +106,7 @@ TEST_CASE("cross_entropy_optimum: matches the reference", "[theory][topics]") {
 }
 
 TEST_CASE("attention_optimum: landscapes and minimisers match the reference", "[theory][topics]") {
-  for (const json& c : topic_reference()["landscape"]) {
+  for (const json& c : reference_values("topics")["landscape"]) {
     const TopicModel model(topic_settings(c));
     const Commutant w = commutant_of(c["w"]);
     INFO(c["kind"] << " T " << c["T"]);
@@ -142,7 +142,7 @@ TEST_CASE("attention_optimum: landscapes and minimisers match the reference", "[
 
 TEST_CASE("attention_optimum: the own topic's weight approaches tau / (1 - kappa)",
           "[theory][topics]") {
-  for (const json& c : topic_reference()["landscape_asymptotics"]) {
+  for (const json& c : reference_values("topics")["landscape_asymptotics"]) {
     const TopicModel model(topic_settings(c));
     const AttentionOptimum optimum =
         attention_optimum(model, TopicLoss::squared, block_value(model, 1 / model.kappa()));
@@ -153,7 +153,7 @@ TEST_CASE("attention_optimum: the own topic's weight approaches tau / (1 - kappa
 }
 
 TEST_CASE("average_attention, bayes_floor: match the reference", "[theory][topics]") {
-  for (const json& c : topic_reference()["average_attention"]) {
+  for (const json& c : reference_values("topics")["average_attention"]) {
     const AverageAttention a = average_attention(
         TopicModel(topic_settings(c)),
         {.same_word = c["a"], .same_topic = c["s"], .mask = c["m"], .mask_query = c["mprime"]});
@@ -161,7 +161,7 @@ TEST_CASE("average_attention, bayes_floor: match the reference", "[theory][topic
     CHECK(a.same_topic == Approx(c["NA_same_topic"].get<double>()).epsilon(1e-13));
     CHECK(a.other_topic == Approx(c["NA_diff_topic"].get<double>()).epsilon(1e-13));
   }
-  for (const json& c : topic_reference()["bayes_floor"]) {
+  for (const json& c : reference_values("topics")["bayes_floor"]) {
     CHECK(bayes_floor(TopicModel(topic_settings(c))) ==
           Approx(c["bayes"].get<double>()).epsilon(1e-14));
   }

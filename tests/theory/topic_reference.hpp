@@ -1,20 +1,10 @@
 #pragma once
 // The reference values of the topic model: tests/reference/topics.json.
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "attica/core/topic_model.hpp"
+#include "reference_values.hpp"
 
 namespace attica::testing {
-
-inline const nlohmann::json& topic_reference() {
-  static const nlohmann::json all = [] {
-    std::ifstream in(std::string(ATTICA_SOURCE_DIR) + "/tests/reference/topics.json");
-    return nlohmann::json::parse(in);
-  }();
-  return all;
-}
 
 inline Commutant commutant_of(const nlohmann::json& j) {
   Commutant x;

@@ -17,7 +17,7 @@ constexpr double kMoments = 1e-14;
 constexpr double kOptima = 1e-10;
 
 TEST_CASE("value_moments: match the reference for all priors and lengths", "[theory][topics]") {
-  for (const json& c : topic_reference()["stage1"]) {
+  for (const json& c : reference_values("topics")["stage1"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const ValueMoments m = value_moments(model);
@@ -49,7 +49,7 @@ TEST_CASE("value_moments: match the reference for all priors and lengths", "[the
 }
 
 TEST_CASE("mean_value_step: the recursion matches the reference", "[theory][topics]") {
-  for (const json& c : topic_reference()["stage1_mean_sgd"]) {
+  for (const json& c : reference_values("topics")["stage1_mean_sgd"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const ValueMoments m = value_moments(model);
