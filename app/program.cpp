@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -66,7 +67,7 @@ int config_verb(const Options& options, const Registry& registry) {
 int completion_verb(const Options& options, const Registry& registry);
 int man_verb(const Options& options, const Registry& registry);
 
-constexpr Verb kVerbs[] = {
+constexpr auto kVerbs = std::to_array<Verb>({
     {"demo",
      "",
      "",
@@ -150,7 +151,7 @@ constexpr Verb kVerbs[] = {
      0,
      completion_verb},
     {"man", "", "", "The manual page on standard output", 0, man_verb},
-};
+});
 
 /// "90", "90s", "15m", "2h" or "1h30m" in seconds.
 double parse_duration(const std::string& text) {
@@ -199,17 +200,17 @@ struct RawOptions {
 
 /// What a positional argument is, for help.
 const char* meaning_of(std::string_view target) {
-  constexpr std::pair<std::string_view, const char*> kMeanings[] = {
-      {"STUDY", "name of a study; `attica list` shows them"},
-      {"STUDY...", "names of studies; all if none is given"},
-      {"STUDY|CONFIG", "name of a study, or a TOML file"},
-      {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
-      {"RUN", "folder of a run"},
-      {"RUN2", "folder of another run"},
-      {"RUN...", "folders of the shards"},
-      {"FILE...", "matrices in .npy or CSV files"},
-      {"ACTION", "show or keys"},
-      {"SHELL", "bash or zsh"}};
+  constexpr auto kMeanings = std::to_array<std::pair<std::string_view, const char*>>(
+      {{"STUDY", "name of a study; `attica list` shows them"},
+       {"STUDY...", "names of studies; all if none is given"},
+       {"STUDY|CONFIG", "name of a study, or a TOML file"},
+       {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
+       {"RUN", "folder of a run"},
+       {"RUN2", "folder of another run"},
+       {"RUN...", "folders of the shards"},
+       {"FILE...", "matrices in .npy or CSV files"},
+       {"ACTION", "show or keys"},
+       {"SHELL", "bash or zsh"}});
   for (const auto& [name, meaning] : kMeanings) {
     if (name == target) return meaning;
   }
