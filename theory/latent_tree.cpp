@@ -12,25 +12,21 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// m_{a,k} of the root child above a leaf, weighted by the prior or of one class.
-double root_spin(const LatentTree& tree, Index leaf, std::optional<Index> given) {
-  const VectorXd m = 1 - 2 * tree.root_child.row(leaf >> (tree.depth - 1)).transpose().array();
-  return given ? m[*given] : tree.prior.dot(m);
+/// P(a node is 1) from that of its ancestor, so many edges above. Products of probabilities do not
+/// cancel, as spins do when tokens are rare.
+double descended(const LatentTree& tree, int edges, double ancestor) {
+  // |rho|^n = 1 - 2 lost, and an odd power of a negative rho turns everything round.
+  const double lost = edges == 0 ? 0 : -0.5 * std::expm1(edges * std::log(std::abs(tree.rho)));
+  const bool turned = tree.rho < 0 && edges % 2 == 1;
+  const double like = turned ? 1 - ancestor : ancestor;
+  const double unlike = turned ? ancestor : 1 - ancestor;
+  return (1 - lost) * like + lost * unlike;
 }
 
-double leaf_spin(const LatentTree& tree, Index leaf, std::optional<Index> given) {
-  return std::pow(tree.rho, tree.depth - 1) * root_spin(tree, leaf, given);
-}
-
-double pair_spin(const LatentTree& tree, Index l, Index m, std::optional<Index> given) {
-  const int height = tree.ancestor_height(l, m);
-  if (height < tree.depth) return std::pow(tree.rho, 2 * height);
-  if (given) return leaf_spin(tree, l, given) * leaf_spin(tree, m, given);
-  double sum = 0;
-  for (Index k = 0; k < tree.classes(); ++k) {
-    sum += tree.prior[k] * leaf_spin(tree, l, k) * leaf_spin(tree, m, k);
-  }
-  return sum;
+/// P(1) of the root child above a leaf, over the prior or of one class.
+double root_child_probability(const LatentTree& tree, Index leaf, std::optional<Index> given) {
+  const auto q = tree.root_child.row(leaf >> (tree.depth - 1));
+  return given ? q[*given] : q.dot(tree.prior);
 }
 
 /// Sum over the child's values of P(child | parent) times what is below it.
@@ -44,12 +40,26 @@ using Level = std::vector<Array2d>;  ///< by node, then value 0, 1
 }  // namespace
 
 double leaf_probability(const LatentTree& tree, Index l, std::optional<Index> given) {
-  return 0.5 * (1 - leaf_spin(tree, l, given));
+  return descended(tree, tree.depth - 1, root_child_probability(tree, l, given));
 }
 
 double pair_probability(const LatentTree& tree, Index l, Index m, std::optional<Index> given) {
-  return 0.25 *
-         (1 - leaf_spin(tree, l, given) - leaf_spin(tree, m, given) + pair_spin(tree, l, m, given));
+  const int height = tree.ancestor_height(l, m);
+  if (height < tree.depth) {
+    const double common =
+        descended(tree, tree.depth - 1 - height, root_child_probability(tree, l, given));
+    const double if_one = descended(tree, height, 1);
+    const double if_zero = descended(tree, height, 0);
+    return common * if_one * if_one + (1 - common) * if_zero * if_zero;
+  }
+  // Independent given the class.
+  const auto of_class = [&](Index k) {
+    return leaf_probability(tree, l, k) * leaf_probability(tree, m, k);
+  };
+  if (given) return of_class(*given);
+  double sum = 0;
+  for (Index k = 0; k < tree.classes(); ++k) sum += tree.prior[k] * of_class(k);
+  return sum;
 }
 
 double conditional_probability(const LatentTree& tree,

@@ -3,11 +3,11 @@
 /// @brief Co-occurrence of tokens of a latent tree in closed form, and exact posteriors by message
 /// passing.
 ///
-/// With spins s = 1 - 2y, m_{a,k} = 1 - 2 q_{a,k} and H the height of the closest common ancestor
-/// of two leaves,
-///     E[s_l | k] = rho^{L-1} m_{a,k},
-///     E[s_l s_m] = rho^{2H} for H < L,   rho^{2(L-1)} sum_k p_0(k) m_{a,k} m_{b,k} at the root,
-///     P(y_l = 1, y_m = 1) = (1 - E s_l - E s_m + E s_l s_m)/4 .
+/// A node equals its ancestor n edges above with probability c_n = (1 + rho^n)/2. With H the height
+/// of the closest common ancestor z of two leaves,
+///     P(y_l = 1 | k) = c_{L-1} q_{a,k} + (1 - c_{L-1}) (1 - q_{a,k}),
+///     P(y_l = 1, y_m = 1) = P(z = 1) c_H^2 + P(z = 0) (1 - c_H)^2              for H < L,
+///                         = sum_k p_0(k) P(y_l = 1 | k) P(y_m = 1 | k)         at the root.
 /// Source: Tian et al. 2023 (arXiv:2310.00535), Theorem 5 (leaves of one law, H < L).
 
 #include <Eigen/Core>

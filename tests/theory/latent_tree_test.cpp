@@ -146,6 +146,28 @@ TEST_CASE("latent_tree: messages equal the sum over all states", "[theory][tree]
   CHECK(sure.nodes[1][1] == Approx(1));
 }
 
+TEST_CASE("latent_tree: rare tokens keep their digits", "[theory][tree]") {
+  // rho = 1: all leaves below a child are equal, and children are independent.
+  constexpr double kRare = 1e-10;
+  LatentTree tree{.depth = 3,
+                  .prior = VectorXd::Ones(1),
+                  .root_child = MatrixXd::Constant(2, 1, kRare),
+                  .rho = 1};
+  CHECK(leaf_probability(tree, 0) == Approx(kRare).epsilon(1e-15));
+  CHECK(conditional_probability(tree, 3, 0) == Approx(1).epsilon(1e-15));
+  CHECK(conditional_probability(tree, 4, 0) == Approx(kRare).epsilon(1e-15));
+  // Only rare flips make tokens: of two below one node, both by one flip above it.
+  constexpr double kFlip = 1e-10;
+  tree.root_child.setZero();
+  tree.rho = 1 - 2 * kFlip;
+  CHECK(leaf_probability(tree, 0) == Approx(2 * kFlip).epsilon(1e-6));
+  CHECK(conditional_probability(tree, 1, 0) == Approx(0.5).epsilon(1e-9));
+  // The same with every value exchanged at every edge.
+  tree.rho = -tree.rho;
+  CHECK(leaf_probability(tree, 0) == Approx(2 * kFlip).epsilon(1e-6));
+  CHECK(conditional_probability(tree, 1, 0) == Approx(0.5).epsilon(1e-9));
+}
+
 TEST_CASE("latent_tree: bad input is refused by name", "[theory][tree]") {
   LatentTree tree = reference_tree(0.5, 3);
   CHECK_NOTHROW(validate(tree));
