@@ -25,6 +25,25 @@ void require_before_blowup(double time, double blowup) {
   throw invalid_parameter("time", time, fmt::format("0 <= t < t* = {}", blowup));
 }
 
+/// erf(v/sqrt2) = fraction Delta/|Delta|_max with gap = 1 - fraction, both given, because either
+/// may be too small to follow from the other.
+std::vector<double> values_on_the_way(const std::vector<double>& delta,
+                                      double fraction,
+                                      double gap) {
+  double largest = 0;
+  for (const double d : delta) largest = std::max(largest, std::abs(d));
+  std::vector<double> values;
+  for (const double d : delta) {
+    const double size = std::abs(d);
+    const double ratio = d == 0 ? 0 : size / largest;
+    const double reached = fraction * ratio;
+    const double half = reached < 0.5 ? inverse_erf(reached)
+                                      : inverse_erfc((largest - size) / largest + gap * ratio);
+    values.push_back(std::copysign(sqrt2 * half, d));
+  }
+  return values;
+}
+
 }  // namespace
 
 double erf_blowup_time(const ErfToken& token) {
@@ -47,11 +66,6 @@ double erf_value(const ErfToken& token, double time) {
          (reached < 0.5 ? inverse_erf(reached) : inverse_erfc(std::erfc(start) - gained));
 }
 
-double erf_value_at_gap(double delta, double gap) {
-  require(gap > 0 && gap <= 1, "gap", gap, "0 < gap <= 1");
-  return std::copysign(sqrt2 * inverse_erfc(gap), delta);
-}
-
 double joint_blowup_time(const std::vector<double>& delta) {
   double earliest = std::numeric_limits<double>::infinity();
   for (const double d : delta) earliest = std::min(earliest, erf_blowup_time({.delta = d}));
@@ -60,14 +74,12 @@ double joint_blowup_time(const std::vector<double>& delta) {
 
 std::vector<double> erf_values(const std::vector<double>& delta, double fraction) {
   require(fraction >= 0 && fraction < 1, "time_fraction", fraction, "0 <= t/t* < 1");
-  double largest = 0;
-  for (const double d : delta) largest = std::max(largest, std::abs(d));
-  std::vector<double> values;
-  for (const double d : delta) {
-    // erf(v/sqrt2) = fraction Delta/|Delta|_max.
-    values.push_back(d == 0 ? 0.0 : erf_value_at_gap(d, 1 - fraction * std::abs(d) / largest));
-  }
-  return values;
+  return values_on_the_way(delta, fraction, 1 - fraction);
+}
+
+std::vector<double> erf_values_at_gap(const std::vector<double>& delta, double gap) {
+  require(gap > 0 && gap <= 1, "gap", gap, "0 < gap <= 1");
+  return values_on_the_way(delta, 1 - gap, gap);
 }
 
 std::vector<double> joma_attention(const std::vector<double>& v) {

@@ -29,16 +29,15 @@ struct ErfToken {
 double erf_blowup_time(const ErfToken& token);
 /// @brief v(t). @throws Error (input, `time`) unless 0 <= t < t*, with t* in the message
 double erf_value(const ErfToken& token, double time);
-/// @brief v from zero start at the relative distance gap = (t* - t)/t* from its own blow-up,
-/// sqrt2 erfc_inv(gap): accurate however small the gap. @param gap 0 < gap <= 1
-double erf_value_at_gap(double delta, double gap);
-
 /// @brief Blow-up time of several tokens from zero start, that of the largest |delta|; +inf if all
 /// are 0.
 double joint_blowup_time(const std::vector<double>& delta);
 /// @brief v of all tokens at t = fraction t*; tokens that tie with the winner included.
 /// @param fraction 0 <= fraction < 1; with t* = +inf the solution is 0 throughout
 std::vector<double> erf_values(const std::vector<double>& delta, double fraction);
+/// @brief The same from the relative distance gap = (t* - t)/t* to the blow-up, however small; the
+/// winner's is sqrt2 erfc_inv(gap). @param gap 0 < gap <= 1
+std::vector<double> erf_values_at_gap(const std::vector<double>& delta, double gap);
 
 /// @brief softmax(z), z_l = v_l^2/2, and its entropy in nats.
 std::vector<double> joma_attention(const std::vector<double>& v);

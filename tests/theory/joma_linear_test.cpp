@@ -41,10 +41,25 @@ TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory]
     CHECK(attention_entropy(p) == Approx(number(point["entropy"])).epsilon(kRelative));
   }
   for (const auto& row : reference["near_blowup"]) {
-    const double v = erf_value_at_gap(0.8, number(row["rel_gap"]));
+    const double v = erf_values_at_gap({0.8}, number(row["rel_gap"]))[0];
     CHECK(v == Approx(number(row["v_winner"])).epsilon(kRelative));
     CHECK(0.5 * v * v == Approx(number(row["z_winner"])).epsilon(kRelative));
   }
+}
+
+TEST_CASE("erf_values: digits at both ends of the way", "[theory][joma]") {
+  constexpr double kEarly = 1e-12;
+  const std::vector<double> early = erf_values({0.3, -0.03}, kEarly);
+  CHECK(early[0] == Approx(std::sqrt(std::numbers::pi / 2) * kEarly).epsilon(1e-14));
+  CHECK(early[1] == Approx(-0.1 * early[0]).epsilon(1e-14));
+  // A runner-up a hair behind: at the winner's blow-up its own gap is what it is behind by.
+  constexpr double kBehind = 0x1p-40;
+  CHECK(erf_values_at_gap({1, 1 - kBehind}, 1e-200)[1] ==
+        Approx(erf_values_at_gap({1}, kBehind)[0]).epsilon(1e-14));
+  // The gap is that of the fraction, whatever the size of delta.
+  const double late = 1 - 1e-15;
+  CHECK(erf_values({1e-300}, late)[0] ==
+        Approx(erf_values_at_gap({1}, 1 - late)[0]).epsilon(1e-14));
 }
 
 TEST_CASE("erf_value: general starts", "[theory][joma]") {
@@ -120,7 +135,7 @@ TEST_CASE("erf closed forms: bad input is refused, and t* is named", "[theory][j
   CHECK_THROWS_WITH(erf_value({.delta = 1}, 1.3), Contains("t* = 1.2533"));
   CHECK_THROWS_WITH(erf_value({.delta = 1}, -1), Contains("time"));
   CHECK_THROWS_WITH(erf_values({1.0, 0.5}, 1), Contains("time_fraction"));
-  CHECK_THROWS_WITH(erf_value_at_gap(1, 0), Contains("gap"));
+  CHECK_THROWS_WITH(erf_values_at_gap({1}, 0), Contains("gap"));
   // All Delta = 0: the constant solution, never a blow-up.
   CHECK(erf_values({0, 0}, 0.5) == std::vector<double>{0, 0});
   CHECK(erf_value({.delta = 0, .start = 0.2}, 1e9) == 0.2);
