@@ -49,6 +49,23 @@ double slowness(const JomaComponent& c, double u) {
   return std::exp(-c.gamma * v * v);
 }
 
+/// Time from delta = end to delta that exceeds e^{-a} ln(end/delta), as delta -> 0, a = gamma mu^2:
+///     int_0^end [exp(-a (1-x)^2) - e^{-a}] / x dx,   written so that it does not cancel.
+double excess_time(const JomaComponent& c, double end) {
+  constexpr double kNothing = 1e-300;  // where x itself loses digits
+  if (c.gamma == 0 || end < kNothing) return 0;
+  const double a = c.gamma * c.mu * c.mu;
+  const double w = scale(c);
+  // The integrand is regular at x = 0, where it is 2 a e^-a.
+  return panels(
+      [&](double x) {
+        return std::exp(-a * (1 - x) * (1 - x)) * -std::expm1(-a * x * (2 - x)) / x;
+      },
+      0,
+      end,
+      {w / 4, w, 3 * w, 1 - 12 * w, 1 - 6 * w, 1 - 3 * w, 1 - w, 1 - w / 4, 1.0, 1 + w, 1 + 3 * w});
+}
+
 }  // namespace
 
 double convergence_time_of_nats(const JomaComponent& c, double nats) {
@@ -81,19 +98,8 @@ double convergence_time(const JomaComponent& c, double epsilon) {
 
 double correction_q(const JomaComponent& c) {
   validate(c);
-  const double end = c.delta0();
-  require(end > 0, "start", c.start, "a start short of mu");
-  if (c.gamma == 0) return 0;
-  const double a = c.gamma * c.mu * c.mu;
-  const double w = scale(c);
-  // Stable form: the integrand is regular at x = 0, where it is 2 a e^-a.
-  return panels(
-      [&](double x) {
-        return std::exp(-a * (1 - x) * (1 - x)) * -std::expm1(-a * x * (2 - x)) / x;
-      },
-      0,
-      end,
-      {w / 4, w, 3 * w, 1 - 12 * w, 1 - 6 * w, 1 - 3 * w, 1 - w, 1 - w / 4, 1.0, 1 + w, 1 + 3 * w});
+  require(c.delta0() > 0, "start", c.start, "a start short of mu");
+  return excess_time(c, c.delta0());
 }
 
 double asymptotic_convergence_time(const JomaComponent& c, double epsilon) {
@@ -139,8 +145,12 @@ SalienceRatio salience_ratio(double mu_j, double mu_k, double gamma, double ell)
   SalienceRatio result;
   result.lambda = (q_k - q_j) * std::exp(a_k) / ell;
   result.log_ratio = std::exp(gamma * mu_j * mu_j - a_k) * (1 + result.lambda);
-  // t(delta) falls short of its asymptote by e^{-a_k} 2 a_k delta.
-  result.lambda_error = 2 * a_k * std::exp(-ell) / ell;
+  // t(delta) falls short of its asymptote by the excess from delta on. Of j, where it is not small,
+  // this makes nats_j too small and hence its own excess too large: a bound.
+  const double nats_j = std::max(result.log_ratio * ell, 0.0);
+  result.lambda_error = (excess_time({.mu = mu_k, .gamma = gamma}, std::exp(-ell)) +
+                         excess_time({.mu = mu_j, .gamma = gamma}, std::exp(-nats_j))) *
+                        std::exp(a_k) / ell;
   return result;
 }
 

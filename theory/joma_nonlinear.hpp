@@ -43,7 +43,9 @@ double nonlinear_value(const JomaComponent& c, double time);
 struct SalienceRatio {
   double lambda = 0;
   double log_ratio = 0;
-  double lambda_error = 0;  ///< size of the neglected term, 2 gamma mu_k^2 e^-ell / ell
+  /// Bound of the neglected terms, which both components contribute. For mu_j > mu_k about
+  /// 2 gamma mu_k^2 e^-ell / ell; else that of j, which then has fewer nats, is the larger one.
+  double lambda_error = 0;
 };
 SalienceRatio salience_ratio(double mu_j, double mu_k, double gamma, double ell);
 

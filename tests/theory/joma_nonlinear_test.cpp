@@ -101,6 +101,22 @@ TEST_CASE("salience_ratio: references, and the neglected term", "[theory][joma]"
   }
 }
 
+TEST_CASE("salience_ratio: the bound of the neglected terms, any order of mu", "[theory][joma]") {
+  for (const double mu_j : {0.5, 1.5, 1.7, 3.0, 6.0}) {
+    for (const double mu_k : {0.4, 1.75, 3.5}) {
+      for (const double ell : {2.0, 5.0, 12.0, 30.0}) {
+        CAPTURE(mu_j, mu_k, ell);
+        const SalienceRatio r = salience_ratio(mu_j, mu_k, 0.5, ell);
+        const double exact =
+            nats_at({.mu = mu_j}, convergence_time_of_nats({.mu = mu_k}, ell)) / ell;
+        const double limit = std::exp(0.5 * (mu_j * mu_j - mu_k * mu_k));
+        const double error = std::abs(exact / limit - (1 + r.lambda));
+        CHECK(error < 1.5 * r.lambda_error + 1e-11 * (1 + std::abs(r.lambda)));
+      }
+    }
+  }
+}
+
 TEST_CASE("convergence: bad input is refused by name", "[theory][joma]") {
   CHECK_THROWS_WITH(convergence_time({.mu = 0}, 0.1), Contains("mu"));
   CHECK_THROWS_WITH(convergence_time({.mu = 1, .gamma = -1}, 0.1), Contains("gamma"));
