@@ -237,9 +237,12 @@ Figure figure(const Configuration&) {
 std::vector<AgreementRule> agreement(const Configuration&) {
   // Second order in eta is neglected. A scan at eta = 0.01 and 0.04 with other seeds found y within
   // 0.4 % at 0.8 t*, v within 0.8 % (its allowance comes on top) and variances within 6 %: the
-  // margins are about twice that. Squares of sums of hundreds of bounded steps have no heavy tails.
-  return {{.series = "v", .relative = 0.02, .absolute = 0.002},
-          {.series = "erf_coordinate", .relative = 0.01, .absolute = 0.002},
+  // margins are about twice that. Tokens without a drift are resolved to 2e-4 by the quick preset
+  // (standard error): the absolute margin is 2.5 times that.
+  // Squares of sums of hundreds of bounded steps have no heavy tails.
+  constexpr double kAbsolute = 5e-4;
+  return {{.series = "v", .relative = 0.02, .absolute = kAbsolute},
+          {.series = "erf_coordinate", .relative = 0.01, .absolute = kAbsolute},
           {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal}};
 }
 
@@ -297,7 +300,7 @@ Study joma_erf() {
           .presets = {{"quick", "the defaults: 6 tokens, eta = 0.02", {}},
                       {"paper",
                        "50 tokens, eta = 0.002",
-                       {{"model.delta", many}, {"sim.eta", 0.002}, {"sim.replicates", 1000}}}},
+                       {{"model.delta", many}, {"sim.eta", 0.002}, {"sim.replicates", 6000}}}},
           .sources = {joma_source("Theorem 2")},
           .make = make,
           .figure = figure,
