@@ -234,15 +234,20 @@ TextCorpus read_text(std::string_view text, const TextOptions& options) {
 
 VocabularyText read_words(std::string_view text, std::size_t size) {
   require(size >= 2, "model.tokens", static_cast<double>(size), "a vocabulary of at least 2");
-  const Words running = words_of(text, 1);
-  require(running.size() >= 2,
+  const std::size_t zero = text.find('\0');
+  require(zero == std::string_view::npos,
           "model.file",
-          static_cast<double>(running.size()),
-          "a text of at least two words");
+          static_cast<double>(zero),
+          "text in UTF-8: at this position is a zero byte, as in UTF-16 or in data");
+  VocabularyText result{.words = {"<unk>"}, .tokens = {}};
+  const Words running = words_of(text, 1, &result.bad_bytes);
   std::map<std::string, std::int64_t> counts;
   for (const std::string& word : running) ++counts[word];
+  require(counts.size() >= 2,
+          "model.file",
+          static_cast<double>(counts.size()),
+          "a text of at least two different words");
 
-  VocabularyText result{.words = {"<unk>"}, .tokens = {}};
   std::unordered_map<std::string, std::int32_t> number;
   for (const auto& [word, count] : most_frequent(counts, 1, size - 1)) {
     number[word] = static_cast<std::int32_t>(result.words.size());

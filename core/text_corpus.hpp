@@ -50,11 +50,12 @@ TextCorpus read_text(std::string_view text, const TextOptions& options);
 struct VocabularyText {
   std::vector<std::string> words;    ///< by number; 0 is "<unk>", then by falling frequency
   std::vector<std::int32_t> tokens;  ///< the text
+  std::int64_t bad_bytes = 0;        ///< of invalid UTF-8, read as spaces
 };
 
 /// @brief All words of a text; the rare ones become "<unk>".
 /// @param size vocabulary with "<unk>", >= 2; smaller if the text has fewer words
-/// @throws Error (input, `model.file`) for a text without two words
+/// @throws Error (input, `model.file`) for a text with zero bytes or without two different words
 VocabularyText read_words(std::string_view text, std::size_t size);
 
 }  // namespace attica

@@ -126,11 +126,13 @@ std::filesystem::path Configuration::input_file(std::string_view key) const {
   }
   for (const auto& candidate : candidates) {
     std::error_code ignored;
-    if (std::filesystem::exists(candidate, ignored)) return candidate;
+    if (std::filesystem::is_regular_file(candidate, ignored)) return candidate;
     tried.push_back(candidate.string());
   }
   throw invalid_parameter(
-      key, path.string(), fmt::format("an existing file; looked for {}", fmt::join(tried, ", ")));
+      key,
+      path.string(),
+      fmt::format("an existing file, no folder or device; looked for {}", fmt::join(tried, ", ")));
 }
 
 Table Configuration::entries() const {

@@ -145,6 +145,11 @@ DeepExperiment::DeepExperiment(const Configuration& configuration,
   }
 }
 
+std::vector<std::string> DeepExperiment::warnings() const {
+  if (!words_ || words_->bad_bytes == 0) return {};
+  return {fmt::format("model.file: {} bytes are not UTF-8, read as spaces", words_->bad_bytes)};
+}
+
 void DeepExperiment::prepare() const {
   std::call_once(once_, [this] {
     const Configuration& c = configuration_;

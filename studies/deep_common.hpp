@@ -34,6 +34,7 @@ class DeepExperiment : public Experiment {
   std::uint64_t replicates_per_piece(std::size_t) const override { return 1; }
   std::vector<Outcome> simulate(const Piece& piece) const override;
   Table diagnostics() const override { return diagnostics_; }
+  std::vector<std::string> warnings() const override;
 
  private:
   /// Reads the text or draws the validation set; once, when first needed.

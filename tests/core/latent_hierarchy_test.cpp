@@ -60,4 +60,11 @@ TEST_CASE("read_words: frequent words by rank, the rest unknown", "[core][text]"
   CHECK(read_words("a b", 100).words.size() == 3);
   CHECK_THROWS_WITH(read_words("12 34", 10), Contains("model.file"));
   CHECK_THROWS_WITH(read_words("a b c", 1), Contains("model.tokens"));
+  CHECK_THROWS_WITH(read_words("word word Word", 10), Contains("two different words"));
+  CHECK_THROWS_WITH(read_words(std::string_view("a\0b\0", 4), 10), Contains("zero byte"));
+  // A byte order mark, line ends of Windows and invalid bytes only separate.
+  const VocabularyText mixed = read_words("\xEF\xBB\xBFone\r\ntwo\xFFone", 10);
+  CHECK(mixed.words == std::vector<std::string>{"<unk>", "one", "two"});
+  CHECK(mixed.bad_bytes == 1);
+  CHECK(read_words("Λόγος λόγος και", 10).words[1] == "λόγος");
 }

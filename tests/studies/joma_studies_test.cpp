@@ -102,6 +102,8 @@ TEST_CASE("deep studies: bad input, and what follows from the data", "[studies][
   CHECK(text.integer("model.layers") == 1);
   CHECK(text.integer("model.width") == 64);
   std::filesystem::remove(file);
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  CHECK_THAT(refusal(deep_entropy(), {{"model.file", folder}}), Contains("no folder"));
 }
 
 TEST_CASE("bounce_statistic: smooth minimum after the start", "[studies][deep]") {
