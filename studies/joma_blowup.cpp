@@ -26,13 +26,15 @@ class Blowup : public Experiment {
     std::sort(gaps_.begin(), gaps_.end(), std::greater<>());
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    const std::vector<double> gaps =
+        grid == TheoryGrid::run ? with_between(gaps_, AxisScale::log) : gaps_;
     std::vector<Prediction> curves;
     for (std::size_t l = 0; l < delta_.size(); ++l) {
-      curves.push_back(prediction("v", {{"token", numbered(l)}}, "gap", gaps_, {}));
+      curves.push_back(prediction("v", {{"token", numbered(l)}}, "gap", gaps, {}));
     }
-    Prediction deficit = prediction("attention_deficit", {}, "gap", gaps_, {});
-    for (const double gap : gaps_) {
+    Prediction deficit = prediction("attention_deficit", {}, "gap", gaps, {});
+    for (const double gap : gaps) {
       const std::vector<double> v = erf_values_at_gap(delta_, gap);
       double worst = 0;
       for (std::size_t l = 0; l < delta_.size(); ++l) {

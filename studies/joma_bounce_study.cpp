@@ -54,7 +54,9 @@ class BounceExperiment : public Experiment {
 
   TheoryResult theory(TheoryGrid grid) const override {
     if (grid == TheoryGrid::requested) return compute(times_, gammas_, token_times_);
-    return compute(refined(times_), with_between(gammas_), refined(token_times_));
+    return compute(with_between(times_, AxisScale::linear),
+                   with_between(gammas_, AxisScale::log),
+                   with_between(token_times_, AxisScale::linear));
   }
 
   std::size_t points() const override { return 2; }
@@ -99,32 +101,6 @@ class BounceExperiment : public Experiment {
     Eigen::ArrayXd p = (logits.array() - logits.maxCoeff()).exp();
     p /= p.sum();
     return attention_entropy({p.begin(), p.end()});
-  }
-
-  /// More points between any two, for the lines.
-  static std::vector<double> refined(const std::vector<double>& times) {
-    constexpr int kParts = 16;
-    std::vector<double> all = {times.front()};
-    for (std::size_t k = 1; k < times.size(); ++k) {
-      for (int part = 1; part < kParts; ++part) {
-        all.push_back(times[k - 1] + (times[k] - times[k - 1]) * part / kParts);
-      }
-      all.push_back(times[k]);
-    }
-    return all;
-  }
-
-  /// The same with geometric means between, for lines on a logarithmic axis.
-  static std::vector<double> with_between(const std::vector<double>& gammas) {
-    constexpr int kParts = 8;
-    std::vector<double> all = {gammas.front()};
-    for (std::size_t k = 1; k < gammas.size(); ++k) {
-      for (int part = 1; part < kParts && gammas[k - 1] > 0; ++part) {
-        all.push_back(gammas[k - 1] * std::pow(gammas[k] / gammas[k - 1], 1.0 * part / kParts));
-      }
-      all.push_back(gammas[k]);
-    }
-    return all;
   }
 
   /// `gammas` holds those of the sweep, and more for the lines of the minimum.
@@ -178,7 +154,9 @@ class BounceExperiment : public Experiment {
     Prediction linear = prediction("linear_entropy", {}, "time_fraction", {}, {});
     constexpr int kPoints = 50;
     for (int k = 0; k < kPoints; ++k) {
-      const double f = static_cast<double>(k) / kPoints;
+      // Denser towards the blow-up.
+      const double left = 1 - static_cast<double>(k) / kPoints;
+      const double f = 1 - left * left;
       linear.series.x.push_back(f);
       linear.series.y.push_back(attention_entropy(joma_attention(erf_values(base_.mu, f))));
     }

@@ -74,12 +74,17 @@ class ConvergenceTime : public Experiment {
     require_exponent(gamma_, start_, "model.v0");
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> mus = mus_;
+    if (grid == TheoryGrid::run) {
+      std::sort(mus.begin(), mus.end());
+      mus = with_between(mus, AxisScale::log);
+    }
     TheoryResult result;
     for (const double epsilon : epsilons_) {
-      Prediction time = prediction("convergence_time", {{"epsilon", epsilon}}, "mu", mus_, {});
+      Prediction time = prediction("convergence_time", {{"epsilon", epsilon}}, "mu", mus, {});
       Prediction law = prediction("asymptotic_time", {{"epsilon", epsilon}}, "mu", {}, {});
-      for (const double mu : mus_) {
+      for (const double mu : mus) {
         const JomaComponent c = component(mu);
         time.series.y.push_back(convergence_time(c, epsilon));
         if (c.delta0() <= 0) continue;
@@ -90,7 +95,7 @@ class ConvergenceTime : public Experiment {
       if (!law.series.x.empty()) result.predictions.push_back(std::move(law));
     }
     Prediction q = prediction("correction_q", {}, "mu", {}, {});
-    for (const double mu : mus_) {
+    for (const double mu : mus) {
       if (component(mu).delta0() <= 0) continue;
       q.series.x.push_back(mu);
       q.series.y.push_back(correction_q(component(mu)));
@@ -151,12 +156,14 @@ class Salience : public Experiment {
     }
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    const std::vector<double> ells =
+        grid == TheoryGrid::run ? with_between(ells_, AxisScale::linear) : ells_;
     TheoryResult result;
     for (const auto& [j, k] : pairs_) {
-      Prediction ratio = prediction("log_ratio", point(j, k), "ell", ells_, {});
-      Prediction lambda = prediction("lambda_correction", point(j, k), "ell", ells_, {});
-      for (const double ell : ells_) {
+      Prediction ratio = prediction("log_ratio", point(j, k), "ell", ells, {});
+      Prediction lambda = prediction("lambda_correction", point(j, k), "ell", ells, {});
+      for (const double ell : ells) {
         const SalienceRatio r = salience_ratio(j, k, gamma_, ell);
         ratio.series.y.push_back(r.log_ratio);
         lambda.series.y.push_back(r.lambda);
@@ -253,19 +260,35 @@ Figure time_figure(const Configuration& c) {
               "integration. No randomness."};
 }
 
-Figure salience_figure(const Configuration&) {
+Figure salience_figure(const Configuration& c) {
+  // Six of the pairs at most.
+  std::vector<Point> pairs;
+  for (const double k : c.reals("sweep.mu_k")) {
+    for (const double j : c.reals("sweep.mu_j")) {
+      if (j != k) pairs.push_back({{"mu_j", j}, {"mu_k", k}});
+    }
+  }
+  const std::size_t every = std::max<std::size_t>((pairs.size() + 5) / 6, 1);
+  std::vector<Layer> ratios;
+  std::vector<Layer> corrections;
+  for (std::size_t i = 0; i < pairs.size(); i += every) {
+    const std::string label = "{/:Italic μ_j}, {/:Italic μ_k} = {mu_j}, {mu_k}";
+    ratios.push_back({.series = "log_ratio", .label = label, .only = pairs[i]});
+    corrections.push_back({.series = "lambda_correction", .label = label, .only = pairs[i]});
+  }
+  if (every == 1) {
+    ratios.push_back({.series = "limit_ratio", .label = "limit", .reference = true});
+  }
   const Axis ell{.label = "progress ℓ = ln(1/{/:Italic δ_k})"};
-  const std::string label = "{/:Italic μ_j}, {/:Italic μ_k} = {mu_j}, {mu_k}";
   return {.name = "joma-salience",
           .panels = {{.x = ell,
                       .y = {.label = "ln(1/{/:Italic δ_j}) / ln(1/{/:Italic δ_k})",
                             .scale = AxisScale::log},
-                      .layers = {{.series = "log_ratio", .label = label},
-                                 {.series = "limit_ratio", .label = "limit", .reference = true}},
+                      .layers = std::move(ratios),
                       .x_name = "ell"},
                      {.x = ell,
                       .y = {.label = "correction Λ"},
-                      .layers = {{.series = "lambda_correction", .label = label}},
+                      .layers = std::move(corrections),
                       .x_name = "ell"}},
           .columns = 1,
           .caption =

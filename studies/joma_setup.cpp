@@ -1,6 +1,7 @@
 #include "attica/studies/joma_setup.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attica {
 
@@ -9,6 +10,25 @@ std::vector<double> sorted_reals(const Configuration& c, const std::string& key)
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
   return values;
+}
+
+std::vector<double> with_between(const std::vector<double>& values, AxisScale scale) {
+  constexpr int kParts = 16;
+  std::vector<double> all;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    for (int part = 1; k > 0 && part < kParts; ++part) {
+      const double low = values[k - 1];
+      const double high = values[k];
+      const double share = static_cast<double>(part) / kParts;
+      if (scale == AxisScale::linear) {
+        all.push_back(low + (high - low) * share);
+      } else if (low > 0 && high > 0) {
+        all.push_back(low * std::pow(high / low, share));
+      }
+    }
+    all.push_back(values[k]);
+  }
+  return all;
 }
 
 std::vector<std::int64_t> joma_steps(const Configuration& c) {

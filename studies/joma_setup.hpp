@@ -16,6 +16,9 @@ namespace attica {
 
 /// @brief A list in rising order, each value once.
 std::vector<double> sorted_reals(const Configuration& c, const std::string& key);
+/// @brief The values of a list with more between any two, for lines: in equal steps, or in equal
+/// ratios where both are positive.
+std::vector<double> with_between(const std::vector<double>& values, AxisScale scale);
 /// @brief Sorted recorded steps, each once.
 std::vector<std::int64_t> joma_steps(const Configuration& c);
 

@@ -103,6 +103,10 @@ class Latents : public Experiment {
             {"normalised_correlation", {{"level", level}, {"model", model}}, "step", {}, {}});
       }
     }
+    std::vector<Series> gains;
+    for (const double level : {0.0, 1.0}) {
+      gains.push_back({"learnt_correlation", {{"level", level}}, "step", {}, {}});
+    }
     Series loss{"validation_loss", {}, "step", {}, {}};
     Series accuracy{"accuracy", {}, "step", {}, {}};
     std::vector<MatrixXd> active;
@@ -135,7 +139,9 @@ class Latents : public Experiment {
           };
           for (std::size_t level = 0; level < kLevels; ++level) {
             const int layer = static_cast<int>(level);
-            add(series[next++], score_of(layer, active[level]).score);
+            const double trained = score_of(layer, active[level]).score;
+            add(gains[level], trained - untrained[level]);
+            add(series[next++], trained);
             add(series[next++], untrained[level]);
             add(series[next++], score_of(layer, MatrixXd(active[level](order, Eigen::all))).score);
           }
@@ -144,7 +150,9 @@ class Latents : public Experiment {
           add(accuracy, record.accuracy);
         },
         [&] { return piece.stop.stop_requested(); });
-    for (Series& s : series) outcome.series.push_back(std::move(s));
+    for (auto* all : {&series, &gains}) {
+      for (Series& s : *all) outcome.series.push_back(std::move(s));
+    }
     outcome.series.push_back(std::move(loss));
     outcome.series.push_back(std::move(accuracy));
     mark_end(outcome, end);
@@ -166,7 +174,7 @@ Figure figure(const Configuration&) {
                 .y = {.label = fmt::format("correlation, level {}", level), .low = 0, .high = 1.05},
                 .layers = {},
                 .x_name = "step"};
-    for (const char* model : {"trained", "untrained", "permuted"}) {
+    for (const char* model : {"untrained", "permuted", "trained"}) {  // the last is on top
       panel.layers.push_back({.series = "normalised_correlation",
                               .label = model,
                               .theory = false,
@@ -174,13 +182,19 @@ Figure figure(const Configuration&) {
     }
     panels.push_back(std::move(panel));
   }
+  panels.push_back(
+      {.x = {.label = "step {/:Italic n}"},
+       .y = {.label = "trained − untrained"},
+       .layers = {{.series = "learnt_correlation", .label = "level {level}", .theory = false}},
+       .x_name = "step"});
   return {.name = "tree-latents",
           .panels = std::move(panels),
           .columns = 1,
           .caption =
               "Largest correlation of a latent with a hidden unit of its layer, mean over "
               "latents: trained network, the same before training, and trained with the "
-              "latents of classes exchanged. Means and standard errors over hierarchies."};
+              "latents of classes exchanged; bottom: what training adds. Means and standard errors "
+              "over hierarchies."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) { return {}; }
@@ -244,6 +258,7 @@ Study tree_latents() {
                       "NC",
                       "largest correlation of a latent with a hidden unit of its layer, mean over "
                       "latents"},
+                     {"learnt_correlation", "ΔNC", "trained minus untrained, the same network"},
                      {"excluded_latents", "", "latents that are never or always active"},
                      {"validation_loss", "L", "cross-entropy over classes, nats"},
                      {"accuracy", "acc", "share of classes recognised"}},
