@@ -42,6 +42,7 @@ struct Layer {
   /// Draw each simulated curve as a line, all of the layer alike: runs that are told apart by their
   /// paths rather than by a legend.
   bool trajectories = false;
+  bool hollow = false;  ///< open markers: points that lie on those of another layer
   Point only = {};  ///< keep only curves whose point has all these coordinates; empty: all
 };
 

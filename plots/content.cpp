@@ -130,6 +130,7 @@ void style_curves(PanelContent& content,
       } else {
         style = product_style(index_of_point(point), layer_index);
       }
+      if (layer->hollow) style = hollow_style(style);
       content.curves.push_back({0, curve, layer->reference, style});
       content.curves.back().trajectory = layer->trajectories && !curve->theory;
       const bool line = curve->theory || layer->trajectories;

@@ -106,6 +106,13 @@ CurveStyle nth_style(std::size_t k) {
   return {cycle(kColours, k), marker(k, k / kMarkers.size() % 2 == 0), cycle(kDashes, k)};
 }
 
+CurveStyle hollow_style(CurveStyle style) {
+  for (const Marker& pair : kMarkers) {
+    if (pair.filled == style.marker) style.marker = pair.open;
+  }
+  return style;
+}
+
 CurveStyle product_style(std::size_t point, std::size_t layer) {
   return {cycle(kColours, point), marker(point + layer / 2, layer % 2 == 0), cycle(kDashes, layer)};
 }

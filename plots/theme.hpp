@@ -40,6 +40,8 @@ CurveStyle nth_style(std::size_t k);
 /// @brief Curves that differ in two ways: colour and marker shape by `point`, marker filling and
 /// dash by `layer`.
 CurveStyle product_style(std::size_t point, std::size_t layer);
+/// @brief The same with an open marker.
+CurveStyle hollow_style(CurveStyle style);
 /// @brief The k-th of a set of curves over a heat map.
 CurveStyle over_map_style(std::size_t k);
 /// @brief Grey dashes for limits and bounds.
