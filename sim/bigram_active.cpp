@@ -53,25 +53,6 @@ void ActiveSampler::draw(Sample& sample, RandomStream& stream) {
   sample.next = next_[tokens_[column.slots[column.choice.draw(stream)]]].draw(stream);
 }
 
-double active_loss(const BigramModel& model,
-                   const MatrixXd& value,
-                   const std::vector<SparseColumn>& attention,
-                   std::int64_t samples,
-                   RandomStream& stream) {
-  require(samples >= 1, "samples", static_cast<double>(samples), "samples >= 1");
-  ActiveSampler sampler(model, attention);
-  ActiveSampler::Sample sample;
-  double total = 0;
-  VectorXd r(model.tokens());
-  for (std::int64_t i = 0; i < samples; ++i) {
-    sampler.draw(sample, stream);
-    r.noalias() = value * sample.u;
-    r[sample.next] -= 1;
-    total += 0.5 * r.squaredNorm();
-  }
-  return total / static_cast<double>(samples);
-}
-
 MatrixXd refit_value(const BigramModel& model,
                      const RoundedBigram& rounded,
                      double eta_v,

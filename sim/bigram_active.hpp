@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief Sparse attention: loss and value gradient see the tokens at the positions with weight
-/// alone, so only those are drawn, O(Q + nnz + N²) a sample at any T and with the law of whole
+/// @brief Sparse attention: the value gradient sees the tokens at the positions with weight alone,
+/// so only those are drawn, O(Q + nnz + N²) a sample at any T and with the law of whole
 /// sequences.
 
 #include <Eigen/Core>
@@ -36,13 +36,6 @@ class ActiveSampler {
   std::vector<Column> columns_;
   std::vector<Token> tokens_;
 };
-
-/// @brief Mean of ½|y - V X a^(k)|² over `samples` >= 1 fresh samples.
-double active_loss(const BigramModel& model,
-                   const Eigen::MatrixXd& value,
-                   const std::vector<SparseColumn>& attention,
-                   std::int64_t samples,
-                   RandomStream& stream);
 
 /// @brief Refits V by `steps` >= 1 steps with hat gradients while Â stays: a linear problem that
 /// relaxes at the rate η_V ‖Â‖²_μ a step to V = μ1ᵀ + (⟨Q, Â⟩_μ/‖Â‖²_μ) (P - μ1ᵀ).
