@@ -92,7 +92,7 @@ Outcome staged_run(const BigramSetup& setup,
                    if (std::binary_search(setup.steps.begin(), setup.steps.end(), n)) {
                      record(static_cast<double>(n), trainer->state());
                    }
-                   return true;
+                   return !piece.stop.stop_requested();
                  });
   BigramStatus status = end.status;
   if (status == BigramStatus::converged) {

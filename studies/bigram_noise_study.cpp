@@ -113,12 +113,13 @@ class Floor : public Experiment {
       double distance = 0;
       double zeros = 0;
       double count = 0;
-      for (std::int64_t n = 1; n <= 2 * relaxation_; ++n) {
+      for (std::int64_t n = 1; n <= 2 * relaxation_ && !piece.stop.stop_requested(); ++n) {
         run.step();
         if (n <= relaxation_ || n % kEvery != 0) continue;
         distance += run.state().distance_a2;
         zeros += run.zero_fraction();
         ++count;
+      if (piece.stop.stop_requested()) return Outcome{};
       }
       Outcome outcome{.series = {{"distance_A", {}, "l1", {lambda}, {distance / count}},
                                  {"zero_fraction", {}, "l1", {lambda}, {zeros / count}}}};
@@ -215,7 +216,7 @@ class Stability : public Experiment {
       BigramSgd<float> run = frozen_run(setup, BigramAlgorithm::sgd_hat, piece, replicate);
       run.set_attention(setup.model.dense_attention());
       run.freeze_value();
-      while (run.steps() < steps_ && !run.diverged()) run.step();
+      while (run.steps() < steps_ && !run.diverged() && !piece.stop.stop_requested()) run.step();
       // Divergence is what is asked about: a result, not a failure.
       const bool diverged = run.diverged();
       Outcome outcome{

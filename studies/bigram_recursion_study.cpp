@@ -126,7 +126,7 @@ class Recursion : public Experiment {
       const auto trainer = make_trainer(setup_, setup_.algorithm, setup_.start, piece, replicate);
       BigramRecorder recorder(signal_ ? kNames : kWithoutSignal, kMeanOfRuns);
       for (const std::int64_t next : setup_.steps) {
-        while (trainer->steps() < next) trainer->step();
+        while (trainer->steps() < next && !piece.stop.stop_requested()) trainer->step();
         if (trainer->diverged()) break;
         recorder.record(static_cast<double>(next), trainer->state());
       }

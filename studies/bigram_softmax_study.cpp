@@ -119,7 +119,7 @@ class Softmax : public Experiment {
     const double start = run.state().excess_loss;
     constexpr std::int64_t kRecords = 25;
     const std::int64_t every = std::max<std::int64_t>(1, length_ / kRecords);
-    for (std::int64_t n = 0; n <= length_ && !run.diverged(); ++n) {
+    for (std::int64_t n = 0; n <= length_ && !run.diverged() && !piece.stop.stop_requested(); ++n) {
       if (n % every == 0) {
         gap.x.push_back(static_cast<double>(n));
         gap.y.push_back(run.state().excess_loss / start);

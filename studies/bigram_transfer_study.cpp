@@ -145,7 +145,7 @@ class Transfer : public Experiment {
                        if (std::binary_search(setup_.steps.begin(), setup_.steps.end(), n)) {
                          recorder.record(trainer->samples(), trainer->state());
                        }
-                       return true;
+                       return !piece.stop.stop_requested();
                      });
       Outcome outcome;
       recorder.append_to(outcome);
