@@ -81,9 +81,9 @@ class Boosting : public Experiment {
       // Runs near saturation grow more slowly: relative α_V²/2 at one and two deviations above the
       // mean.
       const double top = std::abs(m) + 2 * sd;
-      mean.finite_size.push_back(0.5 * top * top * m);
-      deviation.finite_size.push_back(0.5 * top * top * sd);
       const bool linear = top <= theta_;
+      mean.finite_size.push_back(linear ? 0.5 * top * top * m : 0);
+      deviation.finite_size.push_back(linear ? 0.5 * top * top * sd : 0);
       mean.compared.push_back(linear);
       deviation.compared.push_back(linear && sd > 0);
       // Where the law of the boosting time has no mass, groups of runs all say 0 or 1.
@@ -195,7 +195,7 @@ class Sign : public Experiment {
   explicit Sign(Configuration& c) : theta_(c.real("sim.theta")), requested_(c.reals("sweep.snr")) {
     for (const std::int64_t context : c.integers("sweep.context")) {
       c.set("model.context", context, false);
-      BigramSetup setup = bigram_setup(c, LimitWarning::no);
+      BigramSetup setup = bigram_setup(c, RateCheck::descent);
       if (context <= c.integer("sim.longest_sampled")) setup.surrogate = "none";
       const BoostingTheory closed(constants(setup.model), setup.rates);
       std::vector<double> batches;

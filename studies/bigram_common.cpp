@@ -66,6 +66,8 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
                      .choices = std::move(choices)};
   };
   const Range positive{.low = 0, .low_open = true};
+  constexpr double kSlowest = 1e-9;  // boosting takes some 1e10 steps
+  const Range rate{.low = kSlowest};
   std::vector<Parameter> all = {
       integer("model.tokens", d.tokens, "N, size of the vocabulary", 2),
       integer("model.context", d.context, "T, positions before the last token", 2),
@@ -104,17 +106,17 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
        .type = ParameterType::real,
        .fallback = Value(d.eta),
        .meaning = "learning rate of V and A",
-       .range = positive},
+       .range = rate},
       {.key = "sim.eta_V",
        .type = ParameterType::real,
        .fallback = {},
        .meaning = "learning rate of V; default: eta",
-       .range = positive},
+       .range = rate},
       {.key = "sim.eta_A",
        .type = ParameterType::real,
        .fallback = {},
        .meaning = "learning rate of A; default: eta",
-       .range = positive},
+       .range = rate},
       integer("sim.batch", d.batch, "B, fresh sequences per step", 1),
       real_parameter("sim.l1", d.l1, "lambda of the l1 penalty on A", kNotNegative),
       word("sim.surrogate",
@@ -154,7 +156,40 @@ Error too_large(const BigramModel& model, double memory, const std::string& inst
                                        instead));
 }
 
+/// Near a solution α_V α_A = 1 whole steps with hat gradients multiply 1 - α_V α_A by
+/// 1 - η_V K_Q α_A² - η_A K_P α_V², and what is subtracted is at least 2ω: from
+/// ω² = η_V η_A K_P K_Q = 1 on no solution is stable.
+void require_descent(const Configuration& c, const BigramModel& model, const BigramRates& rates) {
+  const double signal = model.k_p() * model.k_q();
+  if (c.has("sim.eta_A")) {
+    require_stable_rate("sim.eta_A", rates.attention, 1 / (rates.value * signal));
+  } else if (c.has("sim.eta_V")) {
+    require_stable_rate("sim.eta_V", rates.value, 1 / (rates.attention * signal));
+  } else {
+    require_stable_rate("sim.eta", rates.value, 1 / std::sqrt(signal));
+  }
+}
+
 }  // namespace
+
+void require_stable_rate(const std::string& key, double rate, double limit) {
+  if (rate < limit) return;
+  throw invalid_parameter(
+      key,
+      rate,
+      fmt::format("a rate below {:.3g}: from there on descent leaves every solution", limit));
+}
+
+bool has_mean_field(const BigramSetup& setup, TheoryGrid grid) {
+  if (setup.rates.attention < setup.rate_limit) return true;
+  if (grid == TheoryGrid::run) return false;
+  throw Error(ErrorKind::numerical,
+              fmt::format("no mean field: eta_A = {} is not below the stability limit {:.3g} at "
+                          "V = P, B = {}: lower sim.eta or raise sim.batch",
+                          setup.rates.attention,
+                          setup.rate_limit,
+                          setup.batch));
+}
 
 BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   const Index tokens = c.integer("model.tokens");
@@ -209,7 +244,7 @@ void require_entries(const BigramModel& model, double bytes) {
   if (memory > kMemoryLimit) throw too_large(model, memory, "");
 }
 
-BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning, NoSignal no_signal) {
+BigramSetup bigram_setup(const Configuration& c, RateCheck rate_check, NoSignal no_signal) {
   Table diagnostics;
   const BigramChain chain = configured_chain(c, diagnostics);
   const Index context = c.integer("model.context");
@@ -265,15 +300,20 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning, NoS
                                          context,
                                          10 * model.tokens() * sparsity));
   }
-  const double limit = model.has_signal()
-                           ? attention_rate_limit(model, model.transition(), setup.batch)
-                           : std::numeric_limits<double>::infinity();
-  if (limit_warning == LimitWarning::yes && setup.rates.attention > limit) {
+  if (model.has_signal()) {
+    setup.rate_limit = attention_rate_limit(model, model.transition(), setup.batch);
+  }
+  const bool plain = setup.algorithm == BigramAlgorithm::sgd_raw ||
+                     setup.algorithm == BigramAlgorithm::sgd_projected;
+  if (rate_check != RateCheck::none && !plain && has_signal(model)) {
+    require_descent(c, model, setup.rates);
+  }
+  if (rate_check == RateCheck::batch && setup.rates.attention > setup.rate_limit) {
     setup.warnings.push_back(
         fmt::format("eta_A = {} is above the stability limit {:.3g} at V = P, B = {}: expect "
                     "divergence",
                     setup.rates.attention,
-                    limit,
+                    setup.rate_limit,
                     setup.batch));
   }
   if (setup.lambda > 0 && setup.surrogate == "aggregated") {
@@ -291,7 +331,7 @@ BigramSetup bigram_setup(const Configuration& c, LimitWarning limit_warning, NoS
   setup.diagnostics.emplace_back("K_Q", model.k_q());
   if (model.has_signal()) {
     setup.diagnostics.emplace_back("kappa_V", model.kappa_v());
-    setup.diagnostics.emplace_back("eta_A_limit", limit);
+    setup.diagnostics.emplace_back("eta_A_limit", setup.rate_limit);
   }
   return setup;
 }

@@ -3,6 +3,7 @@
 /// @brief What the studies of sparse contextual bigrams share: the [model] and [sim] sections,
 /// trainers, and the recording of curves.
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,8 @@ struct BigramSetup {
   BigramRates rates;
   double batch = 1;
   double lambda = 0;
+  /// of η_A, at V = P with this batch; see attention_rate_limit
+  double rate_limit = std::numeric_limits<double>::infinity();
   std::vector<std::int64_t> steps;
   std::string surrogate;
   BigramAlgorithm algorithm = BigramAlgorithm::sgd_hat;
@@ -58,8 +61,21 @@ struct BigramSetup {
 /// larger than 2 GB
 void require_entries(const BigramModel& model, double bytes);
 
-/// Whether to warn where eta_A is above the stability limit at V = P with this batch.
-enum class LimitWarning { yes, no };
+/// What is asked of the learning rates.
+enum class RateCheck {
+  batch,    ///< what descent needs; a warning where eta_A is above the limit of this batch at V = P
+  descent,  ///< refused where no solution is stable under whole steps on the population loss
+  none,     ///< V is held fixed, or attention is no linear one: the study has limits of its own
+};
+
+/// @throws Error of kind input naming the key unless rate < limit: no solution of descent on the
+/// population loss is stable from there on
+void require_stable_rate(const std::string& key, double rate, double limit);
+
+/// @brief Whether the noise of A has a bounded mean square at V = P, η_A being below the stability
+/// limit: without it the stages after boosting have no mean field, but runs.
+/// @throws Error (numerical) in place of false where the theory alone is asked for
+bool has_mean_field(const BigramSetup& setup, TheoryGrid grid);
 
 /// @brief Whether K_P and K_Q are above 0 (beyond rounding): there is something to learn.
 bool has_signal(const BigramModel& model);
@@ -71,7 +87,7 @@ enum class NoSignal { refuse, warn };
 
 /// @throws Error of kind input naming the parameter
 BigramSetup bigram_setup(const Configuration& configuration,
-                         LimitWarning limit_warning = LimitWarning::yes,
+                         RateCheck rate_check = RateCheck::batch,
                          NoSignal no_signal = NoSignal::refuse);
 
 /// @brief The chain of the [model] section alone.

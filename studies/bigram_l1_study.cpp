@@ -138,8 +138,9 @@ class Regularisation : public Experiment {
     if (setup_.lambda <= 0) throw invalid_parameter("sim.l1", setup_.lambda, "l1 > 0");
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
+    if (!has_mean_field(setup_, grid)) return result;
     // The end of boosting differs from run to run; its traces are gone after a few times 1/ω.
     const BoostingTheory closed(constants(setup_.model), setup_.rates);
     const double aligned = 5 / closed.omega();
@@ -296,12 +297,13 @@ class Vocabulary : public Experiment {
     }
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     for (const std::string& algorithm : algorithms_) {
       if (algorithm == "l1_sum1") continue;  // recorded alone
       Prediction p = bigram_prediction("distance_A", {{"algorithm", algorithm}}, "tokens");
       for (const BigramSetup& setup : setups_) {
+        if (!has_mean_field(setup, grid)) continue;
         p.series.x.push_back(static_cast<double>(setup.model.tokens()));
         p.series.y.push_back(mean_field(setup, algorithm == "l1").back().at("distance_A"));
       }

@@ -53,17 +53,16 @@ void require_real(const Configuration& c) {
 
 class Floor : public Experiment {
  public:
-  explicit Floor(const Configuration& c) : setup_(bigram_setup(c)), lambdas_(c.reals("sweep.l1")) {
+  explicit Floor(const Configuration& c)
+      : setup_(bigram_setup(c, RateCheck::none)), lambdas_(c.reals("sweep.l1")) {
     require_real(c);
     require_entries(setup_.model, kFrozenBytes);
-    const double limit =
-        attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
-    if (setup_.rates.attention >= limit) {
+    if (setup_.rates.attention >= setup_.rate_limit) {
       throw invalid_parameter(c.has("sim.eta_A") ? "sim.eta_A" : "sim.eta",
                               setup_.rates.attention,
                               fmt::format("a rate below the stability limit {:.3g}: above it there "
                                           "is no floor",
-                                          limit));
+                                          setup_.rate_limit));
     }
     std::sort(lambdas_.begin(), lambdas_.end());
     // Ten relaxation times to forget the start, ten more to average over.
@@ -119,8 +118,8 @@ class Floor : public Experiment {
         distance += run.state().distance_a2;
         zeros += run.zero_fraction();
         ++count;
-      if (piece.stop.stop_requested()) return Outcome{};
       }
+      if (piece.stop.stop_requested()) return Outcome{};
       Outcome outcome{.series = {{"distance_A", {}, "l1", {lambda}, {distance / count}},
                                  {"zero_fraction", {}, "l1", {lambda}, {zeros / count}}}};
       record_end(outcome, status_of(run), run);
@@ -180,11 +179,10 @@ std::vector<AgreementRule> floor_agreement(const Configuration&) {
 class Stability : public Experiment {
  public:
   explicit Stability(const Configuration& c)
-      : setup_(bigram_setup(c)), ratios_(c.reals("sweep.rate_ratio")) {
+      : setup_(bigram_setup(c, RateCheck::none)), ratios_(c.reals("sweep.rate_ratio")) {
     require_real(c);
     require_entries(setup_.model, kFrozenBytes);
     std::sort(ratios_.begin(), ratios_.end());
-    limit_ = attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
     steps_ = c.integer("sim.length");
   }
 
@@ -195,12 +193,12 @@ class Stability : public Experiment {
     for (const double ratio : ratios_) {
       p.series.x.push_back(ratio);
       p.series.y.push_back(
-          ratio < 1
-              ? l1_floor_closed_form(setup_.model, ratio * limit_, 0, setup_.batch).distance_a2
-              : std::numeric_limits<double>::infinity());
+          ratio < 1 ? l1_floor_closed_form(setup_.model, ratio * setup_.rate_limit, 0, setup_.batch)
+                          .distance_a2
+                    : std::numeric_limits<double>::infinity());
       p.compared.push_back(ratio <= kSafe);
     }
-    return {.predictions = {p}, .diagnostics = {{"eta_A_limit", limit_}}};
+    return {.predictions = {p}, .diagnostics = {{"eta_A_limit", setup_.rate_limit}}};
   }
 
   std::size_t points() const override { return ratios_.size(); }
@@ -211,7 +209,7 @@ class Stability : public Experiment {
   std::vector<Outcome> simulate(const Piece& piece) const override {
     const double ratio = ratios_[piece.point];
     BigramSetup setup = setup_;
-    setup.rates.attention = ratio * limit_;
+    setup.rates.attention = ratio * setup_.rate_limit;
     return each_replicate(piece, [&](std::uint64_t replicate) {
       BigramSgd<float> run = frozen_run(setup, BigramAlgorithm::sgd_hat, piece, replicate);
       run.set_attention(setup.model.dense_attention());
@@ -234,7 +232,6 @@ class Stability : public Experiment {
  private:
   BigramSetup setup_;
   std::vector<double> ratios_;
-  double limit_ = 0;
   std::int64_t steps_ = 0;
 };
 

@@ -37,15 +37,13 @@ double read(const std::string& name, const BigramRecursion& r) {
 class Recursion : public Experiment {
  public:
   explicit Recursion(const Configuration& c)
-      : setup_(bigram_setup(c, LimitWarning::yes, NoSignal::warn)),
+      : setup_(bigram_setup(c, RateCheck::batch, NoSignal::warn)),
         signal_(has_signal(setup_.model)) {
     if (!signal_) return;
     constexpr double kEnoughSignal = 4;
     const double snr = BoostingTheory(constants(setup_.model), setup_.rates)
                            .snr(setup_.model.kappa_v(), setup_.batch);
     setup_.diagnostics.emplace_back("snr", snr);
-    const double limit =
-        attention_rate_limit(setup_.model, setup_.model.transition(), setup_.batch);
     if (snr < kEnoughSignal) {
       setup_.warnings.push_back(
           fmt::format("snr = {:.2f} is below {}: the end of boosting varies from run to run, the "
@@ -53,7 +51,7 @@ class Recursion : public Experiment {
                       snr,
                       kEnoughSignal));
     }
-    claimed_ = snr >= kEnoughSignal && setup_.rates.attention <= limit / 2;
+    claimed_ = snr >= kEnoughSignal && setup_.rates.attention <= setup_.rate_limit / 2;
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -73,6 +71,7 @@ class Recursion : public Experiment {
     std::int64_t step = 0;
     for (const std::int64_t next : setup_.steps) {
       for (; step < next; ++step) recursion.step();
+      if (!std::isfinite(recursion.excess_loss())) break;  // above the stability limit
       for (Prediction& p : result.predictions) {
         p.series.x.push_back(static_cast<double>(step));
         p.series.y.push_back(read(p.series.name, recursion));

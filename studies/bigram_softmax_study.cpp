@@ -25,12 +25,13 @@ constexpr double kLogitRate = 0.003;
 class Softmax : public Experiment {
  public:
   explicit Softmax(const Configuration& c)
-      : setup_(bigram_setup(c)), eta_flow_(c.real("sim.eta_flow")) {
+      : setup_(bigram_setup(c, RateCheck::none)), eta_flow_(c.real("sim.eta_flow")) {
     if (setup_.surrogate != "none") {
       throw invalid_parameter("sim.surrogate", setup_.surrogate, "\"none\"");
     }
     constexpr double kBytes = 60;  // A, W and their gradients in double precision
     require_entries(setup_.model, kBytes);
+    require_rates(c);
     length_ = c.integer("sim.length");
   }
 
@@ -74,6 +75,16 @@ class Softmax : public Experiment {
   std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
+  /// Refuses rates at which no solution is stable: for linear descent, with both rates equal, from
+  /// ω = η √(K_P K_Q) = 1 on; for V at A = Q, where steps multiply V - P by 1 - η_V ‖Q‖²_μ.
+  void require_rates(const Configuration& c) const {
+    const BigramModel& model = setup_.model;
+    require_stable_rate("sim.eta_flow", eta_flow_, 1 / std::sqrt(model.k_p() * model.k_q()));
+    require_stable_rate(c.has("sim.eta_V") ? "sim.eta_V" : "sim.eta",
+                        setup_.rates.value,
+                        2 / model.stationary().dot(model.attention_norm2()));
+  }
+
   /// Descent of the population loss with both kinds of attention: nothing random.
   Outcome descent() const {
     const BigramModel& model = setup_.model;

@@ -98,9 +98,10 @@ class Transfer : public Experiment {
     setup_.diagnostics.emplace_back("loss_floor", std::move(floors));
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     const bool l1 = setup_.lambda > 0;
+    if (l1 && !has_mean_field(setup_, grid)) return result;
     for (std::size_t k = 0; k < correlations_.size(); ++k) {
       const Eigen::MatrixXd curves =
           l1 ? curve(L1MeanField(
@@ -489,7 +490,6 @@ std::vector<ClaimResult> complexity_claims(const Configuration& c, const Observe
     const ExponentResult result = judge_exponent(
         claim, observed.simulation, static_cast<std::uint64_t>(c.integer("sim.seed")));
     fits.push_back(result.fit);
-    const bool holds = result.verdict == ExponentVerdict::within_bound ||
     // A slope that depends on the window is no exponent, and `fit` leaves it undecided (4 % of runs
     // even for a power law). A bound is kept all the same if every window keeps it.
     const ExponentFit& fit = result.fit;
@@ -497,6 +497,7 @@ std::vector<ClaimResult> complexity_claims(const Configuration& c, const Observe
         fit.window_dependent && fit.weakness.empty() &&
         std::max({fit.interval95.high, fit.without_first, fit.without_last}) <=
             claim.exponent + kExponentTolerance;
+    const bool holds = result.verdict == ExponentVerdict::within_bound ||
                        result.verdict == ExponentVerdict::vacuous || every_window;
     claims.push_back({"exponent-" + claim.name,
                       fmt::format("exponent at most {} + {}", claim.exponent, kExponentTolerance),

@@ -235,8 +235,8 @@ L1Floor l1_floor_chain(const BigramModel& model, double eta_a, double lambda, do
     const double spread = noise / std::sqrt(2 * eta_a * k_v);
     SoftThresholdChain chain(noise / kPointsPerNoise, kReachDeviations * spread);
     // Relaxation takes 1/(η K_V) steps; without noise-free start the law forgets it in ten of them.
-    const auto steps = static_cast<int>(std::ceil(10 / (eta_a * k_v)));
-    for (int n = 0; n < steps; ++n) {
+    const auto steps = static_cast<std::int64_t>(std::ceil(10 / (eta_a * k_v)));
+    for (std::int64_t n = 0; n < steps; ++n) {
       chain.step({.contraction = 1 - eta_a * k_v, .noise = noise, .shrink = eta_a * lambda});
     }
     zeros = chain.zero_fraction();

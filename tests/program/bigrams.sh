@@ -17,6 +17,7 @@ model.instance "markov"
 sim.batch 0
 sim.eta 0.0
 sim.eta inf
+sim.eta 1e-300
 sim.eta_V -1.0
 sim.eta_A 0.0
 sim.l1 -0.1
@@ -27,6 +28,11 @@ sim.surrogate "gauss"
 model.tokens 70000
 model.context 900000000
 ROWS
+# Rates at which descent leaves every solution; stability sets its own.
+for study in flow sign boosting recursion floor softmax regularisation vocabulary large transfer complexity; do
+  run 2 run "bigrams-$study" --out rates --set sim.eta=1000.0
+  says err "'sim.eta' = 1000: expected a rate below"
+done
 while read -r study key value; do
   run 2 theory "bigrams-$study" --set "$key=$value"
   says err "$key"

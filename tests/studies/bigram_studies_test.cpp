@@ -39,6 +39,45 @@ TEST_CASE("bigram studies: bad input is refused by name", "[studies][bigrams]") 
   CHECK(refusal(study, {}) == "accepted");
 }
 
+TEST_CASE("bigram studies: rates that no solution survives are refused", "[studies][bigrams]") {
+  // K_P = 0.32667, K_Q = 1/2 - 1/300: ω = 1 at η = 2.4827, or at η_V η_A = 6.1637.
+  CHECK_THAT(refusal(bigrams_recursion(), {{"sim.eta", 2.49}}),
+             Contains("sim.eta") && Contains("below 2.48"));
+  CHECK(refusal(bigrams_recursion(), {{"sim.eta", 2.48}}) == "accepted");
+  CHECK_THAT(refusal(bigrams_recursion(), {{"sim.eta_A", 130.0}}),
+             Contains("sim.eta_A") && Contains("below 123"));
+  CHECK_THAT(refusal(bigrams_recursion(), {{"sim.eta_V", 2.0}, {"sim.eta_A", 3.1}}),
+             Contains("sim.eta_A") && Contains("below 3.08"));
+  CHECK_THAT(refusal(bigrams_recursion(), {{"sim.eta_V", 1e300}}), Contains("sim.eta_V"));
+  // Plain gradients are smaller by the tokens' frequencies.
+  CHECK(refusal(bigrams_recursion(), {{"sim.eta", 5.0}, {"sim.algorithm", "sgd_raw"}}) ==
+        "accepted");
+  for (const Study& study : {bigrams_flow(),
+                             bigrams_sign(),
+                             bigrams_boosting(),
+                             bigrams_floor(),
+                             bigrams_softmax(),
+                             bigrams_complexity(),
+                             bigrams_regularisation(),
+                             bigrams_vocabulary(),
+                             bigrams_large(),
+                             bigrams_transfer()}) {
+    CAPTURE(study.name);
+    CHECK_THAT(refusal(study, {{"sim.eta", 1000.0}}), Contains("sim.eta") && Contains("below"));
+  }
+  CHECK_THAT(refusal(bigrams_softmax(), {{"sim.eta_flow", 2.5}}), Contains("sim.eta_flow"));
+  CHECK(refusal(bigrams_stability(), {{"sim.eta", 1000.0}}) == "accepted");  // it sets its own
+}
+
+TEST_CASE("bigram studies: above the stability limit there is no mean field with l1, but runs",
+          "[studies][bigrams]") {
+  Configuration c = configured(bigrams_regularisation(), {{"sim.batch", 1}});
+  const std::unique_ptr<Experiment> experiment = bigrams_regularisation().make(c);
+  CHECK_THAT(experiment->warnings().front(), Contains("stability limit"));
+  CHECK_THROWS_WITH(experiment->theory(TheoryGrid::requested), Contains("stability limit"));
+  CHECK(experiment->theory(TheoryGrid::run).predictions.empty());
+}
+
 TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]") {
   const Study study = bigrams_recursion();
   const auto warnings = [&](const Table& overrides) {
@@ -49,7 +88,7 @@ TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]
   };
   CHECK(warnings({}).empty());
   CHECK_THAT(warnings({{"model.context", 40}}), Contains("10 N Q"));
-  CHECK_THAT(warnings({{"sim.eta", 5.0}}), Contains("stability limit"));
+  CHECK_THAT(warnings({{"sim.eta", 2.0}}), Contains("stability limit"));
   CHECK_THAT(warnings({{"sim.batch", 8}}), Contains("snr"));
 }
 
@@ -91,7 +130,7 @@ TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[stu
   // A rate far above the stability limit.
   const auto diverged = outcomes(
       bigrams_transfer(),
-      {{"model.context", 100}, {"sim.eta", 20.0}, {"sim.batch", 4}, {"sim.steps", List{0, 200}}});
+      {{"model.context", 100}, {"sim.eta", 2.0}, {"sim.batch", 4}, {"sim.steps", List{0, 200}}});
   CHECK(diverged.front().status == "diverged");
   CHECK(diverged.front().failed);
   // A negative correlation ends in the mirror solution.
