@@ -418,6 +418,12 @@ std::vector<double> as_reals(std::span<const std::int64_t> steps) {
   return {steps.begin(), steps.end()};
 }
 
+double curve_allowance(double value, double full_scale) {
+  constexpr double kOfFullScale = 0.01;
+  constexpr double kOfValue = 0.15;
+  return std::min(kOfFullScale * full_scale, kOfValue * std::abs(value));
+}
+
 std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count) {
   std::vector<std::int64_t> steps;
   const double ratio = static_cast<double>(last) / static_cast<double>(first);

@@ -122,6 +122,11 @@ Prediction bigram_prediction(const std::string& name, Point point, const std::st
 /// @brief Numbers of steps, rising, as x values.
 std::vector<double> as_reals(std::span<const std::int64_t> steps);
 
+/// @brief Allowance for what a mean field of a training curve neglects: 1 % of the curve's largest
+/// value, its scale, but at most 15 % of the value itself, so that small values are tested too. The
+/// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).
+double curve_allowance(double value, double full_scale);
+
 /// @brief Roughly geometric whole numbers from `first` to `last`, each once.
 std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count);
 

@@ -90,17 +90,21 @@ class Recursion : public Experiment {
                                    }
                                    return row;
                                  });
+    Eigen::Index finite = 0;
+    while (finite < averaged.rows() && averaged.row(finite).allFinite()) ++finite;
+    if (finite == 0) return result;
     const auto d_v = std::find(kNames.begin(), kNames.end(), "d_V") - kNames.begin();
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       Prediction p = bigram_prediction(kNames[i], kMeanOfRuns, "step");
-      const double full_scale = averaged.col(static_cast<Eigen::Index>(i)).cwiseAbs().maxCoeff();
-      for (std::size_t k = 0; k < setup_.steps.size(); ++k) {
-        const auto row = static_cast<Eigen::Index>(k);
-        p.series.x.push_back(static_cast<double>(setup_.steps[k]));
-        p.series.y.push_back(averaged(row, static_cast<Eigen::Index>(i)));
+      const double full_scale =
+          averaged.col(static_cast<Eigen::Index>(i)).head(finite).cwiseAbs().maxCoeff();
+      for (Eigen::Index row = 0; row < finite; ++row) {
+        const double y = averaged(row, static_cast<Eigen::Index>(i));
+        p.series.x.push_back(static_cast<double>(setup_.steps[static_cast<std::size_t>(row)]));
+        p.series.y.push_back(y);
         p.compared.push_back(claimed_);
         // V's noise, part of the distance, has the covariance of leading order alone.
-        p.finite_size.push_back(kOfFullScale * full_scale +
+        p.finite_size.push_back(curve_allowance(y, full_scale) +
                                 (kNames[i] == "distance_V" ? 0.5 * averaged(row, d_v) : 0));
       }
       result.predictions.push_back(std::move(p));
@@ -140,10 +144,6 @@ class Recursion : public Experiment {
   std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
-  /// Share of a curve's largest value: curves are compared on that scale, not at their smallest
-  /// values.
-  static constexpr double kOfFullScale = 0.01;
-
   BigramSetup setup_;
   bool signal_;
   bool claimed_ = false;  ///< SNR >= 4 and η_A at most half of the stability limit
@@ -220,7 +220,8 @@ Study bigrams_recursion() {
               "transformer on sparse contextual bigrams?",
           .neglects =
               "covariance of V's noise beyond leading order (1/(N-1) of d_V), "
-              "correlations of A's noise: 5 % and 1 % of a curve's largest value",
+              "correlations of A's noise: 5 % and 1 % of a curve's largest value, but at most 15 % "
+              "of the value",
           .parameters = bigram_parameters(
               {.context = 300,
                .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000},

@@ -50,7 +50,7 @@ class Softmax : public Experiment {
     // small.
     Prediction softmax = linear;
     softmax.series.point = {{"attention", "softmax"}};
-    constexpr double kEarly = 0.2;
+    constexpr double kEarly = 0.1;
     for (const double a : linear.series.y) {
       const double relative = a * static_cast<double>(setup_.model.context()) /
                               static_cast<double>(setup_.model.sparsity());
@@ -246,7 +246,7 @@ Study bigrams_softmax() {
   return {
       .name = "bigrams-softmax",
       .question = "What does the softmax change?",
-      .neglects = "everything beyond the first order in α_A T/Q: compared while it is below 0.2",
+      .neglects = "everything beyond the first order in α_A T/Q: compared while it is below 0.1",
       .parameters = std::move(parameters),
       .series = std::move(series),
       .presets = {{"quick", "the defaults: N = 3, T = 200, B = 256", {}},

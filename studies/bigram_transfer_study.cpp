@@ -109,14 +109,14 @@ class Transfer : public Experiment {
              : curve(BigramRecursion(setup_.model, setup_.rates, setup_.batch, starts()[k]));
       const BigramModel& model = setup_.model;
       const double scales[] = {model.initial_loss() - model.bayes_loss(), 1, 1, model.k_q()};
-      constexpr double kOfFullScale = 0.01;
       for (std::size_t i = 0; i < kNames.size(); ++i) {
         Prediction p = bigram_prediction(kNames[i], {{"correlation", correlations_[k]}}, "samples");
         for (std::size_t row = 0; row < setup_.steps.size(); ++row) {
+          const double y = curves(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i));
+          if (!std::isfinite(y)) break;  // above the stability limit
           p.series.x.push_back(static_cast<double>(setup_.steps[row]) * setup_.batch);
-          p.series.y.push_back(
-              curves(static_cast<Eigen::Index>(row), static_cast<Eigen::Index>(i)));
-          p.finite_size.push_back(kOfFullScale * scales[i]);
+          p.series.y.push_back(y);
+          p.finite_size.push_back(curve_allowance(y, scales[i]));
           // With l1 the loss has ½ Var(s) |μ|² of the fluctuating column sums: drawn, not compared.
           p.compared.push_back(!(l1 && kNames[i] == "excess_loss"));
         }

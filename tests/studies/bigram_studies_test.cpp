@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/bigram_common.hpp"
 #include "configured_study.hpp"
 
 namespace {
@@ -76,6 +77,13 @@ TEST_CASE("bigram studies: above the stability limit there is no mean field with
   CHECK_THAT(experiment->warnings().front(), Contains("stability limit"));
   CHECK_THROWS_WITH(experiment->theory(TheoryGrid::requested), Contains("stability limit"));
   CHECK(experiment->theory(TheoryGrid::run).predictions.empty());
+}
+
+TEST_CASE("bigram studies: the allowance of a curve is small against every value",
+          "[studies][bigrams]") {
+  CHECK(curve_allowance(1, 1) == 0.01);
+  CHECK(curve_allowance(0.01, 1) == Approx(0.0015));
+  CHECK(curve_allowance(0, 1) == 0);
 }
 
 TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]") {
