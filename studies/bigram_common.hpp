@@ -127,6 +127,10 @@ std::vector<double> as_reals(std::span<const std::int64_t> steps);
 /// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).
 double curve_allowance(double value, double full_scale);
 
+/// @brief Share of V's noise that its covariance of leading order may be off by: 1/(N-1), at most
+/// a half.
+double value_noise_order(const BigramModel& model);
+
 /// @brief Roughly geometric whole numbers from `first` to `last`, each once.
 std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count);
 

@@ -93,6 +93,7 @@ class Recursion : public Experiment {
     Eigen::Index finite = 0;
     while (finite < averaged.rows() && averaged.row(finite).allFinite()) ++finite;
     if (finite == 0) return result;
+    const double order = value_noise_order(setup_.model);
     const auto d_v = std::find(kNames.begin(), kNames.end(), "d_V") - kNames.begin();
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       Prediction p = bigram_prediction(kNames[i], kMeanOfRuns, "step");
@@ -105,7 +106,7 @@ class Recursion : public Experiment {
         p.compared.push_back(claimed_);
         // V's noise, part of the distance, has the covariance of leading order alone.
         p.finite_size.push_back(curve_allowance(y, full_scale) +
-                                (kNames[i] == "distance_V" ? 0.5 * averaged(row, d_v) : 0));
+                                (kNames[i] == "distance_V" ? order * averaged(row, d_v) : 0));
       }
       result.predictions.push_back(std::move(p));
     }
