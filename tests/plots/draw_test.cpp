@@ -454,6 +454,19 @@ TEST_CASE("draw: trajectories are lines, one legend entry for all", "[plots]") {
   CHECK(script.find("with points") == std::string::npos);
 }
 
+TEST_CASE("draw: a hollow layer has open markers", "[plots]") {
+  const Scratch scratch;
+  Figure figure = one_panel();
+  figure.panels[0].residuals = false;
+  const auto script = [&] {
+    draw(figure, double_descent({0.1}), options(scratch));
+    return read(scratch.path() / "double_descent.gp");
+  };
+  CHECK(script().find("pt 6 ") == std::string::npos);
+  figure.panels[0].layers[0].hollow = true;
+  CHECK(script().find("pt 6 ") != std::string::npos);  // gnuplot's open circle
+}
+
 TEST_CASE("draw: maps and scatter plots in every style, redrawn alike by the script", "[plots]") {
   const Scratch scratch;
   FigureData data = double_descent({0.001, 0.01, 0.1, 1});
