@@ -180,6 +180,12 @@ class Stability : public Experiment {
     require_entries(setup_.model, kFrozenBytes);
     std::sort(ratios_.begin(), ratios_.end());
     steps_ = c.integer("sim.length");
+    if (!std::all_of(ratios_.begin(), ratios_.end(), [&](double r) { return settles(r); })) {
+      setup_.warnings.push_back(
+          fmt::format("{} steps are too few at some rates to reach the stationary noise, or to "
+                      "leave it: raise sim.length (not compared there)",
+                      steps_));
+    }
   }
 
   TheoryResult theory(TheoryGrid) const override {
@@ -192,7 +198,7 @@ class Stability : public Experiment {
           ratio < 1 ? l1_floor_closed_form(setup_.model, ratio * setup_.rate_limit, 0, setup_.batch)
                           .distance_a2
                     : std::numeric_limits<double>::infinity());
-      p.compared.push_back(ratio <= kSafe);
+      p.compared.push_back(ratio <= kSafe && settles(ratio));
     }
     return {.predictions = {p}, .diagnostics = {{"eta_A_limit", setup_.rate_limit}}};
   }
@@ -224,8 +230,17 @@ class Stability : public Experiment {
   }
 
   Table diagnostics() const override { return setup_.diagnostics; }
+  std::vector<std::string> warnings() const override { return setup_.warnings; }
 
  private:
+  /// Whether a run is long enough: the mean of d_A relaxes, or grows, at the rate
+  /// 2 η_A K_P |1 - ratio| a step, and starts at 0.
+  bool settles(double ratio) const {
+    constexpr double kTimes = 3;  // e⁻³ = 5 % is left
+    const double rate = 2 * ratio * setup_.rate_limit * setup_.model.k_p() * std::abs(1 - ratio);
+    return ratio == 1 || rate * static_cast<double>(steps_) >= kTimes;
+  }
+
   BigramSetup setup_;
   std::vector<double> ratios_;
   std::int64_t steps_ = 0;

@@ -114,6 +114,19 @@ TEST_CASE("bigram studies: without a signal there are runs and no theory", "[stu
   }
 }
 
+TEST_CASE("bigram studies: noise is compared where runs are long enough for it",
+          "[studies][bigrams]") {
+  const auto compared = [](const Table& overrides) {
+    Configuration c = configured(bigrams_stability(), overrides);
+    const std::unique_ptr<Experiment> experiment = bigrams_stability().make(c);
+    const TheoryResult theory = experiment->theory(TheoryGrid::run);
+    CHECK(experiment->warnings().empty() == theory.predictions[0].compared.front());
+    return theory.predictions[0].compared.front();
+  };
+  CHECK(compared({}));
+  CHECK_FALSE(compared({{"sim.batch", 1}}));  // the limit is 15 times lower
+}
+
 TEST_CASE("bigram studies: signs are compared where the noise of A matters little",
           "[studies][bigrams]") {
   Configuration c = configured(bigrams_sign(), {{"sweep.context", List{300, 300000}}});
