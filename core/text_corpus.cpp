@@ -1,5 +1,7 @@
 #include "attica/core/text_corpus.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -207,28 +209,47 @@ TextCorpus read_text(std::string_view text, const TextOptions& options) {
   const Ranking kept =
       most_frequent(counts, options.least_count, static_cast<std::size_t>(options.most_words));
   constexpr std::size_t kFewest = 10;
-  require(kept.size() >= kFewest,
-          "file",
-          static_cast<double>(kept.size()),
-          "a text with at least 10 words frequent enough for the vocabulary");
+  if (kept.size() < kFewest) {
+    throw invalid_parameter(
+        "model.file",
+        fmt::format("a text with {} words for the vocabulary{}",
+                    kept.size(),
+                    corpus.bad_bytes > 0
+                        ? fmt::format(" and {} bytes that are not UTF-8", corpus.bad_bytes)
+                        : ""),
+        fmt::format("at least {} words, of {} letters or more and no stop words, that occur {} "
+                    "times or more",
+                    kFewest,
+                    kShortestOfTopics,
+                    options.least_count));
+  }
   std::unordered_map<std::string, std::int32_t> number;
   for (const auto& [word, count] : kept) {
     number[word] = static_cast<std::int32_t>(corpus.vocabulary.size());
     corpus.vocabulary.push_back(word);
   }
+  std::size_t longest = 0;
   for (const Words& document : documents) {
     std::vector<std::int32_t> tokens;
     for (const std::string& word : document) {
       const auto at = number.find(word);
       if (at != number.end()) tokens.push_back(at->second);
     }
-    if (static_cast<std::int64_t>(tokens.size()) < options.least_tokens) continue;
-    if (static_cast<std::int64_t>(tokens.size()) > options.most_tokens) {
+    longest = std::max(longest, tokens.size());
+    const auto length = static_cast<std::int64_t>(tokens.size());
+    if (length < options.least_tokens) continue;
+    if (length > options.most_tokens) {
+      corpus.cut_tokens += length - options.most_tokens;
       tokens.resize(static_cast<std::size_t>(options.most_tokens));
     }
     corpus.documents.push_back(std::move(tokens));
   }
-  require(!corpus.documents.empty(), "file", 0, "a text with at least one long enough document");
+  if (corpus.documents.empty()) {
+    throw invalid_parameter(
+        "model.file",
+        fmt::format("a text whose longest document has {} words of the vocabulary", longest),
+        fmt::format("a document with {} or more", options.least_tokens));
+  }
   return corpus;
 }
 

@@ -30,7 +30,8 @@ struct TextOptions {
 struct TextCorpus {
   std::vector<std::string> vocabulary;  ///< by falling frequency
   std::vector<std::vector<std::int32_t>> documents;
-  std::int64_t bad_bytes = 0;  ///< of invalid UTF-8, read as spaces
+  std::int64_t bad_bytes = 0;   ///< of invalid UTF-8, read as spaces
+  std::int64_t cut_tokens = 0;  ///< beyond the greatest length of their document
 };
 
 /// @brief Lower-case words of at least `shortest` letters. Everything but letters separates;
@@ -43,7 +44,7 @@ std::vector<std::string> words_of(std::string_view text,
 /// early modern English (thou, unto, hath ...).
 bool is_stop_word(std::string_view word);
 
-/// @throws Error (input) if no document or fewer than 10 words are left
+/// @throws Error (input, `model.file`) if no document or fewer than 10 words are left
 TextCorpus read_text(std::string_view text, const TextOptions& options);
 
 /// @brief A running text over its vocabulary.

@@ -102,6 +102,18 @@ class Text : public TopicExperiment {
       all.push_back(
           fmt::format("model.file: {} bytes are not UTF-8, read as spaces", corpus_.bad_bytes));
     }
+    std::int64_t read = 0;
+    for (const auto& document : corpus_.documents) {
+      read += static_cast<std::int64_t>(document.size());
+    }
+    if (corpus_.cut_tokens > read / 10) {
+      all.push_back(
+          fmt::format("model.file: {} words are read and {} are not, which lie beyond the first {} "
+                      "of their document: make documents shorter by model.documents and unit_size",
+                      read,
+                      corpus_.cut_tokens,
+                      text_.most_tokens));
+    }
     if (!planted_ && lda_.topics > static_cast<Index>(corpus_.documents.size())) {
       all.push_back(fmt::format("model.lda_topics = {} is above the number of documents, {}",
                                 lda_.topics,
@@ -174,10 +186,15 @@ class Text : public TopicExperiment {
     m.topics = topic_words(lda.topics, share_, most_);
     std::vector<std::int32_t> topics = m.topics.topics;
     topics.erase(std::unique(topics.begin(), topics.end()), topics.end());
-    require(topics.size() >= 2,
-            "model.lda_topics",
-            static_cast<double>(topics.size()),
-            "at least 2 topics with 2 words or more: a longer text, or a smaller model.share");
+    if (topics.size() < 2) {
+      throw invalid_parameter(
+          "model.share",
+          share_,
+          fmt::format("at least 2 topics with 2 words of that share, found {} in {} documents: a "
+                      "smaller share, a longer text or another model.lda_topics",
+                      topics.size(),
+                      m.corpus.documents.size()));
+    }
     if (planted_) m.purity = topic_purity(m.topics, m.corpus.vocabulary);
     return m;
   }
@@ -211,7 +228,13 @@ class Text : public TopicExperiment {
       put(q + "_same_topic", contrast.same);
       put(q + "_other_topic", contrast.other);
       put(q + "_p", contrast.p);
-      if (name == "untrained" || q == "product" || q == "attention_positions") continue;
+      if (q == "product" || q == "attention_positions") continue;
+      // For the figure: classes of pairs side by side.
+      Series bars{q, point, "class", {1, 2}, {contrast.same, contrast.other}};
+      if (name == "untrained") {
+        outcome.series.push_back(std::move(bars));
+        continue;
+      }
       const CooccurrenceControl control = cooccurrence_control(pairs, m.topics.topics, together);
       put(q + "_top_cooccurring", control.top);
       put(q + "_top_other_topic", control.top_other);
@@ -219,8 +242,8 @@ class Text : public TopicExperiment {
       put(q + "_coefficient_topic", control.coefficient);
       put(q + "_coefficient_cooccurrence", control.cooccurrence);
       if (q == "cosine") put("cooccurrence_overlap", control.overlap);
-      // For the figure: classes of pairs side by side.
-      Series bars{q, {}, "class", {1, 2, 3}, {contrast.same, contrast.other, control.top}};
+      bars.x.push_back(3);
+      bars.y.push_back(control.top);
       if (std::isfinite(control.top_other)) {
         bars.x.push_back(4);
         bars.y.push_back(control.top_other);
@@ -263,7 +286,14 @@ Figure figure(const Configuration& c) {
     return Panel{.kind = PanelKind::scatter,
                  .x = {.label = "class of word pairs", .low = 0.5, .high = 4.5},
                  .y = {.label = label},
-                 .layers = {{.series = series, .theory = false}},
+                 .layers = {{.series = series,
+                             .label = "trained",
+                             .theory = false,
+                             .only = {{"network", std::string("trained")}}},
+                            {.series = series,
+                             .label = "before training",
+                             .theory = false,
+                             .only = {{"network", std::string("untrained")}}}},
                  .x_name = "class"};
   };
   return {
@@ -276,7 +306,7 @@ Figure figure(const Configuration& c) {
           "2, of two topics; 3, the pairs of highest co-occurrence in documents; 4, those of class "
           "3 whose topics differ, left out where there are none. Top: cosine of their embeddings; "
           "bottom: attention between them, in units of 1/N. Mean and standard error over training "
-          "seeds.",
+          "seeds; before training only classes 1 and 2 are shown, which are level.",
           c.has("model.file") ? c.text("model.file") : "a planted corpus")};
 }
 

@@ -45,7 +45,14 @@ TEST_CASE("read_text: lines, paragraphs and runs of words", "[core][topics]") {
   CHECK(read_text(text, options).documents.size() == 12);
   options.most_tokens = 4;
   CHECK(read_text(text, options).documents.front().size() == 4);
-  CHECK_THROWS_WITH(read_text("too few words here", options), Contains("at least 10 words"));
+  CHECK(read_text(text, options).cut_tokens == 12 * (11 - 4));
+  CHECK_THROWS_WITH(read_text("too few words here", options),
+                    Contains("'model.file' = a text with 1 words") && Contains("at least 10"));
+  CHECK_THROWS_WITH(read_text("f\xfcnf W\xf6rter", options),
+                    Contains("2 bytes that are not UTF-8"));
+  options.least_tokens = 12;
+  CHECK_THROWS_WITH(read_text(text, options), Contains("longest document has 11 words"));
+  options.least_tokens = 3;
   options.stop_words = {"alpha"};
   CHECK_FALSE(read_text(text, options).vocabulary.front() == "alpha");
   CHECK(is_stop_word("unto"));

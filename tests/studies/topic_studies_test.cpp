@@ -213,4 +213,10 @@ TEST_CASE("topic studies: doubtful settings are warned of", "[studies][topics]")
   CHECK_THAT(warnings(topics_value_curves(), {{"sim.eta", 20.0}}), Contains("divergence"));
   CHECK_THAT(warnings(topics_text(), {{"model.file", "psalms.txt"}, {"model.lda_topics", 100000}}),
              Contains("lda_topics"));
+  CHECK_THAT(
+      warnings(
+          topics_text(),
+          {{"model.file", "psalms.txt"}, {"model.documents", "words"}, {"model.unit_size", 5000}}),
+      Contains("beyond the first 256"));
+  CHECK(warnings(topics_text(), {{"model.file", "psalms.txt"}}).empty());
 }
