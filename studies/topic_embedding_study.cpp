@@ -114,7 +114,7 @@ Figure figure(const Configuration&) {
   return {.name = "topics-embedding",
           .panels = {{.x = lambda,
                       .y = {.label = "contrast {/:Italic δ}", .low = 0},
-                      .layers = {{.series = "delta"}},
+                      .layers = {{.series = "delta", .label = "own − other topics"}},
                       .x_name = "penalty"},
                      {.x = lambda,
                       .y = {.label = "mean inner product"},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/topic_sampling.hpp"
@@ -111,16 +112,31 @@ class Landscape : public TopicExperiment {
  private:
   /// Where (a + (v-1) s)/v = ω on the grid's range.
   void line(TheoryResult& result, const char* name, double omega) const {
+    std::map<double, double> points;  // s, a
+    const double total = omega * model_.words();
+    const double others = model_.words() - 1;
+    // On logarithmic axes the line is flat, then steep: points at even steps of s, then of a.
+    for (const double s : even_steps(same_topic_)) points[s] = total - others * s;
+    if (others > 0) {
+      for (const double a : even_steps(same_word_)) points[(total - a) / others] = a;
+    }
     TopicCurves curve({name}, {}, "same_topic");
-    constexpr int kPoints = 200;
-    const double low = same_topic_.front();
-    const double ratio = same_topic_.back() / low;
-    for (int k = 0; k <= kPoints; ++k) {
-      const double s = low * std::pow(ratio, static_cast<double>(k) / kPoints);
-      const double a = omega * model_.words() - (model_.words() - 1) * s;
-      if (a >= same_word_.front() && a <= same_word_.back()) curve.record(s, {a});
+    for (const auto& [s, a] : points) {
+      const bool inside = s >= same_topic_.front() && s <= same_topic_.back() &&
+                          a >= same_word_.front() && a <= same_word_.back();
+      if (inside) curve.record(s, {a});
     }
     curve.append_to(result);
+  }
+  static std::vector<double> even_steps(const std::vector<double>& range) {
+    constexpr int kPoints = 100;
+    std::vector<double> steps{range.front()};
+    for (int k = 1; k < kPoints; ++k) {
+      steps.push_back(range.front() *
+                      std::pow(range.back() / range.front(), static_cast<double>(k) / kPoints));
+    }
+    steps.push_back(range.back());
+    return steps;
   }
 
   TopicModel model_;

@@ -172,12 +172,12 @@ class Deep : public TopicExperiment {
   networks::TransformerShape shape_;
 };
 
-/// "1e-8" rather than 1e-08.
+/// 1e-4 and 1e-8 alike, not 0.0001 and 1e-08.
 std::string shown(double epsilon) {
-  std::string text = fmt::format("{:.3g}", epsilon);
-  const std::size_t zero = text.find("e-0");
-  if (zero != std::string::npos) text.erase(zero + 2, 1);
-  return text;
+  double exponent = std::floor(std::log10(epsilon));
+  constexpr double kRounded = 1e-9;
+  if (epsilon > std::pow(10, exponent + 1) * (1 - kRounded)) exponent += 1;
+  return fmt::format("{:.3g}e{:.0f}", epsilon / std::pow(10, exponent), exponent);
 }
 
 Figure figure(const Configuration& c) {
