@@ -310,8 +310,16 @@ void TopicCurves::append_to(Outcome& outcome) const {
   outcome.series.insert(outcome.series.end(), series_.begin(), series_.end());
 }
 
-void TopicCurves::append_to(TheoryResult& result) const {
-  for (const Series& s : series_) result.predictions.push_back({.series = s});
+void TopicCurves::append_to(TheoryResult& result, double share_of_largest) const {
+  for (const Series& s : series_) {
+    double largest = 0;
+    for (const double y : s.y) largest = std::max(largest, std::abs(y));
+    Prediction prediction{.series = s};
+    if (share_of_largest > 0) {
+      prediction.finite_size.assign(s.y.size(), share_of_largest * largest);
+    }
+    result.predictions.push_back(std::move(prediction));
+  }
 }
 
 std::vector<Outcome> TopicExperiment::simulate(const Piece& piece) const {
@@ -341,8 +349,13 @@ std::vector<double> compared_values(const TopicModel& model, const Commutant& w)
   return values;
 }
 
-double value_margin(const TopicModel& model, double share) {
-  return share / (model.kappa() * model.words());
+std::vector<AgreementRule> value_rules(const TopicModel& model, bool deterministic) {
+  constexpr double kRelative = 0.005;
+  std::vector<AgreementRule> rules;
+  for (const std::string& name : compared_value_names(model)) {
+    rules.push_back({.series = name, .relative = kRelative, .deterministic = deterministic});
+  }
+  return rules;
 }
 
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names) {

@@ -68,7 +68,7 @@ class ValueTraining : public TopicExperiment {
       if (n < last) w = mean_value_step(algebra_, moments, w, eta_, penalty_);
     }
     TheoryResult result;
-    curves.append_to(result);
+    curves.append_to(result, kValueShare);
     if (map_) {
       for (const Series& s : entries(algebra_.dense(w)))
         result.predictions.push_back({.series = s});
@@ -161,16 +161,7 @@ std::vector<std::string> ValueTraining::warnings() const {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kMargin = 0.02;  // the theory is exact; what remains is the noise of the runs
-  const TopicModel model = topic_model(c);
-  std::vector<AgreementRule> rules;
-  for (const std::string& name : compared_value_names(model)) {
-    rules.push_back({.series = name,
-                     .relative = 0,
-                     .absolute = value_margin(model, kMargin),
-                     .deterministic = c.text("sim.data") == "population"});
-  }
-  return rules;
+  return value_rules(topic_model(c), c.text("sim.data") == "population");
 }
 
 /// Without a theory: words of a topic share their columns' large entries in every run.
@@ -290,7 +281,7 @@ Study topics_value_curves() {
   std::vector<Parameter> all = parameters({.topics = 4, .words = 3, .length = 20, .penalty = 0.0},
                                           8,
                                           {1, 2, 5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200});
-  constexpr std::int64_t kRuns = 200;
+  constexpr std::int64_t kRuns = 2000;
   all.push_back(replicates_parameter(kRuns, "independent runs"));
   return {.name = "topics-value-curves",
           .question = "How does the value matrix learn which words share a topic?",
@@ -306,7 +297,7 @@ Study topics_value_curves() {
                         {"model.length", List{100, 150}},
                         {"sim.batch", 40},
                         {"sim.steps", List{1, 10, 50, 100, 200, 500, 1000, 2000, 5000}},
-                        {"sim.replicates", 20}}}},
+                        {"sim.replicates", 40}}}},
           .sources = {topic_source("model, Theorem 2; the recursion is ours")},
           .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
             return std::make_unique<ValueTraining>(c, false);
@@ -337,7 +328,7 @@ Study topics_value_map() {
                         {"model.length", List{100, 150}},
                         {"sim.batch", 40},
                         {"sim.steps", List{5000}},
-                        {"sim.replicates", 10}}},
+                        {"sim.replicates", 40}}},
                       {"adam",
                        "the same by Adam on 10000 fixed documents; no theory, a claim only",
                        {{"model.topics", 10},
