@@ -66,7 +66,8 @@ TopicContrast topic_contrast(const PairValues& values,
       std::swap(shuffled[i], shuffled[stream.below(i + 1)]);
     }
     const Means m = means(values, shuffled);
-    if (m.same - m.other >= seen.same - seen.other) ++larger;
+    // An exchange that leaves a class without pairs has no difference, and counts against.
+    if (!(m.same - m.other < seen.same - seen.other)) ++larger;
   }
   return {seen.same,
           seen.other,

@@ -38,7 +38,6 @@ struct Material {
   std::vector<std::vector<std::int32_t>> held_out;
   TopicWords topics;
   double purity = 0;  ///< planted corpus only
-  double log_joint = 0;
 };
 
 class Text : public TopicExperiment {
@@ -182,7 +181,6 @@ class Text : public TopicExperiment {
     const auto words = static_cast<Index>(m.corpus.vocabulary.size());
     const LdaResult lda =
         fit_lda({m.training, words}, lda_, {.seed = seed_, .id = StreamId::sampler});
-    m.log_joint = lda.log_joint;
     m.topics = topic_words(lda.topics, share_, most_);
     std::vector<std::int32_t> topics = m.topics.topics;
     topics.erase(std::unique(topics.begin(), topics.end()), topics.end());
@@ -195,8 +193,28 @@ class Text : public TopicExperiment {
                       topics.size(),
                       m.corpus.documents.size()));
     }
+    require_pairs(m);
     if (planted_) m.purity = topic_purity(m.topics, m.corpus.vocabulary);
     return m;
+  }
+
+  /// Attention is measured where two topic words stand in one document: of one topic, and of two.
+  static void require_pairs(const Material& m) {
+    const Eigen::MatrixXd together = document_cooccurrence(m.held_out, m.topics.words);
+    double pairs[2] = {0, 0};
+    for (Index i = 0; i < together.rows(); ++i) {
+      for (Index j = 0; j < i; ++j) {
+        const auto topic = [&](Index k) { return m.topics.topics[static_cast<std::size_t>(k)]; };
+        pairs[topic(i) == topic(j) ? 1 : 0] += together(i, j);
+      }
+    }
+    if (pairs[0] > 0 && pairs[1] > 0) return;
+    throw invalid_parameter(
+        "model.file",
+        fmt::format("{} held-out documents without two topic words of {} in one of them",
+                    m.held_out.size(),
+                    pairs[1] > 0 ? "two topics" : "one topic"),
+        "a longer text, or a larger model.topic_words");
   }
 
   void measure(Network& network,

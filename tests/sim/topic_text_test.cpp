@@ -123,6 +123,10 @@ TEST_CASE("topic_contrast: finds a planted difference and not its absence", "[si
     for (Index j = 0; j < n; ++j)
       if (topics[static_cast<std::size_t>(i)] == topics[static_cast<std::size_t>(j)])
         noise(i, j) += 2;
+  // All pairs of words 0 and 3, of one topic: most exchanges leave that topic without a pair.
+  Eigen::MatrixXd few = Eigen::MatrixXd::Zero(n, n);
+  few(0, 3) = few(0, 4) = few(0, 8) = 1;
+  CHECK(topic_contrast({noise, few}, topics, 500, stream).p > 0.1);
   const TopicContrast some = topic_contrast({noise, ones}, topics, 500, stream);
   CHECK(some.p < 0.01);
   CHECK(some.same - some.other == Approx(2).margin(0.6));
