@@ -323,28 +323,30 @@ class FiniteLength : public TopicExperiment {
 
 Figure finite_figure(const Configuration&) {
   const Axis n{.label = "length {/:Italic N}", .scale = AxisScale::log};
-  return {
-      .name = "topics-finite-length",
-      .panels = {{.x = n,
-                  .y = {.label = "loss {/:Italic L}"},
-                  .layers = {{.series = "loss", .label = "finite documents", .theory = false},
-                             {.series = "loss", .label = "infinite documents", .reference = true},
-                             {.series = "loss_own_position",
-                              .label = "own position counted",
-                              .reference = true}},
-                  .x_name = "length"},
-                 {.x = n,
-                  .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
-                  .layers = {{.series = "gap", .label = "finite documents"},
-                             {.series = "gap_own_position",
-                              .label = "own position counted",
-                              .reference = true}},
-                  .x_name = "length"}},
-      .columns = 1,
-      .caption =
-          "Loss of finite documents at fixed weights: sampled documents, mean and standard "
-          "error over samples. Long dashes: infinite documents; short dashes, in (b) the only "
-          "ones: with the query's own position counted."};
+  return {.name = "topics-finite-length",
+          .panels = {{.x = n,
+                      .y = {.label = "loss {/:Italic L}"},
+                      .layers = {{.series = "loss", .label = "finite documents", .theory = false},
+                                 {.series = "loss",
+                                  .label = "infinite documents",
+                                  .simulation = false,
+                                  .reference = true},
+                                 {.series = "loss_own_position",
+                                  .label = "own position counted",
+                                  .reference = true}},
+                      .x_name = "length"},
+                     {.x = n,
+                      .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
+                      .layers = {{.series = "gap", .label = "finite documents"},
+                                 {.series = "gap_own_position",
+                                  .label = "own position counted",
+                                  .reference = true}},
+                      .x_name = "length"}},
+          .columns = 1,
+          .caption =
+              "Loss of finite documents at fixed weights: sampled documents, mean and standard "
+              "error over samples. Dashed: infinite documents, and the same with the query's own "
+              "position counted."};
 }
 
 std::vector<ClaimResult> finite_claims(const Configuration&, const Observed& observed) {
