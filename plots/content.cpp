@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "attica/core/error.hpp"
 #include "attica/plots/heat_map.hpp"
@@ -316,6 +317,20 @@ void check(const Figure& figure) {
     throw invalid_parameter("columns of figure '" + figure.name + "'", 0, "at least one");
 }
 
+/// Maps of one series are there to be compared: equal colours are equal values.
+void share_colours(std::vector<PanelContent>& panels) {
+  std::map<std::string, std::vector<double>> values;
+  const auto is_map = [](const PanelContent& p) { return p.panel->kind == PanelKind::heat_map; };
+  for (const PanelContent& panel : panels) {
+    if (!is_map(panel)) continue;
+    for (const Cell& cell : panel.map->cells) values[panel.map->series].push_back(cell.value);
+  }
+  for (PanelContent& panel : panels) {
+    if (is_map(panel))
+      panel.map->colours = colour_scale(panel.panel->value, values[panel.map->series]);
+  }
+}
+
 }  // namespace
 
 Content arrange(const Figure& figure, const FigureData& data) {
@@ -346,6 +361,7 @@ Content arrange(const Figure& figure, const FigureData& data) {
     content.panels.push_back(std::move(drawn));
   }
   styles.colours = colour_by_number(styles.points);
+  share_colours(content.panels);
   for (std::size_t i = 0; i < content.panels.size(); ++i) {
     style_curves(content.panels[i], selections[i], styles);
     if (content.panels[i].map) content.panels[i].colours = content.panels[i].map->colours;

@@ -169,18 +169,6 @@ class Contours {
   std::vector<Segment> segments_;
 };
 
-/// Colours of values of both signs are symmetric about zero.
-ColourScale colour_scale(const Axis& axis, const std::vector<double>& values) {
-  ColourScale scale{fit_range(axis, values, 0), Palette::sequential, axis.label};
-  if (axis.scale == AxisScale::linear && scale.range.low < 0 && scale.range.high > 0) {
-    const double reach = std::max(-scale.range.low, scale.range.high);
-    scale.range.low = axis.low.value_or(-reach);
-    scale.range.high = axis.high.value_or(reach);
-    scale.palette = Palette::diverging;
-  }
-  return scale;
-}
-
 std::vector<ContourLine> contour_lines(const Grid& grid,
                                        const Panel& panel,
                                        const ColourScale& colours) {
@@ -198,6 +186,17 @@ std::vector<ContourLine> contour_lines(const Grid& grid,
 }
 
 }  // namespace
+
+ColourScale colour_scale(const Axis& axis, const std::vector<double>& values) {
+  ColourScale scale{fit_range(axis, values, 0), Palette::sequential, axis.label};
+  if (axis.scale == AxisScale::linear && scale.range.low < 0 && scale.range.high > 0) {
+    const double reach = std::max(-scale.range.low, scale.range.high);
+    scale.range.low = axis.low.value_or(-reach);
+    scale.range.high = axis.high.value_or(reach);
+    scale.palette = Palette::diverging;
+  }
+  return scale;
+}
 
 HeatMap make_heat_map(const Panel& panel,
                       const FigureData& data,

@@ -17,4 +17,8 @@ HeatMap make_heat_map(const Panel& panel,
                       const FigureData& data,
                       std::vector<std::string>& remarks);
 
+/// @brief Colours from the lowest value to the highest; symmetric about zero for values of both
+/// signs.
+ColourScale colour_scale(const Axis& axis, const std::vector<double>& values);
+
 }  // namespace attica::plots

@@ -219,7 +219,8 @@ Figure figure(const Configuration& c) {
           .columns = 1,
           .caption = fmt::format(
               "Coupling scores of the alignment {}: Frobenius norms with average-product "
-              "correction, for general couplings (pseudo-likelihood) and for factored attention. "
+              "correction, for general couplings (pseudo-likelihood) and for factored attention, "
+              "in the same colours. "
               "Mean over splits into training and held-out sequences.",
               std::filesystem::path(c.text("model.file")).filename().string())};
 }

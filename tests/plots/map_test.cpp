@@ -96,6 +96,34 @@ TEST_CASE("heat map: colours of both signs are symmetric about zero", "[plots]")
   CHECK(map.colours.range.low == -map.colours.range.high);
 }
 
+TEST_CASE("heat map: maps of one series share their colours, others have their own", "[plots]") {
+  FigureData data;
+  const auto add = [&](const char* series, const char* model, std::vector<double> y) {
+    RecordedCurve curve;
+    curve.theory = true;
+    curve.mean = {series, {{"tau", 1.0}, {"model", model}}, "T", {0, 1}, std::move(y)};
+    data.curves.push_back(curve);
+  };
+  add("loss", "a", {1, 2});
+  add("loss", "b", {-3, 1});
+  add("error", "a", {5, 6});
+  Figure figure{.name = "maps", .panels = {}, .columns = 1, .caption = ""};
+  for (const auto& [series, model] :
+       {std::pair{"loss", "a"}, std::pair{"loss", "b"}, std::pair{"error", "a"}}) {
+    Panel panel = map_panel(PanelKind::heat_map);
+    panel.layers = {{.series = series, .only = {{"model", model}}}};
+    figure.panels.push_back(panel);
+  }
+  const Content content = arrange(figure, data);
+  for (const std::size_t k : {0, 1}) {
+    CHECK(content.panels[k].colours->range.low == -3);
+    CHECK(content.panels[k].colours->range.high == 3);
+    CHECK(content.panels[k].colours->palette == Palette::diverging);
+  }
+  CHECK(content.panels[2].colours->range.low == 5);
+  CHECK(content.panels[2].colours->palette == Palette::sequential);
+}
+
 TEST_CASE("heat map: refuses grids that are not grids", "[plots]") {
   std::vector<std::string> remarks;
   auto data = surface({1, 2}, {1, 2}, [](double x, double y) { return x + y; });
