@@ -53,14 +53,27 @@ FactoredAttention FactoredNetwork<T>::values() const {
 
 template <class T>
 double FactoredNetwork<T>::loss_and_gradient(const Sequences& batch) {
+  const auto count = static_cast<double>(batch.rows());
+  return all_sites(batch, Eigen::VectorXd::Constant(batch.rows(), 1 / count));
+}
+
+template <class T>
+double FactoredNetwork<T>::loss_and_gradient(const WeightedSequences& batch) {
+  return all_sites(batch.sequences, batch.weights);
+}
+
+template <class T>
+double FactoredNetwork<T>::all_sites(const Sequences& batch, const Eigen::VectorXd& weights) {
   require_batch(batch, sites_);
   gradient_.setZero();
   const Index chunk = std::max<Index>(1, kChunkNumbers / (sites_ * colours_));
-  const double weight = 1.0 / static_cast<double>(batch.rows() * sites_);
-  weights_.assign(static_cast<std::size_t>(chunk * sites_), weight);
   double loss = 0;
   for (Index first = 0; first < batch.rows(); first += chunk) {
-    loss += add_chunk(batch, first, std::min(chunk, batch.rows() - first));
+    const Index count = std::min(chunk, batch.rows() - first);
+    weights_.resize(static_cast<std::size_t>(sites_ * count));
+    Eigen::Map<Eigen::MatrixXd>(weights_.data(), count, sites_).colwise() =
+        weights.segment(first, count) / static_cast<double>(sites_);
+    loss += add_chunk(batch, first, count);
   }
   for (Index i = 0; i < sites_; ++i) gradient_[i * (sites_ + 1)] = 0;
   return loss;
@@ -90,7 +103,7 @@ double FactoredNetwork<T>::add_chunk(const Sequences& batch, Index first, Index 
       networks::loss_backward<T>(networks::Loss::cross_entropy,
                                  MatrixView<T>{logits.data, sites_ * count, colours_, colours_},
                                  targets_,
-                                 std::span<const double>(weights_).first(targets_.size()));
+                                 weights_);
   multiply<T>(networks::plain(logits), networks::transposed(seen), width, da, Into::add);
   multiply<T>(networks::transposed(a), networks::plain(logits), sites_, upstream, Into::overwrite);
   for (Index j = 0; j < sites_; ++j) {
@@ -169,13 +182,23 @@ double FactoredNetwork<T>::loss_and_gradient(const Sequences& batch,
 template class FactoredNetwork<float>;
 template class FactoredNetwork<double>;
 
-networks::TrainingResult train_factored(
-    const FactoredAttention& start,
-    const FactoredTraining& plan,
-    const SequenceSource& source,
-    const StreamAddress& address,
-    const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
-    const std::function<bool()>& stop) {
+namespace {
+
+using Observe = std::function<void(std::uint64_t step, const FactoredAttention&)>;
+
+RandomStream stream_of_step(StreamAddress address, StreamId id, std::uint64_t step) {
+  address.id = id;
+  address.step = step;
+  return RandomStream(address);
+}
+
+/// @param loss_and_gradient of a step's batch, called with the network and the step
+template <class LossAndGradient>
+networks::TrainingResult train_with(const FactoredAttention& start,
+                                    const FactoredTraining& plan,
+                                    const Observe& observe,
+                                    const std::function<bool()>& stop,
+                                    const LossAndGradient& loss_and_gradient) {
   require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
   FactoredNetwork<float> network(start.sites(), start.colours());
   network.set(start);
@@ -186,25 +209,49 @@ networks::TrainingResult train_factored(
     observe(record.step, network.values());
   };
   loop.stop = stop;
-  const auto stream = [&](StreamId id, std::uint64_t step) {
-    StreamAddress own = address;
-    own.id = id;
-    own.step = step;
-    return RandomStream(own);
-  };
-  std::vector<std::int32_t> masked(static_cast<std::size_t>(plan.batch));
-  const auto loss_and_gradient = [&](std::uint64_t step) {
-    RandomStream data = stream(StreamId::data, step);
-    const Sequences batch = source(plan.batch, data);
-    if (plan.masked == MaskedSites::all) return network.loss_and_gradient(batch);
-    RandomStream masks = stream(StreamId::minibatch, step);
-    for (std::int32_t& site : masked) {
-      site = static_cast<std::int32_t>(masks.below(static_cast<std::uint64_t>(start.sites())));
-    }
-    return network.loss_and_gradient(batch, masked);
-  };
   return networks::train<float>(
-      network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+      network.parameters(), network.gradient(), optimiser, state, loop, [&](std::uint64_t step) {
+        return loss_and_gradient(network, step);
+      });
+}
+
+}  // namespace
+
+networks::TrainingResult train_factored(const FactoredAttention& start,
+                                        const FactoredTraining& plan,
+                                        const SequenceSource& source,
+                                        const StreamAddress& address,
+                                        const Observe& observe,
+                                        const std::function<bool()>& stop) {
+  std::vector<std::int32_t> masked;
+  return train_with(
+      start, plan, observe, stop, [&](FactoredNetwork<float>& network, std::uint64_t step) {
+        RandomStream data = stream_of_step(address, StreamId::data, step);
+        const Sequences batch = source(plan.batch, data);
+        if (plan.masked == MaskedSites::all) return network.loss_and_gradient(batch);
+        RandomStream masks = stream_of_step(address, StreamId::minibatch, step);
+        masked.resize(static_cast<std::size_t>(plan.batch));
+        for (std::int32_t& site : masked) {
+          site = static_cast<std::int32_t>(masks.below(static_cast<std::uint64_t>(start.sites())));
+        }
+        return network.loss_and_gradient(batch, masked);
+      });
+}
+
+networks::TrainingResult train_factored(const FactoredAttention& start,
+                                        const FactoredTraining& plan,
+                                        const StateSource& source,
+                                        const StreamAddress& address,
+                                        const Observe& observe,
+                                        const std::function<bool()>& stop) {
+  if (plan.masked != MaskedSites::all) {
+    throw invalid_parameter("masked", "one", "all sites where states are counted");
+  }
+  return train_with(
+      start, plan, observe, stop, [&](FactoredNetwork<float>& network, std::uint64_t step) {
+        RandomStream data = stream_of_step(address, StreamId::data, step);
+        return network.loss_and_gradient(source(plan.batch, data));
+      });
 }
 
 ChosenStart choose_start(Index sites,

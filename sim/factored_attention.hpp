@@ -40,11 +40,14 @@ class FactoredNetwork {
 
   /// @brief Loss and gradient with every site masked in turn.
   double loss_and_gradient(const Sequences& batch);
+  /// @brief The same where sequences count by their weights.
+  double loss_and_gradient(const WeightedSequences& batch);
   /// @brief Loss and gradient with one masked site per sequence.
   /// @param masked one site per sequence
   double loss_and_gradient(const Sequences& batch, std::span<const std::int32_t> masked);
 
  private:
+  double all_sites(const Sequences& batch, const Eigen::VectorXd& weights);
   double add_chunk(const Sequences& batch, Eigen::Index first, Eigen::Index count);
 
   Eigen::Index sites_;
@@ -72,6 +75,8 @@ struct FactoredTraining {
 
 /// Fresh sequences for a step: `count` of them, drawn from the given stream.
 using SequenceSource = std::function<Sequences(Eigen::Index count, RandomStream& stream)>;
+/// The same with equal sequences put together, their shares as weights.
+using StateSource = std::function<WeightedSequences(Eigen::Index count, RandomStream& stream)>;
 
 /// @brief Trains from `start` on fresh sequences.
 /// @param address seed, point and replicate; data and masks of step n come from streams of step n
@@ -81,6 +86,16 @@ networks::TrainingResult train_factored(
     const FactoredAttention& start,
     const FactoredTraining& plan,
     const SequenceSource& source,
+    const StreamAddress& address,
+    const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
+    const std::function<bool()>& stop = {});
+
+/// @brief The same training with every site masked, faster where a batch has more sequences than
+/// there are states.
+networks::TrainingResult train_factored(
+    const FactoredAttention& start,
+    const FactoredTraining& plan,
+    const StateSource& source,
     const StreamAddress& address,
     const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
     const std::function<bool()>& stop = {});

@@ -237,15 +237,33 @@ PopulationSampler::PopulationSampler(const WeightedSequences& population)
   }
 }
 
+std::size_t PopulationSampler::draw_one(RandomStream& stream) const {
+  const double u = stream.uniform();
+  std::size_t state = first_[static_cast<std::size_t>(u * static_cast<double>(first_.size()))];
+  while (state + 1 < cumulative_.size() && cumulative_[state] <= u * cumulative_.back()) ++state;
+  return state;
+}
+
 Sequences PopulationSampler::draw(Index count, RandomStream& stream) const {
   Sequences out(count, population_.sequences.cols());
-  const double total = cumulative_.back();
-  const auto n = static_cast<double>(first_.size());
   for (Index row = 0; row < count; ++row) {
-    const double u = stream.uniform();
-    std::size_t state = first_[static_cast<std::size_t>(u * n)];
-    while (state + 1 < cumulative_.size() && cumulative_[state] <= u * total) ++state;
-    out.row(row) = population_.sequences.row(static_cast<Index>(state));
+    out.row(row) = population_.sequences.row(static_cast<Index>(draw_one(stream)));
+  }
+  return out;
+}
+
+WeightedSequences PopulationSampler::draw_states(Index count, RandomStream& stream) const {
+  std::vector<Index> times(cumulative_.size());
+  for (Index k = 0; k < count; ++k) ++times[draw_one(stream)];
+  std::vector<Index> drawn;
+  for (std::size_t state = 0; state < times.size(); ++state) {
+    if (times[state] > 0) drawn.push_back(static_cast<Index>(state));
+  }
+  WeightedSequences out{.sequences = population_.sequences(drawn, Eigen::all),
+                        .weights = Eigen::VectorXd(static_cast<Index>(drawn.size()))};
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    out.weights[static_cast<Index>(k)] =
+        static_cast<double>(times[static_cast<std::size_t>(drawn[k])]) / static_cast<double>(count);
   }
   return out;
 }

@@ -94,8 +94,13 @@ class PopulationSampler {
   PopulationSampler(const PopulationSampler&) = delete;
   PopulationSampler& operator=(const PopulationSampler&) = delete;
   Sequences draw(Eigen::Index count, RandomStream& stream) const;
+  /// @brief The same draws, each state among them once and weighted by its share of them. Takes
+  /// memory for as many numbers as there are states.
+  WeightedSequences draw_states(Eigen::Index count, RandomStream& stream) const;
 
  private:
+  std::size_t draw_one(RandomStream& stream) const;
+
   const WeightedSequences& population_;
   std::vector<double> cumulative_;
   std::vector<std::uint32_t> first_;  ///< where to start looking, by the leading part of u

@@ -53,6 +53,21 @@ TEST_CASE("FactoredNetwork: all sites agree with the plain formula", "[sim][pott
   }
 }
 
+TEST_CASE("FactoredNetwork: weights agree with the plain formula", "[sim][potts]") {
+  RandomStream stream({.seed = 8, .id = StreamId::initialisation});
+  const FactoredAttention student = random_student(7, 4, 0.4, stream);
+  WeightedSequences batch{random_sequences(600, 7, 4), {}};
+  batch.weights = Eigen::VectorXd::LinSpaced(600, 0, 1) / 300;
+  FactoredNetwork<double> network(7, 4);
+  network.set(student);
+  FactoredAttention expected;
+  const double loss = factored_loss(student, batch, &expected);
+  CHECK_THAT(network.loss_and_gradient(batch), WithinAbs(loss, kTolerance));
+  const FactoredAttention found = gradient_of(network, 7, 4);
+  CHECK((found.attention - expected.attention).cwiseAbs().maxCoeff() < kTolerance);
+  CHECK((found.values - expected.values).cwiseAbs().maxCoeff() < kTolerance);
+}
+
 TEST_CASE("FactoredNetwork: one masked site, summed over all choices, is all sites",
           "[sim][potts]") {
   const Index sites = 9;
@@ -131,6 +146,33 @@ TEST_CASE("train_factored: finds the model, with either masking", "[sim][potts][
     CHECK(losses[0] > 0.05);
     CHECK(losses[1] < 0.005);
   }
+}
+
+TEST_CASE("train_factored: states counted or sequences one by one train alike", "[sim][potts]") {
+  const WeightedSequences population =
+      enumerate(PottsModel(cosine_couplings(4), cosine_colour_couplings(2), 1)).states;
+  const PopulationSampler sampler(population);
+  RandomStream stream({.seed = 7, .id = StreamId::initialisation});
+  const FactoredAttention start = random_student(4, 2, 0.3, stream);
+  FactoredTraining plan{.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = 0.5},
+                        .batch = 100,
+                        .recorded = {20}};
+  const auto trained = [&](const auto& source) {
+    FactoredAttention end;
+    (void)train_factored(
+        start, plan, source, {.seed = 7}, [&](std::uint64_t, const auto& s) { end = s; });
+    return end;
+  };
+  const SequenceSource sequences = [&](Index n, RandomStream& s) { return sampler.draw(n, s); };
+  const StateSource states = [&](Index n, RandomStream& s) { return sampler.draw_states(n, s); };
+  const FactoredAttention one = trained(sequences);
+  const FactoredAttention other = trained(states);
+  CHECK((one.attention - start.attention).cwiseAbs().maxCoeff() > 0.1);
+  constexpr double kRounding = 1e-5;  // single precision, 20 steps
+  CHECK((one.attention - other.attention).cwiseAbs().maxCoeff() < kRounding);
+  CHECK((one.values - other.values).cwiseAbs().maxCoeff() < kRounding);
+  plan.masked = MaskedSites::one;
+  CHECK_THROWS_AS(trained(states), Error);
 }
 
 TEST_CASE("train_factored: divergence is a status, bad options are errors", "[sim][potts]") {

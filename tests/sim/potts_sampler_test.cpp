@@ -125,6 +125,25 @@ TEST_CASE("PopulationSampler: has the population's distribution", "[sim][potts]"
   CHECK(std::abs(chi_square_score(states, 3, population.weights)) < 4);
 }
 
+TEST_CASE("PopulationSampler: states and their shares are those of the single draws",
+          "[sim][potts]") {
+  const WeightedSequences population =
+      enumerate(PottsModel(cosine_couplings(3), cosine_colour_couplings(3), 1)).states;
+  const PopulationSampler sampler(population);
+  constexpr Index kDraws = 50;
+  RandomStream stream({.seed = 4});
+  const Sequences draws = sampler.draw(kDraws, stream);
+  RandomStream again({.seed = 4});
+  const WeightedSequences states = sampler.draw_states(kDraws, again);
+  CHECK(states.sequences.rows() < kDraws);
+  for (Index k = 0; k < states.sequences.rows(); ++k) {
+    Index times = 0;
+    for (Index n = 0; n < kDraws; ++n) times += draws.row(n) == states.sequences.row(k);
+    CHECK(states.weights[k] == static_cast<double>(times) / kDraws);
+  }
+  CHECK_THAT(states.weights.sum(), Catch::Matchers::WithinAbs(1, 1e-14));
+}
+
 TEST_CASE("PottsSampler: refuses bad options", "[sim][potts]") {
   const PottsModel model = cosine_model(3, 3, 1);
   CHECK_THROWS_AS(PottsSampler(model, {.chains = 0}, {}), Error);
