@@ -259,7 +259,8 @@ ChosenStart choose_start(Index sites,
                          const FactoredStarts& starts,
                          const FactoredTraining& plan,
                          const SequenceSource& source,
-                         const StreamAddress& address) {
+                         const StreamAddress& address,
+                         const std::function<bool()>& stop) {
   require(starts.count >= 1, "starts", starts.count, "at least 1");
   StreamAddress own = address;
   own.id = StreamId::initialisation;
@@ -277,9 +278,8 @@ ChosenStart choose_start(Index sites,
   for (int k = 0; k < starts.count; ++k) {
     FactoredAttention start = random_student(sites, colours, starts.deviation, initial);
     FactoredAttention reached = start;
-    (void)train_factored(start, trial, source, address, [&](std::uint64_t, const auto& student) {
-      reached = student;
-    });
+    const auto reach = [&](std::uint64_t, const FactoredAttention& student) { reached = student; };
+    (void)train_factored(start, trial, source, address, reach, stop);
     const double loss = factored_loss(reached, compared);
     highest = std::max(highest, loss);
     if (loss < lowest || k == 0) {

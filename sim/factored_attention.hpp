@@ -121,7 +121,8 @@ ChosenStart choose_start(Eigen::Index sites,
                          const FactoredStarts& starts,
                          const FactoredTraining& plan,
                          const SequenceSource& source,
-                         const StreamAddress& address);
+                         const StreamAddress& address,
+                         const std::function<bool()>& stop = {});
 
 /// @brief Independent normal entries of the given standard deviation, zero diagonal of A.
 FactoredAttention random_student(Eigen::Index sites,

@@ -74,17 +74,7 @@ class Couplings : public Experiment {
     const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
     constexpr std::uint64_t kFirstRecord = 10;
     constexpr int kRecords = 20;
-    constexpr std::uint64_t kTrialShare = 10;
-    training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
-                               .learning_rate = c.real("sim.eta"),
-                               .schedule = {.kind = networks::Schedule::Kind::cosine_tail,
-                                            .start = steps / 2,
-                                            .length = steps}},
-                 .batch = c.integer("sim.batch"),
-                 .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
-                 .recorded = recorded_steps(kFirstRecord, steps, kRecords)};
-    starts_ = {.count = static_cast<int>(c.integer("sim.starts")),
-               .trial_steps = steps / kTrialShare};
+    plan_ = FactoredPlan::from(c, "sim.eta", recorded_steps(kFirstRecord, steps, kRecords));
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
@@ -115,13 +105,14 @@ class Couplings : public Experiment {
     const SequenceSource source = [&](Index n, RandomStream& s) { return truth.data.draw(n, s); };
     return each_replicate(piece, [&](std::uint64_t replicate) {
       const StreamAddress address = piece.stream(replicate);
-      const ChosenStart chosen =
-          choose_start(model.sites(), model.colours(), starts_, training_, source, address);
+      const auto stop = [&] { return piece.stop.stop_requested(); };
+      const ChosenStart chosen = choose_start(
+          model.sites(), model.colours(), plan_.starts, plan_.training, source, address, stop);
       Series error{"coupling_error", {}, "step", {}, {}};
       FactoredAttention last;
       const auto end = train_factored(
           chosen.start,
-          training_,
+          plan_.training,
           source,
           address,
           [&](std::uint64_t step, const FactoredAttention& student) {
@@ -129,26 +120,27 @@ class Couplings : public Experiment {
             error.y.push_back(coupling_error(model, student));
             last = student;
           },
-          [&] { return piece.stop.stop_requested(); });
+          stop);
+      Outcome outcome{.series = {std::move(error)}};
+      mark_end(outcome, end);
+      if (last.sites() == 0) return outcome;  // stopped or diverged before the first record
       const MatrixXd shown = display_gauge(model, last).attention;
-      Outcome outcome{.series = {std::move(error), coupling_series(model, shown)}};
-      if (starts_.count > 1) {
+      outcome.series.push_back(coupling_series(model, shown));
+      if (plan_.starts.count > 1) {
         outcome.series.push_back({"start_spread",
                                   {},
                                   "step",
-                                  {static_cast<double>(starts_.trial_steps)},
+                                  {static_cast<double>(plan_.starts.trial_steps)},
                                   {chosen.spread}});
       }
       for (Series& row : rows("attention", shown)) outcome.series.push_back(std::move(row));
-      mark_end(outcome, end);
       return outcome;
     });
   }
 
  private:
   Lazy<Truth> truth_;
-  FactoredTraining training_;
-  FactoredStarts starts_;
+  FactoredPlan plan_;
 };
 
 std::unique_ptr<Experiment> make(Configuration& c) {
@@ -195,7 +187,7 @@ Figure figure(const Configuration& /*c*/) {
               "What factored attention learns from sequences of a Potts model, in the gauge "
               "of the model: attention against couplings, error of all couplings against "
               "training steps, the last drop of which is the cosine decay of the learning rate, "
-              "and both matrices. Mean and standard error over training "
+              "and both matrices in the same colours. Mean and standard error over training "
               "runs."};
 }
 
@@ -226,24 +218,8 @@ std::vector<Parameter> parameters() {
                                                        .zero_sum = true,
                                                        .least_learnable = 0.2,
                                                        .least_curvature = 2e-3});
+  for (Parameter& p : factored_plan_parameters(3000, "sim.eta")) all.push_back(std::move(p));
   const std::vector<Parameter> own = {
-      integer_parameter(
-          "sim.steps",
-          3000,
-          "training steps, each on fresh sequences; the learning rate is constant for the "
-          "first half, then falls to 0 along a cosine",
-          {.low = 10, .high = 1e9}),
-      integer_parameter("sim.batch", 128, "sequences per step, B", {.low = 1, .high = 1e6}),
-      word_parameter("sim.masked",
-                     "all",
-                     "mask all sites in turn, or one random site per sequence",
-                     {"all", "one"}),
-      real_parameter("sim.eta", 1.0, "learning rate of SGD", kPositive),
-      integer_parameter("sim.starts",
-                        8,
-                        "random starts tried for a tenth of the steps, of which the one with "
-                        "the lowest loss is trained",
-                        {.low = 1, .high = 1000}),
       full_width_parameter(),
       replicates_parameter(30, "training runs with their own data and start; one model"),
   };

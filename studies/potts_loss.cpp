@@ -34,18 +34,8 @@ class Loss : public Experiment {
     const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
     constexpr std::uint64_t kFirstRecord = 10;
     constexpr int kRecords = 14;
-    constexpr std::uint64_t kTrialShare = 10;
     const auto recorded = recorded_steps(kFirstRecord, steps, kRecords);
-    const networks::Schedule schedule{
-        .kind = networks::Schedule::Kind::cosine_tail, .start = steps / 2, .length = steps};
-    factored_ = {.optimiser = {.kind = networks::OptimiserKind::sgd,
-                               .learning_rate = c.real("sim.eta_factored"),
-                               .schedule = schedule},
-                 .batch = c.integer("sim.batch"),
-                 .masked = c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one,
-                 .recorded = recorded};
-    starts_ = {.count = static_cast<int>(c.integer("sim.starts")),
-               .trial_steps = steps / kTrialShare};
+    factored_ = FactoredPlan::from(c, "sim.eta_factored", recorded);
     transformer_ = {.shape = masked_transformer(c.integer("model.sites"),
                                                 c.integer("model.colours"),
                                                 1,
@@ -53,7 +43,7 @@ class Loss : public Experiment {
                     .optimiser = {.kind = networks::OptimiserKind::adam,
                                   .learning_rate = c.real("sim.eta_transformer"),
                                   .clip_norm = 1,
-                                  .schedule = schedule},
+                                  .schedule = half_constant(steps)},
                     .batch = c.integer("sim.batch"),
                     .recorded = recorded};
     transformer_.shape.heads = static_cast<int>(c.integer("sim.heads"));
@@ -117,15 +107,21 @@ class Loss : public Experiment {
     Point point = factored_point();
     Series excess{"excess_loss", {}, "step", {}, {}};
     Series error{"coupling_error", {}, "step", {}, {}};
-    Series spread{"start_spread", {}, "step", {static_cast<double>(starts_.trial_steps)}, {}};
+    Series spread{
+        "start_spread", {}, "step", {static_cast<double>(factored_.starts.trial_steps)}, {}};
     networks::TrainingResult end{};
     if (piece.point == 0) {
-      const ChosenStart chosen =
-          choose_start(model.sites(), model.colours(), starts_, factored_, source, address);
+      const ChosenStart chosen = choose_start(model.sites(),
+                                              model.colours(),
+                                              factored_.starts,
+                                              factored_.training,
+                                              source,
+                                              address,
+                                              stop);
       spread.y = {chosen.spread};
       end = train_factored(
           chosen.start,
-          factored_,
+          factored_.training,
           source,
           address,
           [&](std::uint64_t step, const FactoredAttention& student) {
@@ -157,10 +153,10 @@ class Loss : public Experiment {
     for (double& y : total.y) y += test.bayes_loss();
     Outcome outcome{.series = {std::move(excess), std::move(total)}};
     // Without couplings to find, the error is undefined and left out.
-    if (piece.point == 0 && std::isfinite(error.y.front())) {
+    if (!error.y.empty() && std::isfinite(error.y.front())) {
       outcome.series.push_back(std::move(error));
     }
-    if (piece.point == 0 && starts_.count > 1) outcome.series.push_back(std::move(spread));
+    if (piece.point == 0 && factored_.starts.count > 1) outcome.series.push_back(std::move(spread));
     mark_end(outcome, end);
     return outcome;
   }
@@ -170,8 +166,7 @@ class Loss : public Experiment {
   std::vector<std::int64_t> layers_;
   std::uint64_t replicates_;
   Index test_sequences_;
-  FactoredTraining factored_;
-  FactoredStarts starts_;
+  FactoredPlan factored_;
   TransformerTraining transformer_;
 };
 
@@ -264,26 +259,6 @@ std::vector<Parameter> parameters() {
                                                        .zero_sum = true,
                                                        .least_learnable = 0.2});
   const std::vector<Parameter> own = {
-      integer_parameter(
-          "sim.steps",
-          9000,
-          "training steps, each on fresh sequences; the learning rate is constant for the "
-          "first half, then falls to 0 along a cosine",
-          {.low = 10, .high = 1e9}),
-      integer_parameter("sim.batch", 128, "sequences per step, B", {.low = 1, .high = 1e6}),
-      word_parameter("sim.masked",
-                     "all",
-                     "factored attention: mask all sites in turn, or one random site per sequence",
-                     {"all", "one"}),
-      real_parameter(
-          "sim.eta_factored", 1.0, "factored attention: learning rate of SGD", kPositive),
-      integer_parameter(
-          "sim.starts",
-          8,
-          "factored attention: random starts tried for a tenth of the steps, of which the "
-          "one with "
-          "the lowest loss is trained",
-          {.low = 1, .high = 1000}),
       integers_parameter(
           "sim.layers", List{1, 2}, "transformers: numbers of layers", {.low = 1, .high = 100}),
       integer_parameter("sim.heads",
@@ -311,6 +286,8 @@ std::vector<Parameter> parameters() {
           {"all", "factored"}),
       replicates_parameter(3, "realisations of the couplings, each with its own data and start"),
   };
+  for (Parameter& p : factored_plan_parameters(9000, "sim.eta_factored"))
+    all.push_back(std::move(p));
   all.insert(all.end(), own.begin(), own.end());
   for (Parameter& p : gibbs_pool_parameters()) all.push_back(std::move(p));
   return all;

@@ -26,7 +26,11 @@ class SamplerStudy : public Experiment {
         draws_(c.integer("sim.draws")),
         ladder_(c.reals("sim.ladder")),
         allow_unconverged_(c.flag("sim.allow_unconverged")) {
-    (void)PottsSampler(model_, {.chains = 1, .ladder = ladder_}, {});  // refuses a bad ladder now
+    try {
+      (void)PottsSampler(model_, {.chains = 1, .ladder = ladder_}, {});
+    } catch (const Error& error) {  // a bad ladder, named as the user knows it
+      throw Error(error.kind(), fmt::format("sim.ladder: {}", error.what()), "sim.ladder");
+    }
   }
 
   TheoryResult theory(TheoryGrid grid) const override {

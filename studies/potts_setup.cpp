@@ -175,7 +175,10 @@ void PottsFamily::require_enumerable() const {
     throw invalid_parameter(
         "model.sites",
         static_cast<double>(sites_),
-        fmt::format("at most {} states C^L, which are all enumerated here", kMostStates));
+        fmt::format("at most {} states C^L to enumerate; larger models are sampled by `attica run` "
+                    "of potts-loss, potts-couplings, potts-peak and potts-square with "
+                    "model.least_learnable = 0 and model.least_curvature = 0",
+                    kMostStates));
   }
 }
 
@@ -243,6 +246,58 @@ PottsData::PottsData(const PottsModel& model,
 
 Sequences PottsData::draw(Index count, RandomStream& stream) const {
   return sampler_->draw(count, stream);
+}
+
+std::vector<Parameter> masked_batch_parameters(std::int64_t batch) {
+  return {integer_parameter("sim.batch", batch, "sequences per step, B", {.low = 1, .high = 1e6}),
+          word_parameter("sim.masked",
+                         "all",
+                         "factored attention: mask all sites in turn, or one random site per "
+                         "sequence",
+                         {"all", "one"})};
+}
+
+MaskedSites masked_sites(const Configuration& c) {
+  return c.text("sim.masked") == "all" ? MaskedSites::all : MaskedSites::one;
+}
+
+FactoredPlan FactoredPlan::from(const Configuration& c,
+                                const std::string& eta_key,
+                                std::vector<std::uint64_t> recorded) {
+  constexpr std::uint64_t kTrialShare = 10;
+  const auto steps = static_cast<std::uint64_t>(c.integer("sim.steps"));
+  return {.training = {.optimiser = {.kind = networks::OptimiserKind::sgd,
+                                     .learning_rate = c.real(eta_key),
+                                     .schedule = half_constant(steps)},
+                       .batch = c.integer("sim.batch"),
+                       .masked = masked_sites(c),
+                       .recorded = std::move(recorded)},
+          .starts = {.count = static_cast<int>(c.integer("sim.starts")),
+                     .trial_steps = steps / kTrialShare}};
+}
+
+std::vector<Parameter> factored_plan_parameters(std::int64_t steps, const std::string& eta_key) {
+  constexpr std::int64_t kBatch = 128;
+  std::vector<Parameter> all{integer_parameter(
+      "sim.steps",
+      steps,
+      "training steps, each on fresh sequences; the learning rate is constant for the "
+      "first half, then falls to 0 along a cosine",
+      {.low = 10, .high = 1e9})};
+  for (Parameter& p : masked_batch_parameters(kBatch)) all.push_back(std::move(p));
+  all.push_back(
+      real_parameter(eta_key, 1.0, "factored attention: learning rate of SGD", kPositive));
+  all.push_back(
+      integer_parameter("sim.starts",
+                        8,
+                        "factored attention: random starts tried for a tenth of the steps, of "
+                        "which the one with the lowest loss is trained",
+                        {.low = 1, .high = 1000}));
+  return all;
+}
+
+networks::Schedule half_constant(std::uint64_t steps) {
+  return {.kind = networks::Schedule::Kind::cosine_tail, .start = steps / 2, .length = steps};
 }
 
 std::vector<std::uint64_t> recorded_steps(std::uint64_t first, std::uint64_t last, int count) {

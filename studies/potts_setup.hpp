@@ -11,6 +11,7 @@
 #include "attica/core/potts_enumeration.hpp"
 #include "attica/core/potts_model.hpp"
 #include "attica/core/random.hpp"
+#include "attica/sim/factored_attention.hpp"
 #include "attica/sim/potts_sampler.hpp"
 #include "attica/studies/gibbs_pool.hpp"
 #include "attica/studies/parameters.hpp"
@@ -84,6 +85,26 @@ class PottsData {
   WeightedSequences population_;
   std::unique_ptr<PopulationSampler> sampler_;
 };
+
+/// @brief The parameters `sim.batch` and `sim.masked`.
+std::vector<Parameter> masked_batch_parameters(std::int64_t batch);
+MaskedSites masked_sites(const Configuration& c);
+
+/// Training of factored attention on fresh sequences from the best of several starts.
+struct FactoredPlan {
+  FactoredTraining training;
+  FactoredStarts starts;
+
+  /// @param eta_key    parameter with the learning rate
+  /// @param recorded   steps
+  static FactoredPlan from(const Configuration& c,
+                           const std::string& eta_key,
+                           std::vector<std::uint64_t> recorded);
+};
+/// @brief The parameters `sim.steps`, `sim.batch`, `sim.masked`, the learning rate, `sim.starts`.
+std::vector<Parameter> factored_plan_parameters(std::int64_t steps, const std::string& eta_key);
+/// @brief Constant for the first half of the steps, then down to 0 along a cosine.
+networks::Schedule half_constant(std::uint64_t steps);
 
 /// @brief About `count` different steps from `first` to `last` at equal ratios.
 std::vector<std::uint64_t> recorded_steps(std::uint64_t first, std::uint64_t last, int count);

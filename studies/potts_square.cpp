@@ -55,8 +55,12 @@ class Square : public Experiment {
         lambdas_(c.reals("sweep.lambda")) {
     for (const double alpha : alphas_) {
       constexpr double kMostSamples = 1e7;
-      require(alpha * inputs_ <= kMostSamples, "sweep.alpha", alpha, "at most 1e7 samples");
-      sizes_.push_back(std::max<Index>(1, std::llround(alpha * inputs_)));
+      const double samples = alpha * inputs_;
+      require(samples >= 1 && samples <= kMostSamples,
+              "sweep.alpha",
+              alpha,
+              "between 1 and 1e7 samples alpha (L-1)(C-1)");
+      sizes_.push_back(std::llround(samples));
     }
     std::sort(sizes_.begin(), sizes_.end());
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
@@ -83,10 +87,6 @@ class Square : public Experiment {
       std::vector<double> relative_bias;  // of the leading order, 1/(M (1-gamma))
       for (const double alpha : alphas) {
         const double samples = alpha * inputs_;
-        if (samples < 1) {
-          throw invalid_parameter(
-              "sweep.alpha", alpha, "alpha (L-1)(C-1) >= 1, at least one sample");
-        }
         const BlockRidgePoint point = population.theory.average(samples, lambda);
         relative_bias.push_back(1 / (samples * point.one_minus_gamma));
         test.y.push_back(point.test_error);

@@ -72,16 +72,29 @@ TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
                   {{"model.couplings", "explicit"},
                    {"model.file", file_with("zero.csv", "0,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")}}));
       }) == "model.couplings");
-  CHECK(refused([&] { made(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}}); }) == "ladder");
+  CHECK(refused([&] {
+          made(potts_sampler(), {{"sim.ladder", List{1.0, 0.5, 0.2}}});
+        }) == "sim.ladder");
   CHECK(loss({{"sim.heads", 3}}) == "sim.heads");
   for (const TheoryGrid grid : {TheoryGrid::requested, TheoryGrid::run}) {
     CHECK(refused([&] {
             made(potts_learning(), with(kCosine, {{"sweep.samples", List{10.5}}}))->theory(grid);
           }) == (grid == TheoryGrid::run ? "sweep.samples" : "accepted"));
   }
-  CHECK(refused([&] {
-          made(potts_square(), {{"sweep.alpha", List{0.001}}})->theory(TheoryGrid::requested);
-        }) == "sweep.alpha");
+  CHECK(refused([&] { made(potts_square(), {{"sweep.alpha", List{0.001}}}); }) == "sweep.alpha");
+}
+
+TEST_CASE("potts-loss, potts-couplings: a run may diverge before its first record",
+          "[studies][potts]") {
+  for (const auto& [study, rate] :
+       {std::pair{potts_loss(), "sim.eta_factored"}, std::pair{potts_couplings(), "sim.eta"}}) {
+    const auto outcomes =
+        made(study, with(kCosine, {{"sim.steps", 100}, {"sim.starts", 2}, {rate, 1e30}}))
+            ->simulate({.seed = 1});
+    REQUIRE(outcomes.size() == 1);
+    CHECK(outcomes[0].status == "diverged");
+    CHECK(outcomes[0].failed);
+  }
 }
 
 TEST_CASE("potts-square: draws from the population prepared on demand", "[studies][potts]") {
