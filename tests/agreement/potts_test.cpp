@@ -103,7 +103,8 @@ TEST_CASE("potts-learning: the tails agree, and ones 40 % off are found", "[agre
 }
 
 TEST_CASE("potts-flow: SGD follows the flow, and a flow 5 % off is found", "[agreement][potts]") {
-  const std::vector<std::pair<std::string, Value>> brief{{"sim.times", List{10.0, 20.0}}};
+  const std::vector<std::pair<std::string, Value>> brief{{"sim.times", List{10.0, 20.0}},
+                                                         {"sim.eta", 0.025}};
   CHECK(verdict(potts_flow(), brief, 40, 1) == Verdict::agree);
   CHECK(verdict(potts_flow(), brief, 40, 1.05) == Verdict::disagree);
 }
