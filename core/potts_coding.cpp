@@ -1,5 +1,7 @@
 #include "attica/core/potts_coding.hpp"
 
+#include <algorithm>
+
 #include "attica/core/potts_ensembles.hpp"
 
 namespace attica {
@@ -21,11 +23,24 @@ MatrixXd coded(const Sequences& sequences, Index colours) {
 }
 
 CodedMoments coded_moments(const WeightedSequences& population, Index colours) {
-  MatrixXd z = coded(population.sequences, colours);
-  CodedMoments moments;
-  moments.mean = z.transpose() * population.weights;
-  z.rowwise() -= moments.mean.transpose();
-  moments.covariance = z.transpose() * population.weights.asDiagonal() * z;
+  // Block by block: the codes of a large pool, all at once, would take gigabytes.
+  constexpr Index kBlock = 4096;
+  const Index size = population.sequences.cols() * (colours - 1);
+  const auto each_block = [&](const auto& add) {
+    for (Index first = 0; first < population.sequences.rows(); first += kBlock) {
+      const Index count = std::min(kBlock, population.sequences.rows() - first);
+      add(coded(population.sequences.middleRows(first, count), colours),
+          population.weights.segment(first, count));
+    }
+  };
+  CodedMoments moments{Eigen::VectorXd::Zero(size), MatrixXd::Zero(size, size)};
+  each_block([&](const MatrixXd& z, const auto& weights) {
+    moments.mean.noalias() += z.transpose() * weights;
+  });
+  each_block([&](MatrixXd z, const auto& weights) {
+    z.rowwise() -= moments.mean.transpose();
+    moments.covariance.noalias() += z.transpose() * (weights.asDiagonal() * z).eval();
+  });
   return moments;
 }
 
