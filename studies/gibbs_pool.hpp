@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -39,13 +40,15 @@ WeightedSequences gibbs_pool(const MakeSampler& make_sampler,
                              StreamAddress address) {
   address.id = StreamId::sampler;
   constexpr Eigen::Index kProbes = 16;
-  constexpr std::int64_t kDraws = 1500;
+  constexpr std::int64_t kFewestDraws = 1500;
+  // Long enough to tell an autocorrelation time that the burn-in allows.
+  const std::int64_t draws = std::max(kFewestDraws, 5 * options.burn_in);
   auto probe = make_sampler(kProbes, address);
   probe.sweep(options.burn_in);
   const std::vector<std::vector<double>> empty(static_cast<std::size_t>(kProbes));
   auto energies = empty;
   auto first_colour = empty;  // share of sites with colour 0: tells ordered phases apart
-  for (std::int64_t n = 0; n < kDraws; ++n) {
+  for (std::int64_t n = 0; n < draws; ++n) {
     probe.sweep(1);
     const Eigen::VectorXd e = probe.reduced_energies();
     const Sequences states = probe.states();

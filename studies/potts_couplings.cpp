@@ -253,6 +253,7 @@ Study potts_couplings() {
                     {"model.colours", 20},
                     {"model.least_learnable", 0.0},
                     {"model.least_curvature", 0.0},
+                    {"sim.burn_in", 4000},
                     {"sim.eta", 2.0}}}},
       .sources = {potts_source("the attention matrix becomes the interaction matrix")},
       .make = make,

@@ -322,6 +322,7 @@ Study potts_loss() {
                    {{"model.sites", 20},
                     {"model.colours", 20},
                     {"model.least_learnable", 0.0},
+                    {"sim.burn_in", 4000},
                     {"sim.width", 64},
                     {"sim.eta_factored", 2.0},
                     {"sim.claims", "factored"}}}},

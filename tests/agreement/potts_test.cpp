@@ -148,4 +148,7 @@ TEST_CASE("potts-peak: the claims hold, and a tail 30 % off is found", "[agreeme
   }
   change(run, "excess_loss", {{"lambda", 1e-4}}, 1.3, 0);
   CHECK(claim(run, "tail") == Verdict::disagree);
+  // Four times the parameters, 8 samples for each: no tail to claim.
+  run.configuration.set("model.colours", std::int64_t{5}, true);
+  CHECK_THROWS_AS(claim(run, "tail"), std::logic_error);
 }
