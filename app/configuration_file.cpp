@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
 
 namespace attica::app {
@@ -286,12 +285,12 @@ class Reader {
 };
 
 std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path) || !file) {
+  std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes) {
     throw Error(ErrorKind::input,
                 fmt::format("cannot read configuration file '{}'", path.string()));
   }
-  return {std::istreambuf_iterator<char>(file), {}};
+  return *std::move(bytes);
 }
 
 toml::table parse(const std::string& text, const std::string& source, bool file) {

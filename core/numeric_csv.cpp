@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
 
 namespace attica {
 namespace {
@@ -56,12 +55,9 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
   const auto refuse = [&](std::size_t line, const std::string& what) {
     return Error(ErrorKind::input, fmt::format("{}:{}: {}", path.string(), line, what));
   };
-  std::ifstream file(path, std::ios::binary);
-  if (!std::filesystem::is_regular_file(path) || !file) {
-    throw Error(ErrorKind::input, fmt::format("cannot read '{}'", path.string()));
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string_view rest = text;
+  const std::optional<std::string> text = read_bytes(path);
+  if (!text) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", path.string()));
+  std::string_view rest = *text;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   if (rest.find('\0') != std::string_view::npos)

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 
 #include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
 #include "attica/plots/content.hpp"
 #include "attica/plots/gnuplot.hpp"
 #include "attica/plots/layout.hpp"
@@ -59,11 +59,6 @@ void write(const fs::path& path, const std::string& bytes) {
   if (!stream) throw storage_error(path, "is the disk full?");
 }
 
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 void check_formats(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
     if (format != "svg" && format != "pdf" && format != "png") {
@@ -94,7 +89,7 @@ std::vector<fs::path> draw(const Figure& figure,
   for (const std::string& format : options.formats) {
     names.push_back(figure.name + "." + format);
     const fs::path path = work.path() / names.back();
-    const std::string bytes = read(path);
+    const std::string bytes = read_bytes(path).value_or("");
     if (!plots::is_complete(bytes, format))
       throw storage_error(path, "gnuplot left it unfinished (is the disk full?)");
     if (options.metadata.empty()) continue;

@@ -5,11 +5,10 @@
 
 #include <csignal>
 #include <ctime>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
 
 namespace attica::plots {
 namespace {
@@ -43,11 +42,6 @@ std::string shell_quote(const std::string& text) {
   return quoted + "'";
 }
 
-std::string read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 /// gnuplot's first sentence about what went wrong ("line 7: undefined variable: mark"); later
 /// errors follow from it.
 std::string complaint(const std::string& log) {
@@ -76,7 +70,7 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& folder)
     pipe << script;
     pipe.flush();
   }
-  const std::string status = read(folder / "gnuplot.status");
+  const std::string status = read_bytes(folder / "gnuplot.status").value_or("");
   if (status.empty()) {
     throw Error(ErrorKind::storage,
                 "cannot write to '" + folder.string() + "' (is the disk full?)");
@@ -89,7 +83,8 @@ void run_gnuplot(const std::string& script, const std::filesystem::path& folder)
   }
   if (code != 0) {
     throw Error(ErrorKind::input,
-                "gnuplot refused the figure's script: " + complaint(read(folder / "gnuplot.log")));
+                "gnuplot refused the figure's script: " +
+                    complaint(read_bytes(folder / "gnuplot.log").value_or("")));
   }
 }
 

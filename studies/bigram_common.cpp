@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 
@@ -21,12 +19,6 @@ using Eigen::Index;
 namespace {
 
 List as_list(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
-
-std::string whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw invalid_parameter("model.file", path.string(), "a readable file");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 BigramAlgorithm algorithm_named(const std::string& name) {
   static const std::map<std::string, BigramAlgorithm> all = {
@@ -213,7 +205,7 @@ BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   }
   if (kind == "explicit") return read_bigram_file(c.input_file("model.file")).chain;
   const TextUnit unit = c.text("model.unit") == "word" ? TextUnit::word : TextUnit::character;
-  TextChain text = text_chain(whole_file(c.input_file("model.file")), unit, tokens);
+  TextChain text = text_chain(c.input_text("model.file"), unit, tokens);
   diagnostics.emplace_back("symbols", List(text.symbols.begin(), text.symbols.end()));
   return text.chain;
 }

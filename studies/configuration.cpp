@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
 
 namespace attica {
 namespace {
@@ -133,6 +136,15 @@ std::filesystem::path Configuration::input_file(std::string_view key) const {
       key,
       path.string(),
       fmt::format("an existing file, no folder or device; looked for {}", fmt::join(tried, ", ")));
+}
+
+std::string Configuration::input_text(std::string_view key) const {
+  const std::filesystem::path path = input_file(key);
+  std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes || bytes->empty()) {
+    throw invalid_parameter(key, path.string(), "a readable file that is not empty");
+  }
+  return *std::move(bytes);
 }
 
 Table Configuration::entries() const {

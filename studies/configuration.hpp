@@ -90,6 +90,9 @@ class Configuration {
   /// directories that has it. @throws Error of kind input naming the parameter and where it was
   /// looked for
   std::filesystem::path input_file(std::string_view key) const;
+  /// @brief All bytes of that file. @throws Error of kind input naming the parameter for a file
+  /// that cannot be read or is empty
+  std::string input_text(std::string_view key) const;
   /// @brief Where relative input files are looked up, in this order.
   std::vector<std::filesystem::path> input_directories = {};
 

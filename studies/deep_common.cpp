@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/training_end.hpp"
@@ -29,12 +27,6 @@ Parameter open_integer(const std::string& key, const std::string& meaning, doubl
 Parameter open_real(const std::string& key, const std::string& meaning, Range range) {
   return {
       .key = key, .type = ParameterType::real, .fallback = {}, .meaning = meaning, .range = range};
-}
-
-std::string whole_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw invalid_parameter("model.file", path.string(), "a readable file");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 TextCut cut_of(const Configuration& c) {
@@ -136,8 +128,8 @@ DeepExperiment::DeepExperiment(const Configuration& configuration,
               .clip = c.real("sim.clip")};
   for (const std::int64_t step : joma_steps(c)) steps_.push_back(static_cast<std::uint64_t>(step));
   if (text_) {
-    words_ = read_words(whole_file(c.input_file("model.file")),
-                        static_cast<std::size_t>(c.integer("model.tokens")));
+    words_ =
+        read_words(c.input_text("model.file"), static_cast<std::size_t>(c.integer("model.tokens")));
     text_task(*words_, cut_of(c));  // refuses a text that is too short
     diagnostics_ = {{"words", words_->tokens.size()}, {"vocabulary", words_->words.size()}};
   } else {

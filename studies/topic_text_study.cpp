@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 
 #include "attica/core/error.hpp"
@@ -77,9 +75,9 @@ class Text : public TopicExperiment {
             "model.heads",
             training_.heads,
             "a divisor of model.width");
-    if (c.has("model.stop_words")) text_.stop_words = words_of(content(c, "model.stop_words"), 1);
+    if (c.has("model.stop_words")) text_.stop_words = words_of(c.input_text("model.stop_words"), 1);
     if (!planted_) {
-      corpus_ = read_text(content(c, "model.file"), text_);
+      corpus_ = read_text(c.input_text("model.file"), text_);
     } else {
       // 600 documents of 100 tokens from 10 topics of 20 words: the study's own test.
       text_.units = TextUnits::paragraphs;
@@ -144,16 +142,6 @@ class Text : public TopicExperiment {
   }
 
  private:
-  static std::string content(const Configuration& c, const char* key) {
-    const auto path = c.input_file(key);
-    std::ifstream in(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    if (!in || text.empty()) {
-      throw invalid_parameter(key, path.string(), "a readable file that is not empty");
-    }
-    return text;
-  }
-
   /// The corpus and its topics are those of the master seed, the same for all replicates.
   const Material& material() const {
     std::call_once(once_, [&] { material_ = prepare(); });

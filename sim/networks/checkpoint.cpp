@@ -2,11 +2,11 @@
 
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <system_error>
 
 #include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
 #include "attica/sim/networks/training.hpp"
 
 namespace attica::networks {
@@ -128,11 +128,10 @@ TrainingState load_checkpoint(const std::filesystem::path& file,
                               Parameters<T>& parameters,
                               Optimiser<T>& optimiser,
                               const StreamAddress& run) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in)
+  const std::optional<std::string> bytes = read_bytes(file);
+  if (!bytes)
     throw Error(ErrorKind::storage, fmt::format("{}: cannot read the checkpoint", file.string()));
-  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  std::string_view body = bytes;
+  std::string_view body = *bytes;
   std::uint64_t sum = 0;
   if (!body.starts_with(kMagic) || body.size() < kMagic.size() + sizeof(sum))
     Reader(body, file).damaged();

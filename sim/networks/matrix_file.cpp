@@ -8,8 +8,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/numeric_csv.hpp"
+#include "attica/core/read_bytes.hpp"
 
 namespace attica::networks {
 namespace {
@@ -135,10 +134,9 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
 }  // namespace
 
 Eigen::MatrixXd read_matrix(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in || std::filesystem::is_directory(file)) fail(file.string(), "cannot read the file");
-  const std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (bytes.starts_with(kNumpyMagic)) return read_npy(bytes, file.string());
+  const std::optional<std::string> bytes = read_bytes(file);
+  if (!bytes) fail(file.string(), "cannot read the file");
+  if (bytes->starts_with(kNumpyMagic)) return read_npy(*bytes, file.string());
   return read_numeric_csv(file, CsvHeader::optional).values;
 }
 
