@@ -129,8 +129,10 @@ class Flow : public Experiment {
     }
     // SGD rests at a distance from the minimum where its noise, covariance K per sequence, balances
     // the curvature H: H C + C H = (eta/B) K, so that the excess is tr(H C)/2 = (eta/4B) tr K.
-    // Twice that is allowed for.
-    const double noise = rate_ / (2 * static_cast<double>(training_.batch)) * gradient_variance(p);
+    // Twice that is allowed for, with K where the flow has got to: the shares of A and V in the
+    // couplings, which the flow conserves, count.
+    const double noise = rate_ / (2 * static_cast<double>(training_.batch)) *
+                         gradient_variance(p.excess.population(), flow.students.back());
     result.predictions.front().finite_size.assign(times.size(), noise);
     result.diagnostics = {
         {"bayes_loss", p.excess.bayes_loss()},
@@ -181,13 +183,12 @@ class Flow : public Experiment {
   }
 
  private:
-  /// E|g|^2 at the truth, g the gradient of the loss of one sequence.
-  static double gradient_variance(const Problem& p) {
-    const WeightedSequences& all = p.excess.population();
+  /// E|g|^2, g the gradient of the loss of one sequence.
+  static double gradient_variance(const WeightedSequences& all, const FactoredAttention& student) {
     FactoredAttention g;
     double sum = 0;
     for (Index n = 0; n < all.sequences.rows(); ++n) {
-      factored_loss(p.model.as_student(), equally_weighted(all.sequences.row(n)), &g);
+      factored_loss(student, equally_weighted(all.sequences.row(n)), &g);
       sum += all.weights[n] * (g.attention.squaredNorm() + g.values.squaredNorm());
     }
     return sum;

@@ -83,6 +83,13 @@ class Loss : public Experiment {
     return result;
   }
 
+  std::vector<std::string> warnings() const override {
+    if (family_.random()) return {};
+    const PottsModel model = family_.model(0);
+    if (std::isfinite(coupling_error(model, model.as_student()))) return {};
+    return {"the model has no couplings: their error is undefined and left out"};
+  }
+
   std::size_t points() const override { return 1 + layers_.size(); }
   std::uint64_t replicates_per_piece(std::size_t /*point*/) const override { return 1; }
 

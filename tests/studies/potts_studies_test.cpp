@@ -3,6 +3,7 @@
 #include "attica/studies/potts_studies.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <fstream>
 #include <functional>
 
@@ -44,6 +45,18 @@ TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts
   CHECK(result.predictions[0].series.name == "bayes_loss");
   CHECK_THAT(result.predictions[0].series.y[0], WithinAbs(0.9381283009512966, 1e-12));
   CHECK(result.diagnostics[0].first == "log_partition");
+}
+
+TEST_CASE("potts-loss: a model without couplings is legal, and is told", "[studies][potts]") {
+  const auto none =
+      made(potts_loss(),
+           with(kCosine,
+                {{"model.couplings", "explicit"},
+                 {"model.file", file_with("none.csv", "0,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")}}));
+  CHECK_THAT(none->theory(TheoryGrid::requested).predictions[0].series.y[0],
+             WithinAbs(std::log(3.0), 1e-12));
+  CHECK(none->warnings().size() == 1);
+  CHECK(made(potts_loss(), kCosine)->warnings().empty());
 }
 
 TEST_CASE("potts studies: bad models are refused by name", "[studies][potts]") {
