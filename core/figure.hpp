@@ -43,7 +43,7 @@ struct Layer {
   /// paths rather than by a legend.
   bool trajectories = false;
   bool hollow = false;  ///< open markers: points that lie on those of another layer
-  Point only = {};  ///< keep only curves whose point has all these coordinates; empty: all
+  Point only = {};      ///< keep only curves whose point has all these coordinates; empty: all
 };
 
 /// @brief A set of axes. Curves of equal point share colour, marker and dash across layers and
