@@ -367,7 +367,7 @@ Study bigrams_boosting() {
        .batch = 160,
        .steps = {40, 80, 120, 160, 200, 240, 260, 280, 300, 320, 340, 360, 380, 400, 420, 440},
        .surrogate = "aggregated",
-       .replicates = 40});
+       .replicates = 150});
   parameters.push_back(theta_parameter(kTheta));
   std::vector<SeriesInfo> series = bigram_series({"alpha_V"});
   series.push_back({"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"});

@@ -400,7 +400,7 @@ Study bigrams_regularisation() {
   std::vector<Parameter> parameters =
       bigram_parameters({.l1 = kLambda,
                          .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
-                         .replicates = 120,
+                         .replicates = 200,
                          .algorithms = {"l1", "l1_sum1"}});
   parameters.push_back(
       integer_parameter("sim.refit_steps",

@@ -226,7 +226,7 @@ Study bigrams_recursion() {
           .parameters = bigram_parameters(
               {.context = 300,
                .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000},
-               .replicates = 700,
+               .replicates = 1200,
                .algorithms = {"sgd_hat", "sgd_raw", "sgd_projected"},
                .starts = {"stationary", "uniform"}}),
           .series = bigram_series(kNames),
@@ -256,7 +256,7 @@ Study bigrams_large() {
                                        .batch = 512,
                                        .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600},
                                        .surrogate = "dense",
-                                       .replicates = 30,
+                                       .replicates = 80,
                                        .starts = {"stationary", "uniform"}}),
       .series = bigram_series(kNames),
       .presets = {{"quick", "the defaults: N = 50, T = 1000, Q = 2, B = 512", {}},
