@@ -416,8 +416,8 @@ double curve_allowance(double value, double full_scale) {
   return std::min(kOfFullScale * full_scale, kOfValue * std::abs(value));
 }
 
-double value_noise_order(const BigramModel& model) {
-  return std::min(0.5, 1 / static_cast<double>(model.tokens() - 1));
+double value_noise_order(std::int64_t tokens) {
+  return std::min(0.5, 1 / static_cast<double>(tokens - 1));
 }
 
 std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count) {

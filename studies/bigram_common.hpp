@@ -128,8 +128,8 @@ std::vector<double> as_reals(std::span<const std::int64_t> steps);
 double curve_allowance(double value, double full_scale);
 
 /// @brief Share of V's noise that its covariance of leading order may be off by: 1/(N-1), at most
-/// a half.
-double value_noise_order(const BigramModel& model);
+/// a half. @param tokens N >= 2
+double value_noise_order(std::int64_t tokens);
 
 /// @brief Roughly geometric whole numbers from `first` to `last`, each once.
 std::vector<std::int64_t> geometric_steps(std::int64_t first, std::int64_t last, int count);

@@ -157,8 +157,9 @@ class Regularisation : public Experiment {
           p.series.y.push_back(values[k].at(name));
           p.compared.push_back(p.series.x[k] >= aligned && !open);
           // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
-          p.finite_size.push_back(
-              name == "distance_V" ? value_noise_order(setup_.model) * values[k].at("noise_V") : 0);
+          p.finite_size.push_back(name == "distance_V" ? value_noise_order(setup_.model.tokens()) *
+                                                             values[k].at("noise_V")
+                                                       : 0);
         }
         result.predictions.push_back(std::move(p));
       }

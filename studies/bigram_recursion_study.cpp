@@ -93,7 +93,7 @@ class Recursion : public Experiment {
     Eigen::Index finite = 0;
     while (finite < averaged.rows() && averaged.row(finite).allFinite()) ++finite;
     if (finite == 0) return result;
-    const double order = value_noise_order(setup_.model);
+    const double order = value_noise_order(setup_.model.tokens());
     const auto d_v = std::find(kNames.begin(), kNames.end(), "d_V") - kNames.begin();
     for (std::size_t i = 0; i < kNames.size(); ++i) {
       Prediction p = bigram_prediction(kNames[i], kMeanOfRuns, "step");
@@ -193,12 +193,11 @@ Figure figure_named(const std::string& name) {
 Figure recursion_figure(const Configuration&) { return figure_named("bigrams-recursion"); }
 Figure large_figure(const Configuration&) { return figure_named("bigrams-large"); }
 
-/// @param tokens N: the leading order of V's noise is off by one part in N - 1
 std::vector<AgreementRule> rules(double margin, std::int64_t tokens) {
   std::vector<AgreementRule> all;
   for (const std::string& name : kNames) {
-    const double order = 1 / static_cast<double>(std::max<std::int64_t>(tokens - 1, 1));
-    all.push_back({.series = name, .relative = name == "d_V" ? std::max(order, margin) : margin});
+    const double relative = name == "d_V" ? std::max(value_noise_order(tokens), margin) : margin;
+    all.push_back({.series = name, .relative = relative});
   }
   return all;
 }

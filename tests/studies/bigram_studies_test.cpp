@@ -181,3 +181,17 @@ TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[stu
   REQUIRE(unstable.front().series.size() == 1);
   CHECK(unstable.front().series.front().name == "diverged");
 }
+
+TEST_CASE("bigrams-recursion, -large: no margin of a quantity is as large as the quantity",
+          "[studies][bigrams]") {
+  for (const Study& study : {bigrams_recursion(), bigrams_large()}) {
+    for (const int tokens : {2, 3, 20}) {
+      const Configuration c = attica::testing::configured(study, {{"model.tokens", tokens}});
+      for (const AgreementRule& rule : study.agreement(c)) {
+        CAPTURE(study.name, rule.series, tokens);
+        CHECK(rule.relative <= 0.5);
+        CHECK(rule.absolute == 0);
+      }
+    }
+  }
+}
