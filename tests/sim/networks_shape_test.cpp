@@ -8,22 +8,13 @@
 #include "attica/sim/networks/attention.hpp"
 #include "attica/sim/networks/layers.hpp"
 #include "attica/sim/networks/transformer.hpp"
+#include "refused.hpp"
 
 using namespace attica;
 using namespace attica::networks;
+using attica::testing::refused;
 
 namespace {
-
-template <class F>
-std::string named(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.parameter();
-  }
-  return "";
-}
 
 const TransformerShape kGood{.vocabulary = 5, .outputs = 4, .length = 6, .width = 8, .layers = 1};
 
@@ -31,13 +22,13 @@ template <class F>
 std::string named_after(F edit) {
   TransformerShape shape = kGood;
   edit(shape);
-  return named([&] { validate(shape); });
+  return refused([&] { validate(shape); });
 }
 
 }  // namespace
 
 TEST_CASE("TransformerShape: fields out of their domain are named", "[sim][networks]") {
-  CHECK(named_after([](auto&) {}).empty());
+  CHECK(named_after([](auto&) {}) == "accepted");
   CHECK(named_after([](auto& s) { s.vocabulary = 0; }) == "vocabulary");
   CHECK(named_after([](auto& s) { s.outputs = 0; }) == "outputs");
   CHECK(named_after([](auto& s) { s.length = 0; }) == "length");
@@ -83,9 +74,9 @@ TEST_CASE("Batch: fields that do not fit the shape are named", "[sim][networks]"
   const auto named_batch = [&](auto edit) {
     Batch batch = good;
     edit(batch);
-    return named([&] { validate(batch, kGood); });
+    return refused([&] { validate(batch, kGood); });
   };
-  CHECK(named_batch([](auto&) {}).empty());
+  CHECK(named_batch([](auto&) {}) == "accepted");
   CHECK(named_batch([](auto& b) { b.offsets = {}; }) == "offsets");
   CHECK(named_batch([](auto& b) { b.offsets = {0, 4, 4}; }) == "offsets");
   CHECK(named_batch([](auto& b) { b.offsets = {0, 3}; }) == "offsets");
@@ -96,7 +87,7 @@ TEST_CASE("Batch: fields that do not fit the shape are named", "[sim][networks]"
   CHECK(named_batch([](auto& b) { b.targets[0] = 4; }) == "targets");
   CHECK(named_batch([](auto& b) { b.weights = {1}; }) == "weights");
   Batch odd{.tokens = {0, 1, 2}};
-  CHECK(named([&] { set_equal_lengths(odd, 2); }) == "length");
+  CHECK(refused([&] { set_equal_lengths(odd, 2); }) == "length");
 }
 
 TEST_CASE("Parameters: patterns, starting values, tables of the shape", "[sim][networks]") {
@@ -135,8 +126,8 @@ TEST_CASE("Parameters: patterns, starting values, tables of the shape", "[sim][n
   CHECK((p.matrix("layer1.b_1").map().array() == 0.1).all());
   p.initialise("W_Q", {.law = InitialValues::Law::positive, .scale = 2}, address);
   CHECK(p.matrix("layer1.W_Q").map().minCoeff() > 0);
-  CHECK(named([&] { p.initialise("W_X", {}, address); }) == "block");
-  CHECK(named([&] { (void)p.block("W_1"); }) == "block");
+  CHECK(refused([&] { p.initialise("W_X", {}, address); }) == "block");
+  CHECK(refused([&] { (void)p.block("W_1"); }) == "block");
 }
 
 TEST_CASE("dropout: rate, scale, addressed by the step", "[sim][networks]") {

@@ -7,9 +7,11 @@
 
 #include "attica/core/error.hpp"
 #include "reference_values.hpp"
+#include "refused.hpp"
 
 using namespace attica;
 using attica::testing::reference_values;
+using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -162,15 +164,6 @@ TEST_CASE("precision_ridge_limit: thresholds", "[theory][ridge_limits]") {
 }
 
 TEST_CASE("closed forms: refuse bad parameters by name", "[theory][ridge_limits]") {
-  auto refused = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      CHECK(error.kind() == ErrorKind::input);
-      return error.parameter();
-    }
-    return "accepted";
-  };
   const double nan = std::nan("");
   CHECK(refused([] { precision_ridge_limit({.nu = 2}, 1, 0.1); }) == "nu");
   CHECK(refused([] { precision_ridge_limit({.tau = -1}, 1, 0.1); }) == "tau");

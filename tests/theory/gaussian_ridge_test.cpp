@@ -11,9 +11,11 @@
 #include "attica/core/gaussian_ensembles.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 #include "reference_values.hpp"
+#include "refused.hpp"
 
 using namespace attica;
 using attica::testing::reference_values;
+using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
@@ -451,15 +453,6 @@ TEST_CASE("GaussianRidge: refuses bad arguments by name, reports overflow as a s
           "[theory][ridge]") {
   const GaussianMlm problem(ar1_covariance(4, 0.5));
   const GaussianRidge ridge(problem);
-  auto refused = [](auto&& call) -> std::string {
-    try {
-      call();
-    } catch (const Error& error) {
-      CHECK(error.kind() == ErrorKind::input);
-      return error.parameter();
-    }
-    return "accepted";
-  };
   for (const double samples : {0.0, -3.0, 0.99, std::nan(""), kInfinity}) {
     CHECK(refused([&] { (void)ridge.site(0, samples, 0.1); }) == "samples");
     CHECK(refused([&] { (void)ridge.average(samples, 0.1); }) == "samples");
