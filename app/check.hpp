@@ -9,11 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "attica/app/json.hpp"
 #include "attica/app/results.hpp"
-#include "attica/core/figure.hpp"
-#include "attica/solvers/agreement.hpp"
-#include "attica/studies/study.hpp"
+#include "attica/app/verdict.hpp"
 
 namespace attica::app {
 
@@ -34,17 +31,6 @@ struct CheckInput {
   /// number.
   std::optional<std::size_t> cap = std::nullopt;
   bool failed = false;  ///< some replicate or theory point failed numerically
-};
-
-struct CheckRecord {
-  Json object;       ///< what check.json holds
-  std::string text;  ///< the same for people: per-point table, verdict, counts, explanation
-  /// Where simulation and theory disagree, the worst first, and why they may; empty unless
-  /// DISAGREE.
-  std::string explanation;
-  std::vector<ResidualPoint> residuals;
-  Verdict verdict = Verdict::none;
-  int exit_code = 0;
 };
 
 CheckRecord check(const CheckInput& input);

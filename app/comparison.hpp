@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "attica/app/results.hpp"
-#include "attica/solvers/agreement.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {

@@ -116,6 +116,7 @@ List checked_list(const Parameter& parameter,
 /// Reads entries into the configuration, collecting one line per mistake.
 class Reader {
  public:
+  /// @param target with its study
   Reader(CheckedConfiguration& target, std::vector<Parameter> parameters)
       : target_(target), parameters_(std::move(parameters)) {
     for (const Parameter& p : parameters_) sections_.insert(p.section());
@@ -260,7 +261,25 @@ class Reader {
                            : fmt::format("did you mean [{}]?", near));
   }
 
+  /// What a key, or the scalar that [sweep] takes over by it, is called now; empty if it was never
+  /// renamed.
+  std::string new_name(const Entry& entry) const {
+    for (const auto& [old, now] : target_.study->renamed) {
+      if (old == entry.key()) return now;
+      const Parameter* scalar = find(now);
+      if (entry.section == "sweep" && old.substr(old.find('.') + 1) == entry.name &&
+          scalar != nullptr && scalar == swept_scalar(scalar->name())) {
+        return "sweep." + scalar->name();
+      }
+    }
+    return {};
+  }
+
   std::string unknown_key(const Entry& entry) const {
+    if (const std::string now = new_name(entry); !now.empty()) {
+      return fmt::format(
+          "unknown key '{}' in [{}]; it is called '{}' now", entry.name, entry.section, now);
+    }
     std::vector<std::string> names;
     for (const Parameter& p : parameters_) {
       if (p.section() == entry.section) names.push_back(p.name());

@@ -82,7 +82,7 @@ CheckRecord judge_run(const RunRecord& run,
 FigureData figure_data(const RunRecord& run,
                        const Replicates& replicates,
                        const CheckRecord& verdict) {
-  return {.curves = recorded_curves(run.theory, replicates), .residuals = verdict.residuals};
+  return {.curves = recorded_curves(run.theory, replicates), .residuals = verdict.residuals()};
 }
 
 DrawOptions draw_options(const RunRecord& run,

@@ -12,7 +12,7 @@
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
 #include "attica/core/error.hpp"
-#include "attica/solvers/replicates.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "attica/app/judge_run.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/plots/draw.hpp"
-#include "attica/solvers/sequential.hpp"
+#include "attica/solvers/statistics/sequential.hpp"
 
 namespace attica::app {
 
@@ -27,8 +27,8 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
              .folder = folder.path(),
              .verdict = judge_run(run, c, replicates),
              .figures = {}};
-  end.exit_code = end.verdict->exit_code;
-  folder.write("check.json", dump(end.verdict->object, 2) + "\n");
+  end.exit_code = end.verdict->exit_code();
+  folder.write("check.json", dump(to_json(*end.verdict), 2) + "\n");
   if (c.study->files != nullptr) {
     const Observed observed{.theory = run.theory, .simulation = replicates.curves()};
     for (const TextFile& file : c.study->files(c.values, observed)) {
@@ -45,7 +45,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     remark(false, fmt::format("warning: no figure: {}", error.what()));
   }
   folder.write("report.html", report_page(folder.path(), *c.study, c.study->figure(c.values)));
-  folder.log(end.verdict->object.at("summary").get<std::string>());
+  folder.log(summary(*end.verdict));
   return end;
 }
 

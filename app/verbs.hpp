@@ -41,6 +41,7 @@ struct Options {
   std::size_t shards = 8;      ///< slurm: tasks of the array
   bool resume = false;
   bool force = false;
+  std::optional<std::string> in_tree;  ///< new: checkout that receives the study
   std::vector<std::string> command_line;
 };
 
@@ -64,22 +65,36 @@ int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options, const Registry& registry);
 int cite_verb(const Options& options, const Registry& registry);
-int config_show_verb(const Options& options, const Registry& registry);
-int config_keys_verb(const Options& options, const Registry& registry);
+int config_verb(const Options& options, const Registry& registry);
+int new_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
+int completion_verb(const Options& options, const Registry& registry);
+int man_verb(const Options& options, const Registry& registry);
 
 /// @brief The work that a verb's target and options ask for.
 Work requested_work(const Options& options, const Registry& registry);
+/// @brief The same, to be simulated. @throws Error of kind input also for what is too large for
+/// that
+Work requested_simulation(const Options& options, const Registry& registry);
 /// @brief The run that a verb's options ask for.
 RunRequest run_request(const Options& options);
+/// @brief A JSON value on standard output, indented.
+void print(const Json& json);
 /// @brief What a finished run prints; returns its exit code.
 int announce(const RunEnd& end, bool json);
 
+/// A finished run with everything its verdict and figure are made of.
+struct FinishedRun {
+  RunRecord record;
+  CheckedConfiguration configuration;
+  Replicates replicates;
+
+  /// @throws Error of kind input for what is no run folder, storage for a run that is not finished
+  FinishedRun(const std::string& folder, const Registry& registry);
+};
+
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
-int extrapolate_check(const Options& options,
-                      const Study& study,
-                      const RunRecord& run,
-                      const Replicates& replicates);
-int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates);
+int extrapolate_check(const Options& options, const FinishedRun& run);
+int self_test_check(const Options& options, const FinishedRun& run);
 
 }  // namespace attica::app

@@ -114,7 +114,7 @@ int merge_verb(const Options& options, const Registry& registry) {
 }
 
 int slurm_verb(const Options& options, const Registry& registry) {
-  const Work work = requested_work(options, registry);
+  const Work work = requested_simulation(options, registry);
   const std::size_t count = pieces(work, work.replicates()).size();
   const std::size_t shards = std::min(options.shards, count);
   const std::string name = options.name.empty() ? work.configuration.study->name : options.name;

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/verbs.hpp"
@@ -97,31 +95,19 @@ int exit_code(const std::vector<ExponentResult>& results) {
 }  // namespace
 
 int fit_verb(const Options& options, const Registry& registry) {
-  const std::filesystem::path path = std::filesystem::absolute(options.target);
-  if (!std::filesystem::is_directory(path)) {
-    throw Error(ErrorKind::input, fmt::format("'{}' is not a run folder", options.target));
+  const FinishedRun run(options.target, registry);
+  const Study& study = *run.configuration.study;
+  if (study.exponents == nullptr) {
+    throw Error(ErrorKind::input, fmt::format("study '{}' declares no exponents", study.name));
   }
-  const RunRecord run = read_run(path);
-  if (!run.complete) {
-    throw Error(
-        ErrorKind::storage,
-        fmt::format("run '{}' is not finished; `attica run --resume` carries on", path.string()));
-  }
-  const CheckedConfiguration configuration = recorded_configuration(run, registry);
-  if (configuration.study->exponents == nullptr) {
-    throw Error(ErrorKind::input,
-                fmt::format("study '{}' declares no exponents", configuration.study->name));
-  }
-  const Replicates replicates = read_replicates(path / "replicates.csv");
   std::vector<ExponentResult> results;
-  for (const ExponentClaim& claim : configuration.study->exponents(configuration.values)) {
-    results.push_back(judge_exponent(claim, replicates.curves(), run.seed));
+  for (const ExponentClaim& claim : study.exponents(run.configuration.values)) {
+    results.push_back(judge_exponent(claim, run.replicates.curves(), run.record.seed));
   }
   if (options.json) {
     Json exponents = Json::array();
     for (const ExponentResult& result : results) exponents.push_back(exponent_object(result));
-    fmt::print("{}\n",
-               dump({{"study", run.study}, {"run", path.string()}, {"exponents", exponents}}, 2));
+    print({{"study", study.name}, {"run", run.record.path.string()}, {"exponents", exponents}});
   } else {
     for (const ExponentResult& result : results) fmt::print("{}", text(result));
   }

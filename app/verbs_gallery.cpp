@@ -37,6 +37,7 @@ struct Exhibit {
   std::string verdict() const {
     return end.verdict ? std::string(describe(end.verdict->verdict)) : "ERROR";
   }
+  std::string found() const { return end.verdict ? summary(*end.verdict) : error; }
   bool expected() const { return end.verdict && end.verdict->verdict == recipe.expected; }
 };
 
@@ -78,7 +79,7 @@ void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitO
     own.overrides.push_back({.shown = "recipe " + assignment, .assignment = assignment});
   }
   try {
-    e.end = carry_out(requested_work(own, registry), run_request(own), signals);
+    e.end = carry_out(requested_simulation(own, registry), run_request(own), signals);
   } catch (const Error& error) {
     // A folder that cannot be written, or is there already, is no outcome of a study.
     if (error.kind() == ErrorKind::storage) throw;
@@ -110,17 +111,15 @@ int worst_code(const std::vector<Exhibit>& all) {
 Json record(const std::vector<Exhibit>& all, double seconds, int threads) {
   Json entries = Json::array();
   for (const Exhibit& e : all) {
-    entries.push_back(
-        {{"name", e.recipe.name},
-         {"study", e.study->name},
-         {"command", e.command},
-         {"verdict", e.verdict()},
-         {"expected", describe(e.recipe.expected)},
-         {"as_expected", e.expected()},
-         {"summary",
-          e.end.verdict ? e.end.verdict->object.at("summary").get<std::string>() : e.error},
-         {"run", e.end.folder.filename().string()},
-         {"seconds", e.seconds}});
+    entries.push_back({{"name", e.recipe.name},
+                       {"study", e.study->name},
+                       {"command", e.command},
+                       {"verdict", e.verdict()},
+                       {"expected", describe(e.recipe.expected)},
+                       {"as_expected", e.expected()},
+                       {"summary", e.found()},
+                       {"run", e.end.folder.filename().string()},
+                       {"seconds", e.seconds}});
   }
   return {{"attica", kVersion},
           {"revision", kRevision},
@@ -150,9 +149,7 @@ std::string card(const Exhibit& e) {
         html_text("Figure of " + e.recipe.name));
   }
   if (!e.recipe.meaning.empty()) html += fmt::format("<p>{}</p>\n", html_text(e.recipe.meaning));
-  const std::string found =
-      e.end.verdict ? e.end.verdict->object.at("summary").get<std::string>() : e.error;
-  html += fmt::format("<p>{}</p>\n<pre>{}</pre>\n", html_text(found), html_text(e.command));
+  html += fmt::format("<p>{}</p>\n<pre>{}</pre>\n", html_text(e.found()), html_text(e.command));
   if (e.end.verdict)
     html += fmt::format("<p><a href=\"{}/report.html\">report</a>, {}</p>\n",
                         html_text(run),
@@ -228,7 +225,7 @@ int gallery_verb(const Options& options, const Registry& registry) {
   write_atomically(out / "gallery.json", dump(object, 2) + "\n");
   write_atomically(out / "index.html", page(all, seconds));
   if (options.json) {
-    fmt::print("{}\n", dump(object, 2));
+    print(object);
   } else {
     const auto good =
         std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });

@@ -23,7 +23,7 @@
 #include "attica/app/version.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/measures.hpp"
-#include "attica/solvers/replicates.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica::app {
 
@@ -165,7 +165,7 @@ int list_verb(const Options& options, const Registry& registry) {
     Json list = Json::array();
     for (const Study& study : registry)
       list.push_back({{"name", study.name}, {"question", study.question}});
-    fmt::print("{}\n", list.dump(2));
+    print(list);
     return kExitDone;
   }
   for (const Study& study : registry) fmt::print("{:<24} {}\n", study.name, study.question);
@@ -195,7 +195,7 @@ int show_verb(const Options& options, const Registry& registry) {
                                    {"arxiv", s.arxiv},
                                    {"used", s.used}});
     }
-    fmt::print("{}\n", object.dump(2));
+    print(object);
     return kExitDone;
   }
   fmt::print("{}: {}\n\nThe theory neglects {}.\n\nParameters\n{}",
@@ -221,24 +221,19 @@ int init_verb(const Options& options, const Registry& registry) {
   return kExitDone;
 }
 
-int config_show_verb(const Options& options, const Registry& registry) {
-  const Work work = prepare(read_configuration(
-      {.target = options.target, .preset = options.preset, .overrides = options.overrides},
-      registry));
-  if (options.json) {
-    fmt::print("{}\n", dump(parameters_object(work.configuration), 2));
+int config_verb(const Options& options, const Registry& registry) {
+  Options inner = options;
+  inner.target = options.second_target;
+  if (options.target == "show") {
+    const Work work = requested_work(inner, registry);
+    fmt::print("{}",
+               options.json ? dump(parameters_object(work.configuration), 2) + "\n"
+                            : to_toml(work.configuration));
   } else {
-    fmt::print("{}", to_toml(work.configuration));
-  }
-  return kExitDone;
-}
-
-int config_keys_verb(const Options& options, const Registry& registry) {
-  const std::vector<Parameter> parameters = all_parameters(study_of(options.target, registry));
-  if (options.json) {
-    fmt::print("{}\n", parameter_json(parameters).dump(2));
-  } else {
-    fmt::print("{}", parameter_text(parameters));
+    const std::vector<Parameter> parameters = all_parameters(study_of(inner.target, registry));
+    fmt::print(
+        "{}",
+        options.json ? parameter_json(parameters).dump(2) + "\n" : parameter_text(parameters));
   }
   return kExitDone;
 }
@@ -289,8 +284,7 @@ int compare_verb(const Options& options, const Registry& registry) {
                       {"second", d.second},
                       {"z", std::isfinite(d.z) ? Json(d.z) : Json()}});
     }
-    fmt::print("{}\n",
-               Json{{"parameters", std::move(changed)}, {"points", std::move(list)}}.dump(2));
+    print({{"parameters", std::move(changed)}, {"points", std::move(list)}});
     return kExitDone;
   }
   fmt::print("parameters that differ: {}\n", changed.size());
@@ -335,7 +329,7 @@ int measure_verb(const Options& options, const Registry&) {
     list.push_back(std::move(entry));
   }
   if (options.json) {
-    fmt::print("{}\n", dump(list, 2));
+    print(list);
     return kExitDone;
   }
   for (const Json& entry : list) {
@@ -372,7 +366,7 @@ int doctor_verb(const Options& options, const Registry& registry) {
       {"working_folder", ::access(".", W_OK) == 0 ? "writable" : "not writable: give --out"},
       {"free_space_GB", static_cast<double>(fs::space(".", ignored).available) / 1e9}};
   if (options.json) {
-    fmt::print("{}\n", found.dump(2));
+    print(found);
     return kExitDone;
   }
   for (const auto& [key, value] : found.items()) {

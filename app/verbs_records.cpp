@@ -26,66 +26,56 @@ fs::path run_folder(const std::string& target) {
   return path.has_filename() ? path : path.parent_path();
 }
 
-/// A finished run with everything its verdict and figure are made of.
-struct FinishedRun {
-  RunRecord record;
-  CheckedConfiguration configuration;
-  Replicates replicates;
-
-  FinishedRun(const std::string& target, const Registry& registry)
-      : record(read_run(run_folder(target))) {
-    if (record.shard) {
-      throw Error(ErrorKind::storage,
-                  fmt::format("'{}' is shard {} of {}: join all of them by `attica merge`",
-                              record.path.string(),
-                              record.shard->index,
-                              record.shard->count));
-    }
-    if (!record.complete) {
-      throw Error(ErrorKind::storage,
-                  fmt::format("run '{}' is not finished; `attica status` says what is missing, "
-                              "`attica run --resume` "
-                              "carries on",
-                              record.path.string()));
-    }
-    configuration = recorded_configuration(record, registry);
-    replicates = read_replicates(record.path / "replicates.csv");
-  }
-
-  CheckRecord verdict(std::optional<double> margin = std::nullopt) const {
-    return judge_run(record, configuration, replicates, margin);
-  }
-};
+CheckRecord verdict_on(const FinishedRun& run, std::optional<double> margin = std::nullopt) {
+  return judge_run(run.record, run.configuration, run.replicates, margin);
+}
 
 }  // namespace
 
+void print(const Json& json) { fmt::print("{}\n", dump(json, 2)); }
+
+FinishedRun::FinishedRun(const std::string& folder, const Registry& registry)
+    : record(read_run(run_folder(folder))) {
+  if (record.shard) {
+    throw Error(ErrorKind::storage,
+                fmt::format("'{}' is shard {} of {}: join all of them by `attica merge`",
+                            record.path.string(),
+                            record.shard->index,
+                            record.shard->count));
+  }
+  if (!record.complete) {
+    throw Error(ErrorKind::storage,
+                fmt::format("run '{}' is not finished; `attica status` says what is missing, "
+                            "`attica run --resume` carries on",
+                            record.path.string()));
+  }
+  configuration = recorded_configuration(record, registry);
+  replicates = read_replicates(record.path / "replicates.csv");
+}
+
 int check_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry);
-  if (options.self_test) return self_test_check(options, run.record, run.replicates);
-  if (options.extrapolate) {
-    return extrapolate_check(options, *run.configuration.study, run.record, run.replicates);
-  }
-  const CheckRecord verdict = run.verdict(options.margin);
+  if (options.self_test) return self_test_check(options, run);
+  if (options.extrapolate) return extrapolate_check(options, run);
+  const CheckRecord verdict = verdict_on(run, options.margin);
   const FolderLock lock(run.record.path);
-  write_atomically(run.record.path / "check.json", dump(verdict.object, 2) + "\n");
-  if (options.json) {
-    fmt::print("{}\n", dump(verdict.object, 2));
-  } else {
-    fmt::print("{}", verdict.text);
-  }
-  return verdict.exit_code;
+  const std::string json = dump(to_json(verdict), 2) + "\n";
+  write_atomically(run.record.path / "check.json", json);
+  fmt::print("{}", options.json ? json : text(verdict));
+  return verdict.exit_code();
 }
 
 int plot_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry);
-  DrawOptions drawing = draw_options(run.record, run.configuration.values, run.verdict());
+  const CheckRecord verdict = verdict_on(run);
+  const Figure figure = run.configuration.study->figure(run.configuration.values);
+  DrawOptions drawing = draw_options(run.record, run.configuration.values, verdict);
   if (!options.formats.empty()) drawing.formats = options.formats;
   if (!options.style.empty()) drawing.style = options.style;
   if (!options.width.empty())
     drawing.width = options.width == "full" ? FigureWidth::full : FigureWidth::half;
-  for (const fs::path& file : draw(run.configuration.study->figure(run.configuration.values),
-                                   figure_data(run.record, run.replicates, run.verdict()),
-                                   drawing)) {
+  for (const fs::path& file :
+       draw(figure, figure_data(run.record, run.replicates, verdict), drawing)) {
     fmt::print("{}\n", file.string());
   }
   return kExitDone;
@@ -113,15 +103,13 @@ int status_verb(const Options& options, const Registry&) {
   }
   done = std::min(done, run.pieces);
   if (options.json) {
-    fmt::print("{}\n",
-               dump({{"study", run.study},
-                     {"run", path.string()},
-                     {"complete", run.complete},
-                     {"pieces", run.pieces},
-                     {"done", done},
-                     {"missing", run.pieces - done},
-                     {"replicates", run.replicates}},
-                    2));
+    print({{"study", run.study},
+           {"run", path.string()},
+           {"complete", run.complete},
+           {"pieces", run.pieces},
+           {"done", done},
+           {"missing", run.pieces - done},
+           {"replicates", run.replicates}});
   } else {
     fmt::print(
         "study       {}\nrun         {}{}\nreplicates  {}\npieces      {} of {} done\nstate       "

@@ -21,15 +21,13 @@ int describe_dry_run(const Options& options, const Work& work, const RunRequest&
   std::size_t points = 0;
   for (const Problem& problem : work.problems) points += problem.experiment->points();
   if (options.json) {
-    fmt::print("{}\n",
-               dump({{"study", work.configuration.study->name},
-                     {"run", path.string()},
-                     {"exists", fs::exists(path)},
-                     {"problems", work.problems.size()},
-                     {"points", points},
-                     {"replicates", work.replicates()},
-                     {"pieces", all.size()}},
-                    2));
+    print({{"study", work.configuration.study->name},
+           {"run", path.string()},
+           {"exists", fs::exists(path)},
+           {"problems", work.problems.size()},
+           {"points", points},
+           {"replicates", work.replicates()},
+           {"pieces", all.size()}});
     return kExitDone;
   }
   fmt::print(
@@ -53,6 +51,12 @@ Work requested_work(const Options& options, const Registry& registry) {
       registry));
 }
 
+Work requested_simulation(const Options& options, const Registry& registry) {
+  Work work = requested_work(options, registry);
+  require_simulable(work);
+  return work;
+}
+
 RunRequest run_request(const Options& options) {
   return {.out = options.out.value_or("runs"),
           .name = options.name,
@@ -70,12 +74,12 @@ RunRequest run_request(const Options& options) {
 int announce(const RunEnd& end, bool json) {
   if (!end.verdict) return end.exit_code;
   if (json) {
-    fmt::print("{}\n", dump(end.verdict->object, 2));
+    print(to_json(*end.verdict));
     return end.exit_code;
   }
   fmt::print("{}\n{}run     {}\nreport  {}\n",
-             end.verdict->object.at("summary").get<std::string>(),
-             end.verdict->explanation,
+             summary(*end.verdict),
+             explanation(*end.verdict),
              end.folder.string(),
              (end.folder / "report.html").string());
   for (const fs::path& figure : end.figures) {
@@ -89,10 +93,10 @@ int run_verb(const Options& options, const Registry& registry) {
   ExitOnSignal signals;
   Ranks ranks;
   if (!ranks.leads()) {
-    ranks.serve([&] { return requested_work(options, registry); });
+    ranks.serve([&] { return requested_simulation(options, registry); });
     return kExitDone;
   }
-  Work work = requested_work(options, registry);
+  Work work = requested_simulation(options, registry);
   const RunRequest request = run_request(options);
   if (options.dry_run) return describe_dry_run(options, work, request);
   const RunEnd end = carry_out(std::move(work), request, signals, &ranks);
@@ -128,7 +132,7 @@ int demo_verb(const Options& options, const Registry& registry) {
   demo.resume = true;
   remark(options.quiet, fmt::format("{}\n{}", study->name, study->question));
   ExitOnSignal signals;
-  return announce(carry_out(requested_work(demo, registry), run_request(demo), signals),
+  return announce(carry_out(requested_simulation(demo, registry), run_request(demo), signals),
                   options.json);
 }
 
@@ -142,7 +146,7 @@ int theory_verb(const Options& options, const Registry& registry) {
                 fmt::format("study '{}' has no theory to print", work.configuration.study->name));
   }
   if (options.json) {
-    fmt::print("{}\n", dump(theory_object(work, theory), 2));
+    print(theory_object(work, theory));
   } else {
     fmt::print("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }

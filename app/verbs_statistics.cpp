@@ -14,9 +14,9 @@
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
 #include "attica/app/verbs.hpp"
-#include "attica/solvers/extrapolation.hpp"
-#include "attica/solvers/planning.hpp"
-#include "attica/solvers/self_test.hpp"
+#include "attica/solvers/statistics/extrapolation.hpp"
+#include "attica/solvers/statistics/planning.hpp"
+#include "attica/solvers/statistics/self_test.hpp"
 
 namespace attica::app {
 namespace {
@@ -69,9 +69,7 @@ std::string size_text(double bytes) {
 }  // namespace
 
 int plan_verb(const Options& options, const Registry& registry) {
-  const Work work = prepare(read_configuration(
-      {.target = options.target, .preset = options.preset, .overrides = options.overrides},
-      registry));
+  const Work work = requested_simulation(options, registry);
   const CheckedConfiguration& c = work.configuration;
   const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   const int threads = options.threads > 0 ? options.threads : default_threads();
@@ -128,23 +126,21 @@ int plan_verb(const Options& options, const Registry& registry) {
   const auto rounded = [](double n) { return static_cast<std::int64_t>(std::ceil(n)); };
   const double bytes = pilot.bytes_per_replicate * plan.run_replicates->expected;
   if (options.json) {
-    fmt::print("{}\n",
-               dump({{"study", c.study->name},
-                     {"power", options.power},
-                     {"points", points.size()},
-                     {"pilot_replicates", kPilotReplicates},
-                     {"replicates", rounded(plan.run_replicates->expected)},
-                     {"replicates_range",
-                      {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
-                     {"replicates_if_pilot_differences_are_real",
-                      if_real.run_replicates ? Json(rounded(if_real.run_replicates->expected))
-                                             : Json("none")},
-                     {"seconds", plan.seconds->expected},
-                     {"seconds_range", {plan.seconds->low, plan.seconds->high}},
-                     {"threads", threads},
-                     {"bytes", bytes},
-                     {"hardest_point", place}},
-                    2));
+    print(
+        {{"study", c.study->name},
+         {"power", options.power},
+         {"points", points.size()},
+         {"pilot_replicates", kPilotReplicates},
+         {"replicates", rounded(plan.run_replicates->expected)},
+         {"replicates_range",
+          {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
+         {"replicates_if_pilot_differences_are_real",
+          if_real.run_replicates ? Json(rounded(if_real.run_replicates->expected)) : Json("none")},
+         {"seconds", plan.seconds->expected},
+         {"seconds_range", {plan.seconds->low, plan.seconds->high}},
+         {"threads", threads},
+         {"bytes", bytes},
+         {"hardest_point", place}});
   } else {
     fmt::print(
         "pilot        {} replicates of {} points\n"
@@ -174,10 +170,9 @@ int plan_verb(const Options& options, const Registry& registry) {
   return kExitDone;
 }
 
-int extrapolate_check(const Options& options,
-                      const Study& study,
-                      const RunRecord& run,
-                      const Replicates& replicates) {
+int extrapolate_check(const Options& options, const FinishedRun& finished) {
+  const Study& study = *finished.configuration.study;
+  const RunRecord& run = finished.record;
   if (study.size_coordinate.empty()) {
     throw Error(ErrorKind::input,
                 fmt::format("study '{}' names no size to extrapolate in", study.name));
@@ -192,7 +187,7 @@ int extrapolate_check(const Options& options,
   };
   std::map<std::string, Group> groups;
   const Comparison comparison =
-      compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+      compare(run.rules, run.theory, finished.replicates, {.relative_margin = options.margin});
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
     Place place = comparison.places[k];
@@ -250,27 +245,24 @@ int extrapolate_check(const Options& options,
                     {"reason", v.reason}});
   }
   if (options.json) {
-    fmt::print("{}\n",
-               dump({{"study", study.name},
-                     {"run", run.path.string()},
-                     {"verdict", describe(worst)},
-                     {"size", size_name},
-                     {"power", study.size_power},
-                     {"limits", std::move(list)}},
-                    2));
+    print({{"study", study.name},
+           {"run", run.path.string()},
+           {"verdict", describe(worst)},
+           {"size", size_name},
+           {"power", study.size_power},
+           {"limits", std::move(list)}});
   } else {
     fmt::print("{}{}: extrapolated limits\n", table, describe(worst));
   }
-  return worst == Verdict::agree      ? kExitDone
-         : worst == Verdict::disagree ? kExitDisagree
-                                      : kExitInconclusive;
+  return exit_code(worst);
 }
 
-int self_test_check(const Options& options, const RunRecord& run, const Replicates& replicates) {
+int self_test_check(const Options& options, const FinishedRun& finished) {
+  const RunRecord& run = finished.record;
   // The run's own setting: number of points and replicates, and the typical margin in units of the
   // spread.
   const Comparison comparison =
-      compare(run.rules, run.theory, replicates, {.relative_margin = options.margin});
+      compare(run.rules, run.theory, finished.replicates, {.relative_margin = options.margin});
   std::vector<double> ratios;
   double skewness = 0;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
@@ -333,13 +325,11 @@ int self_test_check(const Options& options, const RunRecord& run, const Replicat
                     {"pass", row.pass}});
   }
   if (options.json) {
-    fmt::print("{}\n",
-               dump({{"study", run.study},
-                     {"run", run.path.string()},
-                     {"pass", result.pass},
-                     {"warning", result.warning},
-                     {"rows", std::move(rows)}},
-                    2));
+    print({{"study", run.study},
+           {"run", run.path.string()},
+           {"pass", result.pass},
+           {"warning", result.warning},
+           {"rows", std::move(rows)}});
   } else {
     fmt::print(
         "{}{}{}\n",

@@ -122,6 +122,14 @@ Work prepare(CheckedConfiguration configuration) {
   return work;
 }
 
+void require_simulable(const Work& work) {
+  try {
+    for (const Problem& problem : work.problems) problem.experiment->require_simulable();
+  } catch (const Error& error) {
+    throw located(error, work.configuration);
+  }
+}
+
 TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
   TheoryRecord record;
   List diverged;

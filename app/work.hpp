@@ -41,6 +41,10 @@ Point swept_coordinates(const Table& combination);
 /// where it is known
 Work prepare(CheckedConfiguration configuration);
 
+/// @brief Lets every problem refuse a simulation that it could not carry out. @throws Error of kind
+/// input, as `prepare`
+void require_simulable(const Work& work);
+
 /// @brief All predictions, ready to be recorded: no non-finite number is left in them.
 struct TheoryRecord {
   std::vector<Prediction> predictions;

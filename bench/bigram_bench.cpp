@@ -9,9 +9,9 @@
 
 #include <vector>
 
-#include "attica/core/bigram_instances.hpp"
-#include "attica/sim/bigram_sgd.hpp"
-#include "attica/sim/bigram_surrogate.hpp"
+#include "attica/core/bigrams/instances.hpp"
+#include "attica/sim/bigrams/sgd.hpp"
+#include "attica/sim/bigrams/surrogate.hpp"
 
 namespace {
 
@@ -31,7 +31,8 @@ void bigrams_step(benchmark::State& state) {
   const auto batch = static_cast<double>(state.range(2));
   BigramSgd<float> sgd(problem,
                        BigramAlgorithm::sgd_hat,
-                       {.eta_v = 1e-3, .eta_a = 1e-3, .batch = batch},
+                       {1e-3, 1e-3},
+                       batch,
                        stationary_value(problem),
                        {.seed = 1, .id = StreamId::minibatch});
   for (auto _ : state) sgd.step();
@@ -76,7 +77,8 @@ BENCHMARK(bigrams_tokens)
 void bigrams_surrogate(benchmark::State& state) {
   const BigramModel problem = model(state.range(0), state.range(1));
   DenseSurrogate run(problem,
-                     {.eta_v = 1e-3, .eta_a = 1e-3, .batch = 4096},
+                     {1e-3, 1e-3},
+                     4096,
                      stationary_value(problem),
                      {.seed = 1, .id = StreamId::surrogate});
   for (auto _ : state) run.step();

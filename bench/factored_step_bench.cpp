@@ -1,6 +1,6 @@
 #include <benchmark/benchmark.h>
 
-#include "attica/sim/factored_attention.hpp"
+#include "attica/sim/potts/factored_attention.hpp"
 
 namespace {
 

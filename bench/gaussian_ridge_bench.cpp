@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "attica/core/gaussian_ensembles.hpp"
-#include "attica/theory/gaussian_ridge.hpp"
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/theory/gauss/ridge.hpp"
 
 namespace {
 

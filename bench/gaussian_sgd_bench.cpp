@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
-#include "attica/core/gaussian_ensembles.hpp"
-#include "attica/sim/gaussian_sgd.hpp"
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/sim/gauss/sgd.hpp"
 
 namespace {
 

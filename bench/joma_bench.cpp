@@ -8,11 +8,11 @@
 #include <cmath>
 #include <vector>
 
-#include "attica/core/joma_model.hpp"
-#include "attica/sim/joma_descent.hpp"
-#include "attica/sim/latent_tree_sampler.hpp"
-#include "attica/theory/joma_bounce.hpp"
-#include "attica/theory/joma_nonlinear.hpp"
+#include "attica/core/joma/model.hpp"
+#include "attica/sim/joma/descent.hpp"
+#include "attica/sim/joma/latent_tree_sampler.hpp"
+#include "attica/theory/joma/bounce.hpp"
+#include "attica/theory/joma/nonlinear.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
-#include "attica/sim/pseudo_likelihood.hpp"
+#include "attica/sim/potts/pseudo_likelihood.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include <benchmark/benchmark.h>
 
-#include "attica/core/potts_ensembles.hpp"
-#include "attica/sim/potts_sampler.hpp"
+#include "attica/core/potts/ensembles.hpp"
+#include "attica/sim/potts/sampler.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <vector>
 
-#include "attica/core/gaussian_ensembles.hpp"
-#include "attica/core/gaussian_mlm.hpp"
-#include "attica/sim/gaussian_ridge.hpp"
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/core/gauss/mlm.hpp"
+#include "attica/sim/gauss/ridge.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <ctime>
 #include <limits>
 
-#include "attica/sim/lda.hpp"
+#include "attica/sim/topics/lda.hpp"
 
 namespace {
 

@@ -2,15 +2,18 @@
 # directory that belongs to that library alone: including a folder one does not link does not compile.
 include_guard()
 
-# Vectors are passed between functions of one file only: how they are passed is no matter (psabi).
-set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-psabi)
+# Vectors are passed between functions of one file only: how they are passed is no matter (psabi). A precompiled Eigen
+# loses the pragmas that silence its own attributes.
+set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-psabi -Wno-ignored-attributes)
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
 if((ATTICA_NATIVE OR ATTICA_SANITIZE) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
    AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms of GCC 12: its own AVX-512 header (GCC bug 105593), and moves of std::variant under sanitizers.
-  list(APPEND ATTICA_WARNINGS -Wno-uninitialized -Wno-maybe-uninitialized)
+  # False alarms of GCC 12: its own AVX-512 header (GCC bug 105593), moves of std::variant under sanitizers, and copies of
+  # short strings (GCC bugs 105329, 105651).
+  list(APPEND ATTICA_WARNINGS -Wno-uninitialized -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
+       -Wno-stringop-overflow -Wno-restrict)
 endif()
 
 # Flags that every target shares. -march changes Eigen's alignment, hence the ABI: it is never set per file.
@@ -26,12 +29,48 @@ if(ATTICA_SANITIZE)
   target_link_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE})
 endif()
 
-# attica_folder(NAME [SUBFOLDERS folders...] [PUBLIC targets...] [PRIVATE targets...]): the library of the current
-# folder and of the named sub-folders.
+# Headers that are compiled once, by the name of the precompiled header: numbers for what computes, text for what writes,
+# tests for the tests.
+set(ATTICA_PRECOMPILED_numbers ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
+set(ATTICA_PRECOMPILED_text ${ATTICA_PRECOMPILED_numbers} <nlohmann/json.hpp>)
+set(ATTICA_PRECOMPILED_tests ${ATTICA_PRECOMPILED_text} <catch2/catch.hpp>)
+
+# attica_level(TARGET LEVEL NAME [HEADERS...]): how far a release build optimises, and the precompiled header of that name;
+# with HEADERS the target has one of its own that holds these as well. GCC takes the level from the precompiled header: a file
+# with options of its own needs SKIP_PRECOMPILE_HEADERS. Kernels are worth -O3; what runs once is not worth the time that
+# compiling it takes. -fexpensive-optimizations contracts a*b + c on every level: a formula gives the same bits wherever it stands.
+function(attica_level target level name)
+  set(options "")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    set(options -O${level} -fexpensive-optimizations)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # Collecting the compiler's own garbage takes a tenth of its time: not below half a gigabyte.
+    list(APPEND options --param=ggc-min-heapsize=500000)
+  endif()
+  target_compile_options(${target} PRIVATE ${options})
+  if(NOT ATTICA_PRECOMPILE)
+    return()
+  endif()
+  if(ARGN)
+    target_precompile_headers(${target} PRIVATE ${ATTICA_PRECOMPILED_${name}} ${ARGN})
+    return()
+  endif()
+  set(header attica_precompiled_${name})
+  if(NOT TARGET ${header})
+    add_library(${header} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
+    target_compile_options(${header} PRIVATE ${ATTICA_WARNINGS} ${options})
+    target_link_libraries(${header} PRIVATE attica_flags Eigen3::Eigen fmt::fmt)
+    target_precompile_headers(${header} PRIVATE ${ATTICA_PRECOMPILED_${name}})
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${header})
+endfunction()
+
+# attica_folder(NAME LEVEL level PRECOMPILED header... [PUBLIC targets...] [PRIVATE targets...]): the library of the current
+# folder and its sub-folders.
 function(attica_folder name)
-  cmake_parse_arguments(ARG "" "" "SUBFOLDERS;PUBLIC;PRIVATE" ${ARGN})
-  list(TRANSFORM ARG_SUBFOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
-  file(GLOB sources CONFIGURE_DEPENDS *.cpp ${patterns})
+  cmake_parse_arguments(ARG "" "LEVEL" "PRECOMPILED;PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   set(include_root ${PROJECT_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_root}/attica)
@@ -51,4 +90,5 @@ function(attica_folder name)
                                                    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_options(attica_${name} PRIVATE ${ATTICA_WARNINGS})
   target_link_libraries(attica_${name} PUBLIC attica_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  attica_level(attica_${name} ${ARG_LEVEL} ${ARG_PRECOMPILED})
 endfunction()

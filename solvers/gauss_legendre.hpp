@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "attica/solvers/interval.hpp"
+#include "attica/solvers/statistics/interval.hpp"
 
 namespace attica {
 

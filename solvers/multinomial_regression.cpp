@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
-#include "attica/core/potts_ensembles.hpp"
-#include "attica/core/potts_model.hpp"
+#include "attica/core/softmax.hpp"
 
 namespace attica {
 

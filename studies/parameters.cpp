@@ -1,5 +1,8 @@
 #include "attica/studies/parameters.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace attica {
 
 Parameter real_parameter(const std::string& key,
@@ -57,6 +60,36 @@ Parameter word_parameter(const std::string& key,
           .fallback = Value(fallback),
           .meaning = meaning,
           .choices = std::move(choices)};
+}
+
+Parameter flag_parameter(const std::string& key, bool fallback, const std::string& meaning) {
+  return {.key = key, .type = ParameterType::flag, .fallback = Value(fallback), .meaning = meaning};
+}
+
+Parameter optional_parameter(Parameter parameter) {
+  parameter.fallback.reset();
+  return parameter;
+}
+
+Parameter file_parameter(const std::string& key, const std::string& meaning) {
+  return {.key = key, .type = ParameterType::file, .fallback = {}, .meaning = meaning};
+}
+
+std::vector<Parameter> together(std::vector<std::vector<Parameter>> parts) {
+  std::vector<Parameter> all;
+  for (std::vector<Parameter>& part : parts) {
+    all.insert(
+        all.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+  }
+  return all;
+}
+
+std::vector<Parameter> without(std::vector<Parameter> parameters,
+                               const std::vector<std::string>& keys) {
+  std::erase_if(parameters, [&](const Parameter& p) {
+    return std::find(keys.begin(), keys.end(), p.key) != keys.end();
+  });
+  return parameters;
 }
 
 Parameter steps_parameter(List fallback, double least) {

@@ -35,6 +35,18 @@ Parameter word_parameter(const std::string& key,
                          const std::string& meaning,
                          std::vector<std::string> choices);
 
+Parameter flag_parameter(const std::string& key, bool fallback, const std::string& meaning);
+/// @brief A parameter without default: it stays unset, or a study completes it.
+Parameter optional_parameter(Parameter parameter);
+/// @brief The path of an input file; unset unless given.
+Parameter file_parameter(const std::string& key, const std::string& meaning);
+
+/// @brief All parameters of the parts, in their order.
+std::vector<Parameter> together(std::vector<std::vector<Parameter>> parts);
+/// @brief The same without those of the given keys.
+std::vector<Parameter> without(std::vector<Parameter> parameters,
+                               const std::vector<std::string>& keys);
+
 /// @name Parameters that many studies have
 /// @{
 /// `sim.steps`: recorded steps, the last one being the length of a run.

@@ -1,72 +1,38 @@
-#include "attica/studies/bigram_studies.hpp"
-#include "attica/studies/gaussian_studies.hpp"
-#include "attica/studies/joma_studies.hpp"
-#include "attica/studies/potts_studies.hpp"
-#include "attica/studies/topic_studies.hpp"
+#include <stdexcept>
+
+#include "attica/studies/study.hpp"
 
 namespace attica {
 
+// A family's list stands in <family>/studies.cpp.
+std::vector<Study> gauss_studies();
+std::vector<Study> potts_studies();
+std::vector<Study> topics_studies();
+std::vector<Study> joma_studies();
+std::vector<Study> bigrams_studies();
+
 const std::vector<Study>& studies() {
-  static const std::vector<Study> all = {
-      gauss_double_descent(),
-      gauss_lambda(),
-      gauss_overlaps(),
-      gauss_sizes(),
-      gauss_flow(),
-      gauss_sgd(),
-      gauss_sgd_steady(),
-      gauss_sgd_data(),
-      potts_loss(),
-      potts_couplings(),
-      potts_flow(),
-      potts_learning(),
-      potts_peak(),
-      potts_square(),
-      potts_sampler(),
-      potts_alignment(),
-      body4_stairs(),
-      body4_msd(),
-      topics_value_map(),
-      topics_value_curves(),
-      topics_value_penalty(),
-      topics_value_length(),
-      topics_embedding(),
-      topics_landscape(),
-      topics_omega(),
-      topics_two_stage(),
-      topics_onset(),
-      topics_mode_growth(),
-      topics_attention(),
-      topics_finite_length(),
-      topics_two_stage_deep(),
-      topics_text(),
-      joma_invariants(),
-      joma_softmax(),
-      joma_erf(),
-      joma_blowup(),
-      joma_entropy_gd(),
-      joma_convergence_time(),
-      joma_salience(),
-      joma_bounce(),
-      tree_cooccurrence(),
-      tree_latents(),
-      deep_entropy(),
-      deep_stable_rank(),
-      deep_learning_rate(),
-      bigrams_regularisation(),
-      bigrams_flow(),
-      bigrams_sign(),
-      bigrams_boosting(),
-      bigrams_recursion(),
-      bigrams_floor(),
-      bigrams_softmax(),
-      bigrams_complexity(),
-      bigrams_vocabulary(),
-      bigrams_large(),
-      bigrams_transfer(),
-      bigrams_stability(),
-  };
+  static const std::vector<Study> all = [] {
+    std::vector<Study> joined;
+    for (const auto family : {
+             gauss_studies,
+             potts_studies,
+             topics_studies,
+             joma_studies,
+             bigrams_studies,
+         }) {
+      for (Study& study : family()) joined.push_back(std::move(study));
+    }
+    return joined;
+  }();
   return all;
+}
+
+const Study& study_named(std::string_view name) {
+  for (const Study& study : studies()) {
+    if (study.name == name) return study;
+  }
+  throw std::logic_error("no study '" + std::string(name) + "'");
 }
 
 }  // namespace attica

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "attica/solvers/exponents.hpp"
+#include "attica/solvers/statistics/exponents.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {

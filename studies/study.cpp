@@ -1,5 +1,21 @@
 #include "attica/studies/study.hpp"
 
+#include <map>
+
+template class std::vector<attica::Parameter>;
+template class std::vector<attica::Preset>;
+template class std::vector<attica::SeriesInfo>;
+template class std::vector<attica::Source>;
+template class std::vector<attica::Recipe>;
+template class std::vector<attica::AgreementRule>;
+template class std::vector<attica::ClaimResult>;
+template class std::vector<attica::Panel>;
+template class std::vector<attica::Layer>;
+template class std::vector<attica::Prediction>;
+template class std::vector<attica::Series>;
+template class std::vector<attica::Outcome>;
+template class std::vector<attica::ObservedCurve>;
+
 namespace attica {
 
 std::vector<Outcome> each_replicate(const Piece& piece,
@@ -8,6 +24,42 @@ std::vector<Outcome> each_replicate(const Piece& piece,
   for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r)
     outcomes.push_back(simulate(piece.first_replicate + r));
   return outcomes;
+}
+
+const ObservedCurve* Observed::curve(std::string_view series, const Point& point) const {
+  for (const ObservedCurve& curve : simulation) {
+    if (curve.mean.name == series && curve.mean.point == point) return &curve;
+  }
+  return nullptr;
+}
+
+std::vector<double> Observed::last(std::string_view series, const Point& point) const {
+  const ObservedCurve* found = curve(series, point);
+  return found == nullptr || found->values.empty() ? std::vector<double>{} : found->values.back();
+}
+
+std::vector<std::vector<double>> Observed::paths(std::string_view series,
+                                                 const Point& point) const {
+  std::map<std::uint64_t, std::vector<double>> of_replicate;
+  if (const ObservedCurve* found = curve(series, point)) {
+    for (std::size_t k = 0; k < found->values.size(); ++k) {
+      for (std::size_t r = 0; r < found->values[k].size(); ++r) {
+        of_replicate[found->replicates[k][r]].push_back(found->values[k][r]);
+      }
+    }
+  }
+  std::vector<std::vector<double>> all;
+  for (auto& entry : of_replicate) all.push_back(std::move(entry.second));
+  return all;
+}
+
+std::optional<double> Observed::predicted(std::string_view series, const Point& point) const {
+  for (const Prediction& p : theory) {
+    if (p.series.name == series && p.series.point == point && !p.series.y.empty()) {
+      return p.series.y.front();
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace attica

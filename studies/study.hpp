@@ -7,15 +7,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/core/figure.hpp"
 #include "attica/core/random.hpp"
 #include "attica/core/series.hpp"
 #include "attica/core/value.hpp"
-#include "attica/solvers/agreement.hpp"
+#include "attica/solvers/statistics/verdict.hpp"
 #include "attica/studies/configuration.hpp"
 
 namespace attica {
@@ -83,6 +86,10 @@ class Experiment {
   /// addressed by (seed, stream_point, r).
   virtual std::vector<Outcome> simulate(const Piece& piece) const = 0;
 
+  /// Refuses, before any work, what can be predicted but not simulated: too much memory. @throws
+  /// Error (input) naming the parameter
+  virtual void require_simulable() const {}
+
   /// @brief Facts about the resolved problem (condition number, dropped columns, ...).
   virtual Table diagnostics() const { return {}; }
   /// @brief Sentences the user should read before believing the results.
@@ -99,7 +106,7 @@ struct SeriesInfo {
 /// @brief How one series is compared: margin = absolute + relative |theory| + the prediction's own
 /// allowances.
 struct AgreementRule {
-  std::string series;
+  std::string series = {};
   double relative = 0.05;
   double absolute = 0;
   Tails tails = Tails::guarded;
@@ -118,6 +125,15 @@ struct ObservedCurve {
 struct Observed {
   std::vector<Prediction> theory;
   std::vector<ObservedCurve> simulation;
+
+  /// @brief The simulated curve of that name and point; null if there is none.
+  const ObservedCurve* curve(std::string_view series, const Point& point = {}) const;
+  /// @brief Its values at the last x, one a replicate that came so far; empty without a curve.
+  std::vector<double> last(std::string_view series, const Point& point = {}) const;
+  /// @brief Its values in the order of x, a list for every replicate that has any.
+  std::vector<std::vector<double>> paths(std::string_view series, const Point& point = {}) const;
+  /// @brief The theory's first value there: of a constant, the constant. Empty if there is none.
+  std::optional<double> predicted(std::string_view series, const Point& point = {}) const;
 };
 
 /// A named inequality on observations and how it came out.
@@ -202,9 +218,31 @@ struct Study {
   /// Optional: settings at which the theory must be seen to fail, or the data not to suffice. The
   /// quick settings themselves must come to AGREE.
   std::vector<Recipe> recipes = {};
+  /// Keys that were called otherwise before: old, new.
+  std::vector<std::pair<std::string, std::string>> renamed = {};
+  /// Series that are recorded to be read in the tables: neither drawn nor judged.
+  std::vector<std::string> diagnostic = {};
 };
 
 /// @brief The studies that come with attica, in the order of `attica list`.
 const std::vector<Study>& studies();
 
+/// @brief The one of them that has this name. @throws std::logic_error if there is none
+const Study& study_named(std::string_view name);
+
 }  // namespace attica
+
+// Written once, in study.cpp: every study has them.
+extern template class std::vector<attica::Parameter>;
+extern template class std::vector<attica::Preset>;
+extern template class std::vector<attica::SeriesInfo>;
+extern template class std::vector<attica::Source>;
+extern template class std::vector<attica::Recipe>;
+extern template class std::vector<attica::AgreementRule>;
+extern template class std::vector<attica::ClaimResult>;
+extern template class std::vector<attica::Panel>;
+extern template class std::vector<attica::Layer>;
+extern template class std::vector<attica::Prediction>;
+extern template class std::vector<attica::Series>;
+extern template class std::vector<attica::Outcome>;
+extern template class std::vector<attica::ObservedCurve>;

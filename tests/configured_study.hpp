@@ -44,4 +44,9 @@ inline std::string refusal(const Study& study, const Table& overrides, bool with
   return "accepted";
 }
 
+/// @brief Whether a prediction is compared at x[k]; marks that say nothing are left out.
+inline bool is_compared(const Prediction& p, std::size_t k) {
+  return p.compared.empty() || p.compared.at(k);
+}
+
 }  // namespace attica::testing

@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "attica/core/gaussian_ensembles.hpp"
-#include "attica/theory/gaussian_ridge.hpp"
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/theory/gauss/ridge.hpp"
 
 int main() {
   const attica::GaussianMlm problem(attica::ar1_covariance(/*sites=*/20, /*rho=*/0.7));

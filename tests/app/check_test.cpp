@@ -61,15 +61,15 @@ TEST_CASE("check: AGREE when every point is inside its margin", "[app][check]") 
   for (int k = 1; k <= 5; ++k) run.point(k, k, sample(1.01 * k, 0.02 * k, 100));
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::agree);
-  CHECK(record.exit_code == 0);
-  CHECK(record.explanation.empty());
-  CHECK(record.object["verdict"] == "AGREE");
-  CHECK(record.object["margin"] == 0.05);
-  CHECK(record.object["post_hoc_margin"] == false);
-  CHECK(record.object["counts"]["agree"] == 5);
-  CHECK(record.object["claims"].empty());
-  REQUIRE(record.object["points"].size() == 5);
-  const Json& point = record.object["points"][1];
+  CHECK(record.exit_code() == 0);
+  CHECK(explanation(record).empty());
+  CHECK(to_json(record)["verdict"] == "AGREE");
+  CHECK(to_json(record)["margin"] == 0.05);
+  CHECK(to_json(record)["post_hoc_margin"] == false);
+  CHECK(to_json(record)["counts"]["agree"] == 5);
+  CHECK(to_json(record)["claims"].empty());
+  REQUIRE(to_json(record)["points"].size() == 5);
+  const Json point = to_json(record)["points"][1];
   CHECK(point["series"] == "y");
   CHECK(point["point"]["lambda"] == 0.1);
   CHECK(point["x"] == 2.0);
@@ -78,11 +78,11 @@ TEST_CASE("check: AGREE when every point is inside its margin", "[app][check]") 
   CHECK(point["n"] == 100);
   CHECK(point["margin"].get<double>() == Approx(0.1));
   CHECK(point["verdict"] == "AGREE");
-  CHECK_THAT(record.text,
+  CHECK_THAT(text(record),
              Catch::Contains("AGREE: 5 of 5 points agree, 0 disagree, 0 inconclusive"));
-  REQUIRE(record.residuals.size() == 5);
-  CHECK(record.residuals[1].margin == Approx(0.1));
-  CHECK_NOTHROW(dump(record.object));
+  REQUIRE(record.residuals().size() == 5);
+  CHECK(record.residuals()[1].margin == Approx(0.1));
+  CHECK_NOTHROW(dump(to_json(record)));
 }
 
 TEST_CASE("check: DISAGREE names at most six points, the worst first, and the likely cause",
@@ -93,29 +93,30 @@ TEST_CASE("check: DISAGREE names at most six points, the worst first, and the li
   for (int k = 1; k <= 8; ++k) run.point(k, k, sample((1.1 + 0.01 * k) * k, 0.02 * k, 100));
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::disagree);
-  CHECK(record.exit_code == 1);
-  CHECK(record.object["likely_cause"] == "the moon is full");
-  CHECK_THAT(record.explanation,
+  CHECK(record.exit_code() == 1);
+  CHECK(to_json(record)["likely_cause"] == "the moon is full");
+  CHECK_THAT(explanation(record),
              Catch::StartsWith("disagrees: y at lambda=0.1, x=8: simulation 9.44 +- "));
-  CHECK_THAT(record.explanation, Catch::Contains(", theory 8 +- 0.4\n"));
-  CHECK_THAT(record.explanation, Catch::Contains("and 2 more\nlikely cause: the moon is full\n"));
-  CHECK(record.explanation.find("x=2:") == std::string::npos);
-  CHECK_THAT(record.text, Catch::Contains("DISAGREE: 1 of 9 points agree, 8 disagree"));
-  CHECK_THAT(record.text, Catch::EndsWith(record.explanation));
+  CHECK_THAT(explanation(record), Catch::Contains(", theory 8 +- 0.4\n"));
+  CHECK_THAT(explanation(record), Catch::Contains("and 2 more\nlikely cause: the moon is full\n"));
+  CHECK(explanation(record).find("x=2:") == std::string::npos);
+  CHECK_THAT(text(record), Catch::Contains("DISAGREE: 1 of 9 points agree, 8 disagree"));
+  CHECK_THAT(text(record), Catch::EndsWith(explanation(record)));
 
   Run one;
   one.point(1, 1, sample(1.2, 0.02, 100));
-  CHECK_THAT(one.check().explanation, !Catch::Contains("more") && !Catch::Contains("likely cause"));
-  CHECK_FALSE(one.check().object.contains("likely_cause"));
+  CHECK_THAT(explanation(one.check()),
+             !Catch::Contains("more") && !Catch::Contains("likely cause"));
+  CHECK_FALSE(to_json(one.check()).contains("likely_cause"));
   // The causes of a sweep's problems are all told, each once, and only when something disagrees.
   one.diagnostics = {{"file=a", {{"likely_cause", "a"}}},
                      {"file=b", {{"likely_cause", "b"}}},
                      {"c", {{"likely_cause", "a"}}}};
-  CHECK(one.check().object["likely_cause"] == "a; b");
+  CHECK(to_json(one.check())["likely_cause"] == "a; b");
   Run good;
   good.diagnostics["likely_cause"] = "the moon is full";
   good.point(1, 1, sample(1, 0.02, 100));
-  CHECK_THAT(good.check().text, !Catch::Contains("moon"));
+  CHECK_THAT(text(good.check()), !Catch::Contains("moon"));
 }
 
 TEST_CASE("check: INCONCLUSIVE says how many replicates would decide, once", "[app][check]") {
@@ -123,22 +124,22 @@ TEST_CASE("check: INCONCLUSIVE says how many replicates would decide, once", "[a
   run.point(1, 1, sample(1.01, 0.2, 40));
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::inconclusive);
-  CHECK(record.exit_code == 3);
-  const std::size_t needed = record.object["points"][0]["replicates_needed"];
+  CHECK(record.exit_code() == 3);
+  const std::size_t needed = to_json(record)["points"][0]["replicates_needed"];
   CHECK(needed > 40);
   const std::string hint = std::to_string(needed) + " replicates would decide";
-  const auto at = record.text.find(hint);
+  const auto at = text(record).find(hint);
   REQUIRE(at != std::string::npos);
-  CHECK(record.text.find(hint, at + 1) == std::string::npos);
+  CHECK(text(record).find(hint, at + 1) == std::string::npos);
 }
 
 TEST_CASE("check: few replicates have no error bar and no verdict", "[app][check]") {
   Run run;
   run.point(1, 1, {1.0});
   const CheckRecord record = run.check();
-  CHECK(record.exit_code == 3);
-  CHECK(record.object["points"][0]["sem"].is_null());
-  CHECK(record.object["points"][0]["mean"] == 1.0);
+  CHECK(record.exit_code() == 3);
+  CHECK(to_json(record)["points"][0]["sem"].is_null());
+  CHECK(to_json(record)["points"][0]["mean"] == 1.0);
 }
 
 TEST_CASE("check: NONE when nothing is compared", "[app][check]") {
@@ -147,8 +148,8 @@ TEST_CASE("check: NONE when nothing is compared", "[app][check]") {
   run.point(1, 1, sample(1.2, 0.02, 100));
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::none);
-  CHECK(record.exit_code == 0);
-  CHECK(record.object["summary"] == "NONE: nothing to compare");
+  CHECK(record.exit_code() == 0);
+  CHECK(to_json(record)["summary"] == "NONE: nothing to compare");
 }
 
 TEST_CASE("check: points without theory or outside its claim are counted, not judged",
@@ -160,13 +161,13 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   run.theory.compared = {true, false};
   const CheckRecord record = run.check();
   CHECK(record.verdict == Verdict::agree);
-  CHECK(record.object["counts"]["compared"] == 1);
-  CHECK(record.object["counts"]["no_theory"] == 1);
-  CHECK(record.object["counts"]["not_compared"] == 1);
-  CHECK_FALSE(record.object["points"][1].contains("theory"));
-  CHECK_THAT(record.text,
+  CHECK(to_json(record)["counts"]["compared"] == 1);
+  CHECK(to_json(record)["counts"]["no_theory"] == 1);
+  CHECK(to_json(record)["counts"]["not_compared"] == 1);
+  CHECK_FALSE(to_json(record)["points"][1].contains("theory"));
+  CHECK_THAT(text(record),
              Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
-  CHECK(record.residuals.size() == 1);
+  CHECK(record.residuals().size() == 1);
 }
 
 TEST_CASE("check: a failed replicate or theory point ends with exit code 4, whatever the rest says",
@@ -179,15 +180,15 @@ TEST_CASE("check: a failed replicate or theory point ends with exit code 4, what
   run.point(2, 2, values, true);
   run.point(3, 3, std::vector<double>(10, nan), true);
   const CheckRecord record = run.check();
-  CHECK(record.exit_code == 4);
-  CHECK(record.object["counts"]["failed"] == 2);
-  CHECK(record.object["points"][2]["mean"].is_null());
-  CHECK_THAT(record.text, Catch::Contains("FAILED numerically"));
-  CHECK_NOTHROW(dump(record.object));
+  CHECK(record.exit_code() == 4);
+  CHECK(to_json(record)["counts"]["failed"] == 2);
+  CHECK(to_json(record)["points"][2]["mean"].is_null());
+  CHECK_THAT(text(record), Catch::Contains("FAILED numerically"));
+  CHECK_NOTHROW(dump(to_json(record)));
 
   Run theory;
   theory.point(1, 1, sample(1, 0.02, 100));
-  CHECK(theory.check({}, true).exit_code == 4);
+  CHECK(theory.check({}, true).exit_code() == 4);
 }
 
 TEST_CASE("check: claims count as points do", "[app][check]") {
@@ -219,9 +220,9 @@ TEST_CASE("check: claims count as points do", "[app][check]") {
   Run run;
   run.claims = {{"order", "3 < 2 < 1", disagree, "found 3 < 1 < 2"}};
   const CheckRecord record = run.check();
-  CHECK(record.exit_code == 1);
-  CHECK(record.object["claims"][0]["verdict"] == "DISAGREE");
-  CHECK_THAT(record.explanation, Catch::Contains("fails: order: 3 < 2 < 1 (found 3 < 1 < 2)"));
+  CHECK(record.exit_code() == 1);
+  CHECK(to_json(record)["claims"][0]["verdict"] == "DISAGREE");
+  CHECK_THAT(explanation(record), Catch::Contains("fails: order: 3 < 2 < 1 (found 3 < 1 < 2)"));
 }
 
 TEST_CASE("check: a margin given afterwards replaces the relative one and is recorded as post hoc",
@@ -232,14 +233,14 @@ TEST_CASE("check: a margin given afterwards replaces the relative one and is rec
   CHECK(run.check().verdict == Verdict::disagree);
   const CheckRecord wide = run.check(0.2);
   CHECK(wide.verdict == Verdict::agree);
-  CHECK(wide.object["post_hoc_margin"] == true);
-  CHECK(wide.object["margin"] == 0.2);
-  CHECK(wide.object["points"][0]["margin"].get<double>() == Approx(0.21));
-  CHECK_THAT(wide.text, Catch::Contains("post hoc margin 0.2"));
+  CHECK(to_json(wide)["post_hoc_margin"] == true);
+  CHECK(to_json(wide)["margin"] == 0.2);
+  CHECK(to_json(wide)["points"][0]["margin"].get<double>() == Approx(0.21));
+  CHECK_THAT(text(wide), Catch::Contains("post hoc margin 0.2"));
   CHECK_THROWS_AS(run.check(-0.1), Error);
   CHECK_THROWS_AS(run.check(std::numeric_limits<double>::quiet_NaN()), Error);
   // Without any margin agreement is refused.
   run.theory.finite_size.clear();
   const CheckRecord without = run.check(0.0);
-  CHECK(without.exit_code == 3);
+  CHECK(without.exit_code() == 3);
 }

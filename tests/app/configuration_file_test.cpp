@@ -96,6 +96,17 @@ TEST_CASE("read_configuration: unknown names with the nearest known one", "[app]
              Catch::Contains("cannot read configuration file 'no/such.toml'"));
 }
 
+TEST_CASE("read_configuration: a key that was called otherwise before, with its new name",
+          "[app][config]") {
+  CHECK(File("study = \"toy-line\"\n\n[model]\n  slope = 3\n").error() ==
+        "c.toml:4:3: error: unknown key 'slope' in [model]; it is called 'model.a' now");
+  CHECK(
+      error_of("sim.abscissa=[1]") ==
+      "--set sim.abscissa=[1]: error: unknown key 'abscissa' in [sim]; it is called 'sweep.x' now");
+  // Also where [sweep] takes a scalar over.
+  CHECK_THAT(error_of("sweep.slope=[1,2]"), Catch::EndsWith("it is called 'sweep.a' now"));
+}
+
 TEST_CASE("read_configuration: wrong types, values out of range and wrong words", "[app][config]") {
   CHECK(error_of("model.a=\"3\"") ==
         "--set model.a=\"3\": error: parameter 'model.a' = \"3\": expected a number");

@@ -46,19 +46,19 @@ TEST_CASE("judge_run: every problem of a sweep has claims of its own", "[app][ch
     add({{"a", 1.0}}, 2);
     add({{"a", 3.0}}, 5);
     all.finish();
-    const Json found = judge_run(run, configured("sweep.a=[1,3]"), all).object["claims"];
+    const auto found = judge_run(run, configured("sweep.a=[1,3]"), all).claims;
     REQUIRE(found.size() == 2);
-    CHECK(found[0]["name"] == "steep (a=1)");
-    CHECK(found[0]["verdict"] == "AGREE");
-    CHECK(found[1]["name"] == "steep (a=3)");
-    CHECK(found[1]["verdict"] == "DISAGREE");
+    CHECK(found[0].name == "steep (a=1)");
+    CHECK(found[0].verdict == Verdict::agree);
+    CHECK(found[1].name == "steep (a=3)");
+    CHECK(found[1].verdict == Verdict::disagree);
   }
   SECTION("without a sweep") {
     add({}, 4);
     all.finish();
-    const Json found = judge_run(run, configured("model.a=2"), all).object["claims"];
+    const auto found = judge_run(run, configured("model.a=2"), all).claims;
     REQUIRE(found.size() == 1);
-    CHECK(found[0]["name"] == "steep");
-    CHECK(found[0]["verdict"] == "AGREE");
+    CHECK(found[0].name == "steep");
+    CHECK(found[0].verdict == Verdict::agree);
   }
 }

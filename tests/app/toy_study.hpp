@@ -41,6 +41,9 @@ class Experiment : public attica::Experiment {
     return {.predictions = {p}};
   }
   std::size_t points() const override { return x_.size(); }
+  void require_simulable() const override {
+    attica::require(slope_ < 10, "model.a", slope_, "a < 10 to simulate it");
+  }
   std::uint64_t replicates_per_piece(std::size_t) const override { return 3; }
   std::vector<attica::Outcome> simulate(const attica::Piece& piece) const override {
     if (log().throw_at == static_cast<std::int64_t>(piece.stream_point)) {
@@ -116,6 +119,7 @@ inline attica::Study study() {
           },
       .agreement =
           [](const attica::Configuration&) { return std::vector<attica::AgreementRule>{{"y"}}; },
+      .renamed = {{"model.slope", "model.a"}, {"sim.abscissa", "sweep.x"}},
   };
 }
 

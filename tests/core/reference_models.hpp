@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "attica/core/body_ensembles.hpp"
-#include "attica/core/potts_ensembles.hpp"
-#include "attica/core/potts_model.hpp"
+#include "attica/core/potts/body_ensembles.hpp"
+#include "attica/core/potts/ensembles.hpp"
+#include "attica/core/potts/model.hpp"
 
 namespace attica::testing {
 

@@ -2,8 +2,8 @@
 // input.
 #include <cstdlib>
 
-#include "attica/core/alignment.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/potts/alignment.hpp"
 #include "fuzz/input_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs into a scratch folder and builds the examples against the result.   install.sh BUILD_DIR SOURCE_DIR
+# Installs into a scratch folder, and builds the examples and what `attica new` writes against the result.   install.sh BUILD_DIR SOURCE_DIR
 set -euo pipefail
 build=$1
 source=$2
@@ -30,6 +30,17 @@ grep -q '^DISAGREE *spiked-ridge-small' out || fail "small p goes unnoticed: $(c
 $spiked run spiked-ridge --set model.alignment=2 2>err && fail "bad input is accepted"
 grep -q "parameter 'model.alignment' = 2: expected 0 <= alignment <= 1" err || fail "bad input: $(cat err)"
 $spiked list | grep -q '^gauss' && fail "an own program lists attica's studies"
+
+# A new study builds as it is written, comes to AGREE, and is not written twice.
+prefix/bin/attica new my-study >out || fail "no new study"
+cmake -S my-study -B my-study/build -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" -DCMAKE_CXX_FLAGS=-Werror=all \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" >/dev/null
+cmake --build my-study/build >build.log || fail "the new study does not build: $(cat build.log)"
+ctest --test-dir my-study/build --output-on-failure >out || fail "the new study does not agree: $(cat out)"
+my-study/build/my-study run my-study --quiet | grep -q '^AGREE: 5 of 5 points' || fail "the new study compares something else"
+code=0
+prefix/bin/attica new my-study 2>err || code=$?
+[ $code -eq 5 ] && grep -q "'my-study' exists" err || fail "a study is written twice: exit code $code, $(cat err)"
 
 # The installed program finds its data without the source tree, and comes with its manual page.
 prefix/bin/attica run gauss-double-descent --preset demo --replicates 10 --quiet --dry-run >/dev/null || fail "no data"

@@ -261,6 +261,46 @@ printf 'study = "%s"\n[model]\ncovariance = "data"\nfile = "table.csv"\n[sweep]\
 run 0 theory beside/c.toml --json
 one_json out
 
+# A new study: bad names and what is there already are refused, and nothing is written then.
+for name in My a_b a- a--b 1a "" test $study; do
+  run 2 new "$name"
+  says err "NAME"
+done
+run 2 new alone --in-tree "$project"
+run 2 new my-study --in-tree beside
+says err "'--in-tree' = beside"
+absent my-study
+run 0 new my-study
+for file in CMakeLists.txt my-study.cpp README.md; do
+  says out "my-study/$file"
+  grep -q '@[a-z]*@' my-study/$file && fail "my-study/$file has gaps"
+done
+echo mine >my-study/README.md
+run 5 new my-study
+says err "'my-study' exists"
+[ "$(cat my-study/README.md)" = mine ] || fail "a file is overwritten"
+
+# Into a checkout: of a family that is there, of a new one, of one whose studies have several first words.
+mkdir tree
+(cd "$project" && git ls-files -z studies docs | xargs -0 cp --parents -t "$work/tree")
+cp -r tree before
+for new in gauss-mean:gauss/mean fresh-mean:fresh/mean deep-mean:joma/deep_mean; do
+  name=${new%:*} file=${new#*:} function=${name/-/_}
+  run 0 new "$name" --in-tree tree
+  says "tree/studies/$file.cpp" "Study $function() {"
+  says "tree/tests/agreement/${file}_test.cpp" "\"$name\""
+  [ "$(grep -cE "^(Study |      )$function\(\)[;,]$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
+  run 5 new "$name" --in-tree tree
+done
+[ "$(grep -c fresh_studies tree/studies/registry.cpp)" -eq 2 ] || fail "a new family is not registered"
+present tree/docs/gauss-mean.md
+says tree/docs/joma.md "## deep-mean"
+[ "$(diff -r before tree | grep -c '^<')" -eq 0 ] || fail "attica new takes something away: $(diff -r before tree)"
+echo >tree/studies/potts/studies.cpp
+run 2 new potts-mean --in-tree tree
+says err "has no list"
+absent tree/studies/potts/mean.cpp
+
 # Slips of the hand are told with what was probably meant.
 run 2
 says err 'Usage: attica'

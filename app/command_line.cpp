@@ -1,0 +1,358 @@
+#include "attica/app/command_line.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <type_traits>
+
+#include "attica/core/error.hpp"
+#include "attica/plots/draw.hpp"
+
+namespace attica::app {
+namespace {
+
+/// A number with low <= number <= high. @throws Error of kind input
+template <class T>
+T number(const char* flag, const std::string& text, T low, T high) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || rest != end || !(value >= low && value <= high)) {
+    throw invalid_parameter(flag, text, fmt::format("a number from {} to {}", low, high));
+  }
+  return value;
+}
+
+/// "90", "90s", "15m", "2h" or "1h30m" in seconds.
+double duration(const std::string& text) {
+  const Error refusal = invalid_parameter("--max-time", text, "a time such as 90, 15m or 1h30m");
+  if (text.empty()) throw refusal;
+  double total = 0;
+  const char* at = text.data();
+  const char* const end = text.data() + text.size();
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  while (at != end) {
+    double amount = 0;
+    const auto [next, code] = std::from_chars(at, end, amount);
+    const char unit = next == end ? 's' : *next;
+    const double scale = unit == 's' ? 1 : unit == 'm' ? kMinute : unit == 'h' ? kHour : 0;
+    if (code != std::errc() || scale == 0 || !(amount >= 0)) throw refusal;
+    total += amount * scale;
+    at = next == end ? end : next + 1;
+  }
+  return total;
+}
+
+/// "2/8": part 2 of 8.
+Shard parse_shard(const std::string& text) {
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto [slash, first] = std::from_chars(text.data(), end, shard.index);
+  if (first == std::errc() && slash != end && *slash == '/') {
+    const auto [rest, second] = std::from_chars(slash + 1, end, shard.count);
+    if (second == std::errc() && rest == end && shard.index >= 1 && shard.index <= shard.count)
+      return shard;
+  }
+  throw invalid_parameter("--shard", text, "I/N with 1 <= I <= N, such as 2/8");
+}
+
+double parse_margin(const std::string& text) {
+  double margin = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, margin);
+  if (code != std::errc() || rest != end || !std::isfinite(margin) || margin < 0)
+    throw invalid_parameter("--margin", text, "R >= 0");
+  return margin;
+}
+
+/// An option that is short for `--set key=value`.
+void override_by(Options& options, const char* flag, const char* key, const std::string& value) {
+  options.overrides.push_back(
+      {fmt::format("{} {}", flag, value), fmt::format("{}={}", key, value)});
+}
+
+/// Enters a value, or that a switch is on, as it stands.
+template <auto member>
+void enter(Options& options, const std::string& value) {
+  if constexpr (std::is_same_v<decltype(member), bool Options::*>) {
+    options.*member = true;
+  } else {
+    options.*member = value;
+  }
+}
+
+void set_out(Options& o, const std::string& v) {
+  if (v.empty()) throw invalid_parameter("--out", "\"\"", "a folder");
+  o.out = v;
+}
+void set_max_time(Options& o, const std::string& v) { o.max_seconds = duration(v); }
+
+constexpr int kMostThreads = 4096;
+constexpr std::size_t kMostShards = 10000;
+constexpr double kLeastPower = 0.5;
+constexpr double kMostPower = 0.999;
+
+/// All options, in the order in which help shows them and in which they take effect.
+const std::vector<Option>& all_options() {
+  using enum Takes;
+  static const std::vector<Option> table = {
+      {values,
+       "--set KEY=VALUE",
+       "override a parameter, dotted key, TOML value; repeatable",
+       [](Options& o, const std::string& v) {
+         o.overrides.push_back({"--set " + v, v});
+       },
+       {},
+       true},
+      {seed,
+       "--seed N",
+       "master seed (sim.seed)",
+       [](Options& o, const std::string& v) { override_by(o, "--seed", "sim.seed", v); }},
+      {seed,
+       "--replicates N",
+       "replicates at every point (sim.replicates)",
+       [](Options& o, const std::string& v) {
+         override_by(o, "--replicates", "sim.replicates", v);
+       }},
+      {preset,
+       "--preset NAME",
+       "named set of parameter values; `attica show` lists them",
+       enter<&Options::preset>},
+      {threads,
+       "--threads N",
+       "worker threads, 1 to 4096; results do not depend on it",
+       [](Options& o, const std::string& v) {
+         o.threads = number("--threads", v, 1, kMostThreads);
+       }},
+      {out, "--out DIR", "folder that receives the run folder (default: runs)", set_out},
+      {out_of_merge,
+       "--out DIR",
+       "folder that receives the run folder (default: beside the first shard)",
+       set_out},
+      {gallery,
+       "--out DIR",
+       "folder that receives run folders and page (default: gallery)",
+       set_out},
+      {name,
+       "--name NAME",
+       "first part of the run folder's name (default: the study's)",
+       enter<&Options::name>},
+      {keep,
+       "--resume",
+       "carry on with an existing run folder, or start it",
+       enter<&Options::resume>},
+      {keep,
+       "--force",
+       "move an existing run folder aside and start anew",
+       enter<&Options::force>,
+       {},
+       false,
+       "--resume"},
+      {keep, "--dry-run", "say what would be done, write nothing", enter<&Options::dry_run>},
+      {time, "--max-time TIME", "stop at a checkpoint after this time, exit code 75", set_max_time},
+      {time_of_task, "--max-time TIME", "time limit of a task (default 1h)", set_max_time},
+      {until_decided,
+       "--until-decided",
+       "stop as soon as the verdict is known, by a rule that keeps the error rates; "
+       "sim.replicates is the cap",
+       enter<&Options::until_decided>},
+      {shard,
+       "--shard I/N",
+       "only part I of N, into a folder of its own; `attica merge` joins them",
+       [](Options& o, const std::string& v) { o.shard = parse_shard(v); },
+       {},
+       false,
+       "--until-decided"},
+      {shards,
+       "--shards N",
+       "tasks of the job array, 1 to 10000 (default 8)",
+       [](Options& o, const std::string& v) {
+         o.shards = number<std::size_t>("--shards", v, 1, kMostShards);
+       }},
+      {margin,
+       "--margin R",
+       "relative margin of every comparison (check.margin)",
+       [](Options& o, const std::string& v) {
+         override_by(o, "--margin", "check.margin", fmt::format("{}", parse_margin(v)));
+       }},
+      {margin_after,
+       "--margin R",
+       "relative margin instead of the declared one; recorded as post hoc",
+       [](Options& o, const std::string& v) { o.margin = parse_margin(v); }},
+      {drawing,
+       "-f,--format LIST",
+       "svg, pdf, png; separated by commas",
+       [](Options& o, const std::string& v) { o.formats.push_back(v); },
+       {"svg", "pdf", "png"},
+       true},
+      {drawing,
+       "--style STYLE",
+       fmt::format("one of {}", fmt::join(style_names(), ", ")),
+       enter<&Options::style>,
+       style_names()},
+      {drawing,
+       "--width WIDTH",
+       "half (one column) or full",
+       enter<&Options::width>,
+       {"half", "full"}},
+      {power,
+       "--power P",
+       "probability of AGREE if the theory is right, 0.5 to 0.999 (default 0.9)",
+       [](Options& o, const std::string& v) {
+         o.power = number("--power", v, kLeastPower, kMostPower);
+       }},
+      {special_check,
+       "--extrapolate",
+       "verdict on the limit of infinite size, from a sweep over sizes",
+       enter<&Options::extrapolate>},
+      {special_check,
+       "--self-test",
+       "measure the verdict's own error rates at this run's setting",
+       enter<&Options::self_test>,
+       {},
+       false,
+       "--extrapolate"},
+      {special_check,
+       "--full",
+       "self-test: 14424 repetitions instead of 2201",
+       enter<&Options::full>},
+      {in_tree,
+       "--in-tree DIR",
+       "write it as one of attica's own, into this checkout (default: a folder of its own)",
+       enter<&Options::in_tree>},
+      {json, "--json", "print one JSON object and nothing else", enter<&Options::json>},
+      {always, "--quiet", "no progress, no remarks", enter<&Options::quiet>},
+  };
+  return table;
+}
+
+const std::vector<Target>& all_targets() {
+  static const std::vector<Target> table = {
+      {"STUDY", "name of a study; `attica list` shows them"},
+      {"[STUDY...]", "names of studies; all if none is given"},
+      {"STUDY|CONFIG", "name of a study, or a TOML file"},
+      {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
+      {"RUN", "folder of a run"},
+      {"RUN2", "folder of another run"},
+      {"RUN...", "folders of the shards"},
+      {"FILE...", "matrices in .npy or CSV files"},
+      {"NAME", "of the study to write: words in lower case, joined by hyphens"},
+      {"ACTION", "show or keys", {"show", "keys"}},
+      {"SHELL", "bash or zsh", {"bash", "zsh"}},
+  };
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Verb>& verbs() {
+  using enum Takes;
+  static const std::vector<Verb> table = {
+      {"demo",
+       {},
+       "Theory, simulation, check and figure on real data, in seconds",
+       {threads, out, json},
+       demo_verb},
+      {"list", {}, "The studies, a line each", {json}, list_verb},
+      {"show", {"STUDY"}, "A study's parameters, series, figure and sources", {json}, show_verb},
+      {"init", {"STUDY"}, "A commented configuration on standard output", {preset}, init_verb},
+      {"theory",
+       {"STUDY|CONFIG"},
+       "The theory's series on standard output, as CSV or with --json",
+       {values, seed, preset, json},
+       theory_verb},
+      {"run",
+       {"STUDY|CONFIG"},
+       "Theory, simulation, check and figure into a run folder",
+       {values, seed, preset, threads, out, name, keep, time, margin, until_decided, shard, json},
+       run_verb},
+      {"check",
+       {"RUN"},
+       "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE",
+       {margin_after, special_check, json},
+       check_verb},
+      {"plot", {"RUN"}, "Draw a run's figure again from its records", {drawing}, plot_verb},
+      {"status", {"RUN"}, "What of a run is done and what is missing", {json}, status_verb},
+      {"plan",
+       {"STUDY|CONFIG"},
+       "Replicates, time and disk for a verdict, from a pilot run",
+       {values, seed, preset, margin, threads, power, json},
+       plan_verb},
+      {"merge",
+       {"RUN..."},
+       "Join the shards of a run, made by `run --shard`, into one",
+       {out_of_merge, name, json},
+       merge_verb},
+      {"slurm",
+       {"STUDY|CONFIG"},
+       "A job script for Slurm on standard output: a run in shards, one a task",
+       {values, seed, preset, threads, out, name, shards, time_of_task, margin},
+       slurm_verb},
+      {"gallery",
+       {"[STUDY...]"},
+       "All studies at quick settings on one page, each against the verdict it must come to",
+       {seed, threads, gallery, keep, json},
+       gallery_verb},
+      {"measure",
+       {"FILE..."},
+       "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",
+       {json},
+       measure_verb},
+      {"fit", {"RUN"}, "Scaling exponents of a run, with intervals and verdicts", {json}, fit_verb},
+      {"report", {"RUN"}, "One offline HTML page of a run", {}, report_verb},
+      {"compare",
+       {"RUN", "RUN2"},
+       "Parameters and series in which two runs differ, with z",
+       {json},
+       compare_verb},
+      {"cite", {"STUDY|CONFIG|RUN"}, "BibTeX of the theory used and of attica", {}, cite_verb},
+      {"config",
+       {"ACTION", "STUDY|CONFIG"},
+       "show: the resolved configuration; keys: what can be configured",
+       {values, seed, preset, json},
+       config_verb},
+      {"new",
+       {"NAME"},
+       "Write a small study that runs, with its test and its page, to make your own of",
+       {in_tree},
+       new_verb},
+      {"doctor", {}, "What was compiled in and what this machine offers", {json}, doctor_verb},
+      {"completion",
+       {"SHELL"},
+       "Completion script for bash or zsh on standard output",
+       {},
+       completion_verb},
+      {"man", {}, "The manual page on standard output", {}, man_verb},
+  };
+  return table;
+}
+
+std::vector<Option> options_of(const Verb& verb) {
+  std::vector<Option> own;
+  for (const Option& option : all_options()) {
+    if (option.group == Takes::always ||
+        std::find(verb.takes.begin(), verb.takes.end(), option.group) != verb.takes.end()) {
+      own.push_back(option);
+    }
+  }
+  return own;
+}
+
+std::vector<Target> targets_of(const Verb& verb) {
+  std::vector<Target> own;
+  for (const std::string& name : verb.targets) {
+    const auto& all = all_targets();
+    const auto target =
+        std::find_if(all.begin(), all.end(), [&](const Target& t) { return t.name == name; });
+    if (target == all.end()) throw std::logic_error("no target " + name);
+    own.push_back(*target);
+  }
+  return own;
+}
+
+}  // namespace attica::app

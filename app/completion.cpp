@@ -1,0 +1,65 @@
+/// @file
+/// @brief `attica completion`: verbs, options, their values and the studies, for bash and zsh.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "attica/app/command_line.hpp"
+#include "attica/app/exit_codes.hpp"
+
+namespace attica::app {
+namespace {
+
+/// What may follow a verb.
+std::vector<std::string> words_after(const Verb& verb, const Registry& registry) {
+  std::vector<std::string> words{"--help"};
+  for (const Option& option : options_of(verb)) words.push_back(option.long_flag());
+  for (const Target& target : targets_of(verb)) {
+    words.insert(words.end(), target.words.begin(), target.words.end());
+    if (!target.takes_studies()) continue;
+    for (const Study& study : registry) words.push_back(study.name);
+  }
+  return words;
+}
+
+}  // namespace
+
+int completion_verb(const Options& options, const Registry& registry) {
+  std::vector<std::string> names;
+  std::set<std::string> values;  // cases of the options that take one of a few words
+  for (const Verb& verb : verbs()) {
+    names.push_back(verb.name);
+    for (const Option& option : options_of(verb)) {
+      if (option.words.empty()) continue;
+      std::string flags = option.flag();
+      std::replace(flags.begin(), flags.end(), ',', '|');
+      values.insert(fmt::format("    {}) words='{}' ;;\n", flags, fmt::join(option.words, " ")));
+    }
+  }
+  // zsh runs bash's completion through its own emulation.
+  if (options.target == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
+  fmt::print(
+      "_attica() {{\n"
+      "  local word=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[COMP_CWORD-1]}} in\n{}  esac\n"
+      "  if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); return; fi\n"
+      "  case $verb in\n",
+      fmt::join(names, " "),
+      fmt::join(values, ""));
+  for (const Verb& verb : verbs())
+    fmt::print("    {}) words='{}' ;;\n", verb.name, fmt::join(words_after(verb, registry), " "));
+  fmt::print(
+      "  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
+      "}}\n"
+      "complete -o filenames -F _attica attica\n");
+  return kExitDone;
+}
+
+}  // namespace attica::app

@@ -1,0 +1,69 @@
+#pragma once
+/// @file
+/// @brief The verdict on a run, as a value, and how it is told: in JSON and in words.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/app/comparison.hpp"
+#include "attica/app/json.hpp"
+#include "attica/core/figure.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/resolution.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// How wrong the theory of a series could be on all its compared points and still agree.
+struct SeriesResolution {
+  std::string series;
+  Resolution resolution;
+};
+
+/// Everything that was found out about a run.
+struct CheckRecord {
+  std::string study;
+  std::string run;  ///< path of the run folder
+  Verdict verdict = Verdict::none;
+  bool failed = false;           ///< some replicate or theory point failed numerically
+  std::vector<Place> places;     ///< of the compared points
+  RunVerdict points;             ///< theirs, in that order, counts, and the verdict of all of them
+  std::size_t not_compared = 0;  ///< points recorded, but outside what the theory claims
+  /// Of every compared series; none of a run that stops once it is decided, whose levels are
+  /// others.
+  std::vector<SeriesResolution> resolution;
+  std::vector<ClaimResult> claims;
+  std::vector<AgreementRule> rules;
+  std::optional<double> post_hoc_margin;  ///< relative margin given after the run
+  std::string family;              ///< correction for many points: "holm", "maxt" or "bonferroni"
+  std::uint64_t replicates = 0;    ///< of the run
+  std::optional<std::size_t> cap;  ///< most replicates of a run that stops once it is decided
+  std::string likely_cause;        ///< why simulation and theory may disagree; empty if unknown
+  /// Facts of the problem and of its theory, and under "statuses" how many replicates ended how.
+  Json diagnostics;
+
+  int exit_code() const;
+  /// @brief The widest relative margin; each point has its own terms besides.
+  double margin() const;
+  /// @brief What the panels of residuals show: points with a theory and with data.
+  std::vector<ResidualPoint> residuals() const;
+};
+
+/// @brief With which exit code a verdict ends the program.
+int exit_code(Verdict verdict);
+
+/// @brief What check.json holds.
+Json to_json(const CheckRecord& record);
+
+/// @brief A line: the verdict and the counts behind it.
+std::string summary(const CheckRecord& record);
+/// @brief Where simulation and theory disagree, the worst first, and why they may; empty unless
+/// DISAGREE.
+std::string explanation(const CheckRecord& record);
+/// @brief What `attica check` prints: a row a point, claims, summary and explanation.
+std::string text(const CheckRecord& record);
+
+}  // namespace attica::app

@@ -1,0 +1,114 @@
+/// @file
+/// @brief The verdict as check.json holds it.
+
+#include <algorithm>
+
+#include "attica/app/verdict.hpp"
+
+namespace attica::app {
+namespace {
+
+Json point_object(const Place& at, const PointVerdict& v) {
+  Json object{{"series", at.series},
+              {"point", to_json(at.point)},
+              {"x_name", at.x_name},
+              {"x", at.x},
+              {"mean", v.sample.mean},
+              {"theory", v.theory},
+              {"sem", v.sample.sem},
+              {"n", v.sample.n},
+              {"verdict", describe(v.verdict)},
+              {"difference", v.difference},
+              {"margin", v.margin},
+              {"margin_terms",
+               {{"absolute", v.margin_terms.absolute},
+                {"relative", v.margin_terms.relative},
+                {"finite_size", v.margin_terms.finite_size},
+                {"numerical_error", v.margin_terms.numerical_error}}},
+              {"tails", v.tails == Tails::normal ? "normal" : "guarded"},
+              {"p_agree", v.p_agree},
+              {"p_disagree", v.p_disagree},
+              {"p_disagree_adjusted", v.p_disagree_adjusted},
+              {"skewness", v.sample.skewness},
+              {"guard_share", v.guard_share}};
+  if (v.status == PointStatus::no_theory) object.erase("theory");
+  // What so few replicates cannot tell is null, not zero.
+  if (v.sample.n < 2) object["sem"] = nullptr;
+  if (v.sample.n == 0) object["mean"] = object["difference"] = nullptr;
+  if (v.interval) object["interval90"] = Json::array({v.interval->low, v.interval->high});
+  if (v.z) object["z"] = *v.z;
+  if (v.verdict == Verdict::inconclusive) {
+    object["replicates_needed"] = v.replicates_needed ? Json(*v.replicates_needed) : Json("none");
+  }
+  if (!v.reason.empty()) object["reason"] = v.reason;
+  if (!v.warning.empty()) object["warning"] = v.warning;
+  return object;
+}
+
+}  // namespace
+
+Json to_json(const CheckRecord& record) {
+  Json points = Json::array();
+  for (std::size_t k = 0; k < record.places.size(); ++k)
+    points.push_back(point_object(record.places[k], record.points.points[k]));
+  Json claims = Json::array();
+  for (const ClaimResult& claim : record.claims) {
+    claims.push_back({{"name", claim.name},
+                      {"statement", claim.statement},
+                      {"verdict", describe(claim.verdict)},
+                      {"detail", claim.detail}});
+  }
+  Json rules = Json::array();
+  for (const AgreementRule& rule : record.rules) {
+    rules.push_back({{"series", rule.series},
+                     {"relative", record.post_hoc_margin.value_or(rule.relative)},
+                     {"absolute", rule.absolute}});
+  }
+  Json object{{"study", record.study},
+              {"run", record.run},
+              {"verdict", describe(record.verdict)},
+              {"margin", record.margin()},
+              {"rules", std::move(rules)},
+              {"post_hoc_margin", record.post_hoc_margin.has_value()},
+              {"family", record.family},
+              {"counts",
+               {{"compared", record.points.compared},
+                {"agree", record.points.agree},
+                {"disagree", record.points.disagree},
+                {"inconclusive", record.points.inconclusive},
+                {"failed", record.points.failed},
+                {"no_theory", record.points.no_theory},
+                {"not_compared", record.not_compared}}},
+              {"points", std::move(points)},
+              {"claims", std::move(claims)},
+              {"diagnostics", record.diagnostics}};
+  if (record.points.worst) object["worst_point"] = *record.points.worst;
+  if (record.points.largest_detectable_gap)
+    object["largest_detectable_gap"] = *record.points.largest_detectable_gap;
+  if (!record.resolution.empty()) {
+    const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
+    Json resolution = Json::array();
+    std::optional<double> coarsest = 0;
+    for (const SeriesResolution& r : record.resolution) {
+      resolution.push_back({{"series", r.series},
+                            {"not_agree", number(r.resolution.not_agree)},
+                            {"disagree", number(r.resolution.disagree)}});
+      if (coarsest && r.resolution.not_agree) {
+        coarsest = std::max(*coarsest, *r.resolution.not_agree);
+      } else {
+        coarsest.reset();
+      }
+    }
+    object["resolution"] = std::move(resolution);
+    object["coarsest_resolution"] = number(coarsest);
+  }
+  if (record.cap) {
+    object["stopping"] = {
+        {"rule", "group-sequential"}, {"cap", *record.cap}, {"replicates", record.replicates}};
+  }
+  if (!record.likely_cause.empty()) object["likely_cause"] = record.likely_cause;
+  object["summary"] = summary(record);
+  return object;
+}
+
+}  // namespace attica::app

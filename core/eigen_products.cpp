@@ -1,0 +1,5 @@
+#include "attica/core/eigen_instances.hpp"
+
+namespace Eigen::internal {
+ATTICA_PRODUCTS()
+}  // namespace Eigen::internal

@@ -1,0 +1,165 @@
+#include "attica/sim/bigrams/sampler.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
+constexpr std::uint32_t kCells = 65536;
+constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cache
+constexpr std::size_t kUnit = 64;    // cells come in multiples of it: 16 words of bits
+using Cells = std::array<std::uint16_t, kBlock>;
+
+/// The cells to draw for so many more, in whole units.
+std::size_t cells_for(std::size_t wanted) {
+  return std::min(kBlock, (wanted + kUnit - 1) / kUnit * kUnit);
+}
+
+void draw_cells(std::span<std::uint16_t> cells, BulkBits& bits) {
+  constexpr std::size_t kPerWord = sizeof(std::uint64_t) / sizeof(std::uint16_t);
+  std::array<std::uint64_t, kBlock / kPerWord> words;  // NOLINT(*-member-init): filled just below
+  bits.fill(std::span(words).first(cells.size() / kPerWord));
+  std::memcpy(cells.data(), words.data(), cells.size_bytes());
+}
+
+}  // namespace
+
+TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
+  require(law.size() <= static_cast<Index>(kCells) - 1,
+          "tokens",
+          static_cast<double>(law.size()),
+          "at most 65535 tokens");
+  double sum = 0;
+  for (Index n = 0; n + 1 < law.size(); ++n) {
+    sum += law[n];
+    cumulative_.push_back(std::min(sum, 1.0));
+    borders_.push_back(
+        static_cast<Cell>(std::min(std::floor(cumulative_.back() * kCells), kCells - 1.0)));
+  }
+  constexpr double kEqual = 1e-15;
+  if (law.maxCoeff() - law.minCoeff() > kEqual) return;
+  uniform_ = static_cast<Cell>(law.size());
+  // As many tokens out of a cell as leave at most one in 64 to be redrawn.
+  constexpr std::uint32_t kMostRejected = kCells / 64;
+  std::uint32_t outcomes = uniform_;
+  reject_ = static_cast<Cell>(kCells % outcomes);
+  for (int digits = 2; outcomes * uniform_ <= kCells && uniform_ > 1; ++digits) {
+    outcomes *= uniform_;
+    if (kCells % outcomes > kMostRejected) continue;
+    digits_ = digits;
+    reject_ = static_cast<Cell>(kCells % outcomes);
+  }
+}
+
+Token TokenLaw::invert(double u) const {
+  return static_cast<Token>(std::upper_bound(cumulative_.begin(), cumulative_.end(), u) -
+                            cumulative_.begin());
+}
+
+void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
+  if (uniform_ > 0) {
+    fill_uniform(tokens, stream);
+  } else if (cumulative_.size() < kMostCounted) {
+    fill_counting(tokens, stream);
+  } else {
+    for (Token& token : tokens) token = draw(stream);
+  }
+}
+
+void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const {
+  BulkBits bits(stream);
+  const auto digits = static_cast<std::size_t>(digits_);
+  Cells rest;   // NOLINT(*-member-init): filled before use
+  Cells token;  // NOLINT(*-member-init)
+  while (!tokens.empty()) {
+    // Digit j of cell i goes to position j cells + i.
+    const std::size_t cells = cells_for((tokens.size() + digits - 1) / digits);
+    const std::span<Token> stretch = tokens.first(std::min(digits * cells, tokens.size()));
+    tokens = tokens.subspan(stretch.size());
+    draw_cells(std::span(rest).first(cells), bits);
+    for (std::size_t j = 0; j < digits; ++j) {
+      for (std::size_t i = 0; i < cells; ++i) {
+        const std::uint32_t product = std::uint32_t{rest[i]} * uniform_;
+        token[i] = static_cast<Token>(product >> 16U);
+        rest[i] = static_cast<Cell>(product);
+      }
+      if (j * cells >= stretch.size()) continue;
+      std::copy_n(token.begin(),
+                  std::min(cells, stretch.size() - j * cells),
+                  stretch.begin() + static_cast<std::ptrdiff_t>(j * cells));
+    }
+    // A few in a thousand: looked for 32 at a time.
+    constexpr std::size_t kLook = 32;
+    for (std::size_t look = 0; look < cells; look += kLook) {
+      Cell least = rest[look];
+      for (std::size_t i = look; i < look + kLook; ++i) least = std::min(least, rest[i]);
+      if (least >= reject_) continue;
+      for (std::size_t i = look; i < look + kLook; ++i) {
+        if (rest[i] >= reject_) continue;
+        for (std::size_t at = i; at < stretch.size(); at += cells) {
+          stretch[at] = static_cast<Token>(stream.below(uniform_));
+        }
+      }
+    }
+  }
+}
+
+void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
+  BulkBits bits(stream);
+  Cells cell;  // NOLINT(*-member-init): filled before use
+  Cells token{};
+  Cells undecided{};
+  while (!tokens.empty()) {
+    const std::size_t cells = cells_for(tokens.size());
+    const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
+    tokens = tokens.subspan(stretch.size());
+    draw_cells(std::span(cell).first(cells), bits);
+    token.fill(0);
+    undecided.fill(0);
+    for (const Cell border : borders_) {
+      for (std::size_t i = 0; i < cells; ++i) {
+        token[i] = static_cast<Token>(token[i] + (cell[i] >= border));
+        undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cell[i] == border));
+      }
+    }
+    std::copy_n(token.begin(), stretch.size(), stretch.begin());
+    for (std::size_t i = 0; i < stretch.size(); ++i) {
+      if (undecided[i] == 0) continue;
+      stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
+    }
+  }
+}
+
+BigramSampler::BigramSampler(const BigramModel& model) : stationary_(model.stationary()) {
+  for (const SparseColumn& q : model.attention()) {
+    positions_.push_back(q.positions);
+    choice_.emplace_back(
+        Eigen::Map<const Eigen::VectorXd>(q.weights.data(), static_cast<Index>(q.weights.size())));
+  }
+  for (Index n = 0; n < model.tokens(); ++n) next_.emplace_back(model.transition().col(n));
+}
+
+void BigramSampler::draw_counts(std::int64_t batch,
+                                std::span<std::int64_t> counts,
+                                RandomStream& stream) const {
+  std::fill(counts.begin(), counts.end(), 0);
+  for (std::int64_t b = 0; b < batch; ++b) ++counts[stationary_.draw(stream)];
+}
+
+Token BigramSampler::draw(Index last, std::span<Token> tokens, RandomStream& stream) const {
+  stationary_.fill(tokens, stream);
+  const auto k = static_cast<std::size_t>(last);
+  const Index position = positions_[k][choice_[k].draw(stream)];
+  return next_[tokens[static_cast<std::size_t>(position)]].draw(stream);
+}
+
+}  // namespace attica

@@ -1,0 +1,52 @@
+#include "attica/sim/bigrams/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/order_statistics.hpp"
+
+namespace attica {
+
+TargetRun run_to_target(BigramTrainer& trainer, BigramStages stages, double epsilon) {
+  constexpr double kKept = 0.5;
+  stages.measure_every = 2;
+  bool reached = false;
+  static_cast<void>(run_stages(trainer, stages, [&](std::int64_t n) {
+    reached = n > 0 && rounded_error(trainer.model(), rounded(trainer, kKept)) < epsilon;
+    return !reached;
+  }));
+  return {reached, trainer.samples()};
+}
+
+BatchFound smallest_batch(const BatchSearch& search,
+                          const std::function<TargetRun(double batch, std::uint64_t run)>& train,
+                          const std::stop_token& stop) {
+  require(search.first > 0, "first", search.first, "first > 0");
+  require(search.ratio > 1, "ratio", search.ratio, "ratio > 1");
+  require(search.runs > search.failures, "runs", search.runs, "more runs than failures");
+  BatchFound result;
+  for (int b = 0; b < search.batches && !stop.stop_requested(); ++b) {
+    const double batch = std::round(search.first * std::pow(search.ratio, b + search.offset));
+    std::vector<double> samples;
+    int failures = 0;
+    for (int k = 0; k < search.runs && failures <= search.failures; ++k) {
+      const TargetRun run = train(batch, static_cast<std::uint64_t>(b * search.runs + k));
+      result.cap = std::max(result.cap, run.samples);
+      if (run.reached) {
+        samples.push_back(run.samples);
+      } else {
+        ++failures;
+      }
+    }
+    if (failures > search.failures) continue;
+    result.found = true;
+    result.batch = batch;
+    result.samples = median(std::move(samples));
+    break;
+  }
+  return result;
+}
+
+}  // namespace attica

@@ -1,0 +1,446 @@
+#include "attica/sim/joma/deep.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/networks/measures.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using networks::Batch;
+using networks::InitialValues;
+using networks::Transformer;
+
+namespace {
+
+constexpr std::size_t kBlock = 1000;  // words
+constexpr std::size_t kTest = 10;     // every tenth block
+constexpr double kMasked = 0.15;
+
+struct SplitText {
+  std::vector<std::int32_t> training;
+  std::vector<std::int32_t> test;
+};
+
+SplitText split(const VocabularyText& text) {
+  SplitText parts;
+  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
+    const bool held = (i / kBlock) % kTest == kTest - 1;
+    (held ? parts.test : parts.training).push_back(text.tokens[i]);
+  }
+  return parts;
+}
+
+/// Appends a window that starts at `first`; the loss at every position, or at masked ones.
+void append_window(const std::vector<std::int32_t>& tokens,
+                   std::size_t first,
+                   const TextCut& cut,
+                   int mask_id,
+                   RandomStream& stream,
+                   Batch& batch) {
+  for (std::size_t t = 0; t < static_cast<std::size_t>(cut.window); ++t) {
+    const auto row = static_cast<std::int32_t>(batch.tokens.size());
+    const bool mask = cut.masked && stream.uniform() < kMasked;
+    batch.tokens.push_back(mask ? mask_id : tokens[first + t]);
+    if (cut.masked && !mask) continue;
+    batch.sites.push_back(row);
+    batch.targets.push_back(tokens[first + t + (cut.masked ? 0 : 1)]);
+  }
+}
+
+void clear(Batch& batch) {
+  batch.tokens.clear();
+  batch.sites.clear();
+  batch.targets.clear();
+  batch.weights.clear();
+}
+
+/// At least one site, so that a batch always has a loss.
+void ensure_site(const std::vector<std::int32_t>& original, int mask_id, Batch& batch) {
+  if (!batch.sites.empty()) return;
+  batch.sites.push_back(0);
+  batch.targets.push_back(original.front());
+  batch.tokens.front() = mask_id;
+}
+
+/// Every position becomes a site, for measures that want all of them.
+void look_everywhere(Batch& batch) {
+  networks::set_all_sites(batch);
+  batch.targets.assign(batch.sites.size(), 0);
+}
+
+void append_labelled(const std::vector<std::int32_t>& sequence, int label, Batch& batch) {
+  batch.tokens.insert(batch.tokens.end(), sequence.begin(), sequence.end());
+  batch.sites.push_back(static_cast<std::int32_t>(batch.tokens.size()) - 1);
+  batch.targets.push_back(label);
+}
+
+std::vector<std::int32_t> leaf_sequence(const std::vector<int>& leaves) {
+  const auto size = static_cast<std::int32_t>(leaves.size());
+  std::vector<std::int32_t> active;
+  for (std::int32_t l = 0; l < size; ++l) {
+    if (leaves[static_cast<std::size_t>(l)] == 1) active.push_back(l);
+  }
+  std::vector<std::int32_t> sequence(leaves.size() - active.size(), size);
+  sequence.insert(sequence.end(), active.begin(), active.end());
+  return sequence;
+}
+
+MatrixXd as_matrix(networks::MatrixView<const float> view) { return view.map().cast<double>(); }
+
+std::string layer_block(int layer, const char* name) {
+  return "layer" + std::to_string(layer) + "." + name;
+}
+
+}  // namespace
+
+DeepTask text_task(const VocabularyText& text, const TextCut& cut) {
+  const SplitText parts = split(text);
+  const auto window = static_cast<std::size_t>(cut.window);
+  const auto streams = static_cast<std::size_t>(cut.batch);
+  const std::size_t per_stream = parts.training.size() / streams;
+  require(per_stream > window && parts.test.size() > window,
+          "model.file",
+          static_cast<double>(text.tokens.size()),
+          "a text of more words: a window in every stream, and one block of test data");
+  const int words = static_cast<int>(text.words.size());
+  DeepTask task{.vocabulary = words + (cut.masked ? 1 : 0),
+                .outputs = words,
+                .length = cut.window,
+                .fill = {},
+                .probe = {},
+                .test = {},
+                .steps_per_epoch = (per_stream - 1) / window};
+  task.fill = [tokens = parts.training, cut, per_stream, words, epoch = task.steps_per_epoch](
+                  std::uint64_t step, const StreamAddress& run, Batch& batch) {
+    StreamAddress address = run;
+    address.id = StreamId::minibatch;
+    address.step = step;
+    RandomStream stream(address);
+    clear(batch);
+    const std::size_t offset = (step % epoch) * static_cast<std::size_t>(cut.window);
+    for (std::size_t s = 0; s < static_cast<std::size_t>(cut.batch); ++s) {
+      append_window(tokens, s * per_stream + offset, cut, words, stream, batch);
+    }
+    ensure_site(tokens, words, batch);
+    networks::set_equal_lengths(batch, cut.window);
+  };
+  // Test data: up to 100 windows spread over the part, in batches of 20; masks are fixed.
+  constexpr std::size_t kWindows = 100;
+  constexpr std::size_t kPerBatch = 20;
+  const std::size_t available = (parts.test.size() - 1) / window;
+  const std::size_t used = std::min(kWindows, available);
+  RandomStream stream({.seed = 0, .id = StreamId::test_data});
+  for (std::size_t i = 0; i < used; ++i) {
+    if (i % kPerBatch == 0) task.test.emplace_back();
+    const std::size_t first = i * available / used * window;
+    append_window(parts.test, first, cut, words, stream, task.test.back());
+  }
+  for (Batch& batch : task.test) {
+    ensure_site(parts.test, words, batch);
+    networks::set_equal_lengths(batch, cut.window);
+  }
+  task.probe = task.test.front();
+  look_everywhere(task.probe);
+  return task;
+}
+
+double unigram_loss(const VocabularyText& text) {
+  const SplitText parts = split(text);
+  std::vector<double> counts(text.words.size(), 1.0);
+  for (const std::int32_t t : parts.training) counts[static_cast<std::size_t>(t)] += 1;
+  double total = 0;
+  for (const double c : counts) total += c;
+  double loss = 0;
+  for (const std::int32_t t : parts.test) {
+    loss -= std::log(counts[static_cast<std::size_t>(t)] / total);
+  }
+  return loss / static_cast<double>(parts.test.size());
+}
+
+std::vector<TreeSample> tree_samples(const LatentTreeSampler& sampler,
+                                     std::size_t count,
+                                     RandomStream& stream) {
+  std::vector<TreeSample> samples(count);
+  for (TreeSample& s : samples) s.label = sampler.draw(stream, s.leaves);
+  return samples;
+}
+
+DeepTask tree_task(const LatentTreeSampler& sampler,
+                   int batch,
+                   const std::vector<TreeSample>& test) {
+  const int leaves = static_cast<int>(sampler.tree().leaves());
+  DeepTask task{.vocabulary = leaves + 1,
+                .outputs = static_cast<int>(sampler.tree().classes()),
+                .length = leaves,
+                .fill = {},
+                .probe = {},
+                .test = {}};
+  task.fill = [sampler, batch, leaves](
+                  std::uint64_t step, const StreamAddress& run, Batch& target) {
+    StreamAddress address = run;
+    address.id = StreamId::data;
+    address.step = step;
+    RandomStream stream(address);
+    clear(target);
+    std::vector<int> drawn;
+    for (int i = 0; i < batch; ++i) {
+      const int label = sampler.draw(stream, drawn);
+      append_labelled(leaf_sequence(drawn), label, target);
+    }
+    networks::set_equal_lengths(target, leaves);
+  };
+  constexpr std::size_t kProbe = 128;
+  task.test.emplace_back();
+  for (std::size_t i = 0; i < test.size(); ++i) {
+    const std::vector<std::int32_t> sequence = leaf_sequence(test[i].leaves);
+    append_labelled(sequence, test[i].label, task.test.back());
+    if (i < kProbe) append_labelled(sequence, 0, task.probe);
+  }
+  for (Batch* b : {&task.test.back(), &task.probe}) networks::set_equal_lengths(*b, leaves);
+  look_everywhere(task.probe);
+  return task;
+}
+
+DeepTask hierarchy_task(const LatentHierarchy& hierarchy, int batch) {
+  const HierarchySizes& sizes = hierarchy.sizes();
+  DeepTask task{.vocabulary = sizes.tokens,
+                .outputs = sizes.classes,
+                .length = sizes.length,
+                .fill = {},
+                .probe = {},
+                .test = {}};
+  Batch all;
+  for (std::size_t k = 0; k < hierarchy.sequences().size(); ++k) {
+    append_labelled(hierarchy.sequences()[k].tokens, static_cast<int>(k), all);
+  }
+  networks::set_equal_lengths(all, sizes.length);
+  task.test = {all};
+  task.probe = all;
+  look_everywhere(task.probe);
+  task.fill = [all, batch, sizes](std::uint64_t step, const StreamAddress& run, Batch& target) {
+    StreamAddress address = run;
+    address.id = StreamId::minibatch;
+    address.step = step;
+    RandomStream stream(address);
+    std::vector<int> counts(static_cast<std::size_t>(sizes.classes));
+    for (int i = 0; i < batch; ++i) ++counts[stream.below(counts.size())];
+    clear(target);
+    const auto length = static_cast<std::ptrdiff_t>(sizes.length);
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+      if (counts[k] == 0) continue;
+      const auto first = all.tokens.begin() + static_cast<std::ptrdiff_t>(k) * length;
+      append_labelled({first, first + length}, static_cast<int>(k), target);
+      target.weights.push_back(static_cast<double>(counts[k]) / batch);
+    }
+    networks::set_equal_lengths(target, sizes.length);
+  };
+  return task;
+}
+
+Transformer<float> deep_network(const DeepNetwork& options,
+                                const DeepTask& task,
+                                const StreamAddress& run) {
+  networks::TransformerShape shape{.vocabulary = task.vocabulary,
+                                   .outputs = task.outputs,
+                                   .length = task.length,
+                                   .width = options.width,
+                                   .layers = options.layers,
+                                   .heads = options.heads,
+                                   .mlp_width = options.mlp_width};
+  shape.mask =
+      options.causal ? networks::AttentionMask::causal : networks::AttentionMask::bidirectional;
+  shape.normalisation = networks::Normalisation::post;
+  shape.position = options.text ? networks::PositionCode::sinusoidal : networks::PositionCode::none;
+  shape.output_projection = options.text;
+  shape.attention_bias = options.text;
+  shape.dropout = options.dropout;
+  if (options.text) shape.embedding_scale = std::sqrt(static_cast<double>(options.width));
+  Transformer<float> network(shape);
+
+  StreamAddress address = run;
+  address.id = StreamId::initialisation;
+  auto& parameters = network.parameters();
+  // Small embeddings: with N(0,1) sqrt(width) scores would be huge and attention start one-hot.
+  constexpr double kSmall = 0.1;
+  parameters.initialise("W_E",
+                        options.text
+                            ? InitialValues{.law = InitialValues::Law::uniform, .scale = kSmall}
+                            : InitialValues{.law = InitialValues::Law::normal, .scale = 1},
+                        address);
+  for (const auto& block : parameters.blocks()) {
+    const std::string component = block.name.substr(block.name.find('.') + 1);
+    if (component == "W_E" || component == "W_P" || component.starts_with("gain")) continue;
+    InitialValues rule{.law = InitialValues::Law::uniform, .scale = 1, .per_input = true};
+    if (block.columns == 1) {  // a bias: as its matrix; none in the text encoder, nor of LayerNorm
+      if (options.text || component.starts_with("bias")) continue;
+      const int inputs = component == "b_2" ? options.mlp_width : options.width;
+      rule = {.law = InitialValues::Law::uniform, .scale = 1 / std::sqrt(inputs)};
+    } else if (component == "W_dec" && options.text) {
+      rule = {.law = InitialValues::Law::uniform, .scale = kSmall};
+    }
+    parameters.initialise(block.name, rule, address);
+  }
+  return network;
+}
+
+DeepRecord measure_deep(Transformer<float>& network, const DeepTask& task, std::uint64_t step) {
+  DeepRecord record{.step = step};
+  std::size_t sites = 0;
+  std::size_t right = 0;
+  for (const Batch& batch : task.test) {
+    record.test_loss += network.loss(batch) * static_cast<double>(batch.sites.size());
+    const auto logits = network.forward(batch);
+    for (std::size_t s = 0; s < batch.sites.size(); ++s) {
+      const float* row = logits.row(static_cast<Index>(s));
+      right += std::max_element(row, row + task.outputs) - row == batch.targets[s] ? 1U : 0U;
+    }
+    sites += batch.sites.size();
+  }
+  record.test_loss /= static_cast<double>(sites);
+  record.accuracy = static_cast<double>(right) / static_cast<double>(sites);
+  network.forward(task.probe);
+  const networks::TransformerShape& shape = network.shape();
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    double entropy = 0;
+    for (int head = 0; head < shape.heads; ++head) {
+      entropy += networks::attention_entropy(network, layer, head) / shape.heads;
+    }
+    record.attention_entropy.push_back(entropy);
+    const auto& parameters = std::as_const(network).parameters();
+    const MatrixXd w1 = as_matrix(parameters.matrix(layer_block(layer, "W_1")));
+    const MatrixXd w2 = as_matrix(parameters.matrix(layer_block(layer, "W_2")));
+    record.stable_rank.push_back(networks::stable_rank(w1).value_or(0));
+    record.cosine.push_back(networks::mean_abs_cosine(w2).value_or(0));
+  }
+  return record;
+}
+
+double bounce_statistic(const std::vector<double>& curve) {
+  if (curve.empty()) return 0;
+  constexpr std::size_t kRecords = 5;
+  std::vector<double> means;
+  for (std::size_t k = 1; k + kRecords <= curve.size(); ++k) {
+    double sum = 0;
+    for (std::size_t i = 0; i < kRecords; ++i) sum += curve[k + i];
+    means.push_back(sum / kRecords);
+  }
+  if (means.empty()) means = curve;
+  const double least = *std::min_element(means.begin(), means.end());
+  const double fallen = curve.front() - least;
+  return fallen > 0 ? (means.back() - least) / fallen : 0;
+}
+
+networks::TrainingResult train_deep(Transformer<float>& network,
+                                    const DeepNetwork& options,
+                                    const DeepTask& task,
+                                    const std::vector<std::uint64_t>& recorded,
+                                    const StreamAddress& run,
+                                    const std::function<void(std::uint64_t)>& observe,
+                                    const std::function<bool()>& stop) {
+  networks::Optimiser<float> optimiser(network.parameters(),
+                                       {.kind = networks::OptimiserKind::adam,
+                                        .learning_rate = options.eta,
+                                        .weight_decay = options.lambda,
+                                        .clip_norm = options.clip});
+  networks::TrainingState state;
+  Batch batch;
+  const networks::TrainingPlan plan{.recorded = recorded,
+                                    .observe = [&](const networks::TrainingRecord& r,
+                                                   networks::TrainingState&) { observe(r.step); },
+                                    .stop = stop,
+                                    .optimiser_reset_every = task.steps_per_epoch,
+                                    .run = run};
+  return networks::train<float>(
+      network.parameters(), network.gradient(), optimiser, state, plan, [&](std::uint64_t step) {
+        task.fill(step, run, batch);
+        StreamAddress dropout = run;
+        dropout.id = StreamId::dropout;
+        dropout.step = step;
+        return network.loss_and_gradient(batch, dropout);
+      });
+}
+
+LatentScore latent_score(const MatrixXd& active, const MatrixXd& hidden, const VectorXd& weights) {
+  const auto standardised = [&](const MatrixXd& x) {
+    MatrixXd y = x.rowwise() - weights.transpose() * x;
+    for (Index j = 0; j < y.cols(); ++j) {
+      const double norm = std::sqrt(weights.dot(VectorXd(y.col(j).cwiseAbs2())));
+      constexpr double kConstant = 1e-12;
+      if (norm > kConstant * std::max(1.0, x.col(j).cwiseAbs().maxCoeff())) {
+        y.col(j) /= norm;
+      } else {
+        y.col(j).setZero();
+      }
+    }
+    return y;
+  };
+  const MatrixXd latents = standardised(active);
+  const MatrixXd correlations = latents.transpose() * weights.asDiagonal() * standardised(hidden);
+  LatentScore result;
+  int varying = 0;
+  for (Index i = 0; i < latents.cols(); ++i) {
+    if (latents.col(i).isZero(0)) {
+      ++result.excluded;
+      continue;
+    }
+    ++varying;
+    result.score += correlations.row(i).maxCoeff();
+  }
+  if (varying > 0) result.score /= varying;
+  return result;
+}
+
+MatrixXd latent_activity(const LatentHierarchy& hierarchy, std::size_t level) {
+  const std::vector<HierarchySequence>& classes = hierarchy.sequences();
+  MatrixXd active =
+      MatrixXd::Zero(static_cast<Index>(classes.size()), hierarchy.sizes().units[level]);
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    for (const int unit : classes[k].active[level]) active(static_cast<Index>(k), unit) = 1;
+  }
+  return active;
+}
+
+MatrixXd pooled_hidden(Transformer<float>& network, const DeepTask& task, int layer) {
+  network.forward(task.probe);
+  const MatrixXd hidden = as_matrix(network.hidden(layer));
+  const Index length = task.length;
+  MatrixXd pooled(hidden.rows() / length, hidden.cols());
+  for (Index k = 0; k < pooled.rows(); ++k) {
+    pooled.row(k) = hidden.middleRows(k * length, length).colwise().maxCoeff();
+  }
+  return pooled;
+}
+
+LatentScorer::LatentScorer(const LatentHierarchy& hierarchy, RandomStream stream)
+    : weights_(VectorXd::Zero(hierarchy.sizes().classes)),
+      order_(static_cast<std::size_t>(weights_.size())) {
+  constexpr int kSamples = 1280;
+  for (int i = 0; i < kSamples; ++i) {
+    weights_[static_cast<Index>(stream.below(order_.size()))] += 1.0 / kSamples;
+  }
+  std::iota(order_.begin(), order_.end(), Index{0});
+  for (std::size_t i = order_.size(); i > 1; --i) {
+    std::swap(order_[i - 1], order_[stream.below(i)]);
+  }
+  for (std::size_t level = 0; level < hierarchy.sizes().units.size(); ++level) {
+    active_.push_back(latent_activity(hierarchy, level));
+  }
+}
+
+LatentScore LatentScorer::score(Transformer<float>& network,
+                                const DeepTask& task,
+                                std::size_t level,
+                                bool exchanged) const {
+  const MatrixXd hidden = pooled_hidden(network, task, static_cast<int>(level));
+  if (!exchanged) return latent_score(active_[level], hidden, weights_);
+  return latent_score(MatrixXd(active_[level](order_, Eigen::all)), hidden, weights_);
+}
+
+}  // namespace attica

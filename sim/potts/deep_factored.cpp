@@ -1,0 +1,287 @@
+#include "attica/sim/potts/deep_factored.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/softmax.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+std::vector<networks::Block> blocks(const DeepFactoredShape& shape) {
+  require(shape.sites >= 2, "sites", static_cast<double>(shape.sites), "at least 2");
+  require(shape.colours >= 2, "colours", static_cast<double>(shape.colours), "at least 2");
+  require(shape.layers >= 1, "layers", shape.layers, "at least 1");
+  std::vector<networks::Block> all;
+  for (int l = 0; l < shape.layers; ++l) {
+    const std::string number = std::to_string(l);
+    all.push_back({.name = "A" + number, .rows = shape.sites, .columns = shape.sites});
+    all.push_back({.name = "V" + number, .rows = shape.colours, .columns = shape.colours});
+  }
+  return all;
+}
+
+}  // namespace
+
+template <class T>
+DeepFactoredNetwork<T>::DeepFactoredNetwork(const DeepFactoredShape& shape)
+    : shape_(shape), parameters_(blocks(shape)) {
+  const std::size_t numbers = parameters_.values().size();
+  gradient_.resize(numbers);
+  gradient_lanes_.resize(numbers);
+  const auto size = static_cast<std::size_t>(shape.sites * shape.colours);
+  const auto layers = static_cast<std::size_t>(shape.layers);
+  states_.assign(layers, std::vector<Lanes>(size));
+  mixed_.assign(layers, std::vector<Lanes>(size));
+  images_.assign(layers, std::vector<Lanes>(size));
+  pull_x_.resize(size);
+  pull_y_.resize(size);
+}
+
+/// Logits of the site for up to 16 rows of the sequences; further lanes repeat the last row.
+template <class T>
+void DeepFactoredNetwork<T>::forward(const Sequences& sequences,
+                                     std::span<const Index> rows,
+                                     Index site) {
+  const Index sites = shape_.sites;
+  const Index colours = shape_.colours;
+  for (Lanes& entry : x(0)) entry.setZero();
+  for (Index lane = 0; lane < kLanes; ++lane) {
+    const auto row = rows[std::min(static_cast<std::size_t>(lane), rows.size() - 1)];
+    for (Index j = 0; j < sites; ++j) {
+      if (j != site) x(0)[static_cast<std::size_t>(at(j, sequences(row, j)))][lane] = 1;
+    }
+  }
+  for (int l = 0; l < shape_.layers; ++l) {
+    const bool last = l + 1 == shape_.layers;
+    const auto a = parameters_.matrix(parameters_.blocks()[static_cast<std::size_t>(2 * l)].name);
+    const auto v =
+        parameters_.matrix(parameters_.blocks()[static_cast<std::size_t>(2 * l + 1)].name);
+    const Lanes* in = x(l).data();
+    for (Index j = last ? site : 0; j < (last ? site + 1 : sites); ++j) {
+      Lanes* y = mixed(l).data() + (last ? 0 : at(j, 0));
+      for (Index c = 0; c < colours; ++c) {
+        Lanes sum = a.row(j)[0] * in[c];
+        for (Index k = 1; k < sites; ++k) sum += a.row(j)[k] * in[at(k, c)];
+        y[c] = sum;
+      }
+      for (Index b = 0; b < colours; ++b) {
+        Lanes sum = v.row(b)[0] * y[0];
+        for (Index c = 1; c < colours; ++c) sum += v.row(b)[c] * y[c];
+        z(l)[static_cast<std::size_t>((last ? 0 : at(j, 0)) + b)] = sum;
+        if (last) continue;
+        const auto entry = static_cast<std::size_t>(at(j, b));
+        x(l + 1)[entry] = sum.square();
+        if (shape_.residual) x(l + 1)[entry] += in[entry];
+      }
+    }
+  }
+}
+
+/// Adds to the gradient; the derivatives by the logits stand in their place in z.
+template <class T>
+void DeepFactoredNetwork<T>::backward(Index site) {
+  const Index sites = shape_.sites;
+  const Index colours = shape_.colours;
+  for (int l = shape_.layers - 1; l >= 0; --l) {
+    const bool last = l + 1 == shape_.layers;
+    const networks::Block& a_block = parameters_.blocks()[static_cast<std::size_t>(2 * l)];
+    const networks::Block& v_block = parameters_.blocks()[static_cast<std::size_t>(2 * l + 1)];
+    const auto a = parameters_.matrix(a_block.name);
+    const auto v = parameters_.matrix(v_block.name);
+    Lanes* da = gradient_lanes_.data() + a_block.offset;
+    Lanes* dv = gradient_lanes_.data() + v_block.offset;
+    const Lanes* in = x(l).data();
+    const Index begin = last ? site : 0;
+    const Index end = last ? site + 1 : sites;
+    for (Index j = begin; j < end; ++j) {
+      const Index offset = last ? 0 : at(j, 0);
+      Lanes* dz = z(l).data() + offset;
+      if (!last) {  // x^{l+1} = r x^l + z^2
+        for (Index b = 0; b < colours; ++b)
+          dz[b] *= 2 * pull_x_[static_cast<std::size_t>(offset + b)];
+      }
+      const Lanes* y = mixed(l).data() + offset;
+      Lanes* dy = pull_y_.data() + at(j, 0);
+      for (Index c = 0; c < colours; ++c) dy[c].setZero();
+      for (Index b = 0; b < colours; ++b) {
+        for (Index c = 0; c < colours; ++c) {
+          dv[b * colours + c] += dz[b] * y[c];
+          dy[c] += v.row(b)[c] * dz[b];
+        }
+      }
+      for (Index k = 0; k < sites; ++k) {
+        Lanes sum = dy[0] * in[at(k, 0)];
+        for (Index c = 1; c < colours; ++c) sum += dy[c] * in[at(k, c)];
+        da[j * sites + k] += sum;
+      }
+    }
+    if (l == 0) break;
+    for (Index k = 0; k < sites; ++k) {
+      for (Index c = 0; c < colours; ++c) {
+        Lanes& dx = pull_x_[static_cast<std::size_t>(at(k, c))];
+        if (last || !shape_.residual) dx.setZero();
+        for (Index j = begin; j < end; ++j) {
+          dx += a.row(j)[k] * pull_y_[static_cast<std::size_t>(at(j, c))];
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+double DeepFactoredNetwork<T>::loss_and_gradient(const Sequences& batch,
+                                                 std::span<const std::int32_t> masked) {
+  const Index colours = shape_.colours;
+  if (batch.rows() < 1 || batch.cols() != shape_.sites ||
+      masked.size() != static_cast<std::size_t>(batch.rows())) {
+    throw invalid_parameter(
+        "batch", static_cast<double>(batch.rows()), "sequences of L sites, a masked one each");
+  }
+  std::vector<std::vector<Index>> rows_of(static_cast<std::size_t>(shape_.sites));
+  for (std::size_t b = 0; b < masked.size(); ++b) {
+    rows_of[static_cast<std::size_t>(masked[b])].push_back(static_cast<Index>(b));
+  }
+  for (Lanes& sum : gradient_lanes_) sum.setZero();
+  const T weight = T(1) / static_cast<T>(batch.rows());
+  double loss = 0;
+  for (Index i = 0; i < shape_.sites; ++i) {
+    const std::vector<Index>& rows = rows_of[static_cast<std::size_t>(i)];
+    for (std::size_t first = 0; first < rows.size(); first += kLanes) {
+      const std::span<const Index> block(rows.data() + first,
+                                         std::min<std::size_t>(kLanes, rows.size() - first));
+      forward(batch, block, i);
+      Lanes* logits = z(shape_.layers - 1).data();
+      Lanes largest = logits[0];
+      for (Index b = 1; b < colours; ++b) largest = largest.max(logits[b]);
+      Lanes sum = Lanes::Zero();
+      Lanes weights = Lanes::Zero();  // lanes without a sequence of their own count nothing
+      weights.head(static_cast<Index>(block.size())).setConstant(weight);
+      for (std::size_t lane = 0; lane < block.size(); ++lane) {
+        const Index target = batch(block[lane], i);
+        loss -= static_cast<double>(logits[target][static_cast<Index>(lane)] -
+                                    largest[static_cast<Index>(lane)]);
+      }
+      for (Index b = 0; b < colours; ++b) {
+        logits[b] = (logits[b] - largest).exp();
+        sum += logits[b];
+      }
+      for (std::size_t lane = 0; lane < block.size(); ++lane) {
+        loss += std::log(static_cast<double>(sum[static_cast<Index>(lane)]));
+      }
+      const Lanes factor = weights / sum;
+      for (Index b = 0; b < colours; ++b) logits[b] *= factor;
+      for (std::size_t lane = 0; lane < block.size(); ++lane) {
+        logits[batch(block[lane], i)][static_cast<Index>(lane)] -= weight;
+      }
+      backward(i);
+    }
+  }
+  for (std::size_t k = 0; k < gradient_.size(); ++k) gradient_[k] = gradient_lanes_[k].sum();
+  return loss / static_cast<double>(batch.rows());
+}
+
+template <class T>
+double DeepFactoredNetwork<T>::excess_loss(const MaskedPopulation& population) {
+  const Index colours = shape_.colours;
+  double sum = 0;
+  std::array<Index, kLanes> rows{};
+  Eigen::MatrixXd log_q(colours, 1);
+  for (std::size_t i = 0; i < population.sites().size(); ++i) {
+    const MaskedSite& site = population.sites()[i];
+    for (Index first = 0; first < site.contexts.rows(); first += kLanes) {
+      const Index count = std::min(kLanes, site.contexts.rows() - first);
+      for (Index lane = 0; lane < count; ++lane)
+        rows[static_cast<std::size_t>(lane)] = first + lane;
+      forward(site.contexts,
+              std::span<const Index>(rows).first(static_cast<std::size_t>(count)),
+              static_cast<Index>(i));
+      for (Index lane = 0; lane < count; ++lane) {
+        for (Index b = 0; b < colours; ++b) {
+          log_q(b, 0) =
+              static_cast<double>(z(shape_.layers - 1)[static_cast<std::size_t>(b)][lane]);
+        }
+        log_softmax_columns(log_q);
+        const auto log_p = site.log_conditionals.col(first + lane).array();
+        sum += site.weights[first + lane] * (log_p.exp() * (log_p - log_q.col(0).array())).sum();
+      }
+    }
+  }
+  return sum / static_cast<double>(population.sites().size());
+}
+
+template class DeepFactoredNetwork<float>;
+template class DeepFactoredNetwork<double>;
+
+networks::TrainingResult train_deep_factored(
+    const DeepFactoredTraining& plan,
+    const SequenceSource& source,
+    const MaskedPopulation& population,
+    const StreamAddress& address,
+    const std::function<void(const DeepFactoredRecord&)>& observe,
+    const std::function<bool()>& stop) {
+  require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
+  const auto layers = static_cast<std::size_t>(plan.shape.layers);
+  require(plan.initial_scale.size() == layers,
+          "initial_scale",
+          static_cast<double>(plan.initial_scale.size()),
+          "one for every layer");
+  DeepFactoredNetwork<float> network(plan.shape);
+  for (std::size_t l = 0; l < layers; ++l) {
+    for (const char* kind : {"A", "V"}) {
+      StreamAddress own = address;
+      own.id = StreamId::initialisation;
+      network.parameters().initialise(
+          kind + std::to_string(l), {.scale = plan.initial_scale[l]}, own);
+    }
+  }
+  const std::vector<float> start(network.parameters().values().begin(),
+                                 network.parameters().values().end());
+  networks::Optimiser<float> optimiser(network.parameters(), plan.optimiser);
+  networks::TrainingState state;
+  networks::TrainingPlan loop{.recorded = plan.recorded};
+  loop.observe = [&](const networks::TrainingRecord& record, networks::TrainingState&) {
+    DeepFactoredRecord seen{
+        .step = record.step, .excess_loss = network.excess_loss(population), .displacement = {}};
+    for (std::size_t block = 0; block < 2 * layers; ++block) {
+      const networks::Block& b = network.parameters().blocks()[block];
+      double square = 0;
+      for (Index k = b.offset; k < b.offset + b.size(); ++k) {
+        const auto n = static_cast<std::size_t>(k);
+        const double move = static_cast<double>(network.parameters().values()[n]) - start[n];
+        square += move * move;
+      }
+      square /= static_cast<double>(b.rows);
+      if (block % 2 == 0) {
+        seen.displacement.push_back(square);
+      } else {
+        seen.displacement.back() += square;
+      }
+    }
+    observe(seen);
+  };
+  loop.stop = stop;
+  std::vector<std::int32_t> masked(static_cast<std::size_t>(plan.batch));
+  const auto loss_and_gradient = [&](std::uint64_t step) {
+    StreamAddress own = address;
+    own.step = step;
+    own.id = StreamId::data;
+    RandomStream data(own);
+    own.id = StreamId::minibatch;
+    RandomStream masks(own);
+    const Sequences batch = source(plan.batch, data);
+    for (std::int32_t& site : masked) {
+      site = static_cast<std::int32_t>(masks.below(static_cast<std::uint64_t>(plan.shape.sites)));
+    }
+    return network.loss_and_gradient(batch, masked);
+  };
+  return networks::train<float>(
+      network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+}
+
+}  // namespace attica

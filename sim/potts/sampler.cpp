@@ -1,0 +1,271 @@
+#include "attica/sim/potts/sampler.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+constexpr std::int64_t kSweepsPerRebuild = 1000;
+
+/// Uniform on (0, 1) in steps of 2^-24, two per random word.
+template <class Lanes>
+Lanes uniform_lanes(RandomStream& stream) {
+  constexpr int kHalf = 32;
+  constexpr int kDropped = 8;
+  constexpr float kUnit = 0x1.0p-24F;
+  Lanes u;
+  for (Index k = 0; k < u.size(); k += 2) {
+    const std::uint64_t word = stream.bits();
+    const auto low = static_cast<std::uint32_t>(word) >> kDropped;
+    const auto high = static_cast<std::uint32_t>(word >> kHalf) >> kDropped;
+    u[k] = (static_cast<float>(static_cast<std::int32_t>(low)) + 0.5F) * kUnit;
+    u[k + 1] = (static_cast<float>(static_cast<std::int32_t>(high)) + 0.5F) * kUnit;
+  }
+  return u;
+}
+
+}  // namespace
+
+PottsSampler::PottsSampler(const PottsModel& model,
+                           const SamplerOptions& options,
+                           const StreamAddress& address)
+    : sites_(model.sites()),
+      colours_(model.colours()),
+      beta_(model.beta()),
+      neighbours_(static_cast<std::size_t>(model.sites())),
+      ladder_(options.ladder),
+      chains_(options.chains) {
+  require(chains_ >= 1, "chains", static_cast<double>(chains_), "at least 1");
+  const auto rungs = static_cast<Index>(ladder_.size());
+  if (rungs < 1 || kChainsPerBlock % rungs != 0) {
+    throw invalid_parameter("ladder", static_cast<double>(rungs), "1, 2, 4, 8 or 16 factors");
+  }
+  require(ladder_.front() == 1, "ladder", ladder_.front(), "1 as the first factor");
+  for (const double factor : ladder_) {
+    require(std::isfinite(factor), "ladder", factor, "finite factors");
+  }
+  for (Index i = 0; i < sites_; ++i) {
+    for (Index j = 0; j < sites_; ++j) {
+      const double coupling = model.couplings()(i, j);
+      if (coupling != 0) {
+        neighbours_[static_cast<std::size_t>(i)].push_back({j, static_cast<float>(coupling)});
+      }
+    }
+  }
+  for (Index a = 0; a < colours_; ++a) {
+    for (Index c = 0; c < colours_; ++c) {
+      colour_couplings_.push_back(static_cast<float>(model.colour_couplings()(a, c)));
+    }
+  }
+  const Index samples_per_block = kChainsPerBlock / rungs;
+  const Index blocks = (chains_ + samples_per_block - 1) / samples_per_block;
+  for (Index b = 0; b < blocks; ++b) append_block(static_cast<std::uint64_t>(b), address);
+}
+
+void PottsSampler::append_block(std::uint64_t number, const StreamAddress& address) {
+  StreamAddress own = address;
+  own.step = number;
+  ChainBlock block{.stream = RandomStream(own),
+                   .colours = {},
+                   .fields = std::vector<Lanes>(static_cast<std::size_t>(sites_ * colours_)),
+                   .beta = {},
+                   .lane_of = {}};
+  for (Index n = 0; n < sites_ * kChainsPerBlock; ++n) {
+    block.colours.push_back(
+        static_cast<std::int32_t>(block.stream.below(static_cast<std::uint64_t>(colours_))));
+  }
+  const auto rungs = static_cast<Index>(ladder_.size());
+  for (Index k = 0; k < kChainsPerBlock; ++k) {
+    block.beta[k] = static_cast<float>(beta_ * ladder_[static_cast<std::size_t>(k % rungs)]);
+    block.lane_of.push_back(k);
+  }
+  rebuild_fields(block);
+  blocks_.push_back(std::move(block));
+}
+
+void PottsSampler::rebuild_fields(ChainBlock& block) const {
+  for (Index i = 0; i < sites_; ++i) {
+    for (Index a = 0; a < colours_; ++a) {
+      Lanes& field = block.fields[static_cast<std::size_t>(i * colours_ + a)];
+      field.setZero();
+      const float* row = colour_couplings_.data() + a * colours_;
+      for (const Neighbour& n : neighbours_[static_cast<std::size_t>(i)]) {
+        const std::int32_t* seen = block.colours.data() + n.site * kChainsPerBlock;
+        for (Index k = 0; k < kChainsPerBlock; ++k) field[k] += n.coupling * row[seen[k]];
+      }
+    }
+  }
+}
+
+void PottsSampler::sweep_once(ChainBlock& block, std::vector<Lanes>& scratch) const {
+  Lanes* cumulative = scratch.data();
+  Lanes* change = scratch.data() + colours_;
+  for (Index i = 0; i < sites_; ++i) {
+    // Draw from softmax(beta f_i): the first colour whose cumulative weight exceeds u times the
+    // sum.
+    const Lanes* field = block.fields.data() + i * colours_;
+    Lanes largest = block.beta * field[0];
+    for (Index a = 1; a < colours_; ++a) largest = largest.max(block.beta * field[a]);
+    Lanes sum = Lanes::Zero();
+    for (Index a = 0; a < colours_; ++a) {
+      sum += (block.beta * field[a] - largest).exp();
+      cumulative[a] = sum;
+    }
+    const Lanes threshold = uniform_lanes<Lanes>(block.stream) * sum;
+    Lanes drawn = Lanes::Zero();
+    for (Index a = 0; a + 1 < colours_; ++a) {
+      drawn += (cumulative[a] < threshold).select(Lanes::Ones(), Lanes::Zero());
+    }
+    std::int32_t* colour = block.colours.data() + i * kChainsPerBlock;
+    alignas(64) std::int32_t before[kChainsPerBlock];
+    bool any = false;
+    for (Index k = 0; k < kChainsPerBlock; ++k) {
+      before[k] = colour[k];
+      colour[k] = static_cast<std::int32_t>(drawn[k]);
+      any |= before[k] != colour[k];
+    }
+    if (!any) continue;
+    for (Index a = 0; a < colours_; ++a) {
+      const float* row = colour_couplings_.data() + a * colours_;
+      for (Index k = 0; k < kChainsPerBlock; ++k) change[a][k] = row[colour[k]] - row[before[k]];
+    }
+    for (const Neighbour& n : neighbours_[static_cast<std::size_t>(i)]) {
+      Lanes* touched = block.fields.data() + n.site * colours_;
+      for (Index a = 0; a < colours_; ++a) touched[a] += n.coupling * change[a];
+    }
+  }
+}
+
+PottsSampler::Lanes PottsSampler::energies(const ChainBlock& block) const {
+  Lanes sum = Lanes::Zero();
+  for (Index i = 0; i < sites_; ++i) {
+    for (Index k = 0; k < kChainsPerBlock; ++k) {
+      const std::int32_t colour = block.colours[static_cast<std::size_t>(i * kChainsPerBlock + k)];
+      sum[k] += block.fields[static_cast<std::size_t>(i * colours_ + colour)][k];
+    }
+  }
+  return -0.5F * sum;
+}
+
+void PottsSampler::exchange(ChainBlock& block, bool odd) const {
+  const auto rungs = static_cast<Index>(ladder_.size());
+  const Lanes energy = energies(block);
+  for (Index first = 0; first < kChainsPerBlock; first += rungs) {
+    for (Index r = odd ? 1 : 0; r + 1 < rungs; r += 2) {
+      Index& colder = block.lane_of[static_cast<std::size_t>(first + r)];
+      Index& hotter = block.lane_of[static_cast<std::size_t>(first + r + 1)];
+      const float log_ratio =
+          (block.beta[colder] - block.beta[hotter]) * (energy[colder] - energy[hotter]);
+      ++block.attempts;
+      if (std::log(block.stream.uniform()) < static_cast<double>(log_ratio)) {
+        std::swap(block.beta[colder], block.beta[hotter]);
+        std::swap(colder, hotter);
+        ++block.accepted;
+      }
+    }
+  }
+}
+
+void PottsSampler::sweep(std::int64_t count) {
+  std::vector<Lanes> scratch(static_cast<std::size_t>(2 * colours_));
+  for (ChainBlock& block : blocks_) {
+    for (std::int64_t n = sweeps_; n < sweeps_ + count; ++n) {
+      if (n > 0 && n % kSweepsPerRebuild == 0) rebuild_fields(block);
+      sweep_once(block, scratch);
+      if (ladder_.size() > 1) exchange(block, n % 2 != 0);
+    }
+  }
+  sweeps_ += count;
+}
+
+Sequences PottsSampler::states() const {
+  const auto rungs = static_cast<Index>(ladder_.size());
+  const Index per_block = kChainsPerBlock / rungs;
+  Sequences all(chains_, sites_);
+  for (Index c = 0; c < chains_; ++c) {
+    const ChainBlock& block = blocks_[static_cast<std::size_t>(c / per_block)];
+    const Index lane = block.lane_of[static_cast<std::size_t>(c % per_block * rungs)];
+    for (Index i = 0; i < sites_; ++i) {
+      all(c, i) = static_cast<std::uint8_t>(
+          block.colours[static_cast<std::size_t>(i * kChainsPerBlock + lane)]);
+    }
+  }
+  return all;
+}
+
+Eigen::VectorXd PottsSampler::reduced_energies() const {
+  const auto rungs = static_cast<Index>(ladder_.size());
+  const Index per_block = kChainsPerBlock / rungs;
+  Eigen::VectorXd all(chains_);
+  Lanes energy;
+  for (Index c = 0; c < chains_; ++c) {
+    const ChainBlock& block = blocks_[static_cast<std::size_t>(c / per_block)];
+    if (c % per_block == 0) energy = energies(block);
+    all[c] = beta_ * static_cast<double>(
+                         energy[block.lane_of[static_cast<std::size_t>(c % per_block * rungs)]]);
+  }
+  return all;
+}
+
+double PottsSampler::exchange_rate() const {
+  std::uint64_t attempts = 0;
+  std::uint64_t accepted = 0;
+  for (const ChainBlock& block : blocks_) {
+    attempts += block.attempts;
+    accepted += block.accepted;
+  }
+  return attempts == 0 ? 0 : static_cast<double>(accepted) / static_cast<double>(attempts);
+}
+
+PopulationSampler::PopulationSampler(const WeightedSequences& population)
+    : population_(population) {
+  double sum = 0;
+  for (const double weight : population.weights) cumulative_.push_back(sum += weight);
+  // first_[k]: the first state whose cumulative probability exceeds k / n of the total.
+  const std::size_t n = cumulative_.size();
+  std::uint32_t state = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    while (cumulative_[state] <= sum * static_cast<double>(k) / static_cast<double>(n)) ++state;
+    first_.push_back(state);
+  }
+}
+
+std::size_t PopulationSampler::draw_one(RandomStream& stream) const {
+  const double u = stream.uniform();
+  std::size_t state = first_[static_cast<std::size_t>(u * static_cast<double>(first_.size()))];
+  while (state + 1 < cumulative_.size() && cumulative_[state] <= u * cumulative_.back()) ++state;
+  return state;
+}
+
+Sequences PopulationSampler::draw(Index count, RandomStream& stream) const {
+  Sequences out(count, population_.sequences.cols());
+  for (Index row = 0; row < count; ++row) {
+    out.row(row) = population_.sequences.row(static_cast<Index>(draw_one(stream)));
+  }
+  return out;
+}
+
+WeightedSequences PopulationSampler::draw_states(Index count, RandomStream& stream) const {
+  std::vector<Index> times(cumulative_.size());
+  for (Index k = 0; k < count; ++k) ++times[draw_one(stream)];
+  std::vector<Index> drawn;
+  for (std::size_t state = 0; state < times.size(); ++state) {
+    if (times[state] > 0) drawn.push_back(static_cast<Index>(state));
+  }
+  WeightedSequences out{.sequences = population_.sequences(drawn, Eigen::all),
+                        .weights = Eigen::VectorXd(static_cast<Index>(drawn.size()))};
+  for (std::size_t k = 0; k < drawn.size(); ++k) {
+    out.weights[static_cast<Index>(k)] =
+        static_cast<double>(times[static_cast<std::size_t>(drawn[k])]) / static_cast<double>(count);
+  }
+  return out;
+}
+
+}  // namespace attica

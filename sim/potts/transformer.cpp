@@ -1,0 +1,118 @@
+#include "attica/sim/potts/transformer.hpp"
+
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/networks/transformer.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+using Network = networks::Transformer<float>;
+
+/// Appends a sequence with `masked` hidden.
+void append(
+    networks::Batch& batch, const std::uint8_t* sequence, Index sites, Index masked, int mask) {
+  batch.sites.push_back(static_cast<std::int32_t>(batch.tokens.size()) +
+                        static_cast<std::int32_t>(masked));
+  batch.targets.push_back(sequence[masked]);
+  for (Index j = 0; j < sites; ++j) batch.tokens.push_back(j == masked ? mask : sequence[j]);
+}
+
+void initialise(Network& network, double deviation, const StreamAddress& address) {
+  using Law = networks::InitialValues::Law;
+  const double output_scale = deviation / std::sqrt(2.0 * network.shape().layers);
+  const auto has = [&](const char* part) {
+    for (const networks::Block& block : network.parameters().blocks()) {
+      if (block.name == std::string("layer0.") + part) return true;
+    }
+    return false;
+  };
+  for (const char* name : {"W_E", "W_P", "W_dec"}) {
+    network.parameters().initialise(name, {.law = Law::normal, .scale = deviation}, address);
+  }
+  for (const char* name : {"W_Q", "W_K", "W_V", "W_1"}) {
+    if (!has(name)) continue;
+    network.parameters().initialise(name, {.law = Law::normal, .scale = deviation}, address);
+  }
+  for (const char* name : {"W_O", "W_2"}) {
+    if (!has(name)) continue;
+    network.parameters().initialise(name, {.law = Law::normal, .scale = output_scale}, address);
+  }
+}
+
+/// Divergence with every site of every test sequence masked in turn.
+double excess_of(Network& network, const ExcessLoss& test, int mask) {
+  const Sequences& sequences = test.population().sequences;
+  const Index sites = sequences.cols();
+  networks::Batch batch;
+  return test([&](Index row, Eigen::MatrixXd& logits) {
+    batch.tokens.clear();
+    batch.sites.clear();
+    batch.targets.clear();
+    for (Index i = 0; i < sites; ++i) append(batch, sequences.row(row).data(), sites, i, mask);
+    networks::set_equal_lengths(batch, static_cast<int>(sites));
+    logits = network.forward(batch).map().template cast<double>().transpose();
+  });
+}
+
+}  // namespace
+
+networks::TransformerShape masked_transformer(Index sites, Index colours, int layers, int width) {
+  return {.vocabulary = static_cast<int>(colours) + 1,
+          .outputs = static_cast<int>(colours),
+          .length = static_cast<int>(sites),
+          .width = width,
+          .layers = layers};
+}
+
+networks::TrainingResult train_transformer(
+    const TransformerTraining& plan,
+    const SequenceSource& source,
+    const ExcessLoss& test,
+    const StreamAddress& address,
+    const std::function<void(std::uint64_t step, double excess)>& observe,
+    const std::function<bool()>& stop) {
+  require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
+  Network network(plan.shape);
+  const int mask = plan.shape.outputs;
+  const Index sites = plan.shape.length;
+  StreamAddress initial = address;
+  initial.id = StreamId::initialisation;
+  initialise(network, plan.deviation, initial);
+  networks::Optimiser<float> optimiser(network.parameters(), plan.optimiser);
+  networks::TrainingState state;
+  networks::TrainingPlan loop{.recorded = plan.recorded};
+  loop.observe = [&](const networks::TrainingRecord& record, networks::TrainingState&) {
+    observe(record.step, excess_of(network, test, mask));
+  };
+  loop.stop = stop;
+  const auto stream = [&](StreamId id, std::uint64_t step) {
+    StreamAddress own = address;
+    own.id = id;
+    own.step = step;
+    return RandomStream(own);
+  };
+  networks::Batch batch;
+  const auto loss_and_gradient = [&](std::uint64_t step) {
+    RandomStream data = stream(StreamId::data, step);
+    RandomStream masks = stream(StreamId::minibatch, step);
+    const Sequences sequences = source(plan.batch, data);
+    batch.tokens.clear();
+    batch.sites.clear();
+    batch.targets.clear();
+    for (Index b = 0; b < plan.batch; ++b) {
+      const auto masked = static_cast<Index>(masks.below(static_cast<std::uint64_t>(sites)));
+      append(batch, sequences.row(b).data(), sites, masked, mask);
+    }
+    networks::set_equal_lengths(batch, static_cast<int>(sites));
+    return network.loss_and_gradient(batch);
+  };
+  return networks::train<float>(
+      network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+}
+
+}  // namespace attica

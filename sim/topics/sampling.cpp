@@ -1,0 +1,161 @@
+#include "attica/sim/topics/sampling.hpp"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "attica/solvers/lbfgs.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr Index kChunk = 200;  ///< documents in memory at a time
+
+/// Σ over targets of weight e_word pᵀ.
+MatrixXd target_moment(const TopicBatch& batch) {
+  MatrixXd sum = MatrixXd::Zero(batch.shares.rows(), batch.shares.rows());
+  for (const TopicBatch::Target& t : batch.targets) {
+    const Index document = batch.queries[static_cast<std::size_t>(t.query)].document;
+    sum.row(t.word) += t.weight * batch.shares.col(document).transpose();
+  }
+  return sum;
+}
+
+}  // namespace
+
+SampledMoments sample_moments(const TopicSampler& sampler,
+                              Index documents,
+                              Index masks,
+                              RandomStream& stream) {
+  const Index tokens = sampler.model().vocabulary().size();
+  MatrixXd shown = MatrixXd::Zero(tokens, tokens);
+  MatrixXd target = MatrixXd::Zero(tokens, tokens);
+  // Columns are corrupted documents: shares of shown tokens, and of true tokens at the selected
+  // positions.
+  MatrixXd shares(tokens, kChunk * masks);
+  MatrixXd asked(tokens, kChunk * masks);
+  TopicDocument document;
+  for (Index done = 0; done < documents; done += kChunk) {
+    const Index now = std::min(kChunk, documents - done);
+    Index column = 0;
+    for (Index d = 0; d < now; ++d) {
+      sampler.draw(stream, document);
+      VectorXd counts = VectorXd::Zero(tokens);
+      for (const std::int32_t word : document.truth) counts[word] += 1;
+      for (Index m = 0; m < masks; ++m, ++column) {
+        if (m > 0) sampler.corrupt(stream, document);
+        auto share = shares.col(column);
+        auto ask = asked.col(column);
+        share = counts;
+        ask.setZero();
+        for (const std::int32_t j : document.selected) {
+          const std::int32_t truth = document.truth[static_cast<std::size_t>(j)];
+          share[truth] -= 1;
+          share[document.shown[static_cast<std::size_t>(j)]] += 1;
+          ask[truth] += 1;
+        }
+        share /= static_cast<double>(document.truth.size());
+        ask /= static_cast<double>(document.selected.size());
+      }
+    }
+    shown.noalias() += shares.leftCols(column) * shares.leftCols(column).transpose();
+    target.noalias() += asked.leftCols(column) * shares.leftCols(column).transpose();
+  }
+  const CommutantAlgebra algebra(sampler.model().vocabulary());
+  const double number = static_cast<double>(documents * masks);
+  return {algebra.project(shown / number), algebra.project(target / number)};
+}
+
+Commutant fit_value(const CommutantAlgebra& algebra, const SampledMoments& moments, double lambda) {
+  // Dense normal equations: nothing is taken from the theory's algebra.
+  const MatrixXd shown = algebra.dense(moments.shown);
+  const MatrixXd system = shown + lambda * MatrixXd::Identity(shown.rows(), shown.cols());
+  Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver;
+  constexpr double kZero = 1e-10;
+  solver.setThreshold(kZero);
+  solver.compute(system);
+  return algebra.project(solver.solve(algebra.dense(moments.target).transpose()).transpose());
+}
+
+EmbeddingDescent descend_embedding(
+    const TopicBatch& batch, const MatrixXd& start, double eta, double lambda, std::int64_t steps) {
+  // Exact moments of the batch; its documents weigh the same.
+  const auto documents = static_cast<double>(batch.shares.cols());
+  const MatrixXd shown = batch.shares * batch.shares.transpose() / documents;
+  const MatrixXd target = target_moment(batch);
+  const VectorXd mean = batch.shares.rowwise().mean();
+  VectorXd truth = VectorXd::Zero(mean.size());
+  for (const TopicBatch::Target& t : batch.targets) truth[t.word] += t.weight;
+  MatrixXd embedding = start;
+  EmbeddingDescent result{.gram = start.transpose() * start, .bias = VectorXd::Zero(mean.size())};
+  for (std::int64_t n = 0; n < steps; ++n) {
+    const MatrixXd g = 2 * (result.gram * shown + result.bias * mean.transpose() - target);
+    const VectorXd bias_gradient = 2 * (result.gram * mean + result.bias - truth);
+    embedding -= eta * (embedding * (g + g.transpose()) + 2 * lambda * embedding);
+    result.bias -= eta * bias_gradient;
+    const MatrixXd next = embedding.transpose() * embedding;
+    result.largest_change = (next - result.gram).cwiseAbs().maxCoeff();
+    result.gram = next;
+  }
+  return result;
+}
+
+AttentionDescent descend_attention(const TopicModel& model,
+                                   networks::Loss loss,
+                                   const MatrixXd& value) {
+  // For invariant weights all topic sets give the same loss.
+  const TopicBatch batch = population_batch(model, TopicSets::one);
+  const TopicVocabulary& vocabulary = model.vocabulary();
+  TopicNetwork network({.tokens = vocabulary.size(), .loss = loss});
+  network.set_value(value);
+  const auto classes = [&](auto visit) {
+    for (Index j = 1; j < vocabulary.size(); ++j) {
+      const Index first = 1 + vocabulary.topic(j) * vocabulary.words;
+      for (Index i = first; i < first + vocabulary.words; ++i) visit(i, j, i == j ? 0 : 1);
+    }
+  };
+  const auto function = [&](const double* x, double* gradient) {
+    MatrixXd scores = MatrixXd::Zero(vocabulary.size(), vocabulary.size());
+    classes([&](Index i, Index j, int kind) { scores(i, j) = x[kind]; });
+    const double result = network.loss_and_gradient(batch, scores);
+    if (gradient != nullptr) {
+      gradient[0] = gradient[1] = 0;
+      classes(
+          [&](Index i, Index j, int kind) { gradient[kind] += network.score_gradient()(i, j); });
+    }
+    return result;
+  };
+  constexpr double kGradient = 1e-9;
+  const LbfgsResult end = minimise_lbfgs(function, VectorXd::Zero(2), {kGradient});
+  return {.same_word = std::exp(end.x[0]), .same_topic = std::exp(end.x[1]), .loss = end.value};
+}
+
+double sample_length_gap(const TopicSampler& sampler,
+                         networks::Loss loss,
+                         const MatrixXd& value,
+                         const MatrixXd& scores,
+                         Index documents,
+                         RandomStream& stream) {
+  const TopicModel& model = sampler.model();
+  TopicNetwork network({.tokens = model.vocabulary().size(), .loss = loss});
+  network.set_value(value);
+  TopicBatch finite;
+  double sum = 0;
+  for (Index done = 0; done < documents; done += kChunk) {
+    const Index now = std::min(kChunk, documents - done);
+    TopicBatch infinite;
+    sampler.draw(stream, now, finite, &infinite.shares);
+    infinite.queries = finite.queries;
+    infinite.targets = finite.targets;
+    sum +=
+        static_cast<double>(now) * (network.loss(finite, scores) - network.loss(infinite, scores));
+  }
+  return sum / static_cast<double>(documents);
+}
+
+}  // namespace attica

@@ -1,0 +1,234 @@
+#include "attica/solvers/statistics/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/fractions.hpp"
+#include "attica/solvers/statistics/multiple_tests.hpp"
+#include "attica/solvers/statistics/power.hpp"
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kFewestReplicates = 8;          // for a verdict
+constexpr std::size_t kFewestGuardedReplicates = 30;  // recommended with the guard
+constexpr double kPower = 0.9;  // promised by replicates_needed and detectable_gap
+
+// Interval and p-values of a success fraction.
+void measure_fraction(const ComparedPoint& point, PointVerdict& v) {
+  const Count count = count_successes(point.replicates);
+  const Interval fraction = clopper_pearson(count, kAgreeLevel);
+  v.interval = {fraction.low - v.theory, fraction.high - v.theory};
+  v.p_agree = fraction_agree_p_value(count, v.theory, v.margin);
+  v.p_disagree = fraction_disagree_p_value(count, v.theory, v.margin);
+}
+
+// Everything about a point that does not depend on the other points; the verdict is still open if
+// reason is empty.
+PointVerdict measure(const ComparedPoint& point) {
+  validate(point.margin);
+  PointVerdict v;
+  v.sample = summarise(point.replicates);
+  v.margin_terms = point.margin;
+  v.tails = point.tails;
+  const SampleSummary& sample = v.sample;
+  if (!point.theory || !std::isfinite(*point.theory)) {
+    v.status = PointStatus::no_theory;
+    v.reason = "no theory value";
+    return v;
+  }
+  v.theory = *point.theory;
+  v.margin = point.margin.total(v.theory);
+  v.difference = sample.mean - v.theory;
+  const bool random = sample.n >= 2 && !sample.identical();
+  if (random) {
+    const Interval mean = mean_interval(sample, kAgreeLevel, v.tails);
+    v.interval = {mean.low - v.theory, mean.high - v.theory};
+    v.z = v.difference / sample.sem;
+    const double plain = mean_interval(sample, kAgreeLevel, Tails::normal).width();
+    v.guard_share = 1 - plain / mean.width();
+  } else if (sample.n >= 2) {
+    v.interval = {v.difference, v.difference};
+  }
+  if (point.margin.numerical_error > v.margin / 2) v.warning = "theory too coarse for this margin";
+
+  if (sample.failed > 0 || sample.n == 0) {
+    v.status = PointStatus::failed;
+    v.reason = fmt::format("{} of {} replicates failed", sample.failed, point.replicates.size());
+  } else if (!point.margin.declared(v.theory)) {
+    v.status = PointStatus::no_margin;
+    v.reason = point.margin.relative > 0 ? "theory is 0: give an absolute margin" : "no margin";
+  } else if (sample.n < kFewestReplicates) {
+    v.reason = sample.n == 1
+                   ? "one replicate has no error bar"
+                   : fmt::format("{} replicates, fewer than {}", sample.n, kFewestReplicates);
+  } else if (point.success_fraction) {
+    measure_fraction(point, v);
+  } else if (random) {
+    v.p_agree = agree_p_value(sample, v.difference, v.margin, v.tails);
+    v.p_disagree = disagree_p_value(sample, v.difference, v.margin, v.tails);
+  } else if (point.deterministic) {
+    const bool within = std::abs(v.difference) <= v.margin;
+    (within ? v.p_agree : v.p_disagree) = kSmallestPValue;
+  } else {
+    v.reason = "replicates identical: seeds not used?";
+  }
+  return v;
+}
+
+bool tested(const PointVerdict& v) { return v.reason.empty(); }
+bool random(const PointVerdict& v) { return v.z.has_value(); }
+
+void adjust(std::span<const ComparedPoint> points,
+            const JudgeOptions& options,
+            std::span<PointVerdict> verdicts) {
+  std::vector<std::size_t> family;
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].status != PointStatus::no_theory) family.push_back(i);
+  }
+  std::vector<double> p;
+  for (std::size_t i : family) p.push_back(verdicts[i].p_disagree);
+  const std::vector<double> adjusted = holm(p);
+  for (std::size_t k = 0; k < family.size(); ++k) {
+    verdicts[family[k]].p_disagree_adjusted = adjusted[k];
+  }
+  if (options.family == Family::holm) return;
+
+  // Sign flips replace Holm wherever the replicates are random; exact comparisons keep theirs.
+  std::vector<std::size_t> flipped;
+  std::vector<std::vector<double>> differences;
+  std::vector<double> margins;
+  for (std::size_t i : family) {
+    const PointVerdict& v = verdicts[i];
+    if (!tested(v) || !random(v) || points[i].success_fraction) continue;
+    if (v.tails != Tails::normal) {
+      throw invalid_parameter("family", "maxt", "replicates declared to have normal tails");
+    }
+    flipped.push_back(i);
+    margins.push_back(v.margin);
+    auto& d = differences.emplace_back(points[i].replicates);
+    for (double& value : d) value -= v.theory;
+  }
+  const SignFlips flips = sign_flip_test(differences, margins, options.seed);
+  for (std::size_t k = 0; k < flipped.size(); ++k) {
+    verdicts[flipped[k]].p_disagree_adjusted = flips.adjusted[k];
+  }
+}
+
+// Plans at the difference and spread seen.
+void look_ahead(PointVerdict& v, std::size_t family) {
+  const std::size_t n = v.sample.n;
+  PowerProblem problem{.margin = v.margin,
+                       .delta = v.difference,
+                       .sigma = v.sample.sd,
+                       .guard = guard_scale(v.sample, v.tails, n)};
+  v.detectable_gap = detectable_gap(n, problem, family, kPower);
+  if (v.verdict != Verdict::inconclusive) return;
+  const std::size_t fewest =
+      v.tails == Tails::guarded ? kFewestGuardedReplicates : kFewestReplicates;
+  const std::size_t first = std::max(n + 1, fewest);
+  problem.guard = guard_scale(v.sample, v.tails, first);
+  const bool inside = std::abs(v.difference) < v.margin;
+  v.replicates_needed = least_replicates(
+      [&](std::size_t count) {
+        return inside ? agree_power(count, problem) : disagree_power(count, problem, family);
+      },
+      kPower,
+      first);
+  v.reason = v.replicates_needed
+                 ? fmt::format("about {} replicates would decide", *v.replicates_needed)
+                 : "difference too close to the margin for any number of replicates";
+}
+
+}  // namespace
+
+std::string_view describe(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::agree:
+      return "AGREE";
+    case Verdict::disagree:
+      return "DISAGREE";
+    case Verdict::inconclusive:
+      return "INCONCLUSIVE";
+    case Verdict::none:
+      return "NONE";
+  }
+  return "";
+}
+
+double Margin::total(double theory) const {
+  return absolute + relative * std::abs(theory) + finite_size + numerical_error;
+}
+
+bool Margin::declared(double theory) const {
+  if (absolute > 0) return true;
+  return relative > 0 ? theory != 0 : finite_size > 0;
+}
+
+void validate(const Margin& margin) {
+  for (double term :
+       {margin.absolute, margin.relative, margin.finite_size, margin.numerical_error}) {
+    require(std::isfinite(term) && term >= 0, "margin", term, "finite numbers >= 0");
+  }
+}
+
+RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& options) {
+  RunVerdict run;
+  run.points.reserve(points.size());
+  for (const ComparedPoint& point : points) run.points.push_back(measure(point));
+  adjust(points, options, run.points);
+  const auto family = static_cast<std::size_t>(std::ranges::count_if(
+      run.points, [](const auto& v) { return v.status != PointStatus::no_theory; }));
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    PointVerdict& v = run.points[i];
+    if (v.status == PointStatus::no_theory) continue;
+    v.verdict = v.p_disagree_adjusted <= kDisagreeLevel ? Verdict::disagree
+                : v.p_agree <= kAgreeLevel              ? Verdict::agree
+                                                        : Verdict::inconclusive;
+    if (tested(v) && random(v) && !points[i].success_fraction) look_ahead(v, family);
+  }
+  summarise(run);
+  return run;
+}
+
+void summarise(RunVerdict& run) {
+  auto with_status = [&](PointStatus status) {
+    return static_cast<std::size_t>(std::ranges::count(run.points, status, &PointVerdict::status));
+  };
+  auto with_verdict = [&](Verdict verdict) {
+    return static_cast<std::size_t>(
+        std::ranges::count(run.points, verdict, &PointVerdict::verdict));
+  };
+  run.no_theory = with_status(PointStatus::no_theory);
+  run.no_margin = with_status(PointStatus::no_margin);
+  run.failed = with_status(PointStatus::failed);
+  run.compared = run.points.size() - run.no_theory;
+  run.agree = with_verdict(Verdict::agree);
+  run.disagree = with_verdict(Verdict::disagree);
+  run.inconclusive = with_verdict(Verdict::inconclusive);
+  run.verdict = run.compared == 0           ? Verdict::none
+                : run.disagree > 0          ? Verdict::disagree
+                : run.agree == run.compared ? Verdict::agree
+                                            : Verdict::inconclusive;
+
+  run.worst.reset();
+  run.largest_detectable_gap.reset();
+  auto rank = [](const PointVerdict& v) {
+    return std::tuple(v.p_disagree_adjusted, -v.p_agree, v.margin - std::abs(v.difference));
+  };
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    const PointVerdict& v = run.points[i];
+    if (v.status == PointStatus::no_theory) continue;
+    if (!run.worst || rank(v) < rank(run.points[*run.worst])) run.worst = i;
+    if (v.detectable_gap) {
+      run.largest_detectable_gap =
+          std::max(run.largest_detectable_gap.value_or(0), *v.detectable_gap);
+    }
+  }
+}
+
+}  // namespace attica

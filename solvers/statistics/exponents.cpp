@@ -1,0 +1,233 @@
+#include "attica/solvers/statistics/exponents.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/random.hpp"
+#include "attica/solvers/statistics/order_statistics.hpp"
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kResamples = 2000;
+constexpr std::size_t kFewestFitted = 3;
+constexpr std::size_t kFewestSizes = 4;
+constexpr double kSmallestSpan = 8;
+constexpr std::size_t kFewestSeeds = 8;
+constexpr double kLevel95 = 0.025;  // per side
+constexpr double kLevel90 = 0.05;
+constexpr double kVacuousExponent = 0.5;
+constexpr double kVacuousFactor = 10;
+
+bool censored(double samples) { return std::isinf(samples); }
+
+// Points by growing x.
+void validate(std::span<const ScalingPoint> points, bool shared_seeds) {
+  const auto twice = std::ranges::adjacent_find(points, {}, &ScalingPoint::x);
+  require(twice == points.end(), "size", twice == points.end() ? 0 : twice->x, "every size once");
+  for (const ScalingPoint& p : points) {
+    require(std::isfinite(p.x) && p.x > 0, "size", p.x, "a finite number > 0");
+    require(!p.samples.empty(), "seeds", 0, "at least one seed at every size");
+    for (double y : p.samples) {
+      require(y > 0, "samples", y, "numbers > 0, infinity for a target never reached");
+      require(!censored(y) || (std::isfinite(p.cap) && p.cap > 0),
+              "cap",
+              p.cap,
+              "the samples at which a run was stopped, where targets were not reached");
+    }
+    require(!shared_seeds || p.samples.size() == points.front().samples.size(),
+            "seeds",
+            static_cast<double>(p.samples.size()),
+            "as many at every size when they are shared");
+  }
+}
+
+double capped_median(std::vector<double> samples, double cap) {
+  const double m = median(std::move(samples));
+  return censored(m) ? cap : m;
+}
+
+// The k-th smallest or largest value, k from median_limit_rank; infinite ones are known to exceed
+// the cap.
+double order_limit(const ScalingPoint& p, std::size_t index) {
+  std::vector<double> sorted = p.samples;
+  std::ranges::sort(sorted);
+  return censored(sorted[index]) ? p.cap : sorted[index];
+}
+
+ScalingMedian summarise(const ScalingPoint& p) {
+  ScalingMedian m{.x = p.x,
+                  .median = capped_median(p.samples, p.cap),
+                  .interval = std::nullopt,
+                  .seeds = p.samples.size()};
+  m.censored = static_cast<std::size_t>(std::ranges::count_if(p.samples, censored));
+  m.used = 4 * m.censored <= m.seeds;
+  if (const auto k = median_limit_rank(m.seeds, kLevel95)) {
+    m.interval = Interval{order_limit(p, *k - 1), order_limit(p, m.seeds - *k)};
+  }
+  return m;
+}
+
+std::string weakness(std::span<const ScalingPoint> points) {
+  if (points.size() < kFewestSizes) return fmt::format("fewer than {} sizes", kFewestSizes);
+  if (points.back().x < kSmallestSpan * points.front().x) {
+    return fmt::format("sizes span less than a factor {}", kSmallestSpan);
+  }
+  for (const ScalingPoint& p : points) {
+    if (p.samples.size() < kFewestSeeds) {
+      return fmt::format("fewer than {} seeds at size {}", kFewestSeeds, p.x);
+    }
+  }
+  return "";
+}
+
+bool carries_verdict(const ExponentFit& fit) {
+  return fit.fitted && fit.weakness.empty() && !fit.window_dependent;
+}
+
+}  // namespace
+
+Line log_log_line(std::span<const double> x, std::span<const double> y) {
+  const auto n = static_cast<double>(x.size());
+  double mean_x = 0;
+  double mean_y = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    mean_x += std::log(x[i]) / n;
+    mean_y += std::log(y[i]) / n;
+  }
+  double sxy = 0;
+  double sxx = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double dx = std::log(x[i]) - mean_x;
+    sxy += dx * (std::log(y[i]) - mean_y);
+    sxx += dx * dx;
+  }
+  require(sxx > 0, "sizes", n, "two or more different ones");
+  return {.slope = sxy / sxx, .intercept = mean_y - sxy / sxx * mean_x};
+}
+
+std::vector<double> bootstrap_slopes(std::span<const ScalingPoint> points,
+                                     std::size_t resamples,
+                                     const SeedChoice& choose) {
+  std::vector<double> x(points.size());
+  std::vector<double> y(points.size());
+  std::ranges::transform(points, x.begin(), &ScalingPoint::x);
+  std::vector<double> slopes(resamples);
+  std::vector<double> drawn;
+  for (std::size_t b = 0; b < resamples; ++b) {
+    for (std::size_t k = 0; k < points.size(); ++k) {
+      const auto& samples = points[k].samples;
+      drawn.resize(samples.size());
+      for (std::size_t s = 0; s < samples.size(); ++s) drawn[s] = samples[choose(b, k, s)];
+      y[k] = capped_median(drawn, points[k].cap);
+    }
+    slopes[b] = log_log_line(x, y).slope;
+  }
+  std::ranges::sort(slopes);
+  return slopes;
+}
+
+ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions& options) {
+  std::ranges::sort(points, {}, &ScalingPoint::x);
+  validate(points, options.shared_seeds);
+  ExponentFit fit;
+  std::vector<ScalingPoint> used;
+  std::vector<double> x;
+  std::vector<double> y;
+  for (const ScalingPoint& p : points) {
+    const ScalingMedian& m = fit.medians.emplace_back(summarise(p));
+    if (!m.used) continue;
+    used.push_back(p);
+    x.push_back(m.x);
+    y.push_back(m.median);
+  }
+  if (used.size() < kFewestFitted) {
+    fit.weakness = fmt::format("fewer than {} sizes reach the target often enough", kFewestFitted);
+    return fit;
+  }
+  fit.fitted = true;
+  fit.weakness = weakness(points);
+  const std::span<const double> xs(x);
+  const std::span<const double> ys(y);
+  const Line line = log_log_line(xs, ys);
+  fit.slope = line.slope;
+  fit.intercept = line.intercept;
+  fit.without_first = log_log_line(xs.subspan(1), ys.subspan(1)).slope;
+  fit.without_last = log_log_line(xs.first(x.size() - 1), ys.first(y.size() - 1)).slope;
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    fit.local_slopes.push_back(log_log_line(xs.subspan(i, 2), ys.subspan(i, 2)).slope);
+  }
+
+  // A stream for each (resample, size), or for each resample if all sizes share their seeds. The
+  // resampling asks for the seeds of a size in order.
+  std::optional<RandomStream> stream;
+  auto choose = [&](std::size_t b, std::size_t k, std::size_t s) -> std::size_t {
+    if (s == 0) {
+      stream.emplace(StreamAddress{.seed = options.seed,
+                                   .id = StreamId::bootstrap,
+                                   .point = options.shared_seeds ? 0 : k,
+                                   .replicate = b});
+    }
+    return stream->below(used[k].samples.size());
+  };
+  const std::vector<double> slopes = bootstrap_slopes(used, kResamples, choose);
+  fit.interval95 = {quantile(slopes, kLevel95), quantile(slopes, 1 - kLevel95)};
+  fit.interval90 = {quantile(slopes, kLevel90), quantile(slopes, 1 - kLevel90)};
+  fit.window_dependent =
+      !fit.interval95.contains(fit.without_first) || !fit.interval95.contains(fit.without_last);
+  return fit;
+}
+
+std::string_view describe(ExponentVerdict verdict) {
+  switch (verdict) {
+    case ExponentVerdict::agrees:
+      return "agrees";
+    case ExponentVerdict::within_bound:
+      return "within bound";
+    case ExponentVerdict::vacuous:
+      return "holds but vacuous";
+    case ExponentVerdict::violated:
+      return "violated";
+    case ExponentVerdict::undecided:
+      return "undecided";
+  }
+  return "";
+}
+
+ExponentVerdict judge_predicted_exponent(const ExponentFit& fit,
+                                         double predicted,
+                                         double tolerance) {
+  if (!carries_verdict(fit)) return ExponentVerdict::undecided;
+  const Interval accepted{predicted - tolerance, predicted + tolerance};
+  if (accepted.contains(fit.interval90)) return ExponentVerdict::agrees;
+  const bool missed = fit.interval95.high < accepted.low || fit.interval95.low > accepted.high;
+  return missed ? ExponentVerdict::violated : ExponentVerdict::undecided;
+}
+
+ExponentVerdict judge_upper_bound(const ExponentFit& fit,
+                                  std::span<const ScalingPoint> points,
+                                  double exponent,
+                                  const std::function<double(double)>& bound,
+                                  double tolerance) {
+  if (bound) {
+    const double level = 2 * kLevel95 / static_cast<double>(points.size());
+    for (const ScalingPoint& p : points) {
+      const auto k = median_limit_rank(p.samples.size(), level);
+      if (k && order_limit(p, *k - 1) > bound(p.x)) return ExponentVerdict::violated;
+    }
+  }
+  if (!carries_verdict(fit)) return ExponentVerdict::undecided;
+  if (fit.interval95.low > exponent + tolerance) return ExponentVerdict::violated;
+  if (fit.interval95.high > exponent + tolerance) return ExponentVerdict::undecided;
+  const bool far_above = bound && std::ranges::all_of(fit.medians, [&](const ScalingMedian& m) {
+                           return bound(m.x) >= kVacuousFactor * m.median;
+                         });
+  return fit.interval95.high <= exponent - kVacuousExponent || far_above
+             ? ExponentVerdict::vacuous
+             : ExponentVerdict::within_bound;
+}
+
+}  // namespace attica

@@ -1,0 +1,125 @@
+#include "attica/solvers/statistics/power.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "attica/solvers/gauss_legendre.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kNodes = 64;
+constexpr double kNegligible = 1e-15;  // probability left out at each end of the distribution of s
+
+// A quantile of chi-square over nu; beyond GSL's reach by Wilson and Hilferty (1931), whose error
+// does not matter for the ends of an integral.
+Interval spread_range(double nu) {
+  constexpr double kLarge = 1000;
+  if (nu < kLarge) {
+    return {std::sqrt(chi_square_lower_quantile(kNegligible, nu) / nu),
+            std::sqrt(chi_square_quantile(kNegligible, nu) / nu)};
+  }
+  const double centre = 1 - 2 / (9 * nu);
+  const double reach = normal_quantile(kNegligible) * std::sqrt(2 / (9 * nu));
+  return {std::pow(centre - reach, 1.5), std::pow(centre + reach, 1.5)};
+}
+
+// Quadrature over v = s / sigma with its density, that of sqrt(X / nu): 2 nu v f_chi2(nu v^2).
+std::vector<QuadratureNode> spread_nodes(double nu, const Interval& range) {
+  std::vector<QuadratureNode> nodes = gauss_legendre(kNodes, range);
+  for (auto& [v, weight] : nodes) weight *= 2 * nu * v * chi_square_density(nu * v * v, nu);
+  return nodes;
+}
+
+double disagree_power(std::size_t n,
+                      const PowerProblem& problem,
+                      const CriticalValue& u,
+                      const std::vector<QuadratureNode>& nodes) {
+  const double root_n = std::sqrt(static_cast<double>(n));
+  const double above = problem.margin + u.guard * problem.guard.lower - problem.delta;
+  const double below = problem.margin + u.guard * problem.guard.upper + problem.delta;
+  double power = 0;
+  for (const QuadratureNode& node : nodes) {
+    power += node.weight * (normal_tail(above * root_n / problem.sigma + u.t * node.x) +
+                            normal_tail(below * root_n / problem.sigma + u.t * node.x));
+  }
+  return power;
+}
+
+}  // namespace
+
+double agree_power(std::size_t n, const PowerProblem& problem) {
+  const auto nu = static_cast<double>(n - 1);
+  const double root_n = std::sqrt(static_cast<double>(n));
+  const CriticalValue t = critical_value(n, kAgreeLevel);
+  // The mean must lie between -lower + t s/sqrt(n) and upper - t s/sqrt(n).
+  const double upper = problem.margin - t.guard * problem.guard.upper;
+  const double lower = problem.margin - t.guard * problem.guard.lower;
+  Interval range = spread_range(nu);
+  range.high = std::min(range.high, 0.5 * (upper + lower) * root_n / (t.t * problem.sigma));
+  if (range.high <= range.low) return 0;
+  double power = 0;
+  for (const QuadratureNode& node : spread_nodes(nu, range)) {
+    const double allowance = t.t * node.x;
+    const double high = (upper - problem.delta) * root_n / problem.sigma - allowance;
+    const double low = (-lower - problem.delta) * root_n / problem.sigma + allowance;
+    power += node.weight * (normal_tail(low) - normal_tail(high));
+  }
+  return power;
+}
+
+double disagree_power(std::size_t n, const PowerProblem& problem, std::size_t family) {
+  const auto nu = static_cast<double>(n - 1);
+  const CriticalValue u = critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(family));
+  return disagree_power(n, problem, u, spread_nodes(nu, spread_range(nu)));
+}
+
+double detectable_gap(std::size_t n, PowerProblem problem, std::size_t family, double power) {
+  const auto nu = static_cast<double>(n - 1);
+  const CriticalValue u = critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(family));
+  const std::vector<QuadratureNode> nodes = spread_nodes(nu, spread_range(nu));
+  auto found = [&](double delta) {
+    auto at = [&](double signed_delta) {
+      problem.delta = signed_delta;
+      return disagree_power(n, problem, u, nodes);
+    };
+    return std::min(at(delta), at(-delta)) >= power;
+  };
+  double step = problem.sigma / std::sqrt(static_cast<double>(n));
+  double low = problem.margin;
+  double high = low + step;
+  while (!found(high)) {
+    low = high;
+    step *= 2;
+    high += step;
+  }
+  constexpr double kPrecision = 1e-4;  // of the gap: it is printed with a few digits
+  while (high - low > kPrecision * high) {
+    const double middle = 0.5 * (low + high);
+    (found(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+std::optional<std::size_t> least_replicates(const std::function<double(std::size_t)>& power,
+                                            double target,
+                                            std::size_t first) {
+  constexpr std::size_t kMost = 10'000'000;
+  std::size_t low = first;
+  if (power(low) >= target) return low;
+  std::size_t high = low;
+  do {
+    if (high == kMost) return std::nullopt;
+    low = high;
+    high = std::min(2 * high, kMost);
+  } while (power(high) < target);
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (power(middle) >= target ? high : low) = middle;
+  }
+  return high;
+}
+
+}  // namespace attica

@@ -1,0 +1,142 @@
+#include "attica/solvers/statistics/replicates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
+
+namespace attica {
+namespace {
+
+constexpr double kLargestValue = 1e150;  // squares stay finite
+
+// Constants of the guard; see the header and docs/statistics.md.
+constexpr double kGuardReach = 4;
+constexpr double kSmallSampleReach = 100;  // kappa_n = 100/n for n <= 25
+constexpr std::size_t kSkewnessKnown = 30;
+constexpr double kFullGuardSkewness = 0.7;
+
+}  // namespace
+
+bool SampleSummary::identical() const {
+  return sd <= 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(min), std::abs(max));
+}
+
+SampleSummary summarise(std::span<const double> replicates) {
+  SampleSummary s;
+  auto usable = [](double y) { return std::abs(y) <= kLargestValue; };  // false for NaN
+  auto moment = [&](auto term) {
+    double sum = 0;
+    for (double y : replicates) {
+      if (usable(y)) sum += term(y);
+    }
+    return sum / static_cast<double>(s.n);
+  };
+  s.n = static_cast<std::size_t>(std::ranges::count_if(replicates, usable));
+  s.failed = replicates.size() - s.n;
+  if (s.n == 0) return s;
+
+  const double origin = *std::ranges::find_if(replicates, usable);
+  s.min = s.max = origin;
+  for (double y : replicates) {
+    if (!usable(y)) continue;
+    s.min = std::min(s.min, y);
+    s.max = std::max(s.max, y);
+  }
+  // Centred on one of the values, so that identical replicates have exactly their value as mean and
+  // sd 0.
+  s.mean = origin + moment([&](double y) { return y - origin; });
+  const double reach = std::max(s.max - s.mean, s.mean - s.min);
+  if (s.n == 1 || reach <= 0) return s;
+
+  // In units of the reach, so that no power under- or overflows.
+  auto scaled = [&](double y) { return (y - s.mean) / reach; };
+  const double m2 = moment([&](double y) { return scaled(y) * scaled(y); });
+  const double m3 = moment([&](double y) { return scaled(y) * scaled(y) * scaled(y); });
+  const auto n = static_cast<double>(s.n);
+  s.sd = reach * std::sqrt(m2 * n / (n - 1));
+  s.sem = s.sd / std::sqrt(n);
+  s.skewness = m3 / (m2 * std::sqrt(m2));
+  return s;
+}
+
+GuardScale guard_scale(const SampleSummary& sample, Tails tails, std::size_t n) {
+  if (tails == Tails::normal) return {};
+  auto weight = [&](double skewness) {
+    if (n < kSkewnessKnown) return 1.0;
+    return std::min(1.0, std::pow(std::max(skewness, 0.0) / kFullGuardSkewness, 2));
+  };
+  return {.upper = weight(sample.skewness) * (sample.max - sample.mean),
+          .lower = weight(-sample.skewness) * (sample.mean - sample.min)};
+}
+
+CriticalValue critical_value(std::size_t n, double alpha) {
+  const auto count = static_cast<double>(n);
+  require(n >= 2, "replicates", count, "at least 2 for an interval");
+  const double beyond_largest = -std::expm1(std::log(alpha) / count);  // 1 - alpha^(1/n)
+  return {.t = student_quantile(alpha, count - 1),
+          .guard = beyond_largest * std::max(kGuardReach, kSmallSampleReach / count)};
+}
+
+double half_width(const SampleSummary& sample,
+                  Side side,
+                  const CriticalValue& critical,
+                  Tails tails) {
+  const GuardScale scale = guard_scale(sample, tails, sample.n);
+  return critical.t * sample.sem +
+         critical.guard * (side == Side::upper ? scale.upper : scale.lower);
+}
+
+double half_width(const SampleSummary& sample, Side side, double alpha, Tails tails) {
+  return half_width(sample, side, critical_value(sample.n, alpha), tails);
+}
+
+Interval mean_interval(const SampleSummary& sample, double alpha, Tails tails) {
+  return mean_interval(sample, critical_value(sample.n, alpha), tails);
+}
+
+Interval mean_interval(const SampleSummary& sample, const CriticalValue& critical, Tails tails) {
+  return {sample.mean - half_width(sample, Side::lower, critical, tails),
+          sample.mean + half_width(sample, Side::upper, critical, tails)};
+}
+
+double p_value(const SampleSummary& sample, Side side, double gap, Tails tails) {
+  if (gap <= 0) return 1;
+  const GuardScale scale = guard_scale(sample, tails, sample.n);
+  if ((side == Side::upper ? scale.upper : scale.lower) == 0) {
+    const double p = student_tail(gap / sample.sem, static_cast<double>(sample.n - 1));
+    return std::max(p, kSmallestPValue);
+  }
+  auto excluded = [&](double log_alpha) {
+    return gap > half_width(sample, side, std::exp(log_alpha), tails);
+  };
+  // h falls as alpha grows: bisect on ln alpha.
+  double low = std::log(kSmallestPValue);
+  double high = std::log(0.5);
+  if (!excluded(high)) return 1;
+  if (excluded(low)) return kSmallestPValue;
+  constexpr int kHalvings = 60;  // 34 / 2^60: below rounding
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (excluded(middle) ? high : low) = middle;
+  }
+  return std::exp(high);
+}
+
+double agree_p_value(const SampleSummary& sample, double difference, double margin, Tails tails) {
+  return std::max(p_value(sample, Side::upper, margin - difference, tails),
+                  p_value(sample, Side::lower, margin + difference, tails));
+}
+
+double disagree_p_value(const SampleSummary& sample,
+                        double difference,
+                        double margin,
+                        Tails tails) {
+  const double below = p_value(sample, Side::upper, -margin - difference, tails);
+  const double above = p_value(sample, Side::lower, difference - margin, tails);
+  return std::min(1.0, 2 * std::min(below, above));
+}
+
+}  // namespace attica

@@ -1,0 +1,49 @@
+#pragma once
+/// @file
+/// @brief How wrong a theory could be and still agree: the resolution of a verdict.
+///
+/// A verdict AGREE says no more than its margins and error bars allow. The resolution says it in
+/// the units of the theory: the smallest relative error x, theory times (1 + x) or (1 - x), at
+/// which the recorded replicates would no longer come to AGREE, and at which they would come to
+/// DISAGREE. Nothing is simulated: for one point the scaled theory agrees on an interval of
+/// factors,
+///
+///     (mean + h - A) / (t (1 + r)) < factor < (mean - h + A) / (t (1 - r)),
+///
+/// with the margin m = A + r |t factor| and the half widths h of the 90 % interval, and disagrees
+/// outside a wider one, whose half widths belong to the family-wise level.
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "attica/solvers/statistics/agreement.hpp"
+
+namespace attica {
+
+/// Smallest relative errors of a theory that would have been noticed; empty where none below 1
+/// would.
+struct Resolution {
+  std::optional<double> not_agree;  ///< the verdict would no longer be AGREE
+  std::optional<double> disagree;   ///< the verdict would be DISAGREE
+};
+
+/// @brief The resolution at one point. 0 where the point does not agree (or does disagree) as it
+/// is; empty where the theory is 0 or missing, which no factor changes.
+/// @param verdict  of that point, from judge
+/// @param family   number of compared points of the run, which shares the level of disagreement
+Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, std::size_t family);
+
+/// @brief If the theory were wrong by the same factor on all these points: the first that notices.
+Resolution joint(std::span<const Resolution> points);
+
+/// @brief The least number of replicates at which a relative error x of the theory would come to
+/// DISAGREE at this point, its mean and spread being those seen; empty if no number does: the
+/// margin itself is wider, or the point disagrees as it is.
+/// @param x  relative error, > 0
+std::optional<std::size_t> replicates_to_resolve(const ComparedPoint& point,
+                                                 const PointVerdict& verdict,
+                                                 double x,
+                                                 std::size_t family);
+
+}  // namespace attica

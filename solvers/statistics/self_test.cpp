@@ -1,0 +1,209 @@
+#include "attica/solvers/statistics/self_test.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "attica/core/error.hpp"
+#include "attica/core/random.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
+#include "attica/solvers/statistics/power.hpp"
+
+namespace attica {
+namespace {
+
+constexpr double kLimitLevel = 0.01;
+constexpr double kPower = 0.9;
+constexpr double kSkewed = 0.5;
+constexpr std::size_t kFewestReplicates = 8;
+
+/// Distribution of a replicate, mean 0 and unit spread.
+class Noise {
+ public:
+  static Noise normal() { return {Kind::normal, "normal", 0, 1}; }
+  static Noise lognormal(double sigma, std::string name) {
+    const double growth = std::exp(sigma * sigma);
+    return {Kind::lognormal,
+            std::move(name),
+            std::sqrt(growth),
+            std::sqrt((growth - 1) * growth),
+            sigma};
+  }
+  // 1 / Gamma(3/2) = 2 / chi-square(3): mean 2, unit interquartile range.
+  static Noise inverse_gamma() {
+    const double range = 2 / chi_square_lower_quantile(0.25, 3) - 2 / chi_square_quantile(0.25, 3);
+    return {Kind::inverse_gamma, "inverse gamma 1.5", 2, range};
+  }
+
+  const std::string& name() const { return name_; }
+
+  void fill(RandomStream& stream, std::span<double> e) const {
+    for (double& value : e) value = (draw(stream) - mean_) / spread_;
+  }
+
+ private:
+  enum class Kind { normal, lognormal, inverse_gamma };
+  Noise(Kind kind, std::string name, double mean, double spread, double sigma = 0)
+      : kind_(kind), name_(std::move(name)), mean_(mean), spread_(spread), sigma_(sigma) {}
+
+  double draw(RandomStream& stream) const {
+    const double z = stream.normal();
+    if (kind_ == Kind::normal) return z;
+    if (kind_ == Kind::lognormal) return std::exp(sigma_ * z);
+    const double z2 = stream.normal();
+    const double z3 = stream.normal();
+    return 2 / (z * z + z2 * z2 + z3 * z3);
+  }
+
+  Kind kind_;
+  std::string name_;
+  double mean_;
+  double spread_;
+  double sigma_;
+};
+
+/// Intervals of the noise alone: a planted difference shifts them.
+struct Bounds {
+  Interval agree;     ///< 90 %
+  Interval disagree;  ///< 1 - 0.05/P
+};
+
+bool agrees(const Bounds& b, double mu, double margin) {
+  return mu + b.agree.low > -margin && mu + b.agree.high < margin;
+}
+// Holm's first step is Bonferroni's: a run disagrees if one point does at this level.
+bool disagrees(const Bounds& b, double mu, double margin) {
+  return mu + b.disagree.low > margin || mu + b.disagree.high < -margin;
+}
+
+enum class Rate { run_disagrees, point_agrees, point_disagrees };
+
+/// mu at the first point and at all the others.
+struct Planting {
+  std::string text;
+  double first;
+  double others;
+  Rate rate;
+};
+
+std::vector<Planting> plantings(const SelfTestOptions& options, bool with_power) {
+  const double m = options.margin;
+  std::vector<Planting> list{{"no difference", 0, 0, Rate::run_disagrees},
+                             {"one point at +margin", m, 0, Rate::run_disagrees},
+                             {"one point at -margin", -m, 0, Rate::run_disagrees},
+                             {"every point at +margin", m, m, Rate::point_agrees},
+                             {"every point at -margin", -m, -m, Rate::point_agrees}};
+  if (with_power) {
+    const PowerProblem problem{.margin = m, .delta = 0, .sigma = 1};
+    const double gap = detectable_gap(options.replicates, problem, options.points, kPower);
+    list.push_back({"every point at the detectable gap", gap, gap, Rate::point_disagrees});
+  }
+  return list;
+}
+
+// What one run adds to the count of a planting.
+Count observe(std::span<const Bounds> run, const Planting& planting, double margin) {
+  auto mu = [&](std::size_t p) { return p == 0 ? planting.first : planting.others; };
+  std::size_t agree = 0;
+  std::size_t disagree = 0;
+  for (std::size_t p = 0; p < run.size(); ++p) {
+    agree += agrees(run[p], mu(p), margin) ? 1 : 0;
+    disagree += disagrees(run[p], mu(p), margin) ? 1 : 0;
+  }
+  switch (planting.rate) {
+    case Rate::run_disagrees:
+      return {disagree > 0 ? 1U : 0U, 1};
+    case Rate::point_agrees:
+      return {agree, run.size()};
+    case Rate::point_disagrees:
+      return {disagree, run.size()};
+  }
+  return {};
+}
+
+SelfTestRow row(const Noise& noise, const Planting& planting, const Count& count, bool promised) {
+  SelfTestRow r{.family = noise.name(),
+                .planted = planting.text,
+                .rate = "",
+                .count = count,
+                .limits = clopper_pearson(count, kLimitLevel),
+                .promised = promised};
+  switch (planting.rate) {
+    case Rate::run_disagrees:
+      r.rate = "false DISAGREE of a run";
+      r.stated = kDisagreeLevel;
+      break;
+    case Rate::point_agrees:
+      r.rate = "false AGREE of a point";
+      r.stated = kAgreeLevel;
+      break;
+    case Rate::point_disagrees:
+      r.rate = "DISAGREE of a point";
+      r.stated = kPower;
+      break;
+  }
+  r.pass =
+      planting.rate == Rate::point_disagrees ? r.limits.high >= r.stated : r.limits.low <= r.stated;
+  return r;
+}
+
+}  // namespace
+
+SelfTest self_test(const SelfTestOptions& options) {
+  require(options.points >= 1, "points", static_cast<double>(options.points), "at least one");
+  require(options.replicates >= kFewestReplicates,
+          "replicates",
+          static_cast<double>(options.replicates),
+          "8 or more");
+  require(std::isfinite(options.margin) && options.margin > 0,
+          "margin",
+          options.margin,
+          "a finite number > 0");
+  require(options.runs >= 1, "runs", static_cast<double>(options.runs), "at least one");
+
+  SelfTest result;
+  const bool guarded = options.tails == Tails::guarded;
+  const bool skewed = std::abs(options.skewness) > kSkewed;
+  std::vector<Noise> families{Noise::normal()};
+  if (guarded || skewed) {
+    families.push_back(Noise::lognormal(0.5, "lognormal 0.5"));
+    families.push_back(Noise::lognormal(1, "lognormal 1"));
+  }
+  if (guarded) families.push_back(Noise::inverse_gamma());
+  if (!guarded && skewed) result.warning = "replicates declared near-symmetric are skewed";
+
+  const std::size_t n = options.replicates;
+  const CriticalValue agree = critical_value(n, kAgreeLevel);
+  const CriticalValue disagree =
+      critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(options.points));
+  std::vector<double> e(n);
+  std::vector<Bounds> run(options.points);
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    const auto planted = plantings(options, f == 0 && !guarded);
+    std::vector<Count> counts(planted.size());
+    for (std::size_t r = 0; r < options.runs; ++r) {
+      RandomStream stream(
+          {.seed = options.seed, .id = StreamId::self_test, .point = f, .replicate = r});
+      for (Bounds& bounds : run) {
+        families[f].fill(stream, e);
+        const SampleSummary sample = summarise(e);
+        bounds = {mean_interval(sample, agree, options.tails),
+                  mean_interval(sample, disagree, options.tails)};
+      }
+      for (std::size_t i = 0; i < planted.size(); ++i) {
+        const Count seen = observe(run, planted[i], options.margin);
+        counts[i].k += seen.k;
+        counts[i].n += seen.n;
+      }
+    }
+    for (std::size_t i = 0; i < planted.size(); ++i) {
+      result.rows.push_back(row(families[f], planted[i], counts[i], guarded || f == 0));
+    }
+  }
+  result.pass =
+      std::ranges::all_of(result.rows, [](const auto& r) { return r.pass || !r.promised; });
+  return result;
+}
+
+}  // namespace attica

@@ -1,0 +1,147 @@
+/// @file
+/// @brief Study bigrams-boosting: the first stage of training as a noisy linear system, and how
+/// much runs differ in it.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attica/solvers/statistics/distributions.hpp"
+#include "attica/studies/bigrams/model.hpp"
+
+namespace attica {
+namespace {
+
+const std::vector<std::string> kNames = {"alpha_V", "alpha_V_sd", "boosted_fraction"};
+
+class Boosting : public PointwiseExperiment {
+ public:
+  explicit Boosting(const Configuration& c)
+      : setup_(bigram_setup(c)), closed_(setup_.boosting()), theta_(c.real("sim.theta")) {
+    diagnostics_ = setup_.diagnostics;
+    warnings_ = setup_.warnings;
+    constexpr double kLinear = 0.25;
+    if (theta_ > kLinear) {
+      warnings_.push_back(
+          fmt::format("theta = {} is beyond the linear regime (about {})", theta_, kLinear));
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    Curves curves({}, "step", kNames);
+    for (const double n : as_reals(setup_.steps)) {
+      const double m = closed_.alpha_v_discrete(n);
+      const double sd = closed_.alpha_v_deviation(n, setup_.model.kappa_v(), setup_.batch);
+      const double boosted = sd > 0 ? normal_tail(-(m - theta_) / sd) : 0;
+      // Runs near saturation grow more slowly: relative α_V²/2 at one and two deviations above the
+      // mean.
+      const double top = std::abs(m) + 2 * sd;
+      const bool linear = top <= theta_;
+      const double slower = linear ? 0.5 * top * top : 0;
+      // Where the law of the boosting time has no mass, groups of runs all say 0 or 1.
+      constexpr double kCertain = 0.005;
+      curves.add(n,
+                 {{m, slower * m, linear},
+                  {sd, slower * sd, linear && sd > 0},
+                  {boosted, 0, boosted > kCertain && boosted < 1 - kCertain}});
+    }
+    TheoryResult result{.predictions = {},
+                        .diagnostics = {{"omega", closed_.omega()},
+                                        {"snr", closed_.snr(setup_.model.kappa_v(), setup_.batch)},
+                                        {"boosting_time", closed_.boosting_time(theta_)}}};
+    curves.into(result);
+    return result;
+  }
+
+  void require_simulable() const override { setup_.require_memory(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    return group_flops(setup_, static_cast<double>(setup_.steps.back()));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const auto make_run = [&](int member) {
+      const StreamAddress address = member_address(replicate, member);
+      return make_trainer(setup_, BigramAlgorithm::sgd_hat, setup_.start, address);
+    };
+    const BigramSpread spread =
+        signal_spread(make_run, kGroup, setup_.steps, theta_, replicate.piece.stop);
+    if (spread.diverged_at) return diverged_outcome(*spread.diverged_at);  // no mean of the group
+    Curves curves({}, "step", kNames);
+    for (std::size_t k = 0; k < spread.mean.size(); ++k) {
+      curves.add(static_cast<double>(setup_.steps[k]),
+                 {spread.mean[k], spread.deviation[k], spread.grown[k]});
+    }
+    Outcome outcome;
+    curves.into(outcome);
+    return outcome;
+  }
+
+ private:
+  BigramSetup setup_;
+  BoostingTheory closed_;
+  double theta_;
+};
+
+Figure figure(const Configuration& c) {
+  const Axis step{.label = "step {/:Italic n}"};
+  return {.name = "bigrams-boosting",
+          .panels = {{.x = step,
+                      .y = {.label = "signal {/:Italic α}_V", .scale = AxisScale::log},
+                      .layers = {{.series = "alpha_V", .label = "mean"},
+                                 {.series = "alpha_V_sd", .label = "standard deviation"}},
+                      .x_name = "step"},
+                     {.x = step,
+                      .y = {.label = fmt::format("P({{/:Italic α}}_V ≥ {})", c.real("sim.theta")),
+                            .low = 0,
+                            .high = 1},
+                      .layers = {{.series = "boosted_fraction"}},
+                      .x_name = "step"}},
+          .columns = 1,
+          .caption =
+              "First stage of training: mean and spread of the signal over runs, and the "
+              "distribution of the time it takes. Lines: noisy linear system; points: groups of 50 "
+              "runs, mean and standard error over groups."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // The fraction is a probability: 0.05 absolute is the sup distance of the distributions of the
+  // boosting time; it takes the nonlinearity at α_V = θ with it. Means over groups of 50 runs are
+  // normal to a good approximation.
+  return {{.series = "alpha_V", .relative = 0.05, .tails = Tails::normal},
+          {.series = "alpha_V_sd", .relative = 0.1, .tails = Tails::normal},
+          {.series = "boosted_fraction", .relative = 0, .absolute = 0.05, .tails = Tails::normal}};
+}
+
+}  // namespace
+
+Study bigrams_boosting() {
+  return {
+      .name = "bigrams-boosting",
+      .question = "How much do runs differ in the first, sample-hungry stage?",
+      .neglects = "saturation of the signal (relative α²/2) and noise that grows with it",
+      .parameters = together(
+          {bigram_parameters(
+               {.context = 3000,
+                .batch = 160,
+                .steps =
+                    {40, 80, 120, 160, 200, 240, 260, 280, 300, 320, 340, 360, 380, 400, 420, 440},
+                .surrogate = "aggregated",
+                .replicates = 150}),
+           {boosted_theta_parameter()}}),
+      .series = bigram_series(
+          {"alpha_V"},
+          {{"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"},
+           {"boosted_fraction", "P(alpha_V >= theta)", "fraction of runs whose signal has grown"}}),
+      .presets = {{"quick", "the defaults: N = 3, T = 3000, B = 160, surrogate", {}},
+                  {"paper",
+                   "real sequences, T = 5000, B = 256",
+                   {{"model.context", 5000}, {"sim.batch", 256}, {"sim.surrogate", "none"}}}},
+      .sources = {cited("ren2024learning", "boosting stage and its sample need")},
+      .make = make<Boosting>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

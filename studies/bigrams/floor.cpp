@@ -1,0 +1,159 @@
+/// @file
+/// @brief Study bigrams-floor: how far l1 lowers the noise floor of the attention matrix, at a
+/// fixed value matrix V = P.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/l1.hpp"
+
+namespace attica {
+namespace {
+
+class Floor : public PointwiseExperiment {
+ public:
+  explicit Floor(const Configuration& c)
+      : setup_(bigram_setup(c, RateCheck::none)), lambdas_(ascending(c.reals("sweep.l1"))) {
+    require_sequences(c, "\"none\": this study tests real sequences");
+    const double eta = setup_.rates.eta_a;
+    require(eta < setup_.rate_limit,
+            c.has("sim.eta_A") ? "sim.eta_A" : "sim.eta",
+            eta,
+            fmt::format("a rate below the stability limit {:.3g}: above it there is no floor",
+                        setup_.rate_limit));
+    // Ten relaxation times to forget the start, ten more to average over.
+    constexpr double kForever = 1e15;
+    relaxation_ = std::llround(std::min(10 / (eta * setup_.model.k_p()), kForever));
+    diagnostics_ = setup_.diagnostics;
+    warnings_ = setup_.warnings;
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    const double eta = setup_.rates.eta_a;
+    // The noise of the Q support entries, as large as elsewhere without l1.
+    const L1Floor free = l1_floor_chain(setup_.model, eta, 0, setup_.batch);
+    const double support = free.stated(free.distance_a2) *
+                           static_cast<double>(setup_.model.sparsity()) / setup_.context();
+    Curves curves({}, "l1", {"distance_A", "zero_fraction", "distance_A_closed"});
+    TheoryResult result;
+    List ratios;
+    for (const double lambda : lambdas_) {
+      const L1Floor chain = l1_floor_chain(setup_.model, eta, lambda, setup_.batch);
+      const L1Floor formula = l1_floor_closed_form(setup_.model, eta, lambda, setup_.batch);
+      curves.add(lambda,
+                 {{chain.stated(chain.distance_a2), support},
+                  {chain.stated(chain.zero_fraction), 0, lambda > 0},  // without l1 there are none
+                  formula.stated(formula.distance_a2)});
+      ratios.emplace_back(chain.noise_ratio);
+      for (const L1Floor& floor : {chain, formula}) {
+        if (floor.status == L1FloorStatus::settled) continue;
+        result.warnings.push_back(
+            fmt::format("floor at lambda = {}: {}", lambda, to_string(floor.status)));
+      }
+    }
+    curves.into(result);
+    result.diagnostics = {{"lambda_over_sigma", std::move(ratios)}};
+    return result;
+  }
+
+  std::size_t points() const override { return lambdas_.size(); }
+  void require_simulable() const override { require_entries(setup_.model, kFrozenBytes); }
+
+ protected:
+  double flops(std::size_t) const override {
+    return setup_.flops(2 * static_cast<double>(relaxation_));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double lambda = lambdas_[replicate.point()];
+    constexpr std::int64_t kEvery = 10;
+    const auto run = make_frozen_run(BigramAlgorithm::l1,
+                                     setup_.model,
+                                     setup_.rates,
+                                     setup_.batch,
+                                     replicate.address(StreamId::minibatch));
+    run->set_l1(lambda);
+    double distance = 0;
+    double zeros = 0;
+    double count = 0;
+    for (std::int64_t n = 1; n <= 2 * relaxation_ && !replicate.stopped(); ++n) {
+      run->step();
+      if (n <= relaxation_ || n % kEvery != 0) continue;
+      distance += run->state().distance_a2;
+      zeros += run->zero_fraction();
+      ++count;
+    }
+    Outcome outcome;
+    if (count > 0) {
+      Curves({}, "l1", {"distance_A", "zero_fraction"})
+          .add(lambda, {distance / count, zeros / count})
+          .into(outcome);
+    }
+    record_end(outcome, status_of(*run), *run);
+    return outcome;
+  }
+
+ private:
+  BigramSetup setup_;
+  std::vector<double> lambdas_;
+  std::int64_t relaxation_ = 0;
+};
+
+Figure figure(const Configuration&) {
+  const Axis l1{.label = "penalty {/:Italic λ}"};
+  return {
+      .name = "bigrams-floor",
+      .panels = {{.x = l1,
+                  .y = {.label = "floor ‖{/:Italic A} − {/:Italic Q}‖²", .scale = AxisScale::log},
+                  .layers = {{.series = "distance_A", .label = "chain"},
+                             {.series = "distance_A_closed",
+                              .label = "small-step formula",
+                              .simulation = false,
+                              .reference = true}},
+                  .x_name = "l1"},
+                 {.x = l1,
+                  .y = {.label = "fraction of zeros", .low = 0, .high = 1},
+                  .layers = {{.series = "zero_fraction", .label = "chain"}},
+                  .x_name = "l1"}},
+      .columns = 1,
+      .caption =
+          "Noise floor of the attention matrix under l1 proximal steps, V = P held fixed. "
+          "Lines: stationary law of the soft-threshold chain, and its formula for small steps; "
+          "points: SGD on sequences, mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // The chain takes the noise as Gaussian, white and of fixed size; 10 % covers what that misses.
+  // A run is averaged over ten relaxation times: normal to a good approximation.
+  return rules({"distance_A", "zero_fraction"},
+               {.series = {}, .relative = 0.1, .tails = Tails::normal});
+}
+
+}  // namespace
+
+Study bigrams_floor() {
+  return {
+      .name = "bigrams-floor",
+      .question = "How far does an l1 penalty lower the noise floor of the attention matrix?",
+      .neglects =
+          "correlations and non-Gaussianity of the gradient noise; noise of the support entries",
+      .parameters = together({bigram_parameters({.context = 500, .replicates = 10}),
+                              {reals_parameter("sweep.l1",
+                                               {0.0, 0.01, 0.02, 0.04, 0.08},
+                                               "lambda of the l1 penalty on A",
+                                               kNotNegative)}}),
+      .series = bigram_series({"distance_A"},
+                              {{"zero_fraction", "", "entries off the support that are exactly 0"},
+                               {"distance_A_closed", "", "formula for small steps (theory)"}}),
+      .presets = {{"quick", "the defaults: N = 3, T = 500, B = 64, 5 penalties", {}},
+                  {"paper", "T = 5000, B = 512", {{"model.context", 5000}, {"sim.batch", 512}}}},
+      .sources = {cited("ren2024learning", "l1 proximal steps")},
+      .make = make<Floor>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

@@ -1,0 +1,185 @@
+#include "attica/studies/bigrams/mean_field.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+
+#include "attica/theory/bigrams/recursion.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+const std::vector<std::string>& mean_field_names() {
+  static const std::vector<std::string> names = {
+      "excess_loss", "alpha_V", "alpha_A", "d_V", "d_A", "distance_V", "distance_A"};
+  return names;
+}
+
+namespace {
+
+/// What means something where K_P or K_Q is 0.
+const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "distance_A"};
+
+/// Marks averages over runs; the recursion of the mean amplitude has no coordinate.
+const Point kMeanOfRuns{{"average", "runs"}};
+
+class MeanField : public PointwiseExperiment {
+ public:
+  explicit MeanField(const Configuration& c)
+      : setup_(bigram_setup(c, RateCheck::batch, NoSignal::warn)),
+        signal_(has_signal(setup_.model)) {
+    diagnostics_ = setup_.diagnostics;
+    warnings_ = setup_.warnings;
+    if (!signal_) return;
+    constexpr double kEnoughSignal = 4;
+    const double snr = setup_.boosting().snr(setup_.model.kappa_v(), setup_.batch);
+    diagnostics_.emplace_back("snr", snr);
+    if (snr < kEnoughSignal) {
+      warnings_.push_back(
+          fmt::format("snr = {:.2f} is below {}: the end of boosting varies from run to run, the "
+                      "mean field describes no mean of runs and is not compared",
+                      snr,
+                      kEnoughSignal));
+    }
+    claimed_ = snr >= kEnoughSignal && setup_.rates.eta_a <= setup_.rate_limit / 2;
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    if (!signal_ && grid == TheoryGrid::requested) require_signal(setup_.model);
+    // The theory is that of hat gradients; the other rules are recorded alone.
+    if (!signal_ || setup_.algorithm != BigramAlgorithm::sgd_hat) return result;
+    // The recursion itself is the run of the mean boosted amplitude. Where curves are not linear in
+    // the amplitude the mean of runs differs from it: that is compared with the simulation.
+    BigramRecursion recursion(setup_.model, setup_.rates, setup_.batch, 0, setup_.mismatch());
+    Curves typical({}, "step", mean_field_names());
+    at_steps(
+        setup_.steps,
+        [&] { recursion.step(); },
+        [&](double n) {
+          if (!std::isfinite(recursion.excess_loss())) return;  // above the stability limit
+          typical.add(n, observables(mean_field_names(), recursion.state()));
+        });
+    typical.into(result);
+    if (!add_mean_of_runs(result)) return result;
+    result.diagnostics = {{"omega", setup_.boosting().omega()}};
+    return result;
+  }
+
+  void require_simulable() const override { setup_.require_memory(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    const double length = static_cast<double>(setup_.steps.back() + 1);
+    const double tokens = static_cast<double>(setup_.model.tokens());
+    // A position of the surrogate costs three of a sequence.
+    return setup_.flops(length) * (setup_.sampled() ? 1 : 3 * tokens / setup_.batch);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const auto trainer = make_trainer(setup_, setup_.algorithm, setup_.start, replicate.address());
+    const std::vector<std::string>& names = signal_ ? mean_field_names() : kWithoutSignal;
+    Curves curves(kMeanOfRuns, "step", names);
+    for (const std::int64_t next : setup_.steps) {
+      while (trainer->steps() < next && !replicate.stopped()) trainer->step();
+      if (trainer->diverged() || replicate.stopped()) break;
+      curves.add(static_cast<double>(next), observables(names, trainer->state()));
+    }
+    Outcome outcome;
+    curves.into(outcome);
+    record_end(outcome, status_of(*trainer), *trainer);
+    return outcome;
+  }
+
+ private:
+  /// False if it is not finite at any step.
+  bool add_mean_of_runs(TheoryResult& result) const {
+    const std::vector<std::string>& names = mean_field_names();
+    const Eigen::MatrixXd averaged = averaged_over_amplitudes(
+        setup_.model,
+        setup_.rates,
+        setup_.batch,
+        setup_.mismatch(),
+        setup_.steps,
+        [&](const BigramRecursion& r) -> Eigen::RowVectorXd {
+          const std::vector<double> row = observables(names, r.state());
+          return Eigen::Map<const Eigen::RowVectorXd>(row.data(), static_cast<Index>(row.size()));
+        });
+    Index finite = 0;
+    while (finite < averaged.rows() && averaged.row(finite).allFinite()) ++finite;
+    if (finite == 0) return false;
+    const Eigen::RowVectorXd scale = averaged.topRows(finite).cwiseAbs().colwise().maxCoeff();
+    // V's noise, part of the distance, has the covariance of leading order alone.
+    const double order = value_noise_order(setup_.model.tokens());
+    const auto d_v = std::ranges::find(names, "d_V") - names.begin();
+    Curves curves(kMeanOfRuns, "step", names);
+    for (Index row = 0; row < finite; ++row) {
+      std::vector<Told> values;
+      for (Index i = 0; i < averaged.cols(); ++i) {
+        const double y = averaged(row, i);
+        const bool distance_v = names[static_cast<std::size_t>(i)] == "distance_V";
+        values.emplace_back(
+            y,
+            curve_allowance(y, scale[i]) + (distance_v ? order * averaged(row, d_v) : 0),
+            claimed_);
+      }
+      curves.add(static_cast<double>(setup_.steps[static_cast<std::size_t>(row)]), values);
+    }
+    curves.into(result);
+    return true;
+  }
+
+  BigramSetup setup_;
+  bool signal_;
+  bool claimed_ = false;  ///< SNR >= 4 and η_A at most half of the stability limit
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> make_mean_field(Configuration& c) { return make<MeanField>(c); }
+
+Figure mean_field_figure(const std::string& name) {
+  const auto panel = [](const char* label, AxisScale scale, const std::vector<Layer>& layers) {
+    return Panel{.x = {.label = "step", .scale = AxisScale::linear},
+                 .y = {.label = label, .scale = scale},
+                 .layers = layers,
+                 .x_name = "step"};
+  };
+  const auto layer = [](const char* series, const char* label) {
+    return Layer{.series = series, .label = label, .only = kMeanOfRuns};
+  };
+  return {
+      .name = name,
+      .panels = {panel("{/:Italic L} − {/:Italic L}*", AxisScale::log, {layer("excess_loss", "")}),
+                 panel("signal",
+                       Axis{}.scale,
+                       {layer("alpha_V", "{/:Italic α}_V"), layer("alpha_A", "{/:Italic α}_A")}),
+                 panel("squared remainder",
+                       AxisScale::log,
+                       {layer("d_V", "{/:Italic d}_V"), layer("d_A", "{/:Italic d}_A")}),
+                 panel("squared distance",
+                       AxisScale::log,
+                       {layer("distance_V", "‖{/:Italic V}−{/:Italic P}‖²"),
+                        layer("distance_A", "‖{/:Italic A}−{/:Italic Q}‖²")})},
+      .columns = 1,
+      .caption =
+          "SGD on sparse contextual bigrams without regularisation. Lines: mean-field "
+          "recursion, averaged over the amplitudes of boosting; points: simulation, mean and "
+          "standard error over runs. Noise in A ends the descent: its squared remainder stays, "
+          "and drives the signals off 1. The covariance of V's noise is of leading order: d_V "
+          "of theory is up to twice too large for N = 3 tokens."};
+}
+
+std::vector<AgreementRule> mean_field_rules(const Configuration& c, double margin) {
+  std::vector<AgreementRule> all = rules(mean_field_names(), {.series = {}, .relative = margin});
+  for (AgreementRule& rule : all) {
+    if (rule.series != "d_V") continue;
+    rule.relative = std::max(value_noise_order(c.integer("model.tokens")), margin);
+  }
+  return all;
+}
+
+}  // namespace attica

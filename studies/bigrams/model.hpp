@@ -1,0 +1,155 @@
+#pragma once
+/// @file
+/// @brief What the studies of sparse contextual bigrams share: the [model] and [sim] sections,
+/// trainers, observables, and groups of runs.
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/core/bigrams/instances.hpp"
+#include "attica/sim/bigrams/runs.hpp"
+#include "attica/sim/bigrams/training.hpp"
+#include "attica/studies/kit.hpp"
+#include "attica/theory/bigrams/flow.hpp"
+
+namespace attica {
+
+/// Defaults in which the studies differ.
+struct BigramDefaults {
+  std::int64_t tokens = 3;
+  std::int64_t context = 1000;
+  std::int64_t sparsity = 2;
+  double eta = 0.05;
+  std::int64_t batch = 64;
+  double l1 = 0;
+  List steps = {};  ///< empty: the study records no curve
+  std::string surrogate = "none";
+  std::int64_t replicates = 20;
+  /// That the study knows, the first by default; likewise the starts.
+  std::vector<std::string> algorithms = {"sgd_hat"};
+  std::vector<std::string> starts = {"stationary"};
+};
+
+/// @brief The parameters `model.*` and `sim.*` of a bigram study.
+std::vector<Parameter> bigram_parameters(const BigramDefaults& defaults);
+
+/// @brief A bigram study's problem as configured.
+struct BigramSetup {
+  BigramModel model;
+  BigramRates rates = {};
+  double batch = 1;
+  double lambda = 0;
+  std::vector<std::int64_t> steps = {};
+  BigramSampling sampling = BigramSampling::sequences;
+  BigramAlgorithm algorithm = BigramAlgorithm::sgd_hat;
+  Eigen::MatrixXd start = {};  ///< of V
+  /// of η_A, at V = P with this batch; see attention_rate_limit
+  double rate_limit = std::numeric_limits<double>::infinity();
+  std::vector<std::string> warnings = {};
+  Table diagnostics = {};
+
+  double context() const { return static_cast<double>(model.context()); }
+  bool sampled() const { return sampling == BigramSampling::sequences; }
+  BoostingTheory boosting() const { return {constants(model), rates}; }
+  /// @brief Vμ - μ of the start; hat gradients leave it as it is.
+  Eigen::VectorXd mismatch() const { return start * model.stationary() - model.stationary(); }
+  /// @brief Work of so many steps on sequences in floating-point operations.
+  double flops(double length) const;
+  /// @throws Error (input) naming model.context where training stores more than 2 GB
+  void require_memory() const;
+};
+
+/// @throws Error of kind input naming model.context where A, with so many bytes per entry, is
+/// larger than 2 GB
+void require_entries(const BigramModel& model, double bytes, const std::string& instead = "");
+
+/// What is asked of the learning rates.
+enum class RateCheck {
+  batch,    ///< what descent needs; a warning where eta_A is above the limit of this batch at V = P
+  descent,  ///< refused where no solution is stable under whole steps on the population loss
+  none,     ///< V is held fixed, or attention is no linear one: the study has limits of its own
+};
+
+/// What to do with laws without a signal (K_P or K_Q is 0): there is no theory of them.
+enum class NoSignal { refuse, warn };
+
+/// @throws Error of kind input naming the parameter
+BigramSetup bigram_setup(const Configuration& configuration,
+                         RateCheck rate_check = RateCheck::batch,
+                         NoSignal no_signal = NoSignal::refuse);
+
+/// @throws Error of kind input naming the key unless rate < limit: no solution of descent on the
+/// population loss is stable from there on
+void require_stable_rate(const std::string& key, double rate, double limit);
+/// @throws Error of kind input unless real sequences are drawn
+void require_sequences(const Configuration& c, const std::string& expected);
+
+/// @brief Whether the noise of A has a bounded mean square at V = P, η_A being below the stability
+/// limit: without it the stages after boosting have no mean field, but runs.
+/// @throws Error (numerical) in place of false where the theory alone is asked for
+bool has_mean_field(const BigramSetup& setup, TheoryGrid grid);
+
+/// @brief Whether K_P and K_Q are above 0 (beyond rounding): there is something to learn.
+bool has_signal(const BigramModel& model);
+/// @throws Error of kind input naming what to change, without a signal
+void require_signal(const BigramModel& model);
+
+/// @brief The bigram law of a source task, from a stream of its own: with the target's stationary
+/// law, or one of its own of this contrast.
+BigramChain source_chain(const Configuration& c,
+                         const BigramModel& model,
+                         double correlation,
+                         std::optional<double> contrast = {});
+/// @brief `sim.theta` of it.
+Parameter transfer_theta_parameter();
+
+/// @brief A run on real samples (float), or the configured surrogate.
+/// @param address its id follows from what is drawn
+std::unique_ptr<BigramTrainer> make_trainer(const BigramSetup& setup,
+                                            BigramAlgorithm algorithm,
+                                            const Eigen::MatrixXd& start,
+                                            StreamAddress address);
+/// @brief Says how the run of an outcome ended. Only converged runs keep their series: the others
+/// are counted, not averaged. Divergence is a failure.
+void record_end(Outcome& outcome, BigramStatus status, const BigramTrainer& trainer);
+Outcome diverged_outcome(std::int64_t step);
+
+/// @name Runs in one replicate, each its own stream: their spread is one observation.
+/// @{
+inline constexpr int kGroup = 50;
+StreamAddress member_address(const Replicate& replicate, int member);
+double group_flops(const BigramSetup& setup, double steps);
+/// @brief `sim.theta`: the signal at which the first stage ends.
+Parameter boosted_theta_parameter();
+/// @}
+
+/// @brief Values of observables: `loss`, `excess_loss`, `alpha_V`, `alpha_A`, `d_V`, `d_A`,
+/// `distance_V`, `distance_A` (both squared, μ-weighted).
+std::vector<double> observables(const std::vector<std::string>& names, const BigramState& state);
+/// @brief SeriesInfo of those names.
+std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names,
+                                      const std::vector<SeriesInfo>& more = {});
+
+/// @brief Makes steps, and looks at where each of the rising `steps` ends.
+template <class Step, class Look>
+void at_steps(const std::vector<std::int64_t>& steps, const Step& step, const Look& look) {
+  std::int64_t made = 0;
+  for (const std::int64_t next : steps) {
+    for (; made < next; ++made) step();
+    look(static_cast<double>(next));
+  }
+}
+
+/// @brief Allowance for what a mean field of a training curve neglects: 1 % of the curve's largest
+/// value, its scale, but at most 15 % of the value itself, so that small values are tested too. The
+/// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).
+double curve_allowance(double value, double full_scale);
+
+/// @brief Share of V's noise that its covariance of leading order may be off by: 1/(N-1), at most
+/// a half. @param tokens N >= 2
+double value_noise_order(std::int64_t tokens);
+
+}  // namespace attica

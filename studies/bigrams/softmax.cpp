@@ -1,0 +1,240 @@
+/// @file
+/// @brief Study bigrams-softmax: softmax against linear attention; population descent of both, and
+/// SGD with softmax attention to the end.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// Rate of W in SGD: η_w = 0.003 T² η_V. At T² η_A noise makes a winner of one position per column.
+constexpr double kLogitRate = 0.003;
+
+class Softmax : public PointwiseExperiment {
+ public:
+  explicit Softmax(const Configuration& c)
+      : setup_(bigram_setup(c, RateCheck::none)),
+        eta_flow_(c.real("sim.eta_flow")),
+        length_(c.integer("sim.length")) {
+    require_sequences(c, "\"none\"");
+    require_rates(c);
+    diagnostics_ = setup_.diagnostics;
+    warnings_ = setup_.warnings;
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    // Linear attention by discrete steps of the four-variable system, standard start: d = 0.
+    BigramRecursion whole(
+        setup_.model, {eta_flow_, eta_flow_}, std::numeric_limits<double>::infinity());
+    Curves linear = signal("linear");
+    Curves softmax = signal("softmax");
+    at_steps(
+        setup_.steps,
+        [&] { whole.step(); },
+        [&](double n) {
+          const double a = whole.signals().alpha_a;
+          linear.add(n, {a});
+          // Softmax follows it up to a relative error of α_A T/Q; twice that is allowed, while it
+          // is small.
+          constexpr double kEarly = 0.1;
+          const double relative =
+              a * setup_.context() / static_cast<double>(setup_.model.sparsity());
+          softmax.add(n, {{a, 2 * relative * a, relative <= kEarly}});
+        });
+    TheoryResult result;
+    linear.into(result);
+    softmax.into(result);
+    return result;
+  }
+
+  std::size_t points() const override { return 2; }
+  void require_simulable() const override {
+    constexpr double kBytes = 60;  // A, W and their gradients in double precision
+    require_entries(setup_.model, kBytes);
+  }
+
+ protected:
+  bool deterministic(std::size_t point) const override { return point == 0; }
+
+  Outcome run(const Replicate& replicate) const override {
+    return replicate.point() == 0 ? descent() : training(replicate);
+  }
+
+ private:
+  static Curves signal(const char* attention) {
+    return {{{"attention", attention}}, "step", {"alpha_A"}};
+  }
+
+  /// Refuses rates at which no solution is stable: for linear descent, with both rates equal, from
+  /// ω = η √(K_P K_Q) = 1 on; for V at A = Q, where steps multiply V - P by 1 - η_V ‖Q‖²_μ.
+  void require_rates(const Configuration& c) const {
+    const BigramModel& model = setup_.model;
+    require_stable_rate("sim.eta_flow", eta_flow_, 1 / std::sqrt(model.k_p() * model.k_q()));
+    require_stable_rate(c.has("sim.eta_V") ? "sim.eta_V" : "sim.eta",
+                        setup_.rates.eta_v,
+                        2 / model.stationary().dot(model.attention_norm2()));
+  }
+
+  /// Descent of the population loss with both kinds of attention: nothing random.
+  Outcome descent() const {
+    const BigramModel& model = setup_.model;
+    const double t = setup_.context();
+    const std::vector<BigramState> linear = full_descent(model,
+                                                         {eta_flow_, eta_flow_},
+                                                         stationary_value(model),
+                                                         uniform_attention(model),
+                                                         setup_.steps);
+    const SoftmaxDescent softmax =
+        softmax_descent(model, eta_flow_, t * t * eta_flow_, setup_.steps);
+    Outcome outcome;
+    const auto add = [&](const char* attention, const std::vector<BigramState>& states) {
+      Curves curve = signal(attention);
+      for (std::size_t k = 0; k < states.size(); ++k) {
+        curve.add(static_cast<double>(setup_.steps[k]), {states[k].alpha_a});
+      }
+      curve.into(outcome);
+    };
+    add("linear", linear);
+    add("softmax", softmax.states);
+    add_map(outcome, "softmax flow", softmax.attention);
+    return outcome;
+  }
+
+  /// SGD with softmax attention.
+  Outcome training(const Replicate& replicate) const {
+    const double t = setup_.context();
+    const double eta = setup_.rates.eta_v;
+    BigramSgd<float> run(setup_.model,
+                         BigramAlgorithm::softmax,
+                         {eta, kLogitRate * t * t * eta},
+                         setup_.batch,
+                         stationary_value(setup_.model),
+                         replicate.address(StreamId::minibatch));
+    Curves gap({}, "step", {"gap"});
+    const double start = run.state().excess_loss;
+    constexpr std::int64_t kRecords = 25;
+    const std::int64_t every = std::max<std::int64_t>(1, length_ / kRecords);
+    for (std::int64_t n = 0; n <= length_ && !run.diverged() && !replicate.stopped(); ++n) {
+      if (n % every == 0) gap.add(static_cast<double>(n), {run.state().excess_loss / start});
+      if (n < length_) run.step();
+    }
+    Outcome outcome;
+    gap.into(outcome);
+    add_map(outcome, "softmax SGD", run.attention().cast<double>());
+    record_end(outcome, status_of(run), run);
+    return outcome;
+  }
+
+  /// Attention of every last token at all supported positions, numbered in rising order.
+  void add_map(Outcome& outcome, const char* training, const MatrixXd& attention) const {
+    std::vector<Index> positions;
+    for (const SparseColumn& q : setup_.model.attention()) {
+      positions.insert(positions.end(), q.positions.begin(), q.positions.end());
+    }
+    positions = ascending(std::move(positions));
+    for (Index k = 0; k < setup_.model.tokens(); ++k) {
+      Curves row(
+          {{"training", training}, {"token", static_cast<double>(k)}}, "position", {"attention"});
+      for (std::size_t j = 0; j < positions.size(); ++j) {
+        row.add(static_cast<double>(j), {attention(positions[j], k)});
+      }
+      row.into(outcome);
+    }
+  }
+
+  BigramSetup setup_;
+  double eta_flow_;
+  std::int64_t length_;
+};
+
+Figure figure(const Configuration&) {
+  return {
+      .name = "bigrams-softmax",
+      .panels =
+          {{.x = {.label = "step of population descent"},
+            .y = {.label = "signal {/:Italic α}_A", .scale = AxisScale::log},
+            .layers = {{.series = "alpha_A", .label = "linear", .only = {{"attention", "linear"}}},
+                       {.series = "alpha_A",
+                        .label = "softmax",
+                        .theory = false,
+                        .only = {{"attention", "softmax"}}}},
+            .x_name = "step"},
+           {.x = {.label = "step of SGD"},
+            .y = {.label = "excess loss / initial", .scale = AxisScale::log},
+            .layers = {{.series = "gap", .label = "softmax SGD"}},
+            .x_name = "step"},
+           {.kind = PanelKind::heat_map,
+            .x = {.label = "supported position"},
+            .y = {.label = "last token"},
+            .layers = {{.series = "attention", .only = {{"training", "softmax SGD"}}}},
+            .x_name = "position",
+            .y_coordinate = "token",
+            .value = {.label = "attention"}}},
+      .columns = 1,
+      .caption =
+          "Softmax attention. Top: population descent with rates matched at the start; line: "
+          "four-variable theory of linear attention. Middle: SGD on sequences, mean and standard "
+          "error over runs. Bottom: attention it learns, at all positions of the support."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return {{.series = "alpha_A", .relative = 1e-6, .absolute = 1e-12, .deterministic = true}};
+}
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  constexpr double kGap = 0.1;
+  const std::vector<double> last = observed.last("gap");
+  if (last.empty()) return {};
+  const double middle = median(last);
+  return {{"learned",
+           "median final excess loss of softmax SGD below a tenth of the initial one",
+           middle < kGap ? Verdict::agree : Verdict::disagree,
+           "median " + describe(CoordinateValue(middle))}};
+}
+
+}  // namespace
+
+Study bigrams_softmax() {
+  return {
+      .name = "bigrams-softmax",
+      .question = "What does the softmax change?",
+      .neglects = "everything beyond the first order in α_A T/Q: compared while it is below 0.1",
+      .parameters =
+          together({bigram_parameters(
+                        {.context = 200,
+                         .batch = 256,
+                         .steps = {25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 300, 350, 400},
+                         .replicates = 8,
+                         .algorithms = {"softmax"}}),
+                    {real_parameter("sim.eta_flow",
+                                    0.02,
+                                    "learning rate of population descent; logits take T^2 times it",
+                                    kPositive),
+                     integer_parameter("sim.length", 2500, "steps of SGD")}}),
+      .series = bigram_series(
+          {"alpha_A"},
+          {{"gap", "(L - L*)/(L_0 - L*)", "excess loss of softmax SGD over the initial one"},
+           {"attention", "a", "attention at the supported positions"}}),
+      .presets = {{"quick", "the defaults: N = 3, T = 200, B = 256", {}},
+                  {"paper",
+                   "T = 5000, B = 512, 20000 steps",
+                   {{"model.context", 5000}, {"sim.batch", 512}, {"sim.length", 20000}}}},
+      .sources = {cited("ren2024learning",
+                        "softmax attention as a preconditioned linear one; the public discussion "
+                        "prints a(1-a) for the preconditioner's entry where (a(1-a))^2 is meant")},
+      .make = make<Softmax>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims};
+}
+
+}  // namespace attica

@@ -1,0 +1,91 @@
+#include "attica/studies/bigrams/stages.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attica/solvers/statistics/order_statistics.hpp"
+
+namespace attica {
+namespace {
+
+constexpr double kTheta = 0.5;  // stage 1 ends at K_V = θ² K_P
+
+/// Entries below a tenth of a typical weight are zeroed once, before l1 sets in.
+double cut_of(const BigramSetup& setup) {
+  return 0.1 / static_cast<double>(setup.model.sparsity());
+}
+
+}  // namespace
+
+std::array<std::string, 2> staged_algorithms(const Configuration& c) {
+  return {"sgd_hat", c.text("sim.algorithm")};
+}
+
+BigramSetup staged_setup(const Configuration& c) {
+  BigramSetup setup = bigram_setup(c);
+  require(setup.lambda > 0, "sim.l1", setup.lambda, "l1 > 0");
+  return setup;
+}
+
+std::vector<StagedMeanField> staged_theory(const BigramSetup& s, const std::string& algorithm) {
+  if (algorithm == "l1_sum1") return {};
+  const double lambda = algorithm == "l1" ? s.lambda : 0;
+  return staged_mean_field(s.model, s.rates, s.batch, lambda, kTheta, cut_of(s), s.steps);
+}
+
+RoundedRun staged_run(const BigramSetup& setup,
+                      bool l1,
+                      const Replicate& replicate,
+                      const std::function<void(double, const BigramState&)>& look,
+                      Outcome& outcome) {
+  const BigramAlgorithm algorithm = l1 ? setup.algorithm : BigramAlgorithm::sgd_hat;
+  const auto trainer = make_trainer(setup, algorithm, setup.start, replicate.address());
+  const BigramStages stages{.theta = kTheta,
+                            .boost_cap = setup.boosting().boosting_limit(kTheta),
+                            .lambda = l1 ? setup.lambda : 0,
+                            .cut = l1 ? cut_of(setup) : 0,
+                            .steps = setup.steps.back(),
+                            .stop = replicate.piece.stop};
+  RoundedRun run = run_and_round(*trainer, stages, [&](std::int64_t n) {
+    if (std::ranges::binary_search(setup.steps, n)) look(static_cast<double>(n), trainer->state());
+    return true;
+  });
+  record_end(outcome, run.status, *trainer);
+  return run;
+}
+
+double staged_flops(const BigramSetup& setup) {
+  const std::int64_t boosting = setup.boosting().boosting_limit(kTheta) / 3;
+  return setup.flops(static_cast<double>(setup.steps.back() + boosting));
+}
+
+Panel staged_panel(
+    const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series) {
+  const auto [without, with] = staged_algorithms(c);
+  const std::string label = with == "l1_sum1" ? "SGD + ℓ_1, sums 1" : "SGD + ℓ_1";
+  y.scale = AxisScale::log;
+  return {.x = std::move(x),
+          .y = std::move(y),
+          .layers = {{.series = series, .label = "SGD", .only = {{"algorithm", without}}},
+                     {.series = series, .label = label, .only = {{"algorithm", with}}}},
+          .x_name = x_name};
+}
+
+ClaimResult median_claim(const std::string& name,
+                         const std::string& statement,
+                         const std::vector<double>& small,
+                         const std::vector<double>& large,
+                         double factor) {
+  if (small.empty() || large.empty()) return missing_claim(name, statement);
+  const double a = median(small);
+  const double b = median(large);
+  const Verdict verdict = a < b / factor ? Verdict::agree : Verdict::disagree;
+  return {name, statement, verdict, fmt::format("{:.3g} against {:.3g}", a, b)};
+}
+
+ClaimResult missing_claim(const std::string& name, const std::string& statement) {
+  return {name, statement, Verdict::inconclusive, "no run ended the stages"};
+}
+
+}  // namespace attica

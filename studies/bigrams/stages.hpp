@@ -1,0 +1,46 @@
+#pragma once
+/// @file
+/// @brief Training in stages with and without l1: what bigrams-regularisation and
+/// bigrams-vocabulary share.
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/l1.hpp"
+
+namespace attica {
+
+/// @brief Update rules without and with regularisation, by sim.algorithm.
+std::array<std::string, 2> staged_algorithms(const Configuration& c);
+/// @brief The setup; refused without a penalty.
+BigramSetup staged_setup(const Configuration& c);
+
+/// @brief The mean field of that rule at the recorded steps; empty if it has none.
+std::vector<StagedMeanField> staged_theory(const BigramSetup& setup, const std::string& algorithm);
+/// @brief A run. @param look takes the recorded steps of stage 2 and where the run then stands
+/// @param outcome says how it ended
+RoundedRun staged_run(const BigramSetup& setup,
+                      bool l1,
+                      const Replicate& replicate,
+                      const std::function<void(double, const BigramState&)>& look,
+                      Outcome& outcome);
+/// @brief Work of a run in floating-point operations.
+double staged_flops(const BigramSetup& setup);
+
+/// @brief A panel with a layer for each of the two algorithms.
+Panel staged_panel(
+    const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series);
+
+/// @brief Claims that the median of `small` lies below that of `large` over the factor.
+ClaimResult median_claim(const std::string& name,
+                         const std::string& statement,
+                         const std::vector<double>& small,
+                         const std::vector<double>& large,
+                         double factor);
+/// @brief The claim where no run says anything about it.
+ClaimResult missing_claim(const std::string& name, const std::string& statement);
+
+}  // namespace attica

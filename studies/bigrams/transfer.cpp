@@ -1,0 +1,272 @@
+/// @file
+/// @brief Study bigrams-transfer: training from a value matrix learned on a correlated bigram law.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/l1.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::MatrixXd;
+
+const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d_A"};
+
+class Transfer : public PointwiseExperiment {
+ public:
+  explicit Transfer(const Configuration& c)
+      : setup_(bigram_setup(c)),
+        theta_(c.real("sim.theta")),
+        trained_(c.text("sim.pretraining") == "trained"),
+        pretraining_steps_(c.integer("sim.pretraining_steps")),
+        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        correlations_(c.has("model.correlation") ? std::vector<double>{c.real("model.correlation")}
+                                                 : c.reals("sweep.correlation")),
+        starts_([this] { return all_starts(); }) {
+    if (!setup_.sampled() && setup_.sampling != BigramSampling::dense) {
+      require_sequences(c, "\"none\" or \"dense\"");
+    }
+    std::optional<double> contrast;
+    if (c.has("model.source_contrast")) contrast = c.real("model.source_contrast");
+    const BigramModel& model = setup_.model;
+    diagnostics_ = setup_.diagnostics;
+    warnings_ = setup_.warnings;
+    List floors;
+    for (const double rho : correlations_) {
+      sources_.push_back(source_chain(c, model, rho, contrast));
+      // Hat gradients keep Vμ: ½|Vμ - μ|² stays in the loss.
+      const MatrixXd start = transfer_start(model, theta_, sources_.back().transition);
+      floors.push_back(
+          Value(0.5 * (start * model.stationary() - model.stationary()).squaredNorm()));
+      constexpr const char* kMirror =
+          "correlation {} is not positive: runs end in the mirror solution";
+      constexpr const char* kCollapse =
+          "l1 = {} is above theta rho K_P q_min = {:.3g} at correlation {}: the threshold takes "
+          "the "
+          "support away";
+      const double signal = theta_ * rho * model.k_p() * model.smallest_weight();
+      if (rho <= 0) {
+        warnings_.push_back(fmt::format(kMirror, rho));
+      } else if (setup_.lambda >= signal) {
+        warnings_.push_back(fmt::format(kCollapse, setup_.lambda, signal, rho));
+      }
+    }
+    diagnostics_.emplace_back("loss_floor", std::move(floors));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    const bool l1 = setup_.lambda > 0;
+    if (l1 && !has_mean_field(setup_, grid)) return result;
+    for (std::size_t k = 0; k < correlations_.size(); ++k) {
+      const MatrixXd& start = starts_.get()[k];
+      if (l1) {
+        add_curves(
+            k, L1MeanField(setup_.model, setup_.rates, setup_.batch, setup_.lambda, start), result);
+      } else {
+        add_curves(k, BigramRecursion(setup_.model, setup_.rates, setup_.batch, start), result);
+      }
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return correlations_.size(); }
+  void require_simulable() const override { setup_.require_memory(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    return setup_.flops(static_cast<double>(setup_.steps.back() + 1));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const auto trainer =
+        make_trainer(setup_,
+                     setup_.lambda > 0 ? BigramAlgorithm::l1 : BigramAlgorithm::sgd_hat,
+                     starts_.get()[replicate.point()],
+                     replicate.address());
+    Curves curves = curves_at(replicate.point());
+    const BigramTrainingEnd end =
+        run_stages(*trainer,
+                   {.boost = false,
+                    .lambda = setup_.lambda,
+                    .steps = setup_.steps.back(),
+                    .stop = replicate.piece.stop},
+                   [&](std::int64_t n) {
+                     if (std::ranges::binary_search(setup_.steps, n)) {
+                       curves.add(trainer->samples(), observables(kNames, trainer->state()));
+                     }
+                     return true;
+                   });
+    Outcome outcome;
+    curves.into(outcome);
+    record_end(outcome, end.status, *trainer);
+    return outcome;
+  }
+
+ private:
+  Curves curves_at(std::size_t k) const {
+    return {{{"correlation", correlations_[k]}}, "samples", kNames};
+  }
+
+  template <class Field>
+  void add_curves(std::size_t k, Field field, TheoryResult& result) const {
+    const BigramModel& model = setup_.model;
+    const bool l1 = setup_.lambda > 0;
+    Curves curves = curves_at(k);
+    bool finite = true;  // until above the stability limit it is no more
+    at_steps(
+        setup_.steps,
+        [&] { field.step(); },
+        [&](double n) {
+          const BigramState s = field.state();
+          for (const double y : observables(kNames, s)) finite = finite && std::isfinite(y);
+          if (!finite) return;
+          // With l1 the loss has ½ Var(s) |μ|² of the fluctuating column sums: drawn, not compared.
+          curves.add(n * setup_.batch,
+                     {{s.excess_loss,
+                       curve_allowance(s.excess_loss, model.initial_loss() - model.bayes_loss()),
+                       !l1},
+                      {s.alpha_v, curve_allowance(s.alpha_v, 1)},
+                      {s.alpha_a, curve_allowance(s.alpha_a, 1)},
+                      {s.d_a, curve_allowance(s.d_a, model.k_q())}});
+        });
+    curves.into(result);
+  }
+
+  /// The starts of V: of the sources' laws as they are, or as training on the sources finds them.
+  std::vector<MatrixXd> all_starts() const {
+    std::vector<MatrixXd> starts;
+    for (std::size_t k = 0; k < sources_.size(); ++k) {
+      starts.push_back(
+          transfer_start(setup_.model, theta_, trained_ ? pretrained(k) : sources_[k].transition));
+    }
+    return starts;
+  }
+
+  /// V̂ after training from scratch on source k, in all stages, with an attention pattern of its
+  /// own.
+  MatrixXd pretrained(std::size_t k) const {
+    setup_.require_memory();
+    constexpr double kBoosted = 0.5;  // stage 1 ends at K_V = θ² K_P
+    constexpr double kShrink = 0.1;  // λ = 0.1 K_P q_min, and entries cut before it sets in: 0.1/Q
+    constexpr std::uint64_t kOwnStreams = 1000000;
+    const Eigen::Index n = setup_.model.tokens();
+    const Eigen::Index t = setup_.model.context();
+    const Eigen::Index q = setup_.model.sparsity();
+    RandomStream stream({.seed = seed_, .id = StreamId::model, .point = 3});
+    BigramSetup setup = setup_;
+    setup.model = BigramModel(
+        sources_[k], t, q, random_attention(n, t, q, AttentionWeights::uniform, stream));
+    const auto trainer = make_trainer(setup,
+                                      BigramAlgorithm::l1,
+                                      stationary_value(setup.model),
+                                      {.seed = seed_, .point = kOwnStreams + k});
+    const RoundedRun run =
+        run_and_round(*trainer,
+                      {.theta = kBoosted,
+                       .boost_cap = setup.boosting().boosting_limit(kBoosted),
+                       .lambda = kShrink * setup.model.k_p() * setup.model.smallest_weight(),
+                       .cut = kShrink / static_cast<double>(q),
+                       .steps = pretraining_steps_,
+                       .measure_every = pretraining_steps_},
+                      [](std::int64_t) { return true; });
+    if (run.status == BigramStatus::converged) return run.result.value;
+    constexpr const char* kWhy =
+        "training on the source of correlation {} ended as '{}': raise sim.batch or change "
+        "sim.seed";
+    throw Error(ErrorKind::numerical, fmt::format(kWhy, correlations_[k], describe(run.status)));
+  }
+
+  BigramSetup setup_;
+  double theta_;
+  bool trained_;
+  std::int64_t pretraining_steps_;
+  std::uint64_t seed_;
+  std::vector<double> correlations_;
+  std::vector<BigramChain> sources_;
+  Lazy<std::vector<MatrixXd>> starts_;
+};
+
+Figure figure(const Configuration&) {
+  const auto panel = [](const char* series, const char* label, AxisScale scale) {
+    return Panel{.x = {.label = "samples"},
+                 .y = {.label = label, .scale = scale},
+                 .layers = {{.series = series, .label = "{/:Italic ρ} = {correlation}"}},
+                 .x_name = "samples"};
+  };
+  return {
+      .name = "bigrams-transfer",
+      .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*", AxisScale::log),
+                 panel("alpha_V", "signal {/:Italic α}_V", AxisScale::linear),
+                 panel("alpha_A", "signal {/:Italic α}_A", AxisScale::linear)},
+      .columns = 1,
+      .caption =
+          "Training from the value matrix of a correlated bigram law. Lines: mean field with the "
+          "mean of V kept as a matrix; points: SGD on sequences, mean and standard error over "
+          "runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return rules(kNames, {.series = {}, .relative = 0.05});
+}
+
+}  // namespace
+
+Study bigrams_transfer() {
+  const Range correlation{.low = -1, .high = 1};
+  return {
+      .name = "bigrams-transfer",
+      .question = "How much of training does a correlated source task save?",
+      .neglects = "covariance of the gradient noise beyond leading order",
+      .parameters = together(
+          {bigram_parameters(
+               {.steps = {10, 20, 40, 60, 100, 150, 200, 300, 400}, .replicates = 30}),
+           {transfer_theta_parameter(),
+            optional_parameter(real_parameter("model.correlation",
+                                              0,
+                                              "a single correlation, in place of sweep.correlation",
+                                              correlation)),
+            optional_parameter(real_parameter(
+                "model.source_contrast",
+                1,
+                "the source has tokens' frequencies of its own, mixed from the target's and U[1, "
+                "source_contrast]; default: the target's",
+                {.low = 1})),
+            word_parameter("sim.pretraining",
+                           "oracle",
+                           "P_source: the source's law itself (oracle), or what training from "
+                           "scratch on the source finds (trained)",
+                           {"oracle", "trained"}),
+            integer_parameter("sim.pretraining_steps",
+                              600,
+                              "steps with l1 on the source, after its signal has grown"),
+            reals_parameter("sweep.correlation",
+                            {0.5, 0.7, 0.9},
+                            "correlation of the source's bigram law with the target's",
+                            correlation)}}),
+      .series = bigram_series(kNames),
+      .presets = {{"quick", "the defaults: N = 3, T = 1000, three correlations", {}},
+                  {"l1",
+                   "with l1 from the first step on",
+                   {{"sim.l1", 0.02}, {"sim.replicates", 60}}},
+                  {"trained",
+                   "the start is trained on the source task first",
+                   {{"sim.pretraining", "trained"}}},
+                  {"shifted",
+                   "the source has other frequencies of tokens",
+                   {{"model.source_contrast", 4.0}}},
+                  {"paper",
+                   "N = 10, T = 5000, B = 512",
+                   {{"model.tokens", 10}, {"model.context", 5000}, {"sim.batch", 512}}}},
+      .sources = {cited("ren2024learning",
+                        "transfer: a positive correlation skips the first stage")},
+      .make = make<Transfer>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

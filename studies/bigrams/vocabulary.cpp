@@ -1,0 +1,137 @@
+/// @file
+/// @brief Study bigrams-vocabulary: how far training with l1 gets from training without, against
+/// the size of the vocabulary.
+
+#include <fmt/format.h>
+
+#include "attica/studies/bigrams/stages.hpp"
+
+namespace attica {
+namespace {
+
+class Vocabulary : public PointwiseExperiment {
+ public:
+  explicit Vocabulary(Configuration& c) : algorithms_(staged_algorithms(c)) {
+    for (const std::int64_t tokens : c.integers("sweep.tokens")) {
+      c.set("model.tokens", tokens, false);
+      setups_.push_back(staged_setup(c));
+    }
+    warnings_ = setups_.back().warnings;
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    for (const std::string& algorithm : algorithms_) {
+      Curves curve({{"algorithm", algorithm}}, "tokens", {"distance_A"});
+      for (const BigramSetup& setup : setups_) {
+        if (!has_mean_field(setup, grid)) continue;
+        const std::vector<StagedMeanField> field = staged_theory(setup, algorithm);
+        if (field.empty()) continue;  // recorded alone
+        curve.add(static_cast<double>(setup.model.tokens()), {field.back().state.distance_a2});
+      }
+      if (algorithm != "l1_sum1") curve.into(result);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return 2 * setups_.size(); }
+  void require_simulable() const override {
+    for (const BigramSetup& setup : setups_) setup.require_memory();
+  }
+
+ protected:
+  double flops(std::size_t point) const override { return staged_flops(setups_[point / 2]); }
+
+  Outcome run(const Replicate& replicate) const override {
+    const BigramSetup& setup = setups_[replicate.point() / 2];
+    const bool l1 = replicate.point() % 2 == 1;
+    double last = 0;
+    const auto look = [&](double, const BigramState& s) { last = s.distance_a2; };
+    Outcome outcome;
+    const RoundedRun run = staged_run(setup, l1, replicate, look, outcome);
+    if (run.status != BigramStatus::converged) return outcome;
+    Curves({{"algorithm", algorithms_[l1 ? 1 : 0]}}, "tokens", {"distance_A"})
+        .add(static_cast<double>(setup.model.tokens()), {last})
+        .into(outcome);
+    return outcome;
+  }
+
+ private:
+  std::vector<BigramSetup> setups_;
+  std::array<std::string, 2> algorithms_;
+};
+
+Figure figure(const Configuration& c) {
+  return {.name = "bigrams-vocabulary",
+          .panels = {staged_panel(c,
+                                  {.label = "vocabulary {/:Italic N}"},
+                                  "tokens",
+                                  {.label = "final ‖{/:Italic A} − {/:Italic Q}‖²"},
+                                  "distance_A")},
+          .columns = 1,
+          .caption =
+              "Final distance of the attention matrix with and without l1, before rounding, "
+              "against the size of the vocabulary. Lines: mean field; points: SGD on sequences, "
+              "mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return {{.series = "distance_A", .relative = 0.15}};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const auto [without, with] = staged_algorithms(c);
+  const ObservedCurve* sgd = observed.curve("distance_A", {{"algorithm", without}});
+  const ObservedCurve* l1 = observed.curve("distance_A", {{"algorithm", with}});
+  const std::string statement = "median |A-Q|^2 with l1 below half of that of SGD";
+  if (sgd == nullptr || l1 == nullptr) return {missing_claim("l1-half", statement)};
+  std::vector<ClaimResult> claims;
+  for (std::size_t k = 0; k < sgd->mean.x.size(); ++k) {
+    for (std::size_t j = 0; j < l1->mean.x.size(); ++j) {
+      if (l1->mean.x[j] != sgd->mean.x[k]) continue;
+      claims.push_back(median_claim(fmt::format("l1-half-at-{}", sgd->mean.x[k]),
+                                    statement,
+                                    l1->values[j],
+                                    sgd->values[k],
+                                    2));
+    }
+  }
+  return claims;
+}
+
+}  // namespace
+
+Study bigrams_vocabulary() {
+  return {.name = "bigrams-vocabulary",
+          .question = "Does l1 keep its advantage as the vocabulary grows?",
+          .neglects =
+              "run-to-run differences at the end of boosting, covariance of the gradient noise "
+              "beyond leading order",
+          .parameters = together(
+              {bigram_parameters({.context = 500,
+                                  .l1 = 0.02,
+                                  .steps = {600},
+                                  .replicates = 30,
+                                  .algorithms = {"l1", "l1_sum1"}}),
+               {integers_parameter("sweep.tokens",
+                                   {3, 4, 5},
+                                   "sizes N of the vocabulary; they take the place of tokens",
+                                   {.low = 2, .high = 1e4})}}),
+          .series = bigram_series({"distance_A"}),
+          .presets = {{"quick", "the defaults: N = 3, 4, 5, T = 500", {}},
+                      {"paper",
+                       "N = 3 to 20, T = 5000",
+                       {{"sweep.tokens", List{3, 5, 10, 20}},
+                        {"model.context", 5000},
+                        {"sim.batch", 256},
+                        {"sim.eta", 0.02},
+                        {"sim.steps", List{2000}},
+                        {"sim.replicates", 30}}}},
+          .sources = {cited("ren2024learning", "experiments over vocabularies, l1 against SGD")},
+          .make = make<Vocabulary>,
+          .figure = figure,
+          .agreement = agreement,
+          .claims = claims};
+}
+
+}  // namespace attica

@@ -1,0 +1,54 @@
+#pragma once
+/// @file
+/// @brief How a study writes curves down: value by value, theory and simulation alike.
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+/// @brief A number that a curve takes at some x, and what a theory says about its accuracy.
+struct Told {
+  double y = 0;
+  double finite_size = 0;  ///< absolute allowance for what is neglected
+  bool compared = true;
+  double numerical_error = 0;  ///< absolute
+
+  Told(double value, double allowance = 0, bool is_compared = true, double error = 0)  // NOLINT
+      : y(value), finite_size(allowance), compared(is_compared), numerical_error(error) {}
+};
+
+/// @brief Curves with a common point and x, filled x by x.
+class Curves {
+ public:
+  /// @param x_name "none" for a constant, which is added at x = 0
+  Curves(Point point, std::string x_name, const std::vector<std::string>& names);
+
+  /// @brief One value a name, in the order of the names.
+  Curves& add(double x, const std::vector<Told>& values);
+  Curves& add(double x, const std::vector<double>& values);
+  Curves& add(double x, std::initializer_list<Told> values) {
+    return add(x, std::vector<Told>(values));
+  }
+  /// @brief Widens every allowance by a share of the largest |y| of its own curve.
+  Curves& allow_share(double share);
+  bool empty() const { return curves_.empty() || curves_.front().series.x.empty(); }
+
+  /// Allowances, errors and marks that say nothing are left empty.
+  void into(TheoryResult& theory) const;
+  void into(Outcome& outcome) const;
+
+ private:
+  std::vector<Prediction> curves_;
+};
+
+/// @brief A constant: a Bayes loss, a plateau. @p value may be given with its allowances.
+template <class Result>
+void add_constant(Result& result, const std::string& name, Told value, Point point = {}) {
+  Curves(std::move(point), "none", {name}).add(0, std::vector<Told>{value}).into(result);
+}
+
+}  // namespace attica

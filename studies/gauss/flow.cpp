@@ -1,0 +1,207 @@
+/// @file
+/// @brief Study gauss-flow: test and training error of full-batch gradient flow in Gaussian masked
+/// modelling against the training time.
+
+#include "attica/sim/gauss/flow.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attica/studies/gauss/ridge_sweep.hpp"
+#include "attica/theory/gauss/flow.hpp"
+#include "attica/theory/gauss/population_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+class FlowCurves : public PointwiseExperiment {
+ public:
+  explicit FlowCurves(Configuration& c)
+      : model_(GaussianModel::from(c)),
+        flow_(model_.problem()),
+        ridge_(model_.problem()),
+        sizes_(model_.sizes(c)),
+        times_(ascending(c.reals("sim.times"))) {
+    diagnostics_ = model_.diagnostics();
+    warnings_ = model_.warnings();
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kLineTimes = 59;
+    std::vector<double> times = times_;
+    const auto positive = std::upper_bound(times_.begin(), times_.end(), 0.0);
+    if (positive != times_.end()) {
+      times = line_through({positive, times_.end()}, kLineTimes, AxisScale::log, grid);
+      times.insert(times.begin(), times_.begin(), positive);
+    }
+    std::vector<ResidualFilter> filters;
+    for (const double time : times) filters.push_back(flow_filter(absolute(time)));
+    TheoryResult result;
+    for (const double alpha : sizes_.alphas(grid)) add_curves(alpha, times, filters, result);
+    const Index sites = model_.problem().sites();
+    const MatrixXd population =
+        population_errors(model_.problem(), {.attention = MatrixXd::Zero(sites, sites)}, filters);
+    Curves infinite({}, "time", {"population_error"});
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      infinite.add(times[k], std::vector<double>{population.col(static_cast<Index>(k)).mean()});
+    }
+    infinite.into(result);
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  /// An eigendecomposition and two products with all times for every site.
+  double flops(std::size_t point) const override {
+    constexpr double kSmallMatrices = 10;  // their slower pace
+    constexpr double kDecomposition = 10;
+    const auto l = static_cast<double>(model_.problem().sites());
+    const double small = std::min(l, static_cast<double>(sizes_[point]));
+    return kSmallMatrices * l * l *
+           (kDecomposition * small * small + 4 * static_cast<double>(times_.size()) * small + l);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    std::vector<double> times;
+    for (const double time : times_) times.push_back(absolute(time));
+    RandomStream stream = replicate.stream();
+    const TrainingErrors errors =
+        gradient_flow(model_.problem(), model_.samples(sizes_[replicate.point()], stream), times);
+    Curves curves = errors_at(sizes_.alpha(replicate.point()));
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      const auto column = static_cast<Index>(k);
+      curves.add(
+          times_[k],
+          std::vector<double>{errors.test.col(column).mean(), errors.train.col(column).mean()});
+    }
+    Outcome outcome;
+    curves.into(outcome);
+    return outcome;
+  }
+
+ private:
+  double absolute(double time) const { return time / model_.absolute_lambda(1); }
+  static Curves errors_at(double alpha) {
+    return {{{"alpha", alpha}}, "time", {"test_error", "train_error"}};
+  }
+
+  void add_curves(double alpha,
+                  const std::vector<double>& times,
+                  const std::vector<ResidualFilter>& filters,
+                  TheoryResult& result) const {
+    // Below this share of the test error the training error is not described at leading order.
+    constexpr double kSmallestTrainRatio = 1e-2;
+    const double samples = sizes_.samples(alpha);
+    const std::vector<FlowPoint> curve = flow_.average(samples, filters);
+    Curves errors = errors_at(alpha);
+    std::size_t rough = 0;
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      const FlowPoint& p = curve[k];
+      if (p.status != FlowStatus::converged) ++rough;
+      const bool learnt = times[k] > 0;
+      // Stopping at time t smooths as the penalty 1/t does. On data the margin is the claim itself.
+      const RidgePoint alike = learnt && !model_.from_data()
+                                   ? ridge_.average(samples, 1 / absolute(times[k]))
+                                   : RidgePoint{};
+      const bool tells = learnt && p.train_error >= kSmallestTrainRatio * p.test_error;
+      errors.add(
+          times[k],
+          std::vector<Told>{{p.test_error, alike.finite_size_test, learnt, p.numerical_error},
+                            {p.train_error, alike.finite_size_train, tells, p.numerical_error}});
+    }
+    errors.into(result);
+    if (rough > 0) {
+      result.warnings.push_back(fmt::format(
+          "alpha = {}: the contour integral has not settled to 1e-9 at {} of {} times; the "
+          "remaining error is part of the margin",
+          alpha,
+          rough,
+          times.size()));
+    }
+    const RidgePoint ridgeless = ridge_.average(samples, 0);
+    if (ridgeless.status == RidgeStatus::converged) {
+      add_constant(result, "ridgeless_error", ridgeless.test_error, {{"alpha", alpha}});
+    }
+  }
+
+  GaussianModel model_;
+  GaussianFlow flow_;
+  GaussianRidge ridge_;
+  SampleSizes sizes_;
+  std::vector<double> times_;  ///< rising
+};
+
+Figure figure(const Configuration& c) {
+  const Axis time{.label = "training time {/:Italic t}", .scale = AxisScale::log};
+  const char* label = "{/:Italic α} = {alpha}";
+  const Panel test =
+      error_panel("test",
+                  time,
+                  "time",
+                  {{.series = "test_error", .label = label},
+                   {.series = "ridgeless_error", .label = "ridgeless", .reference = true},
+                   {.series = "population_error", .label = "infinite data", .reference = true}});
+  Panel train = error_panel("train", time, "time", {{.series = "train_error", .label = label}});
+  // Beneath, the theory is not compared.
+  constexpr double kSmallestTrain = 1e-3;
+  train.y.low = kSmallestTrain;
+  // Sites of unit variance: no train error above 1.
+  const std::string family = c.text("model.covariance");
+  if (family == "ar1" || family == "equi") train.y.high = 1;
+  return {.name = "gauss-flow",
+          .panels = {test, train},
+          .columns = 1,
+          .caption =
+              "Gradient flow of linear attention on fixed samples of Gaussian masked modelling: "
+              "error, averaged over sites, against the training time. Lines: random-matrix theory; "
+              "points: simulation, mean and standard error over data sets; dashed: the ridgeless "
+              "limit of late times, and flow on infinitely many samples; band: declared margin."};
+}
+
+}  // namespace
+
+Study gauss_flow() {
+  std::vector<Source> sources = ridge_sources();
+  sources.push_back(cited("ali2019continuous", "gradient flow against ridge at lambda = 1/t"));
+  return {
+      .name = "gauss-flow",
+      .question = "When should training on few Gaussian sequences stop?",
+      .neglects =
+          "corrections of relative order 1/(M (1 - gamma)) to the limit of many sites and samples, "
+          "gamma that of ridge regression at lambda = 1/t; on data, everything beyond the "
+          "covariance",
+      .parameters = together(
+          {gaussian_model_parameters(61),  // 60 inputs
+           {alpha_parameter({0.5, 1.0, 2.5}),
+            reals_parameter("sim.times",
+                            log_grid(0.1, 300, 12),
+                            "recorded training times of dw/dt = -gradient of (1/2M) sum of "
+                            "squares, in 1/lambda_unit",
+                            kNotNegative),
+            replicates_parameter(400,
+                                 "independent data sets of every size; all times share them")}}),
+      .series = {test_error_info(),
+                 train_error_info(),
+                 {"population_error", "E", "error of flow on infinitely many samples (theory)"},
+                 {"ridgeless_error",
+                  "E_test(lambda -> 0)",
+                  "test error at late times; none at M = N, where it diverges (theory)"}},
+      .presets = {{"quick", "the defaults: L = 61, 3 alpha, 12 times, 400 replicates", {}},
+                  {"paper",
+                   "L = 301, 3 alpha, 30 times, 30 replicates",
+                   {{"model.sites", 301},
+                    {"sim.times", log_grid(0.03, 300, 30)},
+                    {"sim.replicates", 30}}}},
+      .sources = std::move(sources),
+      .make = make<FlowCurves>,
+      .figure = figure,
+      .agreement = ridge_agreement,
+  };
+}
+
+}  // namespace attica

@@ -1,0 +1,289 @@
+#include "attica/studies/gauss/model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+using Family = GaussianMlm (*)(const Configuration&, Index sites);
+
+/// Covariances of any size.
+const Choices<Family>& families() {
+  static const Choices<Family> all = {
+      {"ar1",
+       [](const Configuration& c, Index sites) {
+         return GaussianMlm(ar1_covariance(sites, c.real("model.rho")));
+       }},
+      {"equi",
+       [](const Configuration& c, Index sites) {
+         return GaussianMlm(equi_covariance(sites, c.real("model.rho")));
+       }},
+      {"precision",
+       [](const Configuration& c, Index sites) {
+         RandomStream stream(
+             {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+         return GaussianMlm(precision_covariance(
+             {.sites = sites, .nu = c.real("model.nu"), .tau = c.real("model.tau")}, stream));
+       }},
+      {"arrow", [](const Configuration& c, Index sites) {
+         return GaussianMlm(arrow_covariance(sites, c.real("model.rho")));
+       }}};
+  return all;
+}
+
+/// Whatever is wrong with the content of model.file is that parameter's mistake.
+template <class Build>
+GaussianModel build_from_file(const Configuration& c, const Build& build) {
+  const std::filesystem::path path = c.input_file("model.file");
+  try {
+    return build(path);
+  } catch (const Error& error) {
+    if (error.parameter().starts_with("model.")) throw;
+    throw Error(error.kind(),
+                fmt::format("parameter 'model.file' = {}: {}", path.string(), error.what()),
+                "model.file");
+  }
+}
+
+/// Parameters that mean nothing for the chosen covariance are refused rather than ignored, unless
+/// they stand at their default, as in the generated configurations.
+void refuse_unused(const Configuration& c) {
+  using Words = std::vector<std::string>;
+  const std::map<std::string, Words> users = {{"model.rho", {"ar1", "equi", "arrow"}},
+                                              {"model.nu", {"precision"}},
+                                              {"model.tau", {"precision"}},
+                                              {"model.file", {"explicit", "data"}},
+                                              {"model.standardise", {"data"}}};
+  const std::string& covariance = c.text("model.covariance");
+  for (const Parameter& p : gaussian_model_parameters()) {
+    const auto used = users.find(p.key);
+    if (used == users.end() || !c.given(p.key) || p.fallback == c.at(p.key)) continue;
+    if (std::find(used->second.begin(), used->second.end(), covariance) != used->second.end()) {
+      continue;
+    }
+    throw Error(
+        ErrorKind::input,
+        fmt::format(
+            "parameter '{}' has no meaning for model.covariance = \"{}\"", p.key, covariance),
+        p.key);
+  }
+}
+
+void set_sites(Configuration& c, Index sites) {
+  if (c.given("model.sites") && c.integer("model.sites") != sites) {
+    throw invalid_parameter("model.sites",
+                            static_cast<double>(c.integer("model.sites")),
+                            fmt::format("{}, as the file has, or no value", sites));
+  }
+  c.set("model.sites", static_cast<std::int64_t>(sites), false);
+}
+
+/// Why a Gaussian theory may fail on data.
+std::string likely_cause(const std::vector<std::string>& columns, const VectorXd& kurtosis) {
+  constexpr double kHeavy = 10;
+  constexpr std::size_t kNamed = 3;
+  std::vector<Index> order(columns.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  std::sort(
+      order.begin(), order.end(), [&](Index a, Index b) { return kurtosis(a) > kurtosis(b); });
+  order.resize(std::min(kNamed, order.size()));
+  std::vector<std::string> named;
+  for (const Index k : order) {
+    named.push_back(fmt::format("{} ({:.3g})", columns[static_cast<std::size_t>(k)], kurtosis(k)));
+  }
+  return fmt::format(
+      "the data are not Gaussian: {} of {} columns have excess kurtosis above {} (Gaussian: 0), "
+      "the largest {}; rare large values make few samples less informative than the covariance "
+      "says",
+      (kurtosis.array() > kHeavy).count(),
+      columns.size(),
+      kHeavy,
+      fmt::join(named, ", "));
+}
+
+}  // namespace
+
+std::vector<Parameter> gaussian_family_parameters() {
+  return {
+      families().parameter("model.covariance",
+                           "ar1",
+                           "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal; "
+                           "precision (GOE/sqrt(L) + nu)^-1; arrow: site 0 linked to all others"),
+      real_parameter("model.rho",
+                     0.7,
+                     "correlation: ar1 nearest neighbours; equi every pair; arrow: norm of the "
+                     "links of site 0",
+                     {.low = -1, .high = 1, .low_open = true, .high_open = true}),
+      real_parameter("model.nu",
+                     3.0,
+                     "precision: shift of the random precision matrix, above 2 tau",
+                     kPositive),
+      real_parameter("model.tau",
+                     1.0,
+                     "precision: standard deviation of the off-diagonal entries of the GOE matrix",
+                     kNotNegative)};
+}
+
+std::vector<Parameter> gaussian_model_parameters(std::int64_t sites) {
+  std::vector<Parameter> family = gaussian_family_parameters();
+  Parameter covariance = family.front();
+  covariance.meaning += "; explicit: from file; data: empirical, with its rows as population";
+  covariance.choices.insert(covariance.choices.end(), {"explicit", "data"});
+  return together(
+      {{covariance,
+        integer_parameter("model.sites",
+                          sites,
+                          "number of sites L; from the file for explicit and data",
+                          {.low = 2, .high = 100000})},
+       without(std::move(family), {"model.covariance"}),
+       {file_parameter(
+            "model.file",
+            "explicit: CSV of the covariance; data: CSV with a header, one row per observation"),
+        flag_parameter("model.standardise", false, "data: scale every column to unit variance"),
+        optional_parameter(word_parameter(
+            "model.lambda_unit",
+            "absolute",
+            "unit of lambda; unset: mean_eigenvalue (of the covariance) for data, else absolute",
+            {"absolute", "mean_eigenvalue"}))}});
+}
+
+bool on_data(const Configuration& c) { return c.text("model.covariance") == "data"; }
+
+GaussianModel::GaussianModel(GaussianMlm problem, double lambda_unit)
+    : problem_(std::move(problem)), factor_(problem_.factor()), lambda_unit_(lambda_unit) {
+  /// Eigenvalues then carry few digits.
+  constexpr double kLargeCondition = 1e12;
+  factor_is_lower_ = factor_.isLowerTriangular(0);
+  if (problem_.condition_number() > kLargeCondition) {
+    warnings_.push_back(fmt::format("the covariance has condition number {:.2g} (rank {} of {})",
+                                    problem_.condition_number(),
+                                    problem_.rank(),
+                                    problem_.sites()));
+  }
+}
+
+GaussianModel GaussianModel::from(Configuration& c) {
+  const std::string covariance = c.text("model.covariance");
+  refuse_unused(c);
+  const bool data = on_data(c);
+  if ((data || covariance == "explicit") && !c.has("model.file")) {
+    throw invalid_parameter(
+        "model.file", "(unset)", fmt::format("a file for model.covariance = \"{}\"", covariance));
+  }
+  if (!c.has("model.lambda_unit")) {
+    c.set("model.lambda_unit", Value(data ? "mean_eigenvalue" : "absolute"), false);
+  }
+  const auto finished = [&](GaussianMlm problem) {
+    const double unit = c.text("model.lambda_unit") == "absolute" ? 1.0 : problem.mean_eigenvalue();
+    return GaussianModel(std::move(problem), unit);
+  };
+  if (data) {
+    return build_from_file(c, [&](const std::filesystem::path& path) {
+      Observations observed = centred_observations(read_numeric_csv(path, CsvHeader::required),
+                                                   c.flag("model.standardise"));
+      set_sites(c, observed.rows.cols());
+      GaussianModel model =
+          finished(GaussianMlm(observed.covariance(), Definiteness::semi_positive));
+      if (!observed.constants.empty()) {
+        model.warnings_.push_back(fmt::format("columns without variance are left out: {}",
+                                              fmt::join(observed.constants, ", ")));
+      }
+      model.data_ = std::move(observed);
+      return model;
+    });
+  }
+  if (covariance == "explicit") {
+    return build_from_file(c, [&](const std::filesystem::path& path) {
+      const MatrixXd sigma = read_numeric_csv(path, CsvHeader::optional).values;
+      if (sigma.rows() != sigma.cols()) {
+        throw invalid_parameter(
+            "model.file",
+            fmt::format("{} ({} x {})", path.string(), sigma.rows(), sigma.cols()),
+            "a square covariance matrix");
+      }
+      set_sites(c, sigma.rows());
+      return finished(GaussianMlm(sigma));
+    });
+  }
+  return finished(families()(covariance)(c, c.integer("model.sites")));
+}
+
+GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
+  refuse_unused(c);
+  return GaussianModel(families().of(c, "model.covariance")(c, sites), 1.0);
+}
+
+SampleSizes GaussianModel::sizes(const Configuration& c) const {
+  constexpr double kMostNumbers = 1e9;  // 8 GB
+  return {c.reals("sweep.alpha"),
+          inputs(),
+          std::floor(kMostNumbers / (inputs() + 1)),
+          "sweep.alpha",
+          SampleCheck::when_used};
+}
+
+MatrixXd GaussianModel::samples(Index count, RandomStream& stream) const {
+  return from_data() ? resampled_rows(data_.rows, count, stream)
+                     : gaussian_samples(factor_, factor_is_lower_, count, stream);
+}
+
+Table GaussianModel::diagnostics() const {
+  Table facts{{"sites", static_cast<std::int64_t>(problem_.sites())},
+              {"rank", static_cast<std::int64_t>(problem_.rank())},
+              {"mean_eigenvalue", problem_.mean_eigenvalue()},
+              {"lambda_unit", lambda_unit_}};
+  if (std::isfinite(problem_.condition_number())) {
+    facts.emplace_back("condition_number", problem_.condition_number());
+  }
+  if (!from_data()) return facts;
+  facts.emplace_back("observations", static_cast<std::int64_t>(data_.rows.rows()));
+  const VectorXd kurtosis = data_.excess_kurtosis();
+  Table kurtoses;
+  for (std::size_t j = 0; j < data_.columns.size(); ++j) {
+    kurtoses.emplace_back(data_.columns[j], kurtosis(static_cast<Index>(j)));
+  }
+  facts.emplace_back("excess_kurtosis", std::move(kurtoses));
+  facts.emplace_back("dropped_columns", List(data_.constants.begin(), data_.constants.end()));
+  facts.emplace_back("likely_cause", likely_cause(data_.columns, kurtosis));
+  return facts;
+}
+
+SeriesInfo test_error_info() {
+  return {
+      "test_error", "E_test", "population mean squared error, averaged over sites, no factor 1/2"};
+}
+
+SeriesInfo train_error_info() {
+  return {
+      "train_error", "E_train", "mean squared error on the training samples, averaged over sites"};
+}
+
+SeriesInfo divergence_step_info() {
+  return {"divergence_step",
+          "n_div",
+          "step in which an unstable run left the finite numbers (simulation)"};
+}
+
+Panel error_panel(const std::string& kind, Axis x, std::string x_name, std::vector<Layer> layers) {
+  return {.x = std::move(x),
+          .y = {.label = kind + " error {/:Italic E}_{" + kind + "}", .scale = AxisScale::log},
+          .layers = std::move(layers),
+          .x_name = std::move(x_name),
+          .residuals = kind == "test"};
+}
+
+}  // namespace attica

@@ -1,0 +1,157 @@
+#include "attica/studies/gauss/ridge_sweep.hpp"
+
+#include <cmath>
+
+namespace attica {
+
+RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuantity> quantities)
+    : model_(GaussianModel::from(c)),
+      ridge_(model_.problem()),
+      axis_(axis),
+      quantities_(std::move(quantities)),
+      sizes_(model_.sizes(c)),
+      lambdas_(c.reals("sweep.lambda")) {
+  diagnostics_ = model_.diagnostics();
+  warnings_ = model_.warnings();
+}
+
+Curves RidgeSweep::curves(double alpha, double lambda, bool simulated) const {
+  std::vector<std::string> names;
+  for (const RidgeQuantity& quantity : quantities_) {
+    if (!simulated || quantity.simulation != nullptr) names.emplace_back(quantity.name);
+  }
+  return axis_ == RidgeAxis::alpha ? Curves({{"lambda", lambda}}, "alpha", names)
+                                   : Curves({{"alpha", alpha}}, "lambda", names);
+}
+
+TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
+  constexpr int kLinePoints = 240;
+  const auto along = [&](std::vector<double> x) {
+    return grid == TheoryGrid::run ? line_through(std::move(x), kLinePoints, AxisScale::log, grid)
+                                   : x;
+  };
+  TheoryResult result;
+  const auto add = [&](Curves all, const std::vector<double>& x, const std::vector<RidgePoint>& y) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      std::vector<Told> values;
+      for (const RidgeQuantity& quantity : quantities_) {
+        Told& told = values.emplace_back(quantity.theory(y[k]));
+        if (y[k].status == RidgeStatus::not_converged) told.y = std::nan("");
+        if (model_.from_data()) told.finite_size = 0;  // there the margin is the claim itself
+      }
+      all.add(x[k], values);
+    }
+    all.into(result);
+  };
+  if (axis_ == RidgeAxis::alpha) {
+    const std::vector<double> x = along(sizes_.alphas(grid));
+    std::vector<double> samples;
+    for (const double alpha : x) samples.push_back(sizes_.samples(alpha));
+    for (const double lambda : lambdas_) {
+      add(curves(0, lambda, false), x, ridge_.curve(samples, model_.absolute_lambda(lambda)));
+    }
+  } else {
+    const std::vector<double> x = along(lambdas_);
+    for (const double alpha : sizes_.alphas(grid)) {
+      std::vector<RidgePoint> curve;
+      for (const double lambda : x) {
+        curve.push_back(ridge_.average(sizes_.samples(alpha), model_.absolute_lambda(lambda)));
+      }
+      add(curves(alpha, 0, false), x, curve);
+    }
+  }
+  return result;
+}
+
+double RidgeSweep::flops(std::size_t point) const {
+  return ridge_flops(sizes_[point], model_.problem().sites(), lambdas_.size());
+}
+
+Outcome RidgeSweep::run(const Replicate& replicate) const {
+  RandomStream stream = replicate.stream();
+  const RidgeFits fits(model_.samples(sizes_[replicate.point()], stream), model_.factor());
+  const double alpha = sizes_.alpha(replicate.point());
+  Outcome outcome;
+  for (const double lambda : lambdas_) {
+    const RidgeFit fit = fits.fit(model_.absolute_lambda(lambda));
+    std::vector<double> values;
+    for (const RidgeQuantity& quantity : quantities_) {
+      if (quantity.simulation != nullptr) values.push_back((fit.*quantity.simulation).mean());
+    }
+    const double x = axis_ == RidgeAxis::alpha ? alpha : lambda;
+    curves(alpha, lambda, true).add(x, values).into(outcome);
+  }
+  return outcome;
+}
+
+double ridge_flops(Eigen::Index samples, Eigen::Index sites, std::size_t lambdas) {
+  // In products of L x L matrices: the reduction, at its slower pace, and each penalty.
+  constexpr double kReduction = 12;
+  constexpr double kPenalty = 3;
+  const auto l = static_cast<double>(sites);
+  return 2 * static_cast<double>(samples) * l * l +
+         (kReduction + kPenalty * static_cast<double>(lambdas)) * l * l * l;
+}
+
+Parameter alpha_parameter(const std::vector<double>& fallback) {
+  return reals_parameter(
+      "sweep.alpha", fallback, "samples per input, alpha = M / N with N = L - 1", kPositive);
+}
+
+Parameter lambda_parameter(const std::vector<double>& fallback, bool zero_allowed) {
+  return reals_parameter(
+      "sweep.lambda",
+      fallback,
+      "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |w|^2, in lambda_unit",
+      zero_allowed ? kNotNegative : kPositive);
+}
+
+Parameter data_sets_parameter(std::int64_t fallback) {
+  return replicates_parameter(fallback,
+                              "independent data sets of every size; all lambda share them");
+}
+
+std::vector<Source> ridge_sources() {
+  return {cited("rende2024mapping",
+                "setting: masked modelling with Gaussian data, ridge generalization error"),
+          cited("dobriban2018high", "deterministic equivalents of ridge risk"),
+          cited("hastie2022surprises", "ridgeless limit, correlated features")};
+}
+
+namespace {
+
+/// " λ̄" where penalties are multiples of the mean eigenvalue.
+std::string unit(const Configuration& c) {
+  const bool relative =
+      c.has("model.lambda_unit") && c.text("model.lambda_unit") == "mean_eigenvalue";
+  return relative ? " {/:Italic λ̄}" : "";
+}
+
+}  // namespace
+
+Axis alpha_axis() {
+  return {.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}", .scale = AxisScale::log};
+}
+
+Axis lambda_axis(const Configuration& c) {
+  const std::string over = unit(c).empty() ? "" : " /" + unit(c);
+  return {.label = "ridge penalty {/:Italic λ}" + over, .scale = AxisScale::log};
+}
+
+std::string lambda_label(const Configuration& c) { return "{/:Italic λ} = {lambda}" + unit(c); }
+
+std::string lambda_note(const Configuration& c) {
+  return unit(c).empty() ? "" : " λ̄: mean eigenvalue of the covariance.";
+}
+
+double ridge_margin(const Configuration& c) {
+  constexpr double kGaussianMargin = 0.01;
+  constexpr double kDataMargin = 0.05;
+  return on_data(c) ? kDataMargin : kGaussianMargin;
+}
+
+std::vector<AgreementRule> ridge_agreement(const Configuration& c) {
+  return rules({"test_error", "train_error"}, {.series = {}, .relative = ridge_margin(c)});
+}
+
+}  // namespace attica

@@ -1,0 +1,218 @@
+#include "attica/studies/gauss/sgd_curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attica {
+
+std::vector<SgdRule> sgd_rules(const Configuration& c, const GaussianModel& model) {
+  constexpr double kRounding = 1e-12;
+  const auto sites = static_cast<double>(model.problem().sites());
+  const double probability =
+      c.declares("sim.mask_probability") ? c.real("sim.mask_probability") : 1;
+  const double lambda = c.declares("sim.lambda") ? model.absolute_lambda(c.real("sim.lambda")) : 0;
+  SgdSettings settings{.lambda = lambda, .mask_probability = probability};
+  if (probability < 1) {
+    const bool one = std::abs(probability * sites - 1) < kRounding;
+    settings.mask = one ? SgdMask::one_site : SgdMask::independent;
+  }
+  std::vector<SgdRule> rules;
+  for (const double eta : c.reals("sweep.eta")) {
+    for (const std::int64_t batch : c.integers("sweep.batch")) {
+      settings.eta = eta / model.absolute_lambda(1);
+      settings.batch = batch;
+      rules.push_back({.eta = eta,
+                       .batch = batch,
+                       .parameters = {.eta = settings.eta,
+                                      .batch = static_cast<double>(batch),
+                                      .probability = probability,
+                                      .lambda = lambda},
+                       .settings = settings});
+    }
+  }
+  return rules;
+}
+
+double stable_eta(const OnlineSgd& sgd, const SgdRule& rule, const GaussianModel& model) {
+  return model.absolute_lambda(sgd.eta_max(rule.parameters));
+}
+
+SampleSource fresh_samples(const GaussianModel& model, RandomStream& stream) {
+  if (!model.from_data()) return gaussian_source(model.problem(), stream);
+  return [&model, &stream](Eigen::Ref<Eigen::MatrixXd> samples) {
+    samples = model.samples(samples.cols(), stream).transpose();
+  };
+}
+
+double sgd_flops(std::int64_t steps, std::int64_t batch, Eigen::Index sites) {
+  // Of a sample: normals and covariance, residuals, and the change of A; of a step: overheads.
+  constexpr double kNormal = 80;
+  constexpr double kPerPair = 12;
+  constexpr double kStep = 2000;
+  const auto l = static_cast<double>(sites);
+  return static_cast<double>(steps) *
+         (kStep + static_cast<double>(batch) * l * (kNormal + kPerPair * l));
+}
+
+namespace {
+
+Point at(const SgdRule& rule) {
+  return {{"eta", rule.eta}, {"batch", static_cast<double>(rule.batch)}};
+}
+
+}  // namespace
+
+SgdCurves::SgdCurves(Configuration& c)
+    : model_(GaussianModel::from(c)),
+      rules_(sgd_rules(c, model_)),
+      steps_(recorded_steps(c)),
+      allow_unstable_(c.flag("sim.allow_unstable")),
+      instabilities_([this] {
+        std::vector<std::optional<std::string>> all;
+        for (const SgdRule& rule : rules_) all.push_back(instability(rule));
+        return all;
+      }) {
+  diagnostics_ = model_.diagnostics();
+}
+
+TheoryResult SgdCurves::theory(TheoryGrid grid) const {
+  constexpr int kLineSteps = 160;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::vector<std::int64_t> steps = steps_;
+  if (grid == TheoryGrid::run && steps.back() > 1) {
+    const std::int64_t first = std::max<std::int64_t>(1, steps.front());
+    const std::vector<std::int64_t> line = whole_log_grid(first, steps.back(), kLineSteps);
+    steps.insert(steps.end(), line.begin(), line.end());
+    steps = ascending(std::move(steps));
+  }
+  TheoryResult result;
+  for (std::size_t r = 0; r < rules_.size(); ++r) {
+    const SgdRule& rule = rules_[r];
+    const std::optional<std::string>& unstable = instabilities_.get()[r];
+    if (unstable && grid == TheoryGrid::run && !allow_unstable_) {
+      throw invalid_parameter(
+          "sweep.eta",
+          rule.eta,
+          fmt::format("{} with batches of {}, or sim.allow_unstable = true to simulate beyond",
+                      *unstable,
+                      rule.batch));
+    }
+    const std::vector<double> y =
+        unstable ? std::vector<double>(steps.size(), kInfinity) : errors(rule, steps);
+    Curves curve(at(rule), "step", {"test_error"});
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      // At the start nothing has been learnt: all runs are equal.
+      curve.add(static_cast<double>(steps[k]), std::vector<Told>{{y[k], 0, steps[k] > 0}});
+    }
+    curve.into(result);
+    const std::optional<double> settled = unstable ? std::nullopt : limit(rule);
+    if (settled) add_constant(result, "steady_error", *settled, at(rule));
+  }
+  return result;
+}
+
+std::vector<std::string> SgdCurves::warnings() const {
+  std::vector<std::string> all = model_.warnings();
+  for (std::size_t r = 0; r < rules_.size(); ++r) {
+    if (const std::optional<std::string>& stable = instabilities_.get()[r]) {
+      all.push_back(
+          fmt::format("eta = {} with batches of {} is unstable, the mean test error grows without "
+                      "bound ({} is stable): no theory",
+                      rules_[r].eta,
+                      rules_[r].batch,
+                      *stable));
+    }
+  }
+  return all;
+}
+
+double SgdCurves::flops(std::size_t point) const {
+  return sgd_flops(steps_.back(), rules_[point].batch, model_.problem().sites());
+}
+
+Outcome SgdCurves::run(const Replicate& replicate) const {
+  const SgdRule& rule = rules_[replicate.point()];
+  RandomStream samples = replicate.stream();
+  RandomStream masks = replicate.stream(StreamId::minibatch);
+  LinearAttentionSgd sgd(model_.problem().sites(), rule.settings, source(samples), masks);
+  const SgdRun run = record_sgd(model_.problem(), sgd, steps_);
+  std::optional<std::int64_t> diverged = run.diverged;
+  Curves curve(at(rule), "step", {"test_error"});
+  for (Eigen::Index k = 0; k < run.test.cols(); ++k) {
+    const std::int64_t step = steps_[static_cast<std::size_t>(k)];
+    const double error = run.test.col(k).mean();
+    if (!std::isfinite(error)) {  // squares overflow before the residuals do
+      diverged = step;
+      break;
+    }
+    curve.add(static_cast<double>(step), std::vector<double>{error});
+  }
+  Outcome outcome;
+  if (!curve.empty()) curve.into(outcome);
+  if (diverged) {
+    outcome.status = "diverged";
+    add_constant(outcome, "divergence_step", static_cast<double>(*diverged), at(rule));
+  }
+  return outcome;
+}
+
+std::vector<Parameter> sgd_sweep(const std::vector<double>& eta, List batch) {
+  constexpr double kMostSamples = 1e6;
+  return {
+      reals_parameter("sweep.eta",
+                      eta,
+                      "learning rate of the loss (1/2B) sum of squares, in 1/lambda_unit",
+                      kPositive),
+      integers_parameter(
+          "sweep.batch", std::move(batch), "samples per step B", {.low = 1, .high = kMostSamples})};
+}
+
+List log_steps(std::int64_t last, int n) {
+  const std::vector<std::int64_t> steps = whole_log_grid(1, last, n);
+  return {steps.begin(), steps.end()};
+}
+
+Parameter mask_probability_parameter() {
+  return real_parameter("sim.mask_probability",
+                        1.0,
+                        "probability that a site of a sample is masked and learnt from; 1: all "
+                        "are, 1/L: one is, at random; else independently",
+                        {.low = 0, .high = 1, .low_open = true});
+}
+
+Parameter allow_unstable_parameter() {
+  return flag_parameter("sim.allow_unstable",
+                        false,
+                        "simulate learning rates at which the mean error grows without bound");
+}
+
+Figure sgd_figure(std::string name, std::string caption) {
+  return {.name = std::move(name),
+          .panels = {error_panel(
+              "test",
+              {.label = "step {/:Italic n}", .scale = AxisScale::log},
+              "step",
+              {{.series = "test_error", .label = "{/:Italic η} = {eta}, {/:Italic B} = {batch}"},
+               {.series = "steady_error", .label = "steady state", .reference = true}})},
+          .columns = 1,
+          .caption = std::move(caption)};
+}
+
+std::vector<Source> sgd_sources() {
+  return {cited("rende2024mapping",
+                "setting: masked modelling with Gaussian data, linear attention by position"),
+          cited("paquette2021sgd", "Volterra equation of the error, critical learning rate"),
+          cited("bordelon2022learning",
+                "recursion of second moments for batches of Gaussian features")};
+}
+
+double sgd_margin(const Configuration& c) {
+  constexpr double kGaussianMargin = 0.03;
+  constexpr double kDataMargin = 0.05;
+  return on_data(c) ? kDataMargin : kGaussianMargin;
+}
+
+}  // namespace attica

@@ -1,0 +1,215 @@
+/// @file
+/// @brief Study gauss-sizes: how fast simulation approaches the theory of ridge regression in
+/// Gaussian masked modelling as the number of sites grows at fixed samples per input.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "attica/solvers/statistics/agreement.hpp"
+#include "attica/studies/gauss/ridge_sweep.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+/// One covariance of the family, with everything that its data sets share.
+struct Size {
+  Size(const Configuration& c, Index sites)
+      : model(GaussianModel::family(c, sites)), ridge(model.problem()), samples(model.sizes(c)) {}
+
+  double sites() const { return static_cast<double>(model.problem().sites()); }
+  Index realised(double alpha) const { return realised_samples(alpha, model.inputs()); }
+  /// At the realised number of samples.
+  RidgePoint theory(double alpha, double lambda) const {
+    return ridge.average(static_cast<double>(realised(alpha)), lambda);
+  }
+
+  GaussianModel model;
+  GaussianRidge ridge;
+  SampleSizes samples;
+};
+
+class SizeSweep : public PointwiseExperiment {
+ public:
+  explicit SizeSweep(Configuration& c)
+      : alphas_(c.reals("sweep.alpha")), lambdas_(c.reals("sweep.lambda")) {
+    for (const std::int64_t l : ascending(c.integers("sweep.sites"))) sizes_.emplace_back(c, l);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (grid == TheoryGrid::run) {
+      for (const Size& size : sizes_) size.samples.require_usable(grid);
+    }
+    TheoryResult result;
+    for (const double alpha : alphas_) {
+      for (const double lambda : lambdas_) {
+        Curves all = curves(alpha, lambda, {"test_error", "scaled_deviation", "allowance"});
+        for (const Size& size : sizes_) {
+          const RidgePoint p = size.theory(alpha, lambda);
+          const bool valid = p.status == RidgeStatus::converged;
+          const double allowance = p.samples * p.finite_size_test / p.test_error;
+          all.add(size.sites(),
+                  std::vector<Told>{{valid ? p.test_error : std::nan(""), p.finite_size_test},
+                                    0.0,  // at leading order
+                                    valid ? allowance : std::nan("")});
+        }
+        all.into(result);
+      }
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.size() * alphas_.size(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    const Size& size = sizes_[point / alphas_.size()];
+    return ridge_flops(size.realised(alphas_[point % alphas_.size()]),
+                       size.model.problem().sites(),
+                       lambdas_.size());
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Size& size = sizes_[replicate.point() / alphas_.size()];
+    const double alpha = alphas_[replicate.point() % alphas_.size()];
+    RandomStream stream = replicate.stream();
+    const RidgeFits fits(size.model.samples(size.realised(alpha), stream), size.model.factor());
+    Outcome outcome;
+    for (const double lambda : lambdas_) {
+      const double error = fits.fit(lambda).test.mean();
+      const RidgePoint expected = size.theory(alpha, lambda);
+      // Signed: its mean tends to the coefficient of 1/M, while the mean of absolute values would
+      // tend to the noise of a single data set.
+      const double deviation = (error / expected.test_error - 1) * expected.samples;
+      curves(alpha, lambda, {"test_error", "scaled_deviation"})
+          .add(size.sites(), std::vector<double>{error, deviation})
+          .into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  static Curves curves(double alpha, double lambda, const std::vector<std::string>& names) {
+    return {{{"alpha", alpha}, {"lambda", lambda}}, "sites", names};
+  }
+
+  std::vector<double> alphas_;
+  std::vector<double> lambdas_;
+  std::vector<Size> sizes_;
+};
+
+Figure figure(const Configuration&) {
+  const Axis sites{.label = "sites {/:Italic L}", .scale = AxisScale::log};
+  Panel flat{.x = sites,
+             .y = {.label = "({/:Italic E}_{sim} / {/:Italic E}_{theory} − 1) {/:Italic M}"},
+             .layers = {{.series = "scaled_deviation", .label = "deviation", .theory = false},
+                        {.series = "allowance", .label = "allowance 1/(1 − {/:Italic γ})"}},
+             .x_name = "sites"};
+  Panel error{.x = sites,
+              .y = {.label = "test error {/:Italic E}_{test}"},
+              .layers = {{.series = "test_error"}},
+              .x_name = "sites"};
+  return {.name = "gauss-sizes",
+          .panels = {flat, error},
+          .columns = 1,
+          .caption =
+              "Ridge regression in Gaussian masked modelling at fixed samples per input: deviation "
+              "of the simulated test error from theory times the number of samples, flat where the "
+              "deviation falls as 1/M, with the margins' allowance dashed; and the test error "
+              "itself. Lines: theory at leading order; points: mean and standard error over "
+              "replicates."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // Nothing but the allowance E/(M (1 - gamma)): what is tested is that it covers the deviation.
+  return {{.series = "test_error", .relative = 0}};
+}
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+/// The deviation falls as 1/M: the scaled deviation has no trend in L.
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  // A tenth of what the allowance lets the scaled deviation be, per doubling of L. A theory with a
+  // wrong constant shows a trend that doubles from one doubling to the next.
+  constexpr double kLargestTrend = 0.1;
+  std::vector<ClaimResult> results;
+  std::vector<ComparedPoint> trends;
+  for (const Prediction& prediction : observed.theory) {
+    const Series& allowance = prediction.series;
+    if (allowance.name != "allowance" || allowance.x.size() < 2) continue;
+    const ObservedCurve* curve = observed.curve("scaled_deviation", allowance.point);
+    if (curve == nullptr || curve->mean.x.size() < 2) continue;
+    // Least-squares slope against log2 L, replicate by replicate: data sets of different sizes are
+    // independent, so that the slopes are independent samples of one distribution.
+    std::vector<double> weights;
+    for (const double l : curve->mean.x) weights.push_back(std::log2(l));
+    const double centre = mean(weights);
+    for (double& w : weights) w -= centre;
+    const double norm = std::inner_product(weights.begin(), weights.end(), weights.begin(), 0.0);
+    std::vector<double> slopes;
+    for (const std::vector<double>& path : observed.paths("scaled_deviation", allowance.point)) {
+      if (path.size() != weights.size()) continue;
+      slopes.push_back(std::inner_product(path.begin(), path.end(), weights.begin(), 0.0) / norm);
+    }
+    const double limit = kLargestTrend * mean(allowance.y);
+    trends.push_back(
+        {.theory = 0.0, .replicates = std::move(slopes), .margin = {.absolute = limit}});
+    results.push_back({.name = fmt::format("one_over_m[{}]", describe(allowance.point)),
+                       .statement = fmt::format(
+                           "scaled_deviation changes by less than {:.3g} per doubling of L", limit),
+                       .detail = {}});
+  }
+  const RunVerdict verdict = judge(trends);
+  for (std::size_t k = 0; k < results.size(); ++k) {
+    const PointVerdict& v = verdict.points[k];
+    results[k].verdict = v.verdict;
+    results[k].detail = fmt::format("trend {:.3g} +- {:.2g}", v.sample.mean, v.sample.sem);
+  }
+  return results;
+}
+
+}  // namespace
+
+Study gauss_sizes() {
+  return {
+      .name = "gauss-sizes",
+      .question = "How fast does simulation approach the theory as the sequences grow longer?",
+      .neglects =
+          "corrections of relative order 1/(M (1 - gamma)), whose order in M is what the study "
+          "measures",
+      .parameters = together({gaussian_family_parameters(),
+                              {integers_parameter("sweep.sites",
+                                                  List{20, 40, 80, 160},
+                                                  "numbers of sites L",
+                                                  {.low = 2, .high = 100000}),
+                               alpha_parameter({0.5, 2.0}),
+                               lambda_parameter({0.01}, false),
+                               data_sets_parameter(2000)}}),
+      .series = {{"scaled_deviation",
+                  "(E_sim / E_theory - 1) M",
+                  "relative deviation of the test error from theory, times the number of samples; "
+                  "0 at leading order"},
+                 test_error_info(),
+                 {"allowance",
+                  "1/(1 - gamma)",
+                  "largest scaled deviation that the studies' margins allow for (theory)"}},
+      .presets = {{"quick", "the defaults: L = 20, 40, 80, 160, 2 alpha, 2000 replicates", {}},
+                  {"paper",
+                   "L = 20 to 640, 3 alpha, 4000 replicates",
+                   {{"sweep.sites", List{20, 40, 80, 160, 320, 640}},
+                    {"sweep.alpha", List{0.5, 1.0, 2.0}},
+                    {"sim.replicates", 4000}}}},
+      .sources = ridge_sources(),
+      .make = make<SizeSweep>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+  };
+}
+
+}  // namespace attica

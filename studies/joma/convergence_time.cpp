@@ -1,0 +1,151 @@
+/// @file
+/// @brief Study joma-convergence-time: how long a component takes to converge when attention speeds
+/// it up.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attica/studies/joma/model.hpp"
+#include "attica/theory/joma/nonlinear.hpp"
+
+namespace attica {
+namespace {
+
+class ConvergenceTime : public PointwiseExperiment {
+ public:
+  explicit ConvergenceTime(const Configuration& c)
+      : mus_(c.reals("sweep.mu")),
+        epsilons_(c.reals("sweep.epsilon")),
+        start_(c.real("model.v0")),
+        gamma_(c.real("model.gamma")) {
+    for (const double mu : mus_) {
+      require(mu != 0, "sweep.mu", mu, "mu different from 0");
+      require_exponent(gamma_, mu, "sweep.mu");
+    }
+    require_exponent(gamma_, start_, "model.v0");
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const std::vector<double> mus =
+        grid == TheoryGrid::requested ? mus_ : line_between(ascending(mus_), AxisScale::log, grid);
+    TheoryResult result;
+    Curves q({}, "mu", {"correction_q"});
+    for (const double epsilon : epsilons_) {
+      Curves time = time_curve(epsilon);
+      Curves law({{"epsilon", epsilon}}, "mu", {"asymptotic_time"});
+      for (const double mu : mus) {
+        const JomaComponent c = component(mu);
+        time.add(mu, {Told(convergence_time(c, epsilon))});
+        if (c.delta0() > 0) law.add(mu, {Told(asymptotic_convergence_time(c, epsilon))});
+      }
+      time.into(result);
+      if (!law.empty()) law.into(result);
+    }
+    for (const double mu : mus) {
+      if (component(mu).delta0() > 0) q.add(mu, {Told(correction_q(component(mu)))});
+    }
+    if (!q.empty()) q.into(result);
+    return result;
+  }
+
+ protected:
+  bool deterministic(std::size_t) const override { return true; }
+
+  Outcome run(const Replicate&) const override {
+    Outcome outcome;
+    for (const double epsilon : epsilons_) {
+      Curves time = time_curve(epsilon);
+      for (const double mu : mus_) {
+        if (component(mu).delta0() == 0) continue;
+        const OdeResult flow = integrated_nats({component(mu)}, 0, -std::log(epsilon));
+        if (flow.status == OdeStatus::event) {
+          time.add(mu, {Told(flow.state[1])});
+        } else {
+          mark_failed(outcome, flow);
+        }
+      }
+      time.into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  JomaComponent component(double mu) const { return {.mu = mu, .start = start_, .gamma = gamma_}; }
+  static Curves time_curve(double epsilon) {
+    return {{{"epsilon", epsilon}}, "mu", {"convergence_time"}};
+  }
+
+  std::vector<double> mus_;
+  std::vector<double> epsilons_;
+  double start_;
+  double gamma_;
+};
+
+/// "10^{−4}" for a power of ten below a tenth, else the number.
+std::string power_label(double epsilon) {
+  const double exponent = std::log10(epsilon);
+  const double whole = std::round(exponent);
+  if (whole > -2 || std::abs(exponent - whole) > 1e-9) return fmt::format("{:g}", epsilon);
+  return fmt::format("10^{{−{:g}}}", -whole);
+}
+
+Figure figure(const Configuration& c) {
+  std::vector<Layer> times;
+  for (const double epsilon : c.reals("sweep.epsilon")) {
+    times.push_back({.series = "convergence_time",
+                     .label = "{/:Italic ε} = " + power_label(epsilon),
+                     .only = {{"epsilon", epsilon}}});
+  }
+  times.push_back({.series = "asymptotic_time", .label = "asymptote", .reference = true});
+  const Axis mu{.label = "fixed point {/:Italic μ}", .scale = AxisScale::log};
+  return {.name = "joma-convergence-time",
+          .panels = {{.x = mu,
+                      .y = {.label = "convergence time {/:Italic T_ε}", .scale = AxisScale::log},
+                      .layers = std::move(times),
+                      .x_name = "mu"},
+                     {.x = mu,
+                      .y = {.label = "correction {/:Italic Q}", .scale = AxisScale::log},
+                      .layers = {{.series = "correction_q", .label = "{/:Italic Q}"}},
+                      .x_name = "mu"}},
+          .columns = 1,
+          .caption =
+              "Top: time until a component has come within ε of its fixed point μ; bottom: "
+              "correction Q. Lines: quadrature; dashed: exp(−γμ²) ln(1/ε) + Q, on the lines for "
+              "small ε; points: integration. No randomness."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  constexpr double kIntegration = 1e-9;  // integrated to 1e-12 per step
+  return {{.series = "convergence_time", .relative = kIntegration, .deterministic = true}};
+}
+
+}  // namespace
+
+Study joma_convergence_time() {
+  constexpr double kLow = 0.01;
+  constexpr double kHigh = 30;
+  return {
+      .name = "joma-convergence-time",
+      .question = "How long does a weight take to converge when attention speeds it up?",
+      .neglects = "nothing; the asymptote neglects terms of order epsilon",
+      .parameters = {reals_parameter("sweep.mu", log_grid(kLow, kHigh, 30), "fixed points, not 0"),
+                     reals_parameter("sweep.epsilon",
+                                     {0.1, 0.01, 1e-4, 1e-8},
+                                     "relative distance to the fixed point, of that at the start",
+                                     {.low = 0, .high = 1, .low_open = true, .high_open = true}),
+                     real_parameter("model.v0", 0, "start"),
+                     saturating_gamma_parameter(),
+                     replicates_parameter(8, "identical by design")},
+      .series = {{"convergence_time", "T_ε", "time until |mu - v| = epsilon |mu - v0|"},
+                 {"asymptotic_time", "", "exp(-gamma mu^2) ln(1/epsilon) + Q (theory)"},
+                 {"correction_q", "Q", "time before convergence is exponential (theory)"}},
+      .presets = {{"quick", "the defaults: 30 values of mu", {}},
+                  {"paper", "200 values of mu", {{"sweep.mu", log_grid(kLow, kHigh, 200)}}}},
+      .sources = {cited("tian2023joma", "nonlinear dynamics")},
+      .make = make<ConvergenceTime>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

@@ -1,0 +1,311 @@
+#include "attica/studies/joma/deep.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+
+#include "attica/sim/joma/deep.hpp"
+#include "attica/studies/training_end.hpp"
+#include "attica/theory/joma/latent_tree.hpp"
+
+namespace attica {
+namespace {
+
+std::vector<Parameter> deep_parameters() {
+  constexpr double kMany = 1e6;
+  const auto open_integer = [](const std::string& key, const std::string& meaning, double most) {
+    return optional_parameter(integer_parameter(key, 1, meaning, {.low = 1, .high = most}));
+  };
+  const auto open_real = [](const std::string& key, const std::string& meaning, Range range) {
+    return optional_parameter(real_parameter(key, 0, meaning, range));
+  };
+  return {
+      file_parameter("model.file", "plain text to learn; unset: sequences of a latent tree"),
+      integer_parameter("model.tokens",
+                        2000,
+                        "text: vocabulary with <unk>, most frequent words",
+                        {.low = 2, .high = kMany}),
+      integer_parameter("model.window", 35, "text: words per window", {.low = 2, .high = 4096}),
+      integer_parameter("model.classes", 4, "tree: classes D", {.low = 2, .high = 1000}),
+      integer_parameter("model.depth", 4, "tree: depth L", {.low = 1, .high = 10}),
+      real_parameter(
+          "model.rho", 0.9, "tree: correlation of a node with its parent", {.low = -1, .high = 1}),
+      word_parameter("model.mask",
+                     "causal",
+                     "what attention sees; bidirectional on text: predict 15 % masked words",
+                     {"causal", "bidirectional"}),
+      open_integer("model.layers", "layers; default: text 1, tree 2", 1000),
+      integer_parameter(
+          "model.heads", 1, "attention heads; divides the width", {.low = 1, .high = 1000}),
+      open_integer("model.width", "width and hidden units; default: text 64, tree 32", kMany),
+      open_real("sim.dropout",
+                "dropout; default: text 0.2, tree 0",
+                {.low = 0, .high = 1, .high_open = true}),
+      open_real("sim.lambda",
+                "weight decay: lambda w is added to the gradient; default: text 0, tree 1e-4",
+                kNotNegative),
+      open_real(
+          "sim.clip", "largest gradient norm, 0: any; default: text 0.5, tree 0", kNotNegative),
+      open_integer("sim.batch", "sequences per step; default: text 20, tree 128", kMany),
+      optional_parameter(integers_parameter(
+          "sim.steps",
+          {},
+          "recorded steps; default: text 0, 100, ..., 2000, tree 0, 50, ..., 1000",
+          {.low = 0, .high = 1e9})),
+      replicates_parameter(2, "training runs")};
+}
+
+/// Fills in what was left open (layers, width, steps, ...) as the measured presets have it.
+void complete(Configuration& c) {
+  const bool text = c.has("model.file");
+  List steps;
+  for (std::int64_t k = 0; k <= 20; ++k) steps.emplace_back(k * (text ? 100 : 50));
+  const Table defaults = {{"model.layers", text ? 1 : 2},
+                          {"model.width", text ? 64 : 32},
+                          {"sim.dropout", text ? 0.2 : 0.0},
+                          {"sim.lambda", text ? 0.0 : 1e-4},
+                          {"sim.clip", text ? 0.5 : 0.0},
+                          {"sim.batch", text ? 20 : 128},
+                          {"sim.steps", steps}};
+  for (const auto& [key, value] : defaults) {
+    if (!c.has(key)) c.set(key, value, false);
+  }
+  const std::int64_t heads = c.integer("model.heads");
+  require(c.integer("model.width") % heads == 0,
+          "model.heads",
+          static_cast<double>(heads),
+          "a divisor of the width");
+}
+
+LatentTree tree_of(const Configuration& c) {
+  constexpr double kLow = 0.1;  // q_{a,k}
+  constexpr double kHigh = 0.9;
+  return bit_tree(static_cast<int>(c.integer("model.depth")),
+                  static_cast<int>(c.integer("model.classes")),
+                  c.real("model.rho"),
+                  kLow,
+                  kHigh);
+}
+
+std::vector<TreeSample> test_samples(const LatentTreeSampler& sampler, const Configuration& c) {
+  constexpr std::size_t kSamples = 4000;
+  RandomStream stream(
+      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::test_data});
+  return tree_samples(sampler, kSamples, stream);
+}
+
+/// Mean loss of the exact posterior.
+double bayes_loss(const LatentTree& tree, const std::vector<TreeSample>& samples) {
+  double loss = 0;
+  for (const TreeSample& s : samples) {
+    loss -= std::log(tree_posterior(tree, s.leaves).classes[s.label]) /
+            static_cast<double>(samples.size());
+  }
+  return loss;
+}
+
+/// Transformers trained on text or on a latent tree, one point per learning rate.
+class DeepExperiment : public PointwiseExperiment {
+ public:
+  explicit DeepExperiment(const Configuration& c)
+      : configuration_(c),
+        swept_(c.declares("sweep.eta")),
+        etas_(swept_ ? ascending(c.reals("sweep.eta")) : std::vector{c.real("sim.eta")}),
+        network_{.text = c.has("model.file"),
+                 .layers = static_cast<int>(c.integer("model.layers")),
+                 .heads = static_cast<int>(c.integer("model.heads")),
+                 .width = static_cast<int>(c.integer("model.width")),
+                 .mlp_width = static_cast<int>(c.integer("model.width")),
+                 .causal = c.text("model.mask") == "causal",
+                 .dropout = c.real("sim.dropout"),
+                 .lambda = c.real("sim.lambda"),
+                 .clip = c.real("sim.clip")},
+        steps_(recorded_steps<std::uint64_t>(c)) {
+    if (!network_.text) {
+      diagnostics_ = {{"leaves", static_cast<std::int64_t>(tree_of(c).leaves())}};
+      return;
+    }
+    words_ =
+        read_words(c.input_text("model.file"), static_cast<std::size_t>(c.integer("model.tokens")));
+    task_.get();  // refuses a text that is too short
+    diagnostics_ = {{"words", words_->tokens.size()}, {"vocabulary", words_->words.size()}};
+    if (words_->bad_bytes > 0) {
+      warnings_ = {
+          fmt::format("model.file: {} bytes are not UTF-8, read as spaces", words_->bad_bytes)};
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    double length = 0;
+    if (network_.text) {
+      length = static_cast<double>(configuration_.integer("model.window"));
+      add_constant(result, "unigram_loss", unigram_loss(*words_));
+    } else {
+      const LatentTreeSampler sampler(tree_of(configuration_));
+      length = static_cast<double>(sampler.tree().leaves());
+      add_constant(
+          result, "bayes_loss", bayes_loss(sampler.tree(), test_samples(sampler, configuration_)));
+    }
+    // Uniform attention: ln t at position t of a causal mask.
+    add_constant(result,
+                 "uniform_entropy",
+                 network_.causal ? std::lgamma(length + 1.0) / length : std::log(length));
+    return result;
+  }
+
+  std::size_t points() const override { return etas_.size(); }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    DeepNetwork options = network_;
+    options.eta = etas_[replicate.point()];
+    const DeepTask& task = task_.get();
+    networks::Transformer<float> network = deep_network(options, task, replicate.address());
+    const auto layers = static_cast<std::size_t>(options.layers);
+    const Point outer = swept_ ? Point{{"eta", options.eta}} : Point{};
+    Curves learnt(outer, "step", {"test_loss", "accuracy"});
+    NumberedCurves entropy("attention_entropy", "layer", layers, "step", outer);
+    NumberedCurves rank("stable_rank", "layer", layers, "step", outer);
+    NumberedCurves cosine("embedding_cosine", "layer", layers, "step", outer);
+    double best = std::numeric_limits<double>::infinity();
+    std::vector<std::vector<double>> entropies(layers);
+    Outcome outcome;
+    const auto observe = [&](std::uint64_t step) {
+      const DeepRecord record = measure_deep(network, task, step);
+      if (outcome.failed || !std::isfinite(record.test_loss)) {
+        mark_diverged(outcome, static_cast<std::int64_t>(step));
+        return;
+      }
+      const auto x = static_cast<double>(step);
+      learnt.add(x, std::vector<double>{record.test_loss, record.accuracy});
+      entropy.add(x, record.attention_entropy);
+      rank.add(x, record.stable_rank);
+      cosine.add(x, record.cosine);
+      best = std::min(best, record.test_loss);
+      for (std::size_t l = 0; l < layers; ++l) {
+        entropies[l].push_back(record.attention_entropy[l]);
+      }
+    };
+    const networks::TrainingResult end =
+        train_deep(network, options, task, steps_, replicate.address(), observe, [&] {
+          return replicate.stopped();
+        });
+    if (!outcome.failed) mark_end(outcome, end);
+    if (learnt.empty()) return outcome;  // ended before its first record
+
+    add_constant(outcome, "best_loss", best, outer);
+    for (std::size_t l = 0; l < layers; ++l) {
+      add_constant(outcome,
+                   "bounce",
+                   bounce_statistic(entropies[l]),
+                   joined(outer, {{"layer", numbered(l)}}));
+    }
+    learnt.into(outcome);
+    for (const NumberedCurves* curves : {&entropy, &rank, &cosine}) curves->into(outcome);
+    return outcome;
+  }
+
+ private:
+  DeepTask make_task() const {
+    const int batch = static_cast<int>(configuration_.integer("sim.batch"));
+    if (network_.text) {
+      return text_task(*words_,
+                       {.window = static_cast<int>(configuration_.integer("model.window")),
+                        .batch = batch,
+                        .masked = !network_.causal});
+    }
+    const LatentTreeSampler sampler(tree_of(configuration_));
+    return tree_task(sampler, batch, test_samples(sampler, configuration_));
+  }
+
+  Configuration configuration_;
+  bool swept_;
+  std::vector<double> etas_;
+  DeepNetwork network_;
+  std::vector<std::uint64_t> steps_;
+  std::optional<VocabularyText> words_;
+  Lazy<DeepTask> task_{[this] { return make_task(); }};
+};
+
+std::unique_ptr<Experiment> make_deep(Configuration& c) {
+  complete(c);
+  return make<DeepExperiment>(c);
+}
+
+}  // namespace
+
+int layers_of(const Observed& observed) {
+  return static_cast<int>(
+      std::count_if(observed.simulation.begin(), observed.simulation.end(), [](const auto& curve) {
+        return curve.mean.name == "attention_entropy";
+      }));
+}
+
+ClaimResult learning_claim(const Configuration& c, const Observed& observed, const Point& point) {
+  const bool text = c.has("model.file");
+  const double reference = observed.predicted(text ? "unigram_loss" : "bayes_loss").value_or(0);
+  // A little above what measured runs end at (0.009 to 0.015 nats).
+  constexpr double kNearBayes = 0.05;
+  const double limit = text ? reference : reference + kNearBayes;
+  std::vector<bool> holds;
+  for (const double y : observed.last("test_loss", point)) holds.push_back(y < limit);
+  return claim_in_every("learnt",
+                        text ? "test loss below that of predicting by frequency"
+                             : "test loss within 0.05 nats of the Bayes loss",
+                        holds,
+                        fmt::format("limit {:.3f}", limit));
+}
+
+Panel layer_panel(const std::string& series, const std::string& label) {
+  return {.x = {.label = "step {/:Italic n}"},
+          .y = {.label = label},
+          .layers = {{.series = series, .label = "layer {layer}", .theory = false}},
+          .x_name = "step"};
+}
+
+Panel loss_panel() {
+  return {.x = {.label = "step {/:Italic n}"},
+          .y = {.label = "test loss (nats)"},
+          .layers = {{.series = "test_loss", .label = "network", .theory = false},
+                     {.series = "unigram_loss", .label = "frequencies", .reference = true},
+                     {.series = "bayes_loss", .label = "Bayes", .reference = true}},
+          .x_name = {}};
+}
+
+Figure deep_figure(const std::string& name, std::vector<Panel> panels, const std::string& caption) {
+  return {.name = name, .panels = std::move(panels), .columns = 1, .caption = caption};
+}
+
+Study deep_study(const std::string& name, const std::string& question, Parameter rates) {
+  List steps;
+  for (std::int64_t n = 0; n <= 7000; n += 100) steps.emplace_back(n);
+  return {
+      .name = name,
+      .question = question,
+      .neglects = "everything beyond one layer: measured, not predicted",
+      .parameters = together({deep_parameters(), {std::move(rates)}}),
+      .series =
+          {{"attention_entropy", "H", "mean over sequences, heads and positions, nats, per layer"},
+           {"stable_rank", "|W_1|_F²/|W_1|²", "of the first MLP matrix, per layer"},
+           {"embedding_cosine", "|cos|", "mean over pairs of columns of W_2, per layer"},
+           {"test_loss", "L", "cross-entropy on held-out data, nats"},
+           {"accuracy", "acc", "share of right predictions on held-out data"},
+           {"best_loss", "min L", "smallest recorded test loss"},
+           {"bounce", "b", "(H_end - H_min)/(H_0 - H_min), smoothed over five records, per layer"},
+           {"unigram_loss", "", "text: loss of predicting by frequency (theory)"},
+           {"bayes_loss", "", "tree: loss of the exact posterior on the held-out data (theory)"},
+           {"uniform_entropy", "", "entropy of uniform attention, the maximum (theory)"}},
+      .presets = {{"quick",
+                   "the defaults; with model.file: 1 layer, width 64, 2000 words, 2000 steps",
+                   {}},
+                  {"paper", "7000 steps", {{"sim.steps", steps}}}},
+      .sources = {cited("tian2023joma", "Figs. 6-8")},
+      .make = make_deep,
+      .figure = nullptr,
+      .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
+      .renamed = {{"sim.weight_decay", "sim.lambda"}}};
+}
+
+}  // namespace attica

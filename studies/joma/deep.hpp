@@ -1,0 +1,34 @@
+#pragma once
+/// @file
+/// @brief What the studies of multilayer transformers share: data, training and what is recorded.
+
+#include <string>
+#include <vector>
+
+#include "attica/studies/joma/model.hpp"
+
+namespace attica {
+
+/// @brief A deep study without claims of its own but that the network learns, its figure still to
+/// be set: one network with the learning rate `sim.eta` or, if `sweep.eta` is among the rates, one
+/// for each of them, told apart in the points.
+/// @param rates the parameter `sim.eta` or `sweep.eta`
+Study deep_study(const std::string& name, const std::string& question, Parameter rates);
+
+/// @brief Number of layers that were recorded.
+int layers_of(const Observed& observed);
+
+/// @brief Claims that the network has learnt: below the unigram loss (text), or within 0.05 nats of
+/// the Bayes loss (tree).
+ClaimResult learning_claim(const Configuration& configuration,
+                           const Observed& observed,
+                           const Point& point = {});
+
+/// @brief A measure against steps, all layers in one panel.
+Panel layer_panel(const std::string& series, const std::string& label);
+/// @brief The loss on held-out data with its reference.
+Panel loss_panel();
+/// @brief The panels below each other.
+Figure deep_figure(const std::string& name, std::vector<Panel> panels, const std::string& caption);
+
+}  // namespace attica

@@ -1,0 +1,48 @@
+/// @file
+/// @brief Study deep-stable-rank: does training lower the rank of MLP weights?
+
+#include <fmt/format.h>
+
+#include "attica/studies/joma/deep.hpp"
+
+namespace attica {
+namespace {
+
+Figure figure(const Configuration&) {
+  return deep_figure("deep-stable-rank",
+                     {layer_panel("stable_rank", "stable rank of {/:Italic W}_1"),
+                      layer_panel("embedding_cosine", "mean |cos|, {/:Italic W}_2"),
+                      loss_panel()},
+                     "Stable rank of the first MLP matrix and alignment of the columns of the "
+                     "second during training, per layer. Means and standard errors over runs.");
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> all = {learning_claim(c, observed)};
+  for (int layer = 1; layer <= layers_of(observed); ++layer) {
+    std::vector<bool> holds;
+    for (const std::vector<double>& path :
+         observed.paths("stable_rank", {{"layer", static_cast<double>(layer)}})) {
+      holds.push_back(path.back() < path.front());
+    }
+    all.push_back(claim_in_every(fmt::format("rank-falls-{}", layer),
+                                 fmt::format("training lowers the stable rank of layer {}", layer),
+                                 holds,
+                                 "first against last record"));
+  }
+  return all;
+}
+
+}  // namespace
+
+Study deep_stable_rank() {
+  Study study = deep_study("deep-stable-rank",
+                           "Does training lower the rank of MLP weights?",
+                           real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
+  study.figure = figure;
+  study.claims = claims;
+  study.diagnostic = {"attention_entropy", "accuracy", "best_loss", "bounce", "uniform_entropy"};
+  return study;
+}
+
+}  // namespace attica

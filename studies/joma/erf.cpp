@@ -1,0 +1,267 @@
+/// @file
+/// @brief Study joma-erf: attention and a linear MLP grow by an error function and blow up; SGD is
+/// a random walk about it.
+
+#include <cmath>
+
+#include "attica/sim/joma/descent.hpp"
+#include "attica/studies/joma/model.hpp"
+#include "attica/theory/joma/linear.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+class Erf : public PointwiseExperiment {
+ public:
+  explicit Erf(const Configuration& c)
+      : delta_(c.reals("model.delta")),
+        tokens_(JomaTokens::with_delta(delta_)),
+        fractions_(ascending(c.reals("sweep.time_fraction"))),
+        blowup_(joint_blowup_time(delta_)),
+        descent_{.eta = c.real("sim.eta"),
+                 .batch = static_cast<int>(c.integer("sim.batch")),
+                 .context = static_cast<int>(c.integer("model.context"))} {
+    const VectorXd variance = tokens_.variance(descent_.context);
+    for (std::size_t l = 0; l < delta_.size(); ++l) {
+      walks_.push_back({.delta = delta_[l],
+                        .variance = variance[static_cast<Index>(l)],
+                        .eta = descent_.eta,
+                        .batch = static_cast<double>(descent_.batch)});
+    }
+    if (!std::isfinite(blowup_)) {
+      warnings_ = {"all delta are 0: the constant solution, which never blows up"};
+      return;
+    }
+    for (const double fraction : fractions_) {
+      const std::int64_t step =
+          std::max<std::int64_t>(std::llround(fraction * blowup_ / descent_.eta), 1);
+      if (steps_.empty() || step > steps_.back()) steps_.push_back(step);
+      require(fraction_of(steps_.back()) < 1,
+              "sim.eta",
+              descent_.eta,
+              "steps small enough that all recorded ones lie before the blow-up");
+    }
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const bool grows = std::isfinite(blowup_);
+    std::vector<double> x = fractions_;
+    if (grid == TheoryGrid::run && grows) {
+      x.clear();
+      for (const std::int64_t step : steps_) x.push_back(fraction_of(step));
+      constexpr int kLinePoints = 40;
+      const double last = x.back();
+      for (int k = 1; k < kLinePoints; ++k) x.push_back(last * k / kLinePoints);
+      x = ascending(std::move(x));
+    }
+    TheoryResult result;
+    Curves entropy = entropy_curve();
+    std::vector<std::vector<double>> values;
+    for (const double f : x) {
+      values.push_back(erf_values(delta_, f));
+      entropy.add(f, {Told(attention_entropy(joma_attention(values.back())))});
+    }
+    for (std::size_t l = 0; l < delta_.size(); ++l) {
+      const Point token = {{"token", numbered(l)}};
+      Curves weight(token, "time_fraction", {"v"});
+      Curves walk(token, "time_fraction", {"erf_coordinate", "fluctuation"});
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        const double v = values[k][l];
+        const double time = grows ? x[k] * blowup_ : 0;
+        const double bias = walks_[l].bias(time);
+        const double noise = walks_[l].deviation(time) * walks_[l].deviation(time);
+        // To first order in eta E[v] - v(t) = v'(y) bias + v''(y) Var(y)/2, v' = e^{v^2/2},
+        // v'' = v e^{v^2}; as much again is allowed for.
+        const double gain = std::exp(0.5 * v * v);
+        weight.add(x[k], {Told(v, 2 * std::abs(gain * bias + 0.5 * v * gain * gain * noise))});
+        walk.add(x[k], std::vector<double>{delta_[l] * time + bias, noise});
+      }
+      weight.into(result);
+      if (grows) walk.into(result);
+    }
+    entropy.into(result);
+    if (grows) result.diagnostics = {{"blowup_time", blowup_}};
+    return result;
+  }
+
+  std::size_t points() const override { return steps_.empty() ? 0 : 2; }
+
+ protected:
+  bool deterministic(std::size_t point) const override { return point == 1; }
+  double flops(std::size_t) const override {
+    constexpr double kDraw = 40;
+    return kDraw * static_cast<double>(steps_.back()) *
+           static_cast<double>(descent_.batch * descent_.context + tokens_.tokens.cols());
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    return deterministic(replicate.point()) ? richardson() : sgd(replicate.address());
+  }
+
+ private:
+  static Curves entropy_curve() { return {{}, "time_fraction", {"attention_entropy"}}; }
+  double fraction_of(std::int64_t step) const {
+    return descent_.eta * static_cast<double>(step) / blowup_;
+  }
+
+  Outcome sgd(const StreamAddress& address) const {
+    NumberedCurves v("v", "token", delta_.size(), "time_fraction");
+    NumberedCurves y("erf_coordinate", "token", delta_.size(), "time_fraction");
+    NumberedCurves spread("fluctuation", "token", delta_.size(), "time_fraction");
+    Curves entropy = entropy_curve();
+    const auto observe = [&](std::size_t k, const VectorXd& weights, const VectorXd& logits) {
+      const double f = fraction_of(steps_[k]);
+      const double time = descent_.eta * static_cast<double>(steps_[k]);
+      for (std::size_t l = 0; l < delta_.size(); ++l) {
+        const double value = weights[static_cast<Index>(l)];
+        const double at = erf_coordinate(value);
+        const double off = at - delta_[l] * time - walks_[l].bias(time);
+        v[l].add(f, {Told(value)});
+        y[l].add(f, {Told(at)});
+        spread[l].add(f, {Told(off * off)});
+      }
+      entropy.add(f, {Told(softmax_entropy(logits))});
+    };
+    descend_erf(tokens_, descent_, steps_, address, observe);
+    Outcome outcome;
+    for (const NumberedCurves* curves : {&v, &y, &spread}) curves->into(outcome);
+    entropy.into(outcome);
+    return outcome;
+  }
+
+  /// Whole-population descent with eta and eta/2, and the combination without first-order error:
+  /// distance of the winner's v from the closed form.
+  Outcome richardson() const {
+    const auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const auto winner = static_cast<std::size_t>(
+        std::max_element(delta_.begin(), delta_.end(), smaller) - delta_.begin());
+    const auto descend = [&](int factor) {
+      std::vector<std::int64_t> steps = steps_;
+      for (std::int64_t& s : steps) s *= factor;
+      std::vector<double> values;
+      const auto observe = [&](std::size_t, const VectorXd& v, const VectorXd&) {
+        values.push_back(v[static_cast<Index>(winner)]);
+      };
+      descend_erf(tokens_, {.eta = descent_.eta / factor, .batch = 0}, steps, {}, observe);
+      return values;
+    };
+    const std::vector<double> whole = descend(1);
+    const std::vector<double> half = descend(2);
+    Curves errors({}, "time_fraction", {"descent_error", "richardson_error"});
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      const double f = fraction_of(steps_[k]);
+      const double exact = erf_values(delta_, f)[winner];
+      errors.add(f,
+                 {Told(std::abs(half[k] - exact)), Told(std::abs(2 * half[k] - whole[k] - exact))});
+    }
+    Outcome outcome;
+    errors.into(outcome);
+    return outcome;
+  }
+
+  std::vector<double> delta_;
+  JomaTokens tokens_;
+  std::vector<double> fractions_;
+  double blowup_;
+  ErfDescent descent_;
+  std::vector<ErfWalk> walks_;  ///< of the tokens
+  std::vector<std::int64_t> steps_;
+};
+
+Figure figure(const Configuration&) {
+  const auto panel = [](const std::string& series,
+                        const std::string& y,
+                        const std::string& label = "{/:Italic l} = {token}") {
+    return Panel{.x = {.label = "time {/:Italic t} / {/:Italic t}*"},
+                 .y = {.label = y},
+                 .layers = {{.series = series, .label = label}},
+                 .x_name = "time_fraction"};
+  };
+  return {.name = "joma-erf",
+          .panels = {panel("v", "weights {/:Italic v_l}"),
+                     panel("erf_coordinate", "{/:Italic y_l} ∝ erf({/:Italic v_l}/√2)"),
+                     panel("fluctuation", "Var {/:Italic y_l}"),
+                     panel("attention_entropy", "entropy (nats)", "closed form")},
+          .columns = 2,
+          .caption =
+              "Exponential attention and a linear hidden unit learning which tokens tell the "
+              "classes apart. Lines: error-function law, in (b) with SGD's bias of first order in "
+              "η, and random walk of SGD; points: SGD, mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // Second order in eta is neglected. A scan at eta = 0.01 and 0.04 with other seeds found y within
+  // 0.4 % at 0.8 t*, v within 0.8 % (its allowance comes on top) and variances within 6 %: the
+  // margins are about twice that. Tokens without a drift are resolved to 2e-4 by the quick preset
+  // (standard error): the absolute margin is 2.5 times that.
+  // Squares of sums of hundreds of bounded steps have no heavy tails.
+  constexpr double kAbsolute = 5e-4;
+  return {{.series = "v", .relative = 0.02, .absolute = kAbsolute},
+          {.series = "erf_coordinate", .relative = 0.01, .absolute = kAbsolute},
+          {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal}};
+}
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  const ObservedCurve* single = observed.curve("descent_error");
+  const ObservedCurve* combined = observed.curve("richardson_error");
+  std::vector<bool> holds;
+  if (single != nullptr && combined != nullptr) {
+    // By the end of the run; early errors are of the order of one step's rounding.
+    holds.push_back(combined->mean.y.back() < 0.1 * single->mean.y.back());
+  }
+  return {claim_in_every("first-order",
+                         "2 v(eta/2) - v(eta) is 10 times closer to the closed form than v(eta/2)",
+                         holds,
+                         "whole-population descent, last record")};
+}
+
+}  // namespace
+
+Study joma_erf() {
+  std::vector<double> fractions;
+  for (int k = 1; k <= 8; ++k) fractions.push_back(0.1 * k);
+  // The paper's scale: power-law frequencies, alternating classes.
+  List many;
+  for (int l = 1; l <= 50; ++l) many.emplace_back((l % 3 == 0 ? -0.2 : 0.2) / std::sqrt(l));
+  return {.name = "joma-erf",
+          .question = "How do attention and a linear MLP grow together, and when do they blow up?",
+          .neglects =
+              "the step size of SGD beyond first order: its random walk and bias are part "
+              "of the theory",
+          .parameters = {reals_parameter("model.delta",
+                                         {0.2, 0.13, 0.06, 0.02, 0.02, -0.03},
+                                         "Delta_l, discriminancy times frequency of each token"),
+                         integer_parameter("model.context", 8, "T_ctx, tokens per sample"),
+                         reals_parameter("sweep.time_fraction",
+                                         fractions,
+                                         "recorded times t/t*; a run rounds them to steps",
+                                         {.low = 0, .high = 1, .high_open = true}),
+                         real_parameter("sim.eta", 0.02, "learning rate of SGD", kPositive),
+                         integer_parameter("sim.batch", 16, "samples per step"),
+                         replicates_parameter(3000, "independent runs of SGD"),
+                         full_width_parameter()},
+          .series = {{"v", "v_l", "weight of a token, mean over runs"},
+                     {"erf_coordinate", "y_l", "sqrt(pi/2) erf(v_l/sqrt2), which grows linearly"},
+                     {"fluctuation", "Var y_l", "square distance of y from its predicted mean"},
+                     {"attention_entropy", "H", "entropy of softmax(z), nats"},
+                     {"descent_error", "", "descent with eta/2: distance of the winner's v"},
+                     {"richardson_error", "", "the same of 2 v(eta/2) - v(eta)"}},
+          .presets = {{"quick", "the defaults: 6 tokens, eta = 0.02", {}},
+                      {"paper",
+                       "50 tokens, eta = 0.002",
+                       {{"model.delta", many}, {"sim.eta", 0.002}, {"sim.replicates", 6000}}}},
+          .sources = {cited("tian2023joma", "Theorem 2")},
+          .make = make<Erf>,
+          .figure = figure,
+          .agreement = agreement,
+          .claims = claims,
+          .recipes = {{.name = "joma-erf-large-steps",
+                       .meaning = "Steps of size 1 are not a flow: the growth runs ahead of it.",
+                       .values = {{"sim.eta", 1.0}, {"sim.replicates", 1000}}}},
+          .diagnostic = {"richardson_error", "descent_error"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,62 @@
+#include "attica/studies/joma/model.hpp"
+
+#include <fmt/format.h>
+
+namespace attica {
+
+double numbered(std::size_t index) { return static_cast<double>(index) + 1; }
+double numbered(Eigen::Index index) { return static_cast<double>(index) + 1; }
+
+NumberedCurves::NumberedCurves(const std::string& name,
+                               const std::string& coordinate,
+                               std::size_t count,
+                               const std::string& x_name,
+                               const Point& outer) {
+  for (std::size_t i = 0; i < count; ++i) {
+    all_.emplace_back(
+        joined(outer, {{coordinate, numbered(i)}}), x_name, std::vector<std::string>{name});
+  }
+}
+
+void NumberedCurves::add(double x, const std::vector<double>& values) {
+  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].add(x, {Told(values.at(i))});
+}
+
+NumberedCurves map_rows(const std::string& name,
+                        const std::string& row,
+                        const std::string& column,
+                        const Eigen::MatrixXd& matrix,
+                        const Point& outer) {
+  NumberedCurves rows(name, row, static_cast<std::size_t>(matrix.rows()), column, outer);
+  for (Eigen::Index j = 0; j < matrix.cols(); ++j) {
+    rows.add(numbered(j), {matrix.col(j).begin(), matrix.col(j).end()});
+  }
+  return rows;
+}
+
+void mark_failed(Outcome& outcome, const OdeResult& solution, const std::string& where) {
+  outcome.failed = true;
+  outcome.status = to_string(solution.status);
+  outcome.message = where + describe(solution);
+}
+
+void mark_diverged(Outcome& outcome, std::int64_t step) {
+  if (outcome.failed) return;
+  outcome.failed = true;
+  outcome.status = "diverged";
+  outcome.message = fmt::format("training diverged: numbers are not finite at step {}", step);
+}
+
+Parameter saturating_gamma_parameter() {
+  return real_parameter("model.gamma", 0.5, "exponent: v' = (mu - v) exp(gamma v^2)", kNotNegative);
+}
+
+void require_exponent(double gamma, double v, const char* name) {
+  constexpr double kLargestExponent = 600;
+  require(gamma * v * v <= kLargestExponent,
+          name,
+          v,
+          "gamma mu^2 <= 600, so that exp of it is a number");
+}
+
+}  // namespace attica

@@ -1,0 +1,222 @@
+/// @file
+/// @brief Study tree-cooccurrence: how the co-occurrence of tokens shows the hierarchy that
+/// generates them.
+
+#include "attica/sim/joma/latent_tree_sampler.hpp"
+#include "attica/studies/joma/model.hpp"
+#include "attica/theory/joma/latent_tree.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+class Cooccurrence : public PointwiseExperiment {
+ public:
+  explicit Cooccurrence(const Configuration& c)
+      : rhos_(ascending(c.reals("sweep.rho"))), samples_(c.integer("sim.samples")) {
+    const std::vector<double> prior = c.reals("model.root_prior");
+    std::vector<std::vector<double>> rows = c.rows("model.root_child");
+    if (rows.size() == 1) rows.push_back(rows.front());  // one law for both children
+    tree_.depth = static_cast<int>(c.integer("model.depth"));
+    tree_.prior = Eigen::Map<const Eigen::VectorXd>(prior.data(), static_cast<Index>(prior.size()));
+    tree_.root_child = MatrixXd(static_cast<Index>(rows.size()), tree_.classes());
+    for (std::size_t a = 0; a < rows.size(); ++a) {
+      require(rows[a].size() == prior.size(),
+              "model.root_child",
+              static_cast<double>(rows[a].size()),
+              "rows with one probability per class of model.root_prior");
+      tree_.root_child.row(static_cast<Index>(a)) =
+          Eigen::Map<const Eigen::RowVectorXd>(rows[a].data(), tree_.classes());
+    }
+    constexpr Index kMostLeaves = 1 << 16;
+    for (const double rho : rhos_) {
+      const LatentTree tree = at(rho);
+      validate(tree);
+      require(tree.leaves() <= kMostLeaves, "model.depth", tree.depth, "at most 65536 leaves");
+      for (Index m : {Index{0}, LatentTree::partner(tree.depth)}) {
+        require(leaf_probability(tree, m) > 0,
+                "sweep.rho",
+                rho,
+                "a tree whose tokens occur with positive probability");
+      }
+    }
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    for (const double rho : rhos_) {
+      const LatentTree tree = at(rho);
+      Curves below = conditional("conditional_probability", rho);
+      Curves root = conditional("conditional_probability_root", rho);
+      for (int height = 1; height <= tree.depth; ++height) {
+        const double p = conditional_probability(tree, LatentTree::partner(height), 0);
+        (height < tree.depth ? below : root).add(height, {Told(p)});
+      }
+      if (!below.empty()) below.into(result);
+      root.into(result);
+      add_constant(result, "token_probability", leaf_probability(tree, 0), {{"rho", rho}});
+    }
+    if (!shown(rhos_.size() - 1)) return result;
+    const LatentTree tree = at(rhos_.back());
+    MatrixXd given(tree.leaves(), tree.leaves());
+    for (Index m = 0; m < tree.leaves(); ++m) {
+      for (Index l = 0; l < tree.leaves(); ++l) given(m, l) = conditional_probability(tree, l, m);
+    }
+    map_rows("cooccurrence", "given", "token", given).into(result);
+    return result;
+  }
+
+  std::size_t points() const override { return rhos_.size(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    constexpr double kPerLeaf = 40;
+    return kPerLeaf * static_cast<double>(samples_ * tree_.leaves());
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double rho = rhos_[replicate.point()];
+    const LatentTree tree = at(rho);
+    RandomStream stream = replicate.stream();
+    const bool map = shown(replicate.point());
+    LeafCounts counts = count_leaves(LatentTreeSampler(tree), samples_, map, stream);
+    Curves below = conditional("conditional_probability", rho);
+    Curves root = conditional("conditional_probability_root", rho);
+    double p_value = 1;
+    for (int height = 1; height <= tree.depth; ++height) {
+      const MatrixXd& table = counts.partners[static_cast<std::size_t>(height - 1)];
+      p_value = std::min(p_value,
+                         tree.depth * pair_chi_square_p(tree, LatentTree::partner(height), table));
+      const double given = table.col(2).sum() + table.col(3).sum();
+      if (given == 0) continue;
+      (height < tree.depth ? below : root).add(height, {Told(table.col(3).sum() / given)});
+    }
+    Outcome outcome;
+    if (tree.depth > 1) below.into(outcome);
+    root.into(outcome);
+    add_constant(outcome, "chi_square_p", std::min(p_value, 1.0), {{"rho", rho}});
+    if (map) {
+      MatrixXd& pairs = counts.pairs;  // symmetric
+      for (Index m = 0; m < pairs.rows(); ++m) pairs.row(m) /= std::max(pairs(m, m), 1.0);
+      map_rows("cooccurrence", "given", "token", pairs).into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  LatentTree at(double rho) const {
+    LatentTree tree = tree_;
+    tree.rho = rho;
+    return tree;
+  }
+  static Curves conditional(const std::string& name, double rho) {
+    return {{{"rho", rho}}, "ancestor_height", {name}};
+  }
+  /// Whether all pairs are: of the largest rho, unless there are too many.
+  bool shown(std::size_t point) const {
+    constexpr Index kShownLeaves = 32;
+    return point + 1 == rhos_.size() && tree_.leaves() <= kShownLeaves;
+  }
+
+  LatentTree tree_;
+  std::vector<double> rhos_;
+  std::int64_t samples_;
+};
+
+Figure figure(const Configuration&) {
+  Panel map{.kind = PanelKind::heat_map,
+            .x = {.label = "token {/:Italic l}"},
+            .y = {.label = "given token {/:Italic m}"},
+            .layers = {{.series = "cooccurrence", .theory = false}},
+            .x_name = "token",
+            .y_coordinate = "given",
+            .title = "sampled, largest {/:Italic ρ}",
+            .value = {.label = "P({/:Italic l}|{/:Italic m})"}};
+  return {
+      .name = "tree-cooccurrence",
+      .panels = {{.x = {.label = "height of common ancestor {/:Italic H}"},
+                  .y = {.label = "P({/:Italic y_l} = 1 | {/:Italic y_m} = 1)"},
+                  .layers = {{.series = "conditional_probability", .label = "{/:Italic ρ} = {rho}"},
+                             {.series = "conditional_probability_root", .label = "root"}},
+                  .x_name = "ancestor_height"},
+                 map},
+      .columns = 1,
+      .caption =
+          "Co-occurrence of tokens of a latent tree by the height of their closest common "
+          "ancestor. Lines: closed form; points: sampled sequences, mean and standard error."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return rules({"conditional_probability", "conditional_probability_root"},
+               {.series = {}, .relative = 0.02});  // the theory is exact
+}
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  constexpr double kLevel = 1e-4;
+  std::vector<bool> holds;
+  double least = 1;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != "chi_square_p" || curve.values.empty()) continue;
+    for (const double p : curve.values.front()) {
+      holds.push_back(p > kLevel);
+      least = std::min(least, p);
+    }
+  }
+  return {
+      claim_in_every("joint-law",
+                     "chi-square of class and pairs of tokens against the exact table, p > 1e-4",
+                     holds,
+                     "smallest p " + describe(CoordinateValue(least)))};
+}
+
+}  // namespace
+
+Study tree_cooccurrence() {
+  Parameter children = reals_parameter(
+      "model.root_child",
+      {},
+      "q_ak = P(child a of the root is 1 | class k), a row per child; one row: for both",
+      {.low = 0, .high = 1});
+  children.fallback = Value(List{List{0.9, 0.2, 0.6}, List{0.9, 0.2, 0.6}});
+  children.rows = true;
+  return {
+      .name = "tree-cooccurrence",
+      .question = "How does co-occurrence of tokens show the hierarchy behind them?",
+      .neglects = "nothing",
+      .parameters = {integer_parameter(
+                         "model.depth", 4, "L, edges from root to leaves", {.low = 1, .high = 24}),
+                     reals_parameter("model.root_prior",
+                                     {0.5, 0.3, 0.2},
+                                     "p_0(k), probabilities of the classes",
+                                     {.low = 0, .high = 1}),
+                     std::move(children),
+                     reals_parameter("sweep.rho",
+                                     {0.3, 0.6, 0.9},
+                                     "correlation of a node with its parent",
+                                     {.low = -1, .high = 1}),
+                     integer_parameter("sim.samples", 20000, "sequences per replicate"),
+                     replicates_parameter(100, "independent samples")},
+      .series = {{"conditional_probability",
+                  "P(l|m)",
+                  "tokens under the first root child, by the height of their common ancestor"},
+                 {"conditional_probability_root",
+                  "P(l|m)",
+                  "l under the second root child, m under the first"},
+                 {"token_probability", "P(m)", "probability that a token occurs (theory)"},
+                 {"cooccurrence", "P(l|m)", "all pairs, largest rho, up to 32 tokens"},
+                 {"chi_square_p", "p", "of class and pairs of tokens, Bonferroni (simulation)"}},
+      .presets = {{"quick", "the defaults: depth 4, 100 samples of 20000", {}},
+                  {"paper",
+                   "depth 8, a million sequences each",
+                   {{"model.depth", 8}, {"sim.samples", 1000000}}}},
+      .sources = {cited("tian2023joma", "Theorem 5")},
+      .make = make<Cooccurrence>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .diagnostic = {"token_probability"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,236 @@
+/// @file
+/// @brief Study tree-latents: do hidden units of a trained transformer follow the latents of a
+/// hierarchy, more than those of an untrained one?
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "attica/sim/joma/deep.hpp"
+#include "attica/studies/joma/model.hpp"
+#include "attica/studies/training_end.hpp"
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kLevels = 2;
+
+double as_level(std::size_t level) { return static_cast<double>(level); }
+
+class Latents : public PointwiseExperiment {
+ public:
+  explicit Latents(const Configuration& c)
+      : sizes_{.tokens = static_cast<int>(c.integer("model.tokens")),
+               .length = static_cast<int>(c.integer("model.length")),
+               .units = {},
+               .classes = static_cast<int>(c.integer("model.classes")),
+               .children = static_cast<int>(c.integer("model.children"))},
+        network_{.layers = static_cast<int>(c.integer("model.layers")),
+                 .heads = static_cast<int>(c.integer("model.heads")),
+                 .width = static_cast<int>(c.integer("model.width")),
+                 .mlp_width = static_cast<int>(c.integer("model.hidden")),
+                 .eta = c.real("sim.eta"),
+                 .lambda = c.real("sim.lambda")},
+        batch_(static_cast<int>(c.integer("sim.batch"))),
+        steps_(recorded_steps<std::uint64_t>(c)) {
+    for (const std::int64_t n : c.integers("model.units")) {
+      sizes_.units.push_back(static_cast<int>(n));
+    }
+    require(sizes_.units.size() == kLevels,
+            "model.units",
+            static_cast<double>(sizes_.units.size()),
+            "two numbers, N_0 and N_1");
+    require(network_.width % network_.heads == 0,
+            "model.heads",
+            network_.heads,
+            "a divisor of the width");
+    hierarchy(0, static_cast<std::uint64_t>(c.integer("sim.seed")));  // refuses impossible sizes
+  }
+
+  TheoryResult theory(TheoryGrid) const override { return {}; }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const LatentHierarchy h = hierarchy(replicate.number, replicate.piece.seed);
+    const DeepTask task = hierarchy_task(h, batch_);
+    networks::Transformer<float> network = deep_network(network_, task, replicate.address());
+
+    const LatentScorer scorer(h, replicate.stream(StreamId::test_data));
+    const auto score_of = [&](std::size_t level, bool exchanged) {
+      return scorer.score(network, task, level, exchanged);
+    };
+
+    std::vector<double> untrained;
+    std::vector<Curves> scores;  // trained, untrained, permuted, level by level
+    std::vector<Curves> gains;
+    Outcome outcome;
+    for (std::size_t level = 0; level < kLevels; ++level) {
+      const Point point = {{"level", as_level(level)}};
+      const LatentScore score = score_of(level, false);
+      untrained.push_back(score.score);
+      add_constant(outcome, "excluded_latents", score.excluded, point);
+      for (const char* model : {"trained", "untrained", "permuted"}) {
+        scores.push_back({joined(point, {{"model", model}}), "step", {"normalised_correlation"}});
+      }
+      gains.push_back({point, "step", {"learnt_correlation"}});
+    }
+    Curves learnt({}, "step", {"test_loss", "accuracy"});
+    const auto observe = [&](std::uint64_t step) {
+      const auto x = static_cast<double>(step);
+      const DeepRecord record = measure_deep(network, task, step);
+      if (outcome.failed || !std::isfinite(record.test_loss)) {
+        mark_diverged(outcome, static_cast<std::int64_t>(step));
+        return;
+      }
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        const double trained = score_of(level, false).score;
+        // The untrained score is repeated at every record, as the level to compare with.
+        scores[3 * level].add(x, {Told(trained)});
+        scores[3 * level + 1].add(x, {Told(untrained[level])});
+        scores[3 * level + 2].add(x, {Told(score_of(level, true).score)});
+        gains[level].add(x, {Told(trained - untrained[level])});
+      }
+      learnt.add(x, std::vector<double>{record.test_loss, record.accuracy});
+    };
+    const networks::TrainingResult end =
+        train_deep(network, network_, task, steps_, replicate.address(), observe, [&] {
+          return replicate.stopped();
+        });
+    if (learnt.empty()) {
+      outcome.series.clear();
+    } else {
+      for (const auto* all : {&scores, &gains}) {
+        for (const Curves& curves : *all) curves.into(outcome);
+      }
+      learnt.into(outcome);
+    }
+    if (!outcome.failed) mark_end(outcome, end);
+    return outcome;
+  }
+
+ private:
+  LatentHierarchy hierarchy(std::uint64_t replicate, std::uint64_t seed) const {
+    RandomStream stream({.seed = seed, .id = StreamId::model, .replicate = replicate});
+    return {sizes_, stream};
+  }
+
+  HierarchySizes sizes_;
+  DeepNetwork network_;
+  int batch_;
+  std::vector<std::uint64_t> steps_;
+};
+
+Figure figure(const Configuration&) {
+  std::vector<Panel> panels;
+  for (const double level : {0.0, 1.0}) {
+    Panel panel{.x = {.label = "step {/:Italic n}"},
+                .y = {.label = fmt::format("correlation, level {}", level), .low = 0, .high = 1.05},
+                .layers = {},
+                .x_name = "step"};
+    for (const char* model : {"untrained", "permuted", "trained"}) {  // the last is on top
+      panel.layers.push_back({.series = "normalised_correlation",
+                              .label = model,
+                              .theory = false,
+                              .only = {{"level", level}, {"model", model}}});
+    }
+    panels.push_back(std::move(panel));
+  }
+  panels.push_back(
+      {.x = {.label = "step {/:Italic n}"},
+       .y = {.label = "trained − untrained"},
+       .layers = {{.series = "learnt_correlation", .label = "level {level}", .theory = false}},
+       .x_name = "step"});
+  return {.name = "tree-latents",
+          .panels = std::move(panels),
+          .columns = 1,
+          .caption =
+              "Largest correlation of a latent with a hidden unit of its layer, mean over "
+              "latents: trained network, the same before training, and trained with the latents of "
+              "classes exchanged; bottom: what training adds. Means and standard errors over "
+              "hierarchies."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) { return {}; }
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  const auto values = [&](double level, const char* model) {
+    return observed.last("normalised_correlation", {{"level", level}, {"model", model}});
+  };
+  std::vector<bool> holds;
+  const std::vector<double> trained = values(0, "trained");
+  const std::vector<double> permuted = values(0, "permuted");
+  for (std::size_t r = 0; r < std::min(trained.size(), permuted.size()); ++r) {
+    holds.push_back(trained[r] > permuted[r]);
+  }
+  std::string report;
+  for (const double level : {0.0, 1.0}) {
+    for (const char* model : {"trained", "untrained", "permuted"}) {
+      const std::vector<double> all = values(level, model);
+      const double sum = std::accumulate(all.begin(), all.end(), 0.0);
+      report += fmt::format("level {} {} {:.3f}; ",
+                            level,
+                            model,
+                            all.empty() ? 0 : sum / static_cast<double>(all.size()));
+    }
+  }
+  return {claim_in_every("follows-latents",
+                         "trained hidden units follow the lowest latents more closely than "
+                         "exchanged ones",
+                         holds,
+                         report)};
+}
+
+}  // namespace
+
+Study tree_latents() {
+  return {
+      .name = "tree-latents",
+      .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
+      .neglects =
+          "nothing is predicted: the untrained network and exchanged latents are the "
+          "baselines",
+      .parameters =
+          {integer_parameter(
+               "model.tokens", 100, "M, ids; the last is padding", {.low = 2, .high = 1e6}),
+           integer_parameter("model.length", 30, "L, sequence length", {.low = 1, .high = 1e4}),
+           integers_parameter("model.units",
+                              {10, 20},
+                              "N_0 and N_1, latents of the lower and the upper level",
+                              {.low = 1, .high = 1e5}),
+           integer_parameter("model.classes", 20, "C", {.low = 2, .high = 1e4}),
+           integer_parameter("model.children", 2, "N_ch, lower units per latent"),
+           integer_parameter("model.layers", 3, "layers", {.low = 2, .high = 100}),
+           integer_parameter("model.heads", 1, "attention heads"),
+           integer_parameter("model.width", 64, "width d", {.low = 1, .high = 1e5}),
+           integer_parameter("model.hidden", 400, "hidden units of the MLP, 4 M"),
+           real_parameter("sim.eta", 1e-3, "learning rate of Adam", kPositive),
+           real_parameter(
+               "sim.lambda", 1e-4, "weight decay: lambda w is added to the gradient", kNotNegative),
+           integer_parameter("sim.batch", 128, "samples per step"),
+           steps_parameter({0, 25, 50, 100, 150, 200, 300}),
+           replicates_parameter(4, "hierarchies and networks")},
+      .series = {{"normalised_correlation",
+                  "NC",
+                  "largest correlation of a latent with a hidden unit of its layer, mean over "
+                  "latents"},
+                 {"learnt_correlation", "ΔNC", "trained minus untrained, the same network"},
+                 {"excluded_latents", "", "latents that are never or always active"},
+                 {"test_loss", "L", "cross-entropy over classes, nats"},
+                 {"accuracy", "acc", "share of classes recognised"}},
+      .presets = {{"quick", "the defaults: width 64, 300 steps", {}},
+                  {"paper",
+                   "width 1024, 10000 steps, 5 seeds",
+                   {{"model.width", 1024},
+                    {"sim.eta", 1e-4},
+                    {"sim.steps", List{0, 300, 1000, 2000, 4000, 7000, 10000}},
+                    {"sim.replicates", 5}}}},
+      .sources = {cited("tian2023joma", "Table 1")},
+      .make = make<Latents>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .renamed = {{"sim.weight_decay", "sim.lambda"}},
+      .diagnostic = {"test_loss", "excluded_latents", "accuracy"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,28 @@
+#include "attica/studies/pointwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attica {
+
+std::uint64_t PointwiseExperiment::replicates_per_piece(std::size_t point) const {
+  constexpr double kFlopsPerPiece = 2e9;  // some tenths of a second
+  constexpr double kMost = 50;
+  if (deterministic(point)) return std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint64_t>(
+      std::clamp(std::floor(kFlopsPerPiece / flops(point)), 1.0, kMost));
+}
+
+std::vector<Outcome> PointwiseExperiment::simulate(const Piece& piece) const {
+  require_simulable();
+  if (deterministic(piece.point)) {
+    return std::vector<Outcome>(piece.replicates, run({piece, piece.first_replicate}));
+  }
+  std::vector<Outcome> outcomes;
+  for (std::uint64_t r = 0; r < piece.replicates && !piece.stop.stop_requested(); ++r) {
+    outcomes.push_back(run({piece, piece.first_replicate + r}));
+  }
+  return outcomes;
+}
+
+}  // namespace attica

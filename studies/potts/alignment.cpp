@@ -1,0 +1,285 @@
+/// @file
+/// @brief Study potts-alignment: general couplings and factored attention on a user's sequence
+/// alignment.
+
+#include "attica/core/potts/alignment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/potts/coupling_scores.hpp"
+#include "attica/sim/potts/factored_regression.hpp"
+#include "attica/studies/potts/model.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+Point model_point(const char* model) { return {{"model", model}}; }
+
+/// The configured alignment, of a size whose couplings can be fitted.
+Alignment configured_alignment(const Configuration& c) {
+  Alignment alignment = [&] {
+    try {
+      return read_alignment(c.input_file("model.file"), c.text("model.alphabet"));
+    } catch (const Error& error) {
+      if (error.parameter() != "alphabet") throw;
+      throw invalid_parameter("model.alphabet",
+                              c.text("model.alphabet"),
+                              "2 to 64 different printable characters, the first one the gap");
+    }
+  }();
+  // All couplings W_ij of both directions are held at once.
+  constexpr double kMostCouplings = 2e8;
+  const auto colours = static_cast<double>(alignment.colours());
+  const auto sites = static_cast<double>(alignment.sequences.cols());
+  if (sites < 2 || std::pow(sites * colours, 2) > kMostCouplings) {
+    throw invalid_parameter(
+        "model.file",
+        fmt::format("{} ({} columns)", c.text("model.file"), alignment.sequences.cols()),
+        fmt::format("2 to {:.0f} columns with {} colours",
+                    std::floor(std::sqrt(kMostCouplings) / colours),
+                    alignment.colours()));
+  }
+  const auto count = static_cast<double>(alignment.sequences.rows());
+  require(std::round(c.real("sim.held_out") * count) <= count - 2,
+          "sim.held_out",
+          c.real("sim.held_out"),
+          "a share that leaves 2 sequences to train on");
+  return alignment;
+}
+
+class AlignmentFits : public PointwiseExperiment {
+ public:
+  explicit AlignmentFits(const Configuration& c)
+      : alignment_(configured_alignment(c)),
+        identity_(c.real("model.identity")),
+        lambda_(c.real("sim.lambda")),
+        bias_lambda_(c.real("sim.bias_lambda")),
+        held_out_(std::llround(c.real("sim.held_out") *
+                               static_cast<double>(alignment_.sequences.rows()))),
+        search_({.gradient_tolerance = c.real("sim.tolerance")}) {
+    diagnostics_ = {{"sequences", static_cast<std::int64_t>(alignment_.sequences.rows())},
+                    {"sites", static_cast<std::int64_t>(alignment_.sequences.cols())},
+                    {"colours", static_cast<std::int64_t>(alignment_.colours())},
+                    {"unknown_letters", alignment_.unknown}};
+    if (alignment_.unknown == 0) return;
+    warnings_ = {fmt::format("{} letters that are not in the alphabet were read as gaps",
+                             alignment_.unknown)};
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override { return {}; }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    RandomStream stream = replicate.stream(StreamId::minibatch);
+    const auto [train, test] = split_alignment(alignment_.sequences, held_out_, identity_, stream);
+    const Index colours = alignment_.colours();
+    const PseudoLikelihoodFit general =
+        fit_pseudo_likelihood(train.data, colours, lambda_, search_, bias_lambda_);
+    const FactoredRegressionFit factored =
+        fit_factored_regression(train.data, colours, lambda_, bias_lambda_, search_);
+    const BiasedAttention independent =
+        independent_sites(train.data, colours, 1 / (1 + train.effective));
+
+    Outcome outcome;
+    const auto of_models = [&](const char* name, double first, double second, double third) {
+      add_constant(outcome, name, first, model_point("independent"));
+      add_constant(outcome, name, second, model_point("factored"));
+      add_constant(outcome, name, third, model_point("general"));
+    };
+    const auto add_losses = [&](const char* name, const WeightedSequences& data) {
+      of_models(name,
+                pseudo_likelihood_loss(independent, data),
+                pseudo_likelihood_loss(factored.model, data),
+                pseudo_likelihood_loss(general, data));
+    };
+    add_losses("train_loss", train.data);
+    if (held_out_ > 0) add_losses("test_loss", test.data);
+    add_constant(outcome, "effective_sequences", train.effective);
+    const auto sites = static_cast<double>(alignment_.sequences.cols());
+    const auto free = static_cast<double>(colours - 1);  // what the softmax sees of C numbers
+    const double ordered_pairs = sites * (sites - 1);
+    of_models("parameters",
+              sites * free,
+              sites * free + ordered_pairs + free * free - 1,
+              sites * free + ordered_pairs * free * free);
+    const MatrixXd of_general = average_product_corrected(coupling_norms(general));
+    const MatrixXd of_factored =
+        average_product_corrected(coupling_norms(factored.model.attention));
+    const double correlation = rank_correlation(pairs(of_general), pairs(of_factored));
+    if (std::isfinite(correlation)) add_constant(outcome, "rank_correlation", correlation);
+    add_scores(of_general, "general", outcome);
+    add_scores(of_factored, "factored", outcome);
+    if (!general.converged || !factored.converged) {
+      outcome.status = "not converged";
+      outcome.failed = true;
+      outcome.message = fmt::format("the fit of the {} model did not converge",
+                                    factored.converged ? "general" : "factored");
+    }
+    return outcome;
+  }
+
+ private:
+  /// One curve per site i, over the sites j > i. Sites count from 1.
+  static void add_scores(const MatrixXd& scores, const char* model, Outcome& outcome) {
+    for (Index i = 0; i + 1 < scores.rows(); ++i) {
+      Point point = model_point(model);
+      point.emplace_back("i", static_cast<double>(i + 1));
+      Curves row(point, "j", {"score"});
+      for (Index j = i + 1; j < scores.cols(); ++j) {
+        row.add(static_cast<double>(j + 1), {scores(i, j)});
+      }
+      row.into(outcome);
+    }
+  }
+
+  Alignment alignment_;
+  double identity_;
+  double lambda_;
+  double bias_lambda_;
+  Index held_out_;
+  LbfgsOptions search_;
+};
+
+Figure figure(const Configuration& c) {
+  const auto map = [](const std::string& title, const char* model) {
+    return Panel{.kind = PanelKind::heat_map,
+                 .x = {.label = "site {/:Italic j}"},
+                 .y = {.label = "site {/:Italic i}"},
+                 .layers = {{.series = "score", .only = model_point(model)}},
+                 .x_name = "j",
+                 .y_coordinate = "i",
+                 .title = title,
+                 .value = {.label = "score {/:Italic S_{ij}}"}};
+  };
+  return {.name = "potts-alignment",
+          .panels = {map("general couplings", "general"), map("factored attention", "factored")},
+          .columns = 1,
+          .caption = fmt::format(
+              "Coupling scores of the alignment {}: Frobenius norms with average-product "
+              "correction, for general couplings (pseudo-likelihood) and for factored attention, "
+              "in the same colours. "
+              "Mean over splits into training and held-out sequences.",
+              std::filesystem::path(c.text("model.file")).filename().string())};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (c.real("sim.held_out") == 0) return {};
+  const auto independent = observed.last("test_loss", model_point("independent"));
+  std::vector<ClaimResult> results;
+  for (const char* model : {"factored", "general"}) {
+    const auto loss = observed.last("test_loss", model_point(model));
+    std::vector<bool> holds;
+    std::string detail = "nats per site, against independent sites:";
+    for (std::size_t k = 0; k < std::min(loss.size(), independent.size()); ++k) {
+      holds.push_back(loss[k] < independent[k]);
+      detail += fmt::format(" {:.4f}/{:.4f}", loss[k], independent[k]);
+    }
+    results.push_back(claim_in_every(
+        fmt::format("{}-uses-context", model),
+        fmt::format("the {} model predicts held-out sites better than independent sites do", model),
+        holds,
+        detail));
+  }
+  return results;
+}
+
+/// scores.csv of the general couplings, scores_factored.csv of factored attention.
+std::vector<TextFile> files(const Configuration& /*c*/, const Observed& observed) {
+  std::vector<TextFile> written;
+  for (const auto& [name, model] :
+       {std::pair{"scores.csv", "general"}, std::pair{"scores_factored.csv", "factored"}}) {
+    TextFile file{.name = name, .content = "i,j,score\n"};
+    for (const ObservedCurve& curve : observed.simulation) {
+      if (curve.mean.name != "score" || curve.mean.point.front().second != CoordinateValue(model)) {
+        continue;
+      }
+      for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+        file.content += fmt::format("{},{},{}\n",
+                                    describe(curve.mean.point.back().second),
+                                    curve.mean.x[k],
+                                    curve.mean.y[k]);
+      }
+    }
+    written.push_back(std::move(file));
+  }
+  return written;
+}
+
+std::vector<Parameter> parameters() {
+  return {
+      {.key = "model.file",
+       .type = ParameterType::file,
+       .fallback = Value("ring.fa"),
+       .meaning = "the alignment: FASTA, A2M, or plain text with one sequence a line"},
+      {.key = "model.alphabet",
+       .type = ParameterType::text,
+       .fallback = Value(std::string(kAminoAcids)),
+       .meaning = "letters of the colours, the first one for gaps; unknown letters become gaps"},
+      real_parameter(
+          "model.identity",
+          0.8,
+          "sequences that share this part of their sites share their weight; 1: only equal "
+          "ones do",
+          {.low = 0, .high = 1, .low_open = true}),
+      real_parameter("sim.lambda",
+                     0.01,
+                     "penalty (lambda/2) sum_j |W_ij|^2 on the mean loss of every site i",
+                     kPositive),
+      real_parameter("sim.bias_lambda",
+                     0.001,
+                     "penalty (bias_lambda/2) |b_i|^2 on the fields of every site i",
+                     kPositive),
+      real_parameter("sim.held_out",
+                     0.1,
+                     "share of the sequences that is not trained on but predicted",
+                     {.low = 0, .high = 1, .high_open = true}),
+      real_parameter("sim.tolerance",
+                     1e-4,
+                     "both fits end when no component of the gradient is larger",
+                     kPositive),
+      replicates_parameter(1, "splits into training and held-out sequences"),
+  };
+}
+
+}  // namespace
+
+Study potts_alignment() {
+  return {.name = "potts-alignment",
+          .question =
+              "Which sites of a sequence family are coupled, and does one matrix of values "
+              "serve all pairs?",
+          .neglects =
+              "there is no theory of a user's data; the claims are inequalities on held-out "
+              "sequences",
+          .parameters = parameters(),
+          .series =
+              {{"test_loss", "ε", "-ln p(s_i | rest) of held-out sequences, nats per site"},
+               {"train_loss", "ε_train", "the same of the sequences trained on"},
+               {"effective_sequences", "M_eff", "sum of the weights of the training sequences"},
+               {"parameters", "n", "free parameters of the model, without what no data determine"},
+               {"score",
+                "S_ij",
+                "Frobenius norm of the couplings of sites i < j with average-product correction"},
+               {"rank_correlation", "ρ", "Spearman's correlation of the two models' scores"}},
+          .presets = {{"quick", "the defaults, on a small alignment with known couplings", {}},
+                      {"paper", "five splits", {{"sim.replicates", 5}}}},
+          .sources = {cited("ekeberg2013improved",
+                            "pseudo-likelihood, sequence weights, Frobenius scores"),
+                      potts_source("factored attention as a Potts model")},
+          .make = make<AlignmentFits>,
+          .figure = figure,
+          .agreement = agreement,
+          .claims = claims,
+          .files = files,
+          .diagnostic = {"parameters", "effective_sequences", "train_loss", "rank_correlation"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,214 @@
+#include "attica/studies/potts/body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/potts/body_ensembles.hpp"
+#include "attica/studies/potts/model.hpp"
+#include "attica/studies/training_end.hpp"
+#include "attica/theory/potts/order_plateaus.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+
+namespace {
+
+/// The model of a checked [model] section.
+BodyModel body_model(const Configuration& c) {
+  try {
+    const Index sites = c.integer("model.sites");
+    const Index colours = c.integer("model.colours");
+    const auto order = static_cast<int>(c.integer("model.order"));
+    RandomStream stream(
+        {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+    Hyperedges edges = all_hyperedges(sites, order);
+    if (c.real("model.density") < 1) {
+      const auto total = static_cast<double>(edges.sites.rows());
+      const Index count = std::max<Index>(1, std::llround(c.real("model.density") * total));
+      edges = random_hyperedges(edges, count, stream);
+    }
+    const double scale = 1 / std::sqrt(edges_per_site(edges, sites));
+    const std::string& couplings = c.text("model.couplings");
+    if (couplings == "cosine") {
+      edges.couplings = cosine_body_couplings(edges);
+    } else {
+      for (double& j : edges.couplings) j = couplings == "gauss" ? scale * stream.normal() : scale;
+    }
+    const std::string& tensor = c.text("model.colour_couplings");
+    const bool graded_parts = tensor.starts_with("graded_");
+    if (!graded_parts && c.given("model.order_weights")) {
+      throw Error(ErrorKind::input,
+                  "parameter 'model.order_weights' needs model.colour_couplings = \"graded_...\"",
+                  "model.order_weights");
+    }
+    ColourTensor u = tensor.ends_with("gauss") ? gaussian_tensor(order, colours, stream)
+                                               : cosine_tensor(order, colours);
+    if (graded_parts) u = graded(u, c.reals("model.order_weights"));
+    return {sites, std::move(edges), std::move(u), c.real("model.beta")};
+  } catch (const Error& error) {
+    // What core calls `order` is `model.order` here.
+    const std::string& name = error.parameter();
+    if (name.empty() || name.find('.') != std::string::npos) throw;
+    const std::string key = "model." + name;
+    std::string message = error.what();
+    const std::string quoted = "'" + name + "'";
+    if (const auto at = message.find(quoted); at != std::string::npos) {
+      message.replace(at, quoted.size(), "'" + key + "'");
+    }
+    throw Error(error.kind(), message, key);
+  }
+}
+
+}  // namespace
+
+BodyProblem::BodyProblem(const Configuration& c)
+    : model_(body_model(c)),
+      data_([model = model_,
+             options = gibbs_pool_options(c),
+             seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+        return BodyData(model, options, seed);
+      }) {}
+
+TheoryResult BodyProblem::theory() const {
+  TheoryResult result;
+  if (!few_states(model_)) {
+    result.warnings.emplace_back("too many states to enumerate: no Bayes loss and no plateaus");
+    return result;
+  }
+  const PottsEnumeration all = enumerate(model_);
+  const MaskedPopulation population = MaskedPopulation::enumerated(model_, all);
+  add_constant(result, "bayes_loss", population.bayes_loss());
+  for (int order = 1; order <= model_.order(); ++order) {
+    // At the order of the data the best prediction is the model's own.
+    const double loss = order == model_.order()
+                            ? population.bayes_loss()
+                            : order_plateau(population, model_.colours(), order);
+    add_constant(result, "plateau", loss, {{"order", static_cast<double>(order)}});
+  }
+  result.diagnostics = {{"log_partition", all.log_partition}};
+  return result;
+}
+
+Outcome BodyProblem::train(
+    const DeepFactoredTraining& plan,
+    const Replicate& replicate,
+    const std::function<void(const DeepFactoredRecord&, double)>& observe) const {
+  const BodyData& data = data_.get();
+  const networks::TrainingResult end = train_deep_factored(
+      plan,
+      [&](Index count, RandomStream& stream) { return data.draw(count, stream); },
+      data.masked(),
+      replicate.address(),
+      [&](const DeepFactoredRecord& record) {
+        observe(record, data.masked().bayes_loss() + record.excess_loss);
+      },
+      [&] { return replicate.stopped(); });
+  Outcome outcome;
+  mark_end(outcome, end);
+  return outcome;
+}
+
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own) {
+  return together(
+      {{
+           integer_parameter("model.sites", 6, "number of sites L", {.low = 2, .high = 1000}),
+           integer_parameter("model.colours", 3, "number of colours C", {.low = 2, .high = 64}),
+           integer_parameter(
+               "model.order", 4, "sites that interact at a time, p <= L", {.low = 2, .high = 8}),
+           real_parameter("model.beta", 0.7, "inverse temperature, of either sign"),
+           word_parameter(
+               "model.couplings",
+               "mean_field",
+               "J_e on the hyperedges: mean_field all 1/sqrt(k), gauss N(0, 1)/sqrt(k) with "
+               "k edges a site; cosine, a fixed generic choice",
+               {"mean_field", "gauss", "cosine"}),
+           real_parameter(
+               "model.density",
+               1.0,
+               "share of the sets of p sites that interact, chosen at random; 1: all of them",
+               {.low = 0, .high = 1, .low_open = true}),
+           word_parameter("model.colour_couplings",
+                          "graded_cosine",
+                          "U: cosine, a fixed generic tensor; gauss, symmetric normal entries; "
+                          "graded_... their pure r-index parts at unit mean square times "
+                          "model.order_weights",
+                          {"cosine", "gauss", "graded_cosine", "graded_gauss"}),
+           reals_parameter("model.order_weights",
+                           {0.0, 0.3, 0.6, 1.0},
+                           "graded tensors: weights of the parts of 1, 2, ... p indices"),
+       },
+       own,
+       {
+           integer_parameter(
+               "sim.length",
+               16000,
+               "training steps, each on fresh sequences; the learning rate is a tenth in "
+               "the last fifth",
+               {.low = 10, .high = 1e9}),
+           integer_parameter("sim.batch",
+                             256,
+                             "sequences per step, B, each with one random masked site",
+                             {.low = 1, .high = 1e6}),
+           real_parameter("sim.eta", 0.2, "learning rate of SGD", kPositive),
+           real_parameter(
+               "sim.clip",
+               1.0,
+               "gradients of larger norm are shortened to it; 0: never (some runs diverge then)",
+               kNotNegative),
+           reals_parameter(
+               "sim.initial_scale",
+               {0.04, 0.2, 0.2},
+               "standard deviation of the starting values: a number, or one per layer of "
+               "the deepest network; shallower ones take the last entries",
+               kNotNegative),
+           flag_parameter("sim.residual", true, "carry each layer's input past it"),
+       },
+       gibbs_pool_parameters()});
+}
+
+std::vector<SeriesInfo> body_series() {
+  return {{"test_loss", "ε", "cross-entropy per masked site over all contexts, nats"},
+          {"bayes_loss", "ε_opt", "entropy of the true conditionals, nats per site (theory)"},
+          {"plateau",
+           "ε_p",
+           "smallest loss of predictions with interactions of at most p bodies (theory)"}};
+}
+
+std::vector<Preset> body_presets(const std::string& starts_key) {
+  return {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
+          {"paper",
+           "L = 8, beta = 0.4, 60000 steps, 8 starts",
+           {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {starts_key, 8}}}};
+}
+
+DeepFactoredTraining body_training(const Configuration& c, int layers) {
+  std::vector<double> scales = c.reals("sim.initial_scale");
+  const auto depth = static_cast<std::size_t>(layers);
+  if (scales.size() == 1) scales.resize(depth, scales.front());
+  require(scales.size() >= depth,
+          "sim.initial_scale",
+          static_cast<double>(scales.size()),
+          fmt::format("one number, or one for each of {} layers", layers));
+  scales.erase(scales.begin(), scales.end() - static_cast<std::ptrdiff_t>(depth));
+  const auto length = static_cast<std::uint64_t>(c.integer("sim.length"));
+  constexpr int kRecords = 60;
+  constexpr double kTail = 0.1;
+  return {.shape = {.sites = c.integer("model.sites"),
+                    .colours = c.integer("model.colours"),
+                    .layers = layers,
+                    .residual = c.flag("sim.residual")},
+          .initial_scale = std::move(scales),
+          .optimiser = {.kind = networks::OptimiserKind::sgd,
+                        .learning_rate = c.real("sim.eta"),
+                        .clip_norm = c.real("sim.clip"),
+                        .schedule = {.kind = networks::Schedule::Kind::step,
+                                     .start = length - length / 5,
+                                     .factor = kTail}},
+          .batch = c.integer("sim.batch"),
+          .recorded = steps_to_length(c, kRecords)};
+}
+
+}  // namespace attica

@@ -1,0 +1,57 @@
+#pragma once
+/// @file
+/// @brief What the studies of interactions beyond pairs share: the [model] section, its data, and
+/// the training of deep factored networks.
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attica/core/potts/body_model.hpp"
+#include "attica/sim/potts/deep_factored.hpp"
+#include "attica/sim/potts/sequence_data.hpp"
+#include "attica/studies/kit.hpp"
+
+namespace attica {
+
+/// @brief The model of a configuration with its population, sequences to train on, and where losses
+/// are measured.
+class BodyProblem {
+ public:
+  /// @brief Only checks; random parts of the model are drawn from sim.seed.
+  /// @throws Error (input) naming the parameter
+  explicit BodyProblem(const Configuration& configuration);
+
+  /// @brief Predictions `bayes_loss` and `plateau` (point order = 1 .. the model's order), and the
+  /// diagnostic `log_partition`, where states are few enough to enumerate; else a warning.
+  TheoryResult theory() const;
+
+  /// @brief Trains one network of a replicate and reports how it ended.
+  /// @param observe called at every recorded step with the record and the loss, nats
+  /// @throws Error (numerical) if the model is too large to enumerate and its sampler has not
+  /// converged
+  Outcome train(const DeepFactoredTraining& plan,
+                const Replicate& replicate,
+                const std::function<void(const DeepFactoredRecord&, double loss)>& observe) const;
+
+ private:
+  BodyModel model_;
+  Lazy<BodyData> data_;
+};
+
+/// @brief All parameters of a study: the model's, its own, and those of training.
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own);
+
+/// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
+std::vector<SeriesInfo> body_series();
+
+/// @brief The preset of larger size, with so many starts under the given key.
+std::vector<Preset> body_presets(const std::string& starts_key);
+
+/// @brief SGD on a network of so many layers; the learning rate falls to a tenth after four fifths
+/// of the steps. A list of initial scales belongs to the last layers of the list's length.
+/// @throws Error (input, `sim.initial_scale`) if the list is shorter than the network is deep
+DeepFactoredTraining body_training(const Configuration& configuration, int layers);
+
+}  // namespace attica

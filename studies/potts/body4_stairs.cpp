@@ -1,0 +1,149 @@
+/// @file
+/// @brief Study body4-stairs: the loss of deep factored networks on four-body data falls in stairs,
+/// one for every order of interaction.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/studies/potts/body.hpp"
+#include "attica/studies/potts/model.hpp"
+
+namespace attica {
+namespace {
+
+class Stairs : public PointwiseExperiment {
+ public:
+  explicit Stairs(const Configuration& c)
+      : problem_(c), starts_(static_cast<std::size_t>(c.integer("sim.starts"))) {
+    for (const std::int64_t layers : c.integers("sim.layers")) {
+      plans_.push_back(body_training(c, static_cast<int>(layers)));
+    }
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override { return problem_.theory(); }
+
+  std::size_t points() const override { return plans_.size() * starts_; }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const DeepFactoredTraining& plan = plans_[replicate.point() / starts_];
+    Curves losses({{"layers", static_cast<double>(plan.shape.layers)},
+                   {"start", static_cast<double>(replicate.point() % starts_)}},
+                  "step",
+                  {"test_loss"});
+    Outcome outcome =
+        problem_.train(plan, replicate, [&](const DeepFactoredRecord& record, double loss) {
+          losses.add(static_cast<double>(record.step), {loss});
+        });
+    if (!losses.empty()) losses.into(outcome);
+    return outcome;
+  }
+
+ private:
+  BodyProblem problem_;
+  std::size_t starts_;
+  std::vector<DeepFactoredTraining> plans_;
+};
+
+std::string depth_of(std::int64_t layers) {
+  return fmt::format("{} layer{}", layers, layers == 1 ? "" : "s");
+}
+
+Figure figure(const Configuration& c) {
+  Panel panel{.x = {.label = "step", .scale = AxisScale::log},
+              .y = {.label = "loss {/:Italic ε} (nats)"},
+              .layers = {{.series = "plateau",
+                          .label = "plateaus {/:Italic ε_p}",
+                          .simulation = false,
+                          .reference = true}},
+              .x_name = "step"};
+  for (const std::int64_t layers : c.integers("sim.layers")) {
+    panel.layers.push_back({.series = "test_loss",
+                            .label = depth_of(layers),
+                            .theory = false,
+                            .trajectories = true,
+                            .only = {{"layers", static_cast<double>(layers)}}});
+  }
+  return {.name = "body4-stairs",
+          .panels = {panel},
+          .columns = 1,
+          .caption = fmt::format(
+              "Deep factored networks trained on sequences with {}-body interactions: loss against "
+              "training steps, {} starts each. Dashed: the smallest losses that interactions of "
+              "1, 2, ... bodies can reach, from above.",
+              c.integer("model.order"),
+              c.integer("sim.starts"))};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  constexpr double kClose = 0.02;     // nats, and nearer than half way to the plateau above
+  constexpr double kRounding = 1e-5;  // the networks run in single precision
+  std::vector<ClaimResult> results;
+  for (const std::int64_t layers : c.integers("sim.layers")) {
+    double smallest = INFINITY;  // of all starts and replicates at any step
+    double best = INFINITY;      // of those that came to the end
+    for (std::int64_t start = 0; start < c.integer("sim.starts"); ++start) {
+      const ObservedCurve* curve = observed.curve(
+          "test_loss",
+          {{"layers", static_cast<double>(layers)}, {"start", static_cast<double>(start)}});
+      if (curve == nullptr || curve->values.empty()) continue;
+      best = std::min(best, std::ranges::min(curve->values.back()));
+      for (const auto& values : curve->values)
+        smallest = std::min(smallest, std::ranges::min(values));
+    }
+    // N layers represent at most 2^(N-1) + 1 bodies; plateaus fall from order to order.
+    const double most = std::exp2(static_cast<double>(layers - 1)) + 1;
+    const double order = std::min(most, static_cast<double>(c.integer("model.order")));
+    const auto bound = observed.predicted("plateau", {{"order", order}});
+    const auto above = observed.predicted("plateau", {{"order", order - 1}});
+    if (!bound || !above || best == INFINITY) continue;
+    const double close = std::min(kClose, (*above - *bound) / 2);
+    results.push_back(claim_in_every(
+        fmt::format("bound-{}", layers),
+        fmt::format(
+            "{} stay above the plateau of order {}, {:.4f} nats", depth_of(layers), order, *bound),
+        {smallest >= *bound - kRounding},
+        fmt::format("smallest loss at any step {:.4f}", smallest)));
+    results.push_back(claim_in_every(
+        fmt::format("reached-{}", layers),
+        fmt::format("the best start of {} ends within {:.2g} nats of it", depth_of(layers), close),
+        {best <= *bound + close},
+        fmt::format("best loss {:.4f}", best)));
+  }
+  return results;
+}
+
+}  // namespace
+
+Study body4_stairs() {
+  return {
+      .name = "body4-stairs",
+      .question = "Which orders of interaction do deep factored networks learn, and when?",
+      .neglects =
+          "nothing: the plateaus are exact optima over all predictions of an order, and the claims "
+          "are inequalities",
+      .parameters = body_parameters(
+          {integers_parameter(
+               "sim.layers", List{1, 2, 3}, "numbers of layers", {.low = 1, .high = 16}),
+           integer_parameter("sim.starts",
+                             4,
+                             "starts of every depth; some stay on a plateau for long",
+                             {.low = 1, .high = 1000}),
+           replicates_parameter(1, "repetitions of every start with other data and values")}),
+      .series = body_series(),
+      .presets = body_presets("sim.starts"),
+      .sources = {potts_source("interactions beyond pairs: deep factored attention with squares "
+                               "between layers; the loss falls in stairs")},
+      .make = make<Stairs>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .renamed = {{"sim.steps", "sim.length"}},
+      .diagnostic = {"bayes_loss"}};
+}
+
+}  // namespace attica

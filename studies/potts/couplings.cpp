@@ -1,0 +1,213 @@
+/// @file
+/// @brief Study potts-couplings: the attention and value matrices that factored attention learns
+/// are the couplings of the Potts model.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "attica/studies/potts/model.hpp"
+#include "attica/studies/training_end.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// A against beta J as a curve: pairs with equal beta J are averaged, A_ij with A_ji first of all.
+template <class Result>
+void add_couplings(const PottsModel& model,
+                   const MatrixXd& attention,
+                   double allowance,
+                   Result& result) {
+  std::map<double, std::pair<double, double>> sums;
+  const MatrixXd& truth = model.as_student().attention;
+  for (Index i = 0; i < model.sites(); ++i) {
+    for (Index j = 0; j < model.sites(); ++j) {
+      if (i == j) continue;
+      auto& [sum, count] = sums[truth(i, j)];
+      sum += attention(i, j);
+      count += 1;
+    }
+  }
+  Curves curve({}, "beta_J", {"coupling"});
+  for (const auto& [x, entry] : sums) curve.add(x, {{entry.first / entry.second, allowance}});
+  curve.into(result);
+}
+
+/// Row by row as curves over the columns, for heat maps.
+template <class Result>
+void add_rows(const MatrixXd& attention, Result& result) {
+  for (Index i = 0; i < attention.rows(); ++i) {
+    Curves row({{"query", static_cast<double>(i)}}, "key", {"attention"});
+    for (Index j = 0; j < attention.cols(); ++j) {
+      row.add(static_cast<double>(j), {{attention(i, j), 0, false}});
+    }
+    row.into(result);
+  }
+}
+
+class Couplings : public PointwiseExperiment {
+ public:
+  explicit Couplings(Configuration& c)
+      : family_(c),
+        model_([family = family_] { return family.model(0); }),
+        data_([this, options = gibbs_pool_options(c)] {
+          return PottsData(model_.get(), options, {.seed = family_.seed()});
+        }),
+        plan_(c, "sim.eta", 20) {
+    // Draws that teach nothing are replaced; without that demand the first draw is the model.
+    if (c.real("model.least_learnable") > 0) return;
+    const PottsModel& model = model_.get();
+    if (!std::isfinite(coupling_error(model, model.as_student()))) {
+      throw invalid_parameter("model.couplings", "zero", "couplings that can be found");
+    }
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    TheoryResult result;
+    const MatrixXd& truth = model_.get().as_student().attention;
+    // SGD stops at a distance that falls with the learning rate: a twentieth of the largest
+    // coupling.
+    constexpr double kShare = 0.05;
+    add_couplings(model_.get(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
+    add_rows(truth, result);
+    return result;
+  }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const PottsModel& model = model_.get();
+    const PottsData& data = data_.get();
+    const SequenceSource source = [&](Index n, RandomStream& s) { return data.draw(n, s); };
+    const auto stop = [&] { return replicate.stopped(); };
+    const ChosenStart chosen = choose_start(model.sites(),
+                                            model.colours(),
+                                            plan_.starts,
+                                            plan_.training,
+                                            source,
+                                            replicate.address(),
+                                            stop);
+    Curves errors({}, "step", {"coupling_error"});
+    FactoredAttention last;
+    const auto end = train_factored(
+        chosen.start,
+        plan_.training,
+        source,
+        replicate.address(),
+        [&](std::uint64_t step, const FactoredAttention& student) {
+          errors.add(static_cast<double>(step), {coupling_error(model, student)});
+          last = student;
+        },
+        stop);
+    Outcome outcome;
+    mark_end(outcome, end);
+    if (errors.empty()) return outcome;  // stopped or diverged before the first record
+    errors.into(outcome);
+    const MatrixXd shown = display_gauge(model, last).attention;
+    add_couplings(model, shown, 0, outcome);
+    add_start_spread(chosen, plan_.starts, {}, outcome);
+    add_rows(shown, outcome);
+    return outcome;
+  }
+
+ private:
+  PottsFamily family_;
+  Lazy<PottsModel> model_;
+  Lazy<PottsData> data_;
+  FactoredPlan plan_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  Panel scatter{.kind = PanelKind::scatter,
+                .x = {.label = "coupling {/:Italic β J_{ij}}"},
+                .y = {.label = "learnt attention {/:Italic A_{ij}}"},
+                .layers = {{.series = "coupling", .label = "", .theory = false}},
+                .x_name = "beta_J"};
+  scatter.diagonal = true;
+  Panel error{.x = {.label = "step", .scale = AxisScale::log},
+              .y = {.label = "coupling error {/:Italic ε_W}", .scale = AxisScale::log},
+              .layers = {{.series = "coupling_error", .label = "factored attention"}},
+              .x_name = "step"};
+  const auto map = [](const char* title, bool theory) {
+    Panel panel{.kind = PanelKind::heat_map,
+                .x = {.label = "site {/:Italic j}"},
+                .y = {.label = "site {/:Italic i}"},
+                .layers = {{.series = "attention", .theory = theory, .simulation = !theory}},
+                .x_name = "key"};
+    panel.y_coordinate = "query";
+    panel.title = title;
+    panel.value = {.label = theory ? "{/:Italic βJ_{ij}}" : "{/:Italic A_{ij}}"};
+    return panel;
+  };
+  return {.name = "potts-couplings",
+          .panels = {scatter,
+                     error,
+                     map("couplings {/:Italic βJ}", true),
+                     map("learnt {/:Italic A}", false)},
+          .columns = 2,
+          .caption =
+              "What factored attention learns from sequences of a Potts model, in the gauge of the "
+              "model: attention against couplings, error of all couplings against training steps, "
+              "the last drop of which is the cosine decay of the learning rate, and both matrices "
+              "in the same colours. Mean and standard error over training runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  return {{.series = "coupling", .relative = 0}};
+}
+
+std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
+  constexpr double kSmall = 0.05;
+  std::vector<bool> holds;
+  double largest = 0;
+  for (const double value : observed.last("coupling_error")) {
+    holds.push_back(value < kSmall);
+    largest = std::max(largest, value);
+  }
+  return {claim_in_every("couplings-found",
+                         fmt::format("relative squared error of the couplings < {}", kSmall),
+                         holds,
+                         fmt::format("largest {:.3g}", largest))};
+}
+
+}  // namespace
+
+Study potts_couplings() {
+  return {
+      .name = "potts-couplings",
+      .question = "Are the weights that factored attention learns the couplings of the data?",
+      .neglects =
+          "the noise that training with a finite learning rate leaves: 5 % of the largest coupling",
+      .parameters = together(
+          {potts_model_parameters(PottsDefaults::gaussian(8, 4, 1.5, 0.2, 2e-3)),
+           factored_plan_parameters(3000, "sim.eta"),
+           {full_width_parameter(),
+            replicates_parameter(30, "training runs with their own data and start; one model")},
+           gibbs_pool_parameters()}),
+      .series = {{"coupling", "A_ij", "learnt attention in the gauge of the model, over beta J_ij"},
+                 kCouplingError,
+                 kStartSpread,
+                 {"attention", "A", "rows of the attention matrix in the gauge of the model"}},
+      .presets = {{"quick", "the defaults: L = 8, C = 4, 3000 steps, 30 runs", {}},
+                  {"paper",
+                   "L = 20, C = 20",
+                   {{"model.sites", 20},
+                    {"model.colours", 20},
+                    {"model.least_learnable", 0.0},
+                    {"model.least_curvature", 0.0},
+                    {"sim.burn_in", 4000},
+                    {"sim.eta", 2.0}}}},
+      .sources = {potts_source("the attention matrix becomes the interaction matrix")},
+      .make = make<Couplings>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .renamed = {{"sim.steps", "sim.length"}},
+      .diagnostic = {"start_spread"}};
+}
+
+}  // namespace attica

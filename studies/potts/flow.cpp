@@ -1,0 +1,234 @@
+/// @file
+/// @brief Study potts-flow: how factored attention learns in time, gradient flow on the population
+/// against SGD with a small learning rate.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "attica/studies/potts/model.hpp"
+#include "attica/studies/training_end.hpp"
+#include "attica/theory/potts/factored_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+/// The enumerated model and where learning starts.
+struct Problem {
+  Problem(const PottsFamily& family, bool deterministic, double scale)
+      : model(family.model(0)),
+        excess(model, enumerate(model).states),
+        growth(early_growth(excess.population(), model.colours())) {
+    RandomStream stream({.seed = family.seed(), .id = StreamId::initialisation});
+    start = deterministic ? wave_student(model.sites(), model.colours(), scale)
+                          : random_student(model.sites(), model.colours(), scale, stream);
+    orient(growth, start);
+  }
+
+  PottsModel model;
+  ExcessLoss excess;
+  EarlyGrowth growth;
+  FactoredAttention start;
+};
+
+class Flow : public PointwiseExperiment {
+ public:
+  explicit Flow(Configuration& c)
+      : problem_([family = PottsFamily(c).enumerable(),
+                  deterministic = c.text("sim.initialisation") == "deterministic",
+                  scale = c.real("sim.scale")] { return Problem(family, deterministic, scale); }),
+        times_(ascending(c.reals("sim.times"))),
+        eta_(c.real("sim.eta")) {
+    constexpr double kMostSteps = 1e9;
+    const double last = times_.back();
+    require(last == 0 || (last / eta_ >= 0.5 && last / eta_ <= kMostSteps),
+            "sim.eta",
+            eta_,
+            fmt::format("{:g} to {:g}: at least one step, and at most {:g}, up to the last of "
+                        "sim.times",
+                        last / kMostSteps,
+                        2 * last,
+                        kMostSteps));
+    training_ = {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = eta_},
+                 .batch = c.integer("sim.batch"),
+                 .masked = masked_sites(c),
+                 .recorded = {}};
+    for (const double time : times_) {
+      training_.recorded.push_back(static_cast<std::uint64_t>(std::llround(time / eta_)));
+    }
+    training_.recorded = ascending(training_.recorded);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const Problem& p = problem_.get();
+    std::vector<double> times = times_;
+    if (grid == TheoryGrid::run) {
+      times.clear();
+      for (const std::uint64_t step : training_.recorded) times.push_back(time_of(step));
+      constexpr int kLinePoints = 160;
+      const double last = times.back();
+      for (int k = 0; k < kLinePoints; ++k) times.push_back(last * k / kLinePoints);
+      times = ascending(times);
+    }
+    std::vector<double> from_zero = times;
+    if (times.front() > 0) from_zero.insert(from_zero.begin(), 0.0);
+    const FactoredFlow flow = factored_flow(p.start, p.excess.population(), from_zero);
+    // SGD rests at a distance from the minimum where its noise, covariance K per sequence, balances
+    // the curvature H: H C + C H = (eta/B) K, so that the excess is tr(H C)/2 = (eta/4B) tr K.
+    // Twice that is allowed for, with K where the flow has got to: the shares of A and V in the
+    // couplings, which the flow conserves, count.
+    const double noise = eta_ / (2 * static_cast<double>(training_.batch)) *
+                         gradient_variance(p.excess.population(), flow.students.back());
+    Curves learnt({}, "time", {"excess_loss", "leading_overlap"});
+    Curves early({}, "time", {"early_overlap"});
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      const std::size_t reached = k + from_zero.size() - times.size();
+      const bool known = reached < flow.students.size();
+      constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+      const bool compared = times[k] > 0;  // at time 0 every run is at the start
+      learnt.add(
+          times[k],
+          {{known ? p.excess(flow.students[reached]) : kUnknown, noise, compared},
+           {known ? leading_overlap(p.growth, flow.students[reached]) : kUnknown, 0, compared}});
+      // The law of the early stage is drawn until it leaves the scale of the couplings.
+      const double grown = early_overlap(p.growth, p.start, times[k]);
+      if (std::abs(grown) < 2 * p.model.as_student().attention.norm()) {
+        early.add(times[k], {{grown, 0, compared}});
+      }
+    }
+    TheoryResult result;
+    learnt.into(result);
+    early.into(result);
+    result.diagnostics = {
+        {"bayes_loss", p.excess.bayes_loss()},
+        {"escape_rate", p.growth.singular_values[0] / static_cast<double>(p.model.sites())},
+        {"integration", describe(flow.solution)}};
+    return result;
+  }
+
+ protected:
+  double flops(std::size_t /*point*/) const override {
+    constexpr double kPerSequence = 2000;
+    return kPerSequence * static_cast<double>(training_.batch) *
+           static_cast<double>(training_.recorded.back() + 1);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Problem& p = problem_.get();
+    const PopulationSampler sampler(p.excess.population());
+    Curves learnt({}, "time", {"excess_loss", "leading_overlap"});
+    const auto train = [&](const auto& source) {
+      return train_factored(
+          p.start,
+          training_,
+          source,
+          replicate.address(),
+          [&](std::uint64_t step, const FactoredAttention& student) {
+            learnt.add(time_of(step), {p.excess(student), leading_overlap(p.growth, student)});
+          },
+          [&] { return replicate.stopped(); });
+    };
+    // In a batch larger than the number of states most sequences are there several times.
+    const bool counted = training_.masked == MaskedSites::all &&
+                         p.excess.population().sequences.rows() <= training_.batch;
+    const auto end =
+        counted
+            ? train(
+                  StateSource([&](Index n, RandomStream& s) { return sampler.draw_states(n, s); }))
+            : train(SequenceSource([&](Index n, RandomStream& s) { return sampler.draw(n, s); }));
+    Outcome outcome;
+    mark_end(outcome, end);
+    if (!learnt.empty()) learnt.into(outcome);
+    return outcome;
+  }
+
+ private:
+  /// The time of a step; exactly the configured one where that is a whole number of steps.
+  double time_of(std::uint64_t step) const {
+    for (const double time : times_) {
+      if (std::abs(time / eta_ - static_cast<double>(step)) < 1e-6) return time;
+    }
+    return static_cast<double>(step) * eta_;
+  }
+
+  Lazy<Problem> problem_;
+  std::vector<double> times_;
+  double eta_;
+  FactoredTraining training_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  const Axis time{.label = "time {/:Italic t} = {/:Italic η} × steps"};
+  Panel excess{.x = time,
+               .y = {.label = "excess loss (nats)"},
+               .layers = {{.series = "excess_loss", .label = "population gradient flow"}},
+               .x_name = "time"};
+  excess.residuals = true;
+  Panel overlap{.x = time,
+                .y = {.label = "⟨{/:Italic u}_1, {/:Italic A}⟩", .scale = AxisScale::log},
+                .layers = {{.series = "leading_overlap", .label = "population gradient flow"},
+                           {.series = "early_overlap", .label = "cosh law", .reference = true}},
+                .x_name = "time"};
+  return {.name = "potts-flow",
+          .panels = {excess, overlap},
+          .columns = 1,
+          .caption =
+              "Factored attention learning a Potts model: excess loss and overlap of the attention "
+              "matrix with the leading correlation mode. Lines: gradient flow on the population; "
+              "dashed: its linear early stage, A(t) = A(0) cosh(st) + V(0) sinh(st) along the "
+              "leading mode, which the flow follows as far as the start is small; points: SGD, "
+              "mean and standard error over runs; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  // Learning rate and noise are small, not zero: docs/potts.md.
+  return rules({"excess_loss", "leading_overlap"}, {.series = {}, .relative = 0.02});
+}
+
+}  // namespace
+
+Study potts_flow() {
+  return {
+      .name = "potts-flow",
+      .question = "How does factored attention find the couplings in time?",
+      .neglects =
+          "the finite learning rate, which delays leaving saddle points, and the noise of SGD, of "
+          "order learning rate / batch, which lifts the mean there and at the end",
+      .parameters = together(
+          {potts_model_parameters({.sites = 5, .colours = 3, .beta = 0.8}),
+           {reals_parameter("sim.times",
+                            {0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 160.0},
+                            "recorded times, learning rate x steps",
+                            {.low = 0, .high = 1e7}),
+            word_parameter("sim.initialisation",
+                           "small",
+                           "start: small, independent normals of deviation scale; deterministic, "
+                           "A = scale sin(1+i+2j), V = scale cos(1+2a+c)",
+                           {"small", "deterministic"}),
+            real_parameter("sim.scale", 0.3, "scale of the start", kPositive),
+            real_parameter("sim.eta", 0.0125, "learning rate of SGD", kPositive)},
+           masked_batch_parameters(2048),
+           {replicates_parameter(40, "independent training runs from the same start")}}),
+      .series = {kExcessLoss,
+                 {"leading_overlap",
+                  "⟨u_1, A⟩",
+                  "overlap of A with the leading left singular vector of the pair correlations"},
+                 {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 40 runs of batch 2048", {}},
+                  {"paper",
+                   "L = 8, C = 4",
+                   {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},
+      .sources = {potts_source("factored attention trained by SGD on the masked loss")},
+      .make = make<Flow>,
+      .figure = figure,
+      .agreement = agreement,
+      .recipes = {{.name = "potts-flow-large-steps",
+                   .meaning = "80 times the default learning rate: SGD leaves the flow.",
+                   .values = {{"sim.eta", 1.0}}}},
+  };
+}
+
+}  // namespace attica

@@ -1,0 +1,176 @@
+/// @file
+/// @brief Study potts-learning: excess loss of the pseudo-likelihood estimates against the number
+/// of samples, factored attention and general couplings, with their 1/M tails.
+
+#include <cmath>
+
+#include "attica/sim/potts/pseudo_likelihood.hpp"
+#include "attica/studies/potts/model.hpp"
+#include "attica/theory/potts/factored_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+Point of_model(const char* model) { return {{"model", model}}; }
+
+/// The enumerated model.
+struct Truth {
+  explicit Truth(const PottsModel& of)
+      : model(of), excess(model, enumerate(model).states), sampler(excess.population()) {}
+
+  PottsModel model;
+  ExcessLoss excess;
+  PopulationSampler sampler;
+};
+
+class Learning : public PointwiseExperiment {
+ public:
+  explicit Learning(Configuration& c)
+      : truth_([family = PottsFamily(c).enumerable()] { return Truth(family.model(0)); }),
+        samples_(c.reals("sweep.samples")),
+        starts_(static_cast<int>(c.integer("sim.starts"))) {}
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const Truth& truth = truth_.get();
+    const LearningTail factored = factored_tail(truth.model, truth.excess.population());
+    const LearningTail general = general_tail(truth.model.sites(), truth.model.colours());
+    TheoryResult result;
+    for (const auto& [name, tail] : {std::pair{"factored", factored}, {"general", general}}) {
+      Curves excess(of_model(name), "samples", {"excess_loss"});
+      for (const double m : samples_) {
+        // The tails are defined for any M; a data set has a whole number of sequences.
+        require(grid == TheoryGrid::requested || m == std::round(m),
+                "sweep.samples",
+                m,
+                "a whole number of sequences");
+        // The next order is M^(-3/2): a relative correction of order rank / M at the sizes
+        // compared.
+        constexpr double kLargestOrder = 0.01;
+        const double order = static_cast<double>(tail.rank) / m;
+        excess.add(m, {{tail.trace / (2 * m), 0, order <= kLargestOrder}});
+      }
+      excess.into(result);
+    }
+    result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
+                          {"trace_factored", factored.trace},
+                          {"rank_factored", static_cast<std::int64_t>(factored.rank)},
+                          {"parameters_per_site", static_cast<std::int64_t>(general.rank)}};
+    return result;
+  }
+
+  std::size_t points() const override { return samples_.size(); }
+
+ protected:
+  double flops(std::size_t /*point*/) const override { return 2e8; }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Truth& truth = truth_.get();
+    const Index colours = truth.model.colours();
+    const double m = samples_[replicate.point()];
+    RandomStream data_stream = replicate.stream();
+    const WeightedSequences data = distinct(truth.sampler.draw(static_cast<Index>(m), data_stream));
+    Outcome outcome;
+    const auto record = [&](const char* model, bool converged, double value) {
+      if (converged) {
+        Curves(of_model(model), "samples", {"excess_loss"}).add(m, {value}).into(outcome);
+      } else {
+        // No minimum at finite couplings: there is no estimate to average.
+        outcome.status = "not converged";
+      }
+    };
+    const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, colours, 0);
+    record("general", general.converged, truth.excess([&](Index row, Eigen::MatrixXd& logits) {
+      general.logits(truth.excess.population().sequences.row(row).data(), logits);
+    }));
+    // The convex fit, brought to the form A_ij V, is a consistent start for the one that is not.
+    RandomStream start_stream = replicate.stream(StreamId::initialisation);
+    const FactoredFit factored = fit_factored(
+        data, colours, {.first = closest_factored(general), .starts = starts_}, start_stream);
+    record("factored", factored.converged, truth.excess(factored.student));
+    return outcome;
+  }
+
+ private:
+  Lazy<Truth> truth_;
+  std::vector<double> samples_;
+  int starts_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  Panel excess{
+      .x = {.label = "samples {/:Italic M}", .scale = AxisScale::log},
+      .y = {.label = "excess loss (nats)", .scale = AxisScale::log},
+      .layers = {{.series = "excess_loss",
+                  .label = "factored attention, tr({/:Italic H}^+{/:Italic K})/2{/:Italic M}",
+                  .only = of_model("factored")},
+                 {.series = "excess_loss",
+                  .label = "general couplings, {/:Italic d}/2{/:Italic M}",
+                  .only = of_model("general")}},
+      .x_name = "samples"};
+  excess.residuals = true;
+  return {.name = "potts-learning",
+          .panels = {excess},
+          .columns = 1,
+          .caption =
+              "Excess loss of maximum pseudo-likelihood on sequences of a Potts model against "
+              "their number. Lines: leading order for many samples; points: estimates, mean and "
+              "standard error over data sets; band: declared margin where the two are compared."};
+}
+
+std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
+  std::vector<ExponentClaim> claims;
+  for (const char* model : {"factored", "general"}) {
+    claims.push_back({.name = model,
+                      .series = "excess_loss",
+                      .x_name = "samples",
+                      .only = of_model(model),
+                      .exponent = -1,
+                      .meaning = "leading order for many samples: the 1/M tail"});
+  }
+  return claims;
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  // What the leading order leaves out is of relative order (rank / M)^(1/2) x a small factor.
+  return {{.series = "excess_loss", .relative = 0.15}};
+}
+
+}  // namespace
+
+Study potts_learning() {
+  return {
+      .name = "potts-learning",
+      .question = "How many sequences does it take to learn the conditionals of a Potts model?",
+      .neglects = "higher orders in 1/M",
+      .parameters = together(
+          {potts_model_parameters({.sites = 5, .colours = 3, .beta = 1.2}),
+           {reals_parameter("sweep.samples",
+                            {300.0, 1000.0, 3000.0, 10000.0},
+                            "number of training sequences M",
+                            {.low = 1, .high = 1e8}),
+            integer_parameter("sim.starts",
+                              0,
+                              "factored attention: random starts besides the one from the general "
+                              "couplings, of which the lowest loss is kept",
+                              {.low = 0, .high = 1000}),
+            replicates_parameter(400, "independent data sets at every number of samples")}}),
+      .series = {kExcessLoss},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, M = 300 to 10000", {}},
+                  {"paper",
+                   "L = 8, C = 4, M up to 100000",
+                   {{"model.sites", 8},
+                    {"model.colours", 4},
+                    {"sweep.samples", List{1000.0, 3000.0, 10000.0, 30000.0, 100000.0}},
+                    {"sim.replicates", 100}}}},
+      .sources = {potts_source("the masked loss of factored attention is a pseudo-likelihood"),
+                  cited("ekeberg2013improved", "general couplings by pseudo-likelihood")},
+      .make = make<Learning>,
+      .figure = figure,
+      .agreement = agreement,
+      .exponents = exponents,
+  };
+}
+
+}  // namespace attica

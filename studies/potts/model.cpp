@@ -1,0 +1,306 @@
+#include "attica/studies/potts/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/numeric_csv.hpp"
+#include "attica/core/potts/ensembles.hpp"
+#include "attica/theory/potts/factored_flow.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+namespace {
+
+/// How a matrix of that size is made; explicit ones come from files.
+using Draw = MatrixXd (*)(Index size, double density, RandomStream& stream);
+
+const Choices<Draw> kCouplings{
+    {"binary",
+     [](Index n, double density, RandomStream& s) { return binary_couplings(n, density, s); }},
+    {"gauss", [](Index n, double, RandomStream& s) { return gaussian_couplings(n, s); }},
+    {"ring", [](Index n, double, RandomStream&) { return ring_couplings(n); }},
+    {"explicit", nullptr},
+    {"cosine", [](Index n, double, RandomStream&) { return cosine_couplings(n); }}};
+
+const Choices<Draw> kColourCouplings{
+    {"gauss", [](Index n, double, RandomStream& s) { return gaussian_colour_couplings(n, s); }},
+    {"potts", [](Index n, double, RandomStream&) { return potts_colour_couplings(n); }},
+    {"explicit", nullptr},
+    {"cosine", [](Index n, double, RandomStream&) { return cosine_colour_couplings(n); }}};
+
+const Choices<MaskedSites> kMasked{{"all", MaskedSites::all}, {"one", MaskedSites::one}};
+
+constexpr std::uint64_t kMostAttempts = 100;
+
+MatrixXd square_file(const Configuration& c, const char* key) {
+  if (!c.has(key)) throw invalid_parameter(key, "(unset)", "a CSV file with the matrix");
+  const auto path = c.input_file(key);
+  MatrixXd m;
+  try {
+    m = read_numeric_csv(path, CsvHeader::optional).values;
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("parameter '{}': {}", key, error.what()), key);
+  }
+  if (m.rows() != m.cols()) {
+    throw invalid_parameter(
+        key, fmt::format("{} ({} x {})", path.string(), m.rows(), m.cols()), "a square matrix");
+  }
+  return m;
+}
+
+void take_size_from_file(Configuration& c, const char* key, Index size) {
+  if (c.given(key) && c.integer(key) != size) {
+    throw invalid_parameter(key,
+                            static_cast<double>(c.integer(key)),
+                            fmt::format("{}, as the file has, or no value", size));
+  }
+  c.set(key, static_cast<std::int64_t>(size), false);
+}
+
+/// The smallest curvature of the masked loss at the truth, from a sample where states are many.
+double least_curvature(const PottsModel& model, const WeightedSequences& states) {
+  constexpr Index kSample = 4096;
+  if (states.sequences.rows() <= kSample) return factored_tail(model, states).least_curvature;
+  RandomStream stream({.id = StreamId::selection});
+  const Sequences sample = PopulationSampler(states).draw(kSample, stream);
+  return factored_tail(model, equally_weighted(sample)).least_curvature;
+}
+
+void refuse_unused(const Configuration& c, const char* key, bool used, const char* needs) {
+  if (c.given(key) && !used) {
+    throw Error(ErrorKind::input, fmt::format("parameter '{}' needs {}", key, needs), key);
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
+  return {
+      integer_parameter("model.sites",
+                        defaults.sites,
+                        "number of sites L; from the file for explicit couplings",
+                        {.low = 2, .high = 10000}),
+      integer_parameter("model.colours",
+                        defaults.colours,
+                        "number of colours C; from the file for explicit colour couplings",
+                        {.low = 2, .high = 255}),
+      real_parameter("model.beta", defaults.beta, "inverse temperature, of either sign"),
+      kCouplings.parameter("model.couplings",
+                           defaults.couplings,
+                           "J: binary 0/1 with probability density; gauss N(0, 1/L); ring; "
+                           "explicit from file; cosine, a fixed generic matrix"),
+      kColourCouplings.parameter("model.colour_couplings",
+                                 defaults.colour_couplings,
+                                 "U: gauss symmetric normal; potts the identity; explicit from "
+                                 "colour_file; cosine, a fixed generic matrix"),
+      optional_parameter(
+          real_parameter("model.density",
+                         1,
+                         "binary: probability that two sites are coupled; unset: min(1, 3/(L-1))",
+                         {.low = 0, .high = 1, .low_open = true})),
+      flag_parameter("model.zero_sum",
+                     defaults.zero_sum,
+                     "project U so that its rows and columns add up to 0: no colour is preferred"),
+      file_parameter("model.file",
+                     "explicit J: CSV of the L x L matrix, symmetric with zero diagonal"),
+      file_parameter("model.colour_file", "explicit U: CSV of the symmetric C x C matrix"),
+      real_parameter("model.least_learnable",
+                     defaults.least_learnable,
+                     "ensembles: draw again while the other sites lower the loss by less, in nats; "
+                     "0 for a model that is not drawn",
+                     kNotNegative),
+      real_parameter("model.least_curvature",
+                     defaults.least_curvature,
+                     "ensembles: draw again while the loss of factored attention is flatter in "
+                     "some direction of the couplings; learning it takes a time of 1 over that",
+                     kNotNegative),
+  };
+}
+
+PottsFamily::PottsFamily(Configuration& c)
+    : couplings_(c.text("model.couplings")),
+      colour_couplings_(c.text("model.colour_couplings")),
+      beta_(c.real("model.beta")),
+      zero_sum_(c.flag("model.zero_sum")),
+      seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+  const bool j_from_file = couplings_ == "explicit";
+  const bool u_from_file = colour_couplings_ == "explicit";
+  refuse_unused(c, "model.density", couplings_ == "binary", "model.couplings = \"binary\"");
+  refuse_unused(c, "model.file", j_from_file, "model.couplings = \"explicit\"");
+  refuse_unused(c, "model.colour_file", u_from_file, "model.colour_couplings = \"explicit\"");
+  if (j_from_file) {
+    file_couplings_ = square_file(c, "model.file");
+    take_size_from_file(c, "model.sites", file_couplings_.rows());
+  }
+  if (u_from_file) {
+    file_colour_couplings_ = square_file(c, "model.colour_file");
+    take_size_from_file(c, "model.colours", file_colour_couplings_.rows());
+  }
+  sites_ = c.integer("model.sites");
+  colours_ = c.integer("model.colours");
+  constexpr double kMeanDegree = 3;
+  density_ = c.has("model.density") ? c.real("model.density")
+                                    : std::min(1.0, kMeanDegree / static_cast<double>(sites_ - 1));
+  for (const char* key : {"model.least_learnable", "model.least_curvature"}) {
+    // A default asks for other draws: a model that is not drawn is taken as it is.
+    if (!random() && !c.given(key)) c.set(key, 0.0, false);
+  }
+  least_learnable_ = c.real("model.least_learnable");
+  least_curvature_ = c.real("model.least_curvature");
+  if (least_learnable_ > 0 || least_curvature_ > 0) (void)enumerable();
+  try {
+    (void)draw(0, 0);  // a file with a bad matrix is refused now
+  } catch (const Error& error) {
+    // Named as the user knows it.
+    std::string key = "model." + error.parameter();
+    if (error.parameter() == "couplings" && j_from_file) key = "model.file";
+    if (error.parameter() == "colour_couplings" && u_from_file) key = "model.colour_file";
+    throw Error(error.kind(), fmt::format("{}: {}", key, error.what()), key);
+  }
+}
+
+bool PottsFamily::random() const {
+  return couplings_ == "binary" || couplings_ == "gauss" || colour_couplings_ == "gauss";
+}
+
+const PottsFamily& PottsFamily::enumerable() const {
+  const double states = std::pow(static_cast<double>(colours_), static_cast<double>(sites_));
+  if (states > static_cast<double>(kMostStates)) {
+    throw invalid_parameter(
+        "model.sites",
+        static_cast<double>(sites_),
+        fmt::format("at most {} states C^L to enumerate; larger models are sampled by `attica run` "
+                    "of potts-loss, potts-couplings, potts-peak and potts-square with "
+                    "model.least_learnable = 0 and model.least_curvature = 0",
+                    kMostStates));
+  }
+  return *this;
+}
+
+PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) const {
+  RandomStream stream(
+      {.seed = seed_, .id = StreamId::model, .replicate = realisation, .step = attempt});
+  const Draw draw_couplings = kCouplings(couplings_);
+  const Draw draw_colours = kColourCouplings(colour_couplings_);
+  const MatrixXd j = draw_couplings ? draw_couplings(sites_, density_, stream) : file_couplings_;
+  const MatrixXd u = draw_colours ? draw_colours(colours_, 0, stream) : file_colour_couplings_;
+  // A matrix that is not symmetric is reported as it came, not after the projection.
+  PottsModel model(j, u, beta_);
+  return zero_sum_ ? PottsModel(j, zero_sum(u), beta_) : model;
+}
+
+PottsModel PottsFamily::model(std::uint64_t realisation) const {
+  bool teaches = true;
+  for (std::uint64_t attempt = 0; attempt == 0 || (random() && attempt < kMostAttempts);
+       ++attempt) {
+    PottsModel model = draw(realisation, attempt);
+    if (least_learnable_ == 0 && least_curvature_ == 0) return model;
+    const WeightedSequences states = enumerate(model).states;
+    teaches = marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_;
+    if (teaches && (least_curvature_ == 0 || least_curvature(model, states) >= least_curvature_)) {
+      return model;
+    }
+  }
+  if (!teaches) {
+    throw invalid_parameter("model.least_learnable",
+                            least_learnable_,
+                            "an amount in nats that other sites can teach about a site in this "
+                            "model: lower it, or raise model.beta");
+  }
+  throw invalid_parameter("model.least_curvature",
+                          least_curvature_,
+                          "a curvature that draws of this model have: lower it or model.beta");
+}
+
+std::vector<Parameter> gibbs_pool_parameters() {
+  return {
+      integer_parameter("sim.chains",
+                        20000,
+                        "models too large to enumerate: chains that make the pool of sequences",
+                        {.low = 16, .high = 1e7}),
+      integer_parameter(
+          "sim.burn_in",
+          100,
+          "models too large to enumerate: Gibbs sweeps before a chain's state is used",
+          {.low = 1, .high = 1e7}),
+      flag_parameter("sim.allow_unconverged",
+                     false,
+                     "use the sampler's states even where its diagnostics say it has not "
+                     "converged"),
+  };
+}
+
+GibbsPoolOptions gibbs_pool_options(const Configuration& c) {
+  return {.chains = c.integer("sim.chains"),
+          .burn_in = c.integer("sim.burn_in"),
+          .allow_unconverged = c.flag("sim.allow_unconverged")};
+}
+
+std::vector<Parameter> masked_batch_parameters(std::int64_t batch) {
+  return {integer_parameter("sim.batch", batch, "sequences per step, B", {.low = 1, .high = 1e6}),
+          kMasked.parameter("sim.masked",
+                            "all",
+                            "factored attention: mask all sites in turn, or one random site per "
+                            "sequence")};
+}
+
+MaskedSites masked_sites(const Configuration& c) { return kMasked.of(c, "sim.masked"); }
+
+FactoredPlan::FactoredPlan(const Configuration& c, const std::string& eta_key, int records) {
+  constexpr std::uint64_t kTrialShare = 10;
+  const auto length = static_cast<std::uint64_t>(c.integer("sim.length"));
+  training = {.optimiser = {.kind = networks::OptimiserKind::sgd,
+                            .learning_rate = c.real(eta_key),
+                            .schedule = half_constant(length)},
+              .batch = c.integer("sim.batch"),
+              .masked = masked_sites(c),
+              .recorded = steps_to_length(c, records)};
+  starts = {.count = static_cast<int>(c.integer("sim.starts")),
+            .trial_steps = length / kTrialShare};
+}
+
+std::vector<Parameter> factored_plan_parameters(std::int64_t length, const std::string& eta_key) {
+  return together(
+      {{integer_parameter(
+           "sim.length",
+           length,
+           "training steps, each on fresh sequences; the learning rate is constant for the first "
+           "half, then falls to 0 along a cosine",
+           {.low = 10, .high = 1e9})},
+       masked_batch_parameters(128),
+       {real_parameter(eta_key, 1.0, "factored attention: learning rate of SGD", kPositive),
+        integer_parameter("sim.starts",
+                          8,
+                          "factored attention: random starts tried for a tenth of the steps, of "
+                          "which the one with the lowest loss is trained",
+                          {.low = 1, .high = 1000})}});
+}
+
+networks::Schedule half_constant(std::uint64_t length) {
+  return {.kind = networks::Schedule::Kind::cosine_tail, .start = length / 2, .length = length};
+}
+
+void add_start_spread(const ChosenStart& chosen,
+                      const FactoredStarts& starts,
+                      const Point& point,
+                      Outcome& outcome) {
+  if (starts.count == 1 || !std::isfinite(chosen.spread)) return;
+  Curves(point, "step", {"start_spread"})
+      .add(static_cast<double>(starts.trial_steps), {chosen.spread})
+      .into(outcome);
+}
+
+std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count) {
+  constexpr std::int64_t kFirst = 10;
+  const std::vector<std::int64_t> steps = whole_log_grid(kFirst, c.integer("sim.length"), count);
+  return {steps.begin(), steps.end()};
+}
+
+Source potts_source(const std::string& used) { return cited("rende2024mapping", used); }
+
+}  // namespace attica

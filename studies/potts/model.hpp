@@ -1,0 +1,133 @@
+#pragma once
+/// @file
+/// @brief What the Potts studies share: the [model] section, sequences to train and test on, and
+/// the training of factored attention.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attica/core/potts/enumeration.hpp"
+#include "attica/core/potts/model.hpp"
+#include "attica/sim/potts/factored_attention.hpp"
+#include "attica/sim/potts/sequence_data.hpp"
+#include "attica/studies/kit.hpp"
+
+namespace attica {
+
+/// Defaults of the [model] section, which differ between studies.
+struct PottsDefaults {
+  int sites = 5;
+  int colours = 3;
+  double beta = 1.2;
+  std::string couplings = "cosine";
+  std::string colour_couplings = "cosine";
+  bool zero_sum = false;
+  double least_learnable = 0;
+  double least_curvature = 0;
+
+  /// @brief Normal J and U, no colour preferred.
+  static PottsDefaults gaussian(
+      int sites, int colours, double beta, double learnable = 0, double curvature = 0) {
+    return {.sites = sites,
+            .colours = colours,
+            .beta = beta,
+            .couplings = "gauss",
+            .colour_couplings = "gauss",
+            .zero_sum = true,
+            .least_learnable = learnable,
+            .least_curvature = curvature};
+  }
+};
+
+/// @brief The parameters `model.sites` ... `model.least_curvature`.
+std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults);
+
+/// @brief A checked [model] section: one model, or an ensemble of which realisations are drawn.
+class PottsFamily {
+ public:
+  /// @brief Reads files and completes `sites` and `colours` from them.
+  /// @throws Error (input) naming the parameter
+  explicit PottsFamily(Configuration& configuration);
+
+  Eigen::Index sites() const { return sites_; }
+  Eigen::Index colours() const { return colours_; }
+  /// @brief `sim.seed`
+  std::uint64_t seed() const { return seed_; }
+  /// @brief Whether realisations differ.
+  bool random() const;
+  /// @brief The same. @throws Error (input, `model.sites`) if there are too many states to
+  /// enumerate
+  const PottsFamily& enumerable() const;
+  /// @brief A realisation, a function of (seed, realisation) alone. Ensembles with
+  /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
+  /// context lowers the loss by that much and the loss is that curved at the truth.
+  /// @throws Error (input) naming the one that no draw satisfies
+  PottsModel model(std::uint64_t realisation) const;
+
+ private:
+  PottsModel draw(std::uint64_t realisation, std::uint64_t attempt) const;
+
+  std::string couplings_;
+  std::string colour_couplings_;
+  Eigen::MatrixXd file_couplings_;
+  Eigen::MatrixXd file_colour_couplings_;
+  Eigen::Index sites_ = 0;
+  Eigen::Index colours_ = 0;
+  double beta_ = 0;
+  double density_ = 0;
+  bool zero_sum_ = false;
+  double least_learnable_ = 0;
+  double least_curvature_ = 0;
+  std::uint64_t seed_ = 0;
+};
+
+/// @brief The parameters `sim.chains`, `sim.burn_in`, `sim.allow_unconverged`, and their values.
+std::vector<Parameter> gibbs_pool_parameters();
+GibbsPoolOptions gibbs_pool_options(const Configuration& c);
+
+/// @brief The parameters `sim.batch` and `sim.masked`.
+std::vector<Parameter> masked_batch_parameters(std::int64_t batch);
+MaskedSites masked_sites(const Configuration& c);
+
+/// Training of factored attention on fresh sequences from the best of several starts.
+struct FactoredPlan {
+  FactoredTraining training;
+  FactoredStarts starts;
+
+  /// @param eta_key parameter with the learning rate
+  /// @param records number of recorded steps, about
+  FactoredPlan(const Configuration& c, const std::string& eta_key, int records);
+};
+/// @brief The parameters `sim.length`, `sim.batch`, `sim.masked`, the learning rate, `sim.starts`.
+std::vector<Parameter> factored_plan_parameters(std::int64_t length, const std::string& eta_key);
+/// @brief Constant for the first half of the steps, then down to 0 along a cosine.
+networks::Schedule half_constant(std::uint64_t length);
+
+/// @brief `start_spread`, where several starts were compared.
+void add_start_spread(const ChosenStart& chosen,
+                      const FactoredStarts& starts,
+                      const Point& point,
+                      Outcome& outcome);
+
+/// @brief About `count` different steps from 10 to `sim.length` at equal ratios.
+std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count);
+
+/// @name What many of these studies yield
+/// @{
+inline const SeriesInfo kExcessLoss{
+    "excess_loss",
+    "ε - ε_opt",
+    "divergence of the learnt conditionals from the true ones, nats per masked site"};
+inline const SeriesInfo kCouplingError{
+    "coupling_error",
+    "ε_W",
+    "squared error of the learnt couplings over their square, gauge removed"};
+inline const SeriesInfo kStartSpread{
+    "start_spread", "Δε", "highest minus lowest loss of the starts after their trial, nats"};
+/// @}
+
+/// @brief The paper behind these studies.
+Source potts_source(const std::string& used);
+
+}  // namespace attica

@@ -1,0 +1,254 @@
+/// @file
+/// @brief Study potts-peak: does the excess cross-entropy of masked modelling peak where the data
+/// stop being fitted perfectly, as the square loss does?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/potts/coding.hpp"
+#include "attica/sim/potts/pseudo_likelihood.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/potts/model.hpp"
+#include "attica/theory/potts/block_ridge.hpp"
+#include "attica/theory/potts/factored_flow.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
+
+class Peak : public PointwiseExperiment {
+ public:
+  explicit Peak(Configuration& c)
+      : family_(c),
+        data_([family = family_, options = gibbs_pool_options(c)] {
+          return PottsData(family.model(0), options, {.seed = family.seed()});
+        }),
+        excess_([this, tested = static_cast<Index>(c.integer("sim.test_sequences"))] {
+          RandomStream stream({.seed = family_.seed(), .id = StreamId::test_data});
+          const PottsData& data = data_.get();
+          return ExcessLoss(data.model(), equally_weighted(data.draw(tested, stream)));
+        }),
+        sizes_(c.reals("sweep.alpha"), static_cast<double>(family_.sites()), 1e7, "sweep.alpha"),
+        lambdas_(c.reals("sweep.lambda")) {}
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const PottsData& data = data_.get();
+    const double trace = general_tail(family_.sites(), family_.colours()).trace;
+    const BlockRidge square(coded_moments(data.population(), family_.colours()).covariance,
+                            family_.colours() - 1);
+    std::vector<double> sizes;
+    for (const double alpha : sizes_.alphas(grid)) sizes.push_back(sizes_.samples(alpha));
+    sizes = line_through(sizes, 100, AxisScale::log, grid);
+    TheoryResult result;
+    const auto add = [&](const std::string& name, const Point& point, const auto& value) {
+      Curves curve(point, "alpha", {name});
+      for (const double m : sizes) curve.add(m / static_cast<double>(family_.sites()), {value(m)});
+      curve.into(result);
+    };
+    add("tail", {}, [&](double m) { return trace / (2 * m); });
+    for (const double lambda : lambdas_) {
+      add("square_error", of_lambda(lambda), [&](double m) {
+        return square.average(m, lambda).test_error;
+      });
+    }
+    result.diagnostics = {{"bayes_loss", bayes_loss(data.model(), data.population())},
+                          {"parameters_per_site", trace}};
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const ExcessLoss& excess = excess_.get();
+    RandomStream stream = replicate.stream();
+    const WeightedSequences data = distinct(data_.get().draw(sizes_[replicate.point()], stream));
+    Outcome outcome;
+    for (const double lambda : lambdas_) {
+      // Biases are penalised as well: with few samples a site may never show a colour.
+      const PseudoLikelihoodFit fit = fit_pseudo_likelihood(
+          data, family_.colours(), lambda, {.gradient_tolerance = 1e-6}, lambda);
+      if (!fit.converged) {
+        outcome.status = "not converged";
+        continue;
+      }
+      const double loss = excess([&](Index row, Eigen::MatrixXd& logits) {
+        fit.logits(excess.population().sequences.row(row).data(), logits);
+      });
+      Curves(of_lambda(lambda), "alpha", {"excess_loss"})
+          .add(sizes_.alpha(replicate.point()), {loss})
+          .into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  PottsFamily family_;
+  Lazy<PottsData> data_;
+  Lazy<ExcessLoss> excess_;
+  SampleSizes sizes_;
+  std::vector<double> lambdas_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  const Axis alpha{.label = "{/:Italic α} = {/:Italic M} / {/:Italic L}", .scale = AxisScale::log};
+  const std::string label = "{/:Italic λ} = {lambda}";
+  Panel excess{
+      .x = alpha,
+      .y = {.label = "excess loss (nats)", .scale = AxisScale::log},
+      .layers = {{.series = "excess_loss", .label = label, .theory = false},
+                 {.series = "tail", .label = "{/:Italic d} / 2{/:Italic M}", .reference = true}},
+      .x_name = "alpha"};
+  Panel square{.x = alpha,
+               .y = {.label = "square loss {/:Italic E}_{test}", .scale = AxisScale::log},
+               .layers = {{.series = "square_error", .label = label, .simulation = false}},
+               .x_name = "alpha"};
+  return {.name = "potts-peak",
+          .panels = {excess, square},
+          .columns = 1,
+          .caption =
+              "Above: excess cross-entropy of penalised pseudo-likelihood against the number of "
+              "sequences, mean and standard error over data sets; dashed: its tail without "
+              "penalty. Below: theory of the square loss on the same data."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+
+/// The theory's square loss at a penalty, or nullptr.
+const Series* square_of(const Observed& observed, double lambda) {
+  for (const Prediction& p : observed.theory) {
+    if (p.series.name == "square_error" && p.series.point == of_lambda(lambda)) return &p.series;
+  }
+  return nullptr;
+}
+
+std::size_t highest(const std::vector<double>& y) {
+  return static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
+}
+
+/// Standard errors by which the mean at one x exceeds that at another; data sets are independent.
+double excess_in_errors(const ObservedCurve& curve, std::size_t a, std::size_t b) {
+  const SampleSummary above = summarise(curve.values[a]);
+  const SampleSummary below = summarise(curve.values[b]);
+  return (above.mean - below.mean) / std::hypot(above.sem, below.sem);
+}
+
+constexpr double kErrors = 3;  // standard errors that a difference has to have
+constexpr double kTailMargin = 0.15;
+constexpr double kSamplesPerParameter = 25;  // from which on the tail is claimed
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const std::vector<double> lambdas = c.reals("sweep.lambda");
+  const double least = *std::min_element(lambdas.begin(), lambdas.end());
+  const double most = *std::max_element(lambdas.begin(), lambdas.end());
+  const ObservedCurve* weak = observed.curve("excess_loss", of_lambda(least));
+  const ObservedCurve* strong = observed.curve("excess_loss", of_lambda(most));
+  const Series* square = square_of(observed, least);
+  if (weak == nullptr || strong == nullptr || square == nullptr || weak->mean.x.size() < 3) {
+    return {};
+  }
+  const std::vector<double>& x = weak->mean.x;
+  const std::size_t last = x.size() - 1;
+  const std::size_t peak = highest(weak->mean.y);
+  const bool inside = peak > 0 && peak < last && excess_in_errors(*weak, peak, 0) > kErrors &&
+                      excess_in_errors(*weak, peak, last) > kErrors;
+  std::vector<ClaimResult> results;
+  const auto claim = [&](const char* name,
+                         const std::string& statement,
+                         bool holds,
+                         std::string d) {
+    results.push_back({name, statement, holds ? Verdict::agree : Verdict::disagree, std::move(d)});
+  };
+  claim("weak-penalty-peaks",
+        fmt::format("at lambda = {} the excess loss is highest inside the sweep", least),
+        inside,
+        fmt::format("{:.3g} at alpha = {}, {:.3g} at {} and {:.3g} at {}",
+                    weak->mean.y[peak],
+                    x[peak],
+                    weak->mean.y[0],
+                    x[0],
+                    weak->mean.y[last],
+                    x[last]));
+  const double square_peak = square->x[highest(square->y)];
+  claim("later-than-the-square-loss",
+        fmt::format("the peak is at more samples than that of the square loss, alpha = {:.3g}",
+                    square_peak),
+        x[peak] > square_peak,
+        fmt::format("at alpha = {}", x[peak]));
+  double rise = 0;
+  for (std::size_t k = 0; k + 1 < strong->mean.x.size(); ++k) {
+    rise = std::max(rise, excess_in_errors(*strong, k + 1, k));
+  }
+  claim("strong-penalty-does-not-peak",
+        fmt::format("at lambda = {} the excess loss only falls", most),
+        rise < kErrors,
+        fmt::format("largest rise {:.2g} standard errors", rise));
+  // The tail is the leading order in parameters per sample: not claimed where these are not few.
+  const double samples = x[last] * static_cast<double>(c.integer("model.sites"));
+  const double trace = general_tail(c.integer("model.sites"), c.integer("model.colours")).trace;
+  if (samples < kSamplesPerParameter * trace) return results;
+  const double tail = trace / (2 * samples);
+  const SampleSummary end = summarise(weak->values[last]);
+  claim("tail",
+        fmt::format("at alpha = {} and lambda = {} the excess loss is d/2M within {} % and 3 "
+                    "standard errors",
+                    x[last],
+                    least,
+                    100 * kTailMargin),
+        std::abs(end.mean - tail) < kTailMargin * tail + kErrors * end.sem,
+        fmt::format("{:.4g} +- {:.2g}, d/2M = {:.4g}", end.mean, end.sem, tail));
+  return results;
+}
+
+}  // namespace
+
+Study potts_peak() {
+  return {
+      .name = "potts-peak",
+      .question =
+          "Does masked modelling with cross-entropy get worse with more sequences before it gets "
+          "better?",
+      .neglects = "there is no theory of the peak itself; the claims are about shapes",
+      .parameters = together(
+          {potts_model_parameters(PottsDefaults::gaussian(10, 3, 1.0)),
+           {reals_parameter("sweep.alpha",
+                            {0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 15.0, 40.0, 120.0},
+                            "training sequences per site, alpha = M / L",
+                            kPositive),
+            reals_parameter("sweep.lambda",
+                            {1e-4, 1e-2, 1e-1},
+                            "penalty (lambda/2) (|W|^2 + |b|^2) of every site's mean loss",
+                            kPositive),
+            integer_parameter("sim.test_sequences",
+                              2000,
+                              "sequences on which the divergence is averaged, over all their sites",
+                              {.low = 1, .high = 1e7}),
+            replicates_parameter(12, "independent data sets at every alpha")},
+           gibbs_pool_parameters()}),
+      .series =
+          {kExcessLoss,
+           {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
+           {"square_error",
+            "E_test",
+            "test error of ridge regression of the coded sites at the same penalty (theory)"}},
+      .presets = {{"quick", "the defaults: L = 10, C = 3", {}},
+                  {"paper",
+                   "L = 20, C = 10",
+                   {{"model.sites", 20},
+                    {"model.colours", 10},
+                    {"sim.burn_in", 500},
+                    {"sim.replicates", 20}}}},
+      .sources = {potts_source("learning curves of masked modelling with cross-entropy")},
+      .make = make<Peak>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+  };
+}
+
+}  // namespace attica

@@ -1,0 +1,196 @@
+/// @file
+/// @brief Study potts-square: ridge regression of coded Potts sequences against the theory for
+/// Gaussian data of equal covariance.
+
+#include <Eigen/Cholesky>
+
+#include "attica/core/potts/coding.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+#include "attica/sim/potts/block_ridge.hpp"
+#include "attica/studies/potts/model.hpp"
+#include "attica/theory/potts/block_ridge.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// Sequences to draw from, with their moments. Takes seconds to make for models too large to
+/// enumerate.
+struct Population {
+  Population(const PottsModel& model, const GibbsPoolOptions& options, const StreamAddress& address)
+      : data(model, options, address),
+        moments(coded_moments(data.population(), model.colours())),
+        factor(moments.covariance.llt().matrixL()) {}
+
+  PottsData data;
+  CodedMoments moments;
+  MatrixXd factor;  ///< of the covariance, to draw Gaussian data with it
+};
+
+class Square : public PointwiseExperiment {
+ public:
+  explicit Square(Configuration& c)
+      : family_(c),
+        population_([family = family_, options = gibbs_pool_options(c)] {
+          return Population(family.model(0), options, {.seed = family.seed()});
+        }),
+        block_(family_.colours() - 1),
+        control_(c.flag("sim.gaussian_control")),
+        inputs_(static_cast<double>((family_.sites() - 1) * block_)),
+        sizes_(c.reals("sweep.alpha"), inputs_, 1e7, "sweep.alpha"),
+        lambdas_(c.reals("sweep.lambda")) {}
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const BlockRidge ridge(population_.get().moments.covariance, block_);
+    TheoryResult result;
+    for (const double lambda : lambdas_) {
+      Curves tests = curves("test_error", lambda);
+      Curves trains = curves("train_error", lambda);
+      Curves gaussian_tests = curves("gaussian_test_error", lambda);
+      Curves gaussian_trains = curves("gaussian_train_error", lambda);
+      for (const double alpha : line_through(sizes_.alphas(grid), 80, AxisScale::log, grid)) {
+        const BlockRidgePoint p = ridge.average(alpha * inputs_, lambda);
+        // Far below the test error a train error is that of an interpolation: nothing to compare.
+        constexpr double kLeastShare = 1e-3;
+        const bool tells = p.train_error >= kLeastShare * p.test_error;
+        // The control is judged as Gaussian data are elsewhere: up to 1 (test) or 3 (train) times
+        // the relative bias of the leading order.
+        const double bias = 1 / (alpha * inputs_ * p.one_minus_gamma);
+        tests.add(alpha, {p.test_error});
+        trains.add(alpha, {{p.train_error, 0, tells}});
+        gaussian_tests.add(alpha, {{p.test_error, bias * p.test_error}});
+        gaussian_trains.add(alpha, {{p.train_error, 3 * bias * p.train_error, tells}});
+      }
+      tests.into(result);
+      if (control_) gaussian_tests.into(result);
+      trains.into(result);
+      if (control_) gaussian_trains.into(result);
+    }
+    result.diagnostics = {{"inputs", inputs_}};
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    constexpr double kProductsPerFit = 6;
+    const double size = inputs_ + static_cast<double>(block_);
+    return size * size *
+           (2 * static_cast<double>(sizes_[point]) +
+            kProductsPerFit * static_cast<double>(lambdas_.size()) * size);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Population& population = population_.get();
+    const Index samples = sizes_[replicate.point()];
+    RandomStream stream = replicate.stream();
+    MatrixXd z = coded(population.data.draw(samples, stream), family_.colours());
+    z.rowwise() -= population.moments.mean.transpose();
+    const MatrixXd gaussian =
+        control_ ? gaussian_samples(population.factor, true, samples, stream) : MatrixXd();
+    Outcome outcome;
+    for (const double lambda : lambdas_) {
+      const auto record = [&](const std::string& prefix, const MatrixXd& data) {
+        const BlockRidgeErrors e =
+            block_ridge_errors(data, population.moments.covariance, block_, lambda);
+        const double alpha = sizes_.alpha(replicate.point());
+        curves(prefix + "test_error", lambda).add(alpha, {e.test}).into(outcome);
+        curves(prefix + "train_error", lambda).add(alpha, {e.train}).into(outcome);
+      };
+      record("", z);
+      if (control_) record("gaussian_", gaussian);
+    }
+    return outcome;
+  }
+
+ private:
+  static Curves curves(const std::string& name, double lambda) {
+    return {{{"lambda", lambda}}, "alpha", {name}};
+  }
+
+  PottsFamily family_;
+  Lazy<Population> population_;
+  Index block_;  ///< C - 1
+  bool control_;
+  double inputs_;  ///< N = (L-1)(C-1)
+  SampleSizes sizes_;
+  std::vector<double> lambdas_;
+};
+
+Figure figure(const Configuration& /*c*/) {
+  const auto panel = [](const std::string& kind) {
+    Panel p{.x = {.label = "{/:Italic α} = {/:Italic M} / ({/:Italic L}−1)({/:Italic C}−1)",
+                  .scale = AxisScale::log},
+            .y = {.label = kind + " error {/:Italic E}_{" + kind + "}"},
+            .layers = {{.series = kind + "_error", .label = "{/:Italic λ} = {lambda}"},
+                       {.series = "gaussian_" + kind + "_error",
+                        .label = "Gaussian data, {/:Italic λ} = {lambda}",
+                        .theory = false}},
+            .x_name = "alpha"};
+    p.residuals = true;
+    return p;
+  };
+  return {.name = "potts-square",
+          .panels = {panel("test"), panel("train")},
+          .columns = 1,
+          .caption =
+              "Masked modelling of Potts sequences with square loss: ridge regression of every "
+              "coded site on the others. Lines: theory for Gaussian data of equal covariance; "
+              "points: Potts data, mean and standard error over data sets; open markers: Gaussian "
+              "data of that covariance; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  return {{.series = "test_error", .relative = 0.03},
+          {.series = "train_error", .relative = 0.03},
+          {.series = "gaussian_test_error", .relative = 0},
+          {.series = "gaussian_train_error", .relative = 0}};
+}
+
+}  // namespace
+
+Study potts_square() {
+  return {
+      .name = "potts-square",
+      .question =
+          "Does masked modelling of Potts sequences with square loss behave as if they were "
+          "Gaussian?",
+      .neglects = "everything beyond the covariance, and corrections of order 1/M",
+      .parameters = together(
+          {potts_model_parameters(PottsDefaults::gaussian(30, 3, 0.5)),
+           {reals_parameter("sweep.alpha",
+                            {0.5, 0.75, 1.0, 1.5, 2.0, 4.0},
+                            "samples per input, alpha = M / ((L-1)(C-1))",
+                            kPositive),
+            reals_parameter("sweep.lambda",
+                            {0.05, 0.5},
+                            "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) "
+                            "|W|^2; 0: solutions of smallest norm",
+                            kNotNegative),
+            flag_parameter(
+                "sim.gaussian_control", true, "simulate Gaussian data of equal covariance, too"),
+            replicates_parameter(200, "independent data sets at every alpha")},
+           gibbs_pool_parameters()}),
+      .series =
+          {{"test_error",
+            "E_test",
+            "population mean squared error of a site's code, summed over its C-1 channels, mean "
+            "over sites"},
+           {"train_error", "E_train", "the same on the training samples"},
+           {"gaussian_test_error", "E_test", "test error on Gaussian data of equal covariance"},
+           {"gaussian_train_error", "E_train", "train error on Gaussian data of equal covariance"}},
+      .presets = {{"quick", "the defaults: L = 30, C = 3, beta = 0.5", {}},
+                  {"paper",
+                   "L = 60, C = 10",
+                   {{"model.sites", 60}, {"model.colours", 10}, {"sim.chains", 100000}}}},
+      .sources = {potts_source("square loss on Potts data")},
+      .make = make<Square>,
+      .figure = figure,
+      .agreement = agreement,
+  };
+}
+
+}  // namespace attica

@@ -1,0 +1,184 @@
+/// @file
+/// @brief Study topics-finite-length: what the length of documents does to the loss at fixed
+/// weights.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attica/sim/topics/sampling.hpp"
+#include "attica/solvers/statistics/exponents.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+class FiniteLength : public PointwiseExperiment {
+ public:
+  explicit FiniteLength(const Configuration& c)
+      : model_(topic_model(c)),
+        algebra_(model_.vocabulary()),
+        loss_(attica::topic_loss(c)),
+        value_(fixed_value(c)(model_)),
+        scores_(scores(
+            {.same_word = c.real("model.same_word"), .same_topic = c.real("model.same_topic")})),
+        lengths_(ascending(c.integers("sweep.length"))),
+        documents_(c.integer("sim.documents")) {
+    require_population(model_);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    Curves curves({}, "length", {"loss", "loss_own_position", "gap_own_position"});
+    const double limit = reduced_loss(model_, loss_, value_, scores_);
+    for (const double length : line_through(as_reals(lengths_), 60, AxisScale::log, grid)) {
+      const double own = reduced_loss(model_, loss_, value_, scores_, nullptr, 1 / length);
+      // The limit itself is not expected to hold at finite length: claims look at the gap.
+      curves.add(length, {{limit, 0, false}, own, std::abs(own - limit)});
+    }
+    TheoryResult result;
+    curves.into(result);
+    result.diagnostics = {{"infinite_loss", limit}};
+    return result;
+  }
+
+  std::size_t points() const override { return lengths_.size(); }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const std::int64_t n = lengths_[replicate.point()];
+    RandomStream stream = replicate.stream();
+    const double gap = sample_length_gap(TopicSampler(at_length(model_.settings(), n)),
+                                         network_loss(loss_),
+                                         algebra_.dense(value_),
+                                         algebra_.dense(scores_),
+                                         documents_,
+                                         stream);
+    const double limit = reduced_loss(model_, loss_, value_, scores_);
+    Outcome outcome;
+    Curves({}, "length", {"loss", "gap"})
+        .add(static_cast<double>(n), {limit + gap, gap})
+        .into(outcome);
+    return outcome;
+  }
+
+ private:
+  TopicModel model_;
+  CommutantAlgebra algebra_;
+  TopicLoss loss_;
+  Commutant value_;
+  Commutant scores_;
+  std::vector<std::int64_t> lengths_;
+  Eigen::Index documents_;
+};
+
+Figure figure(const Configuration&) {
+  const Axis n{.label = "length {/:Italic N}", .scale = AxisScale::log};
+  return {.name = "topics-finite-length",
+          .panels = {{.x = n,
+                      .y = {.label = "loss {/:Italic L}"},
+                      .layers = {{.series = "loss", .label = "finite documents", .theory = false},
+                                 {.series = "loss",
+                                  .label = "infinite documents",
+                                  .simulation = false,
+                                  .reference = true},
+                                 {.series = "loss_own_position",
+                                  .label = "own position counted",
+                                  .reference = true}},
+                      .x_name = "length"},
+                     {.x = n,
+                      .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
+                      .layers = {{.series = "gap", .label = "finite documents"},
+                                 {.series = "gap_own_position",
+                                  .label = "own position counted",
+                                  .reference = true}},
+                      .x_name = "length"}},
+          .columns = 1,
+          .caption =
+              "Loss of finite documents at fixed weights: sampled documents, mean and standard "
+              "error over samples. Dashed: infinite documents, and the same with the query's own "
+              "position counted."};
+}
+
+std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
+  constexpr double kLow = -1.35;
+  constexpr double kHigh = -0.75;
+  constexpr double kFrom = 50;  // below, the next order 1/N² shows
+  std::vector<double> x;
+  std::vector<double> y;
+  std::vector<double> error;  // of ln |gap|
+  if (const ObservedCurve* gaps = observed.curve("gap")) {
+    for (std::size_t k = 0; k < gaps->mean.x.size(); ++k) {
+      const SampleSummary gap = summarise(gaps->values[k]);
+      if (gaps->mean.x[k] < kFrom || gap.mean == 0) continue;
+      x.push_back(gaps->mean.x[k]);
+      y.push_back(std::abs(gap.mean));
+      error.push_back(gap.sem / y.back());
+    }
+  }
+  ClaimResult claim{
+      .name = "gap-slope",
+      .statement = fmt::format(
+          "for N >= 50 the loss approaches that of infinite documents like N^p, {} <= p <= {}",
+          kLow,
+          kHigh),
+      .detail = {}};
+  if (x.size() < 2) {
+    claim.detail = "fewer than two lengths of at least 50";
+    return {claim};
+  }
+  // Lengths have samples of their own, so that their errors add up in squares; two standard errors
+  // must lie inside the claimed range, or outside.
+  const double slope = log_log_line(x, y).slope;
+  double centre = 0;
+  for (const double n : x) centre += std::log(n) / static_cast<double>(x.size());
+  double squares = 0;
+  double variance = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double lever = std::log(x[k]) - centre;
+    squares += lever * lever;
+    variance += lever * lever * error[k] * error[k];
+  }
+  const double reach = 2 * std::sqrt(variance) / squares;
+  if (slope - reach >= kLow && slope + reach <= kHigh) claim.verdict = Verdict::agree;
+  if (slope + reach < kLow || slope - reach > kHigh) claim.verdict = Verdict::disagree;
+  claim.detail = fmt::format("p = {:.3f} +- {:.3f}, two standard errors", slope, reach);
+  return {claim};
+}
+
+}  // namespace
+
+Study topics_finite_length() {
+  return {
+      .name = "topics-finite-length",
+      .question = "How fast does the loss of finite documents approach the infinite one?",
+      .neglects = "everything of order 1/N: the claim is that nothing else is missing",
+      .parameters = together(
+          {without(topic_parameters({.topics = 5, .words = 4, .topics_per_document = 2}),
+                   {"model.length"}),
+           fixed_value_parameters("diagonal"),
+           {real_parameter(
+                "model.same_word", 4, "a, attention weight between equal words", kPositive),
+            real_parameter("model.same_topic", 2, "s, between other words of a topic", kPositive),
+            integers_parameter("sweep.length",
+                               {20, 50, 100, 200, 400, 800},
+                               "N, tokens of a document",
+                               {.low = 1, .high = 1e6}),
+            integer_parameter("sim.documents", 6000, "documents of a sample"),
+            replicates_parameter(8, "independent runs")}}),
+      .series = {{"loss", "L", "mean loss at fixed weights"},
+                 {"loss_own_position", "L", "with the query's own position counted (theory)"},
+                 {"gap", "L_N - L_inf", "difference from infinite documents"},
+                 {"gap_own_position", "", "that of the own position alone (theory)"}},
+      .presets = {{"quick", "the defaults: T = 5, v = 4, diagonal W_V", {}},
+                  {"paper",
+                   "T = v = 10",
+                   {{"model.topics", 10}, {"model.words_per_topic", 10}, {"sim.replicates", 20}}}},
+      .sources = {topic_source("population loss; finite lengths are ours")},
+      .make = make<FiniteLength>,
+      .figure = figure,
+      .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
+      .claims = claims};
+}
+
+}  // namespace attica

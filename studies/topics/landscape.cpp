@@ -1,0 +1,205 @@
+/// @file
+/// @brief Study topics-landscape: the loss against attention at a fixed value matrix, and where it
+/// is least.
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "attica/sim/topics/sampling.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+const std::vector<std::string> kMinimum = {"minimum_loss", "minimum_omega"};
+
+/// From 1/4 to 4096.
+std::vector<double> powers_of_two() {
+  return {0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
+}
+
+class Landscape : public PointwiseExperiment {
+ public:
+  explicit Landscape(const Configuration& c)
+      : model_(topic_model(c)),
+        loss_(attica::topic_loss(c)),
+        value_(fixed_value(c)(model_)),
+        same_word_(ascending(c.reals("sweep.same_word"))),
+        same_topic_(ascending(c.reals("sweep.same_topic"))),
+        mask_{.mask = c.real("model.mask_attention"), .mask_query = c.real("model.mask_attention")},
+        block_(model_.vocabulary().words == 1 || value_[kSameWord] == value_[kSameTopic]) {
+    require_population(model_);
+    diagnostics_ = {{"value", all_values(value_)}};
+    warnings_ = topic_warnings(model_, true);
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    for (const double a : same_word_) {
+      Curves row({{"same_word", a}}, "same_topic", {"loss"});
+      for (const double s : same_topic_) {
+        RelativeAttention relative = mask_;
+        relative.same_word = a;
+        relative.same_topic = s;
+        row.add(s, {reduced_loss(model_, loss_, value_, scores(relative))});
+      }
+      row.into(result);
+    }
+    const AttentionOptimum best = attention_optimum(model_, loss_, value_);
+    Curves({}, "none", kMinimum).add(0, {best.loss, best.omega}).into(result);
+    if (block_) {
+      // The level line of ω through the minimum, and ω = τ and ω = T.
+      line(result, "omega_minimum", best.omega);
+      line(result, "omega_tau", model_.tau());
+      line(result, "omega_T", model_.topics());
+    } else {
+      Curves({}, "same_topic", {"minimum"})
+          .add(best.relative.same_topic, {best.relative.same_word})
+          .into(result);
+    }
+    result.diagnostics = {{"same_word", best.relative.same_word},
+                          {"same_topic", best.relative.same_topic},
+                          {"omega", best.omega},
+                          {"minimum_loss", best.loss},
+                          {"uniform_loss", reduced_loss(model_, loss_, value_, Commutant::Zero())},
+                          {"at_edge", best.at_edge},
+                          {"bayes_floor", bayes_floor(model_)}};
+    return result;
+  }
+
+ protected:
+  bool deterministic(std::size_t) const override { return true; }
+
+  Outcome run(const Replicate&) const override {
+    const CommutantAlgebra algebra(model_.vocabulary());
+    const AttentionDescent end =
+        descend_attention(model_, network_loss(loss_), algebra.dense(value_));
+    const double omega =
+        topic_attention(model_, {.same_word = end.same_word, .same_topic = end.same_topic});
+    Outcome outcome;
+    Curves({}, "none", kMinimum).add(0, {end.loss, omega}).into(outcome);
+    Curves({}, "same_topic", {"descent_end"}).add(end.same_topic, {end.same_word}).into(outcome);
+    return outcome;
+  }
+
+ private:
+  /// Where (a + (v-1) s)/v = ω on the grid's range.
+  void line(TheoryResult& result, const char* name, double omega) const {
+    std::map<double, double> points;  // s, a
+    const double total = omega * model_.words();
+    const double others = model_.words() - 1;
+    // On logarithmic axes the line is flat, then steep: points at even steps of s, then of a.
+    const auto even_steps = [](const std::vector<double>& range) {
+      return line_through({range.front(), range.back()}, 100, AxisScale::log, TheoryGrid::run);
+    };
+    for (const double s : even_steps(same_topic_)) points[s] = total - others * s;
+    if (others > 0) {
+      for (const double a : even_steps(same_word_)) points[(total - a) / others] = a;
+    }
+    Curves curve({}, "same_topic", {name});
+    for (const auto& [s, a] : points) {
+      const bool inside = s >= same_topic_.front() && s <= same_topic_.back() &&
+                          a >= same_word_.front() && a <= same_word_.back();
+      if (inside) curve.add(s, {a});
+    }
+    curve.into(result);
+  }
+
+  TopicModel model_;
+  TopicLoss loss_;
+  Commutant value_;
+  std::vector<double> same_word_;
+  std::vector<double> same_topic_;
+  RelativeAttention mask_;
+  bool block_;
+};
+
+Figure figure(const Configuration& c) {
+  const bool diagonal = c.text("model.value") == "diagonal";
+  Panel panel{.kind = PanelKind::contours,
+              .x = {.label = "same topic, other word: {/:Italic s}", .scale = AxisScale::log},
+              .y = {.label = "same word: {/:Italic a}", .scale = AxisScale::log},
+              .layers = {{.series = "loss"}},
+              .x_name = "same_topic",
+              .y_coordinate = "same_word",
+              .value = {.label = "loss {/:Italic L}"}};
+  if (diagonal) {
+    panel.layers.push_back({.series = "minimum", .label = "minimum"});
+  } else {
+    panel.layers.push_back({.series = "omega_minimum", .label = "{/:Italic ω}*"});
+    panel.layers.push_back(
+        {.series = "omega_tau", .label = "{/:Italic ω} = {/:Italic τ}", .reference = true});
+    panel.layers.push_back(
+        {.series = "omega_T", .label = "{/:Italic ω} = {/:Italic T}", .reference = true});
+  }
+  panel.layers.push_back({.series = "descent_end", .label = "descent", .theory = false});
+  return {
+      .name = "topics-landscape",
+      .panels = {panel},
+      .caption = fmt::format(
+          "Population loss against the attention weights of the own word and of other words of its "
+          "topic, words of other topics having weight 1, at a {} value matrix. Line: the "
+          "minimum{}; point: end of L-BFGS by enumeration of all tokens from uniform attention.",
+          c.text("model.value"),
+          diagonal ? ""
+                   : "; dashed: weights of the own topic ω equal to τ, the topics of a document, "
+                     "and to T, all topics")};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // Both find the same minimum of the same function: 1e-6 in the loss. ω, or where it is flat the
+  // weights, then follows to about the square root of what is left.
+  constexpr double kLoss = 1e-6;
+  constexpr double kOmega = 1e-2;
+  return {{.series = "minimum_loss", .relative = 0, .absolute = kLoss, .deterministic = true},
+          {.series = "minimum_omega", .relative = kOmega, .deterministic = true}};
+}
+
+}  // namespace
+
+Study topics_landscape() {
+  return {
+      .name = "topics-landscape",
+      .question = "Does attention prefer the own topic once the value matrix is learnt?",
+      .neglects = "nothing: both sides minimise the same function",
+      .parameters = together(
+          {topic_parameters({.topics = 10, .words = 10, .topics_per_document = 2}),
+           fixed_value_parameters("block"),
+           {real_parameter("model.mask_attention",
+                           1,
+                           "weight of the mask as a key of words, relative to other topics, and of "
+                           "a mask query",
+                           kPositive),
+            reals_parameter("sweep.same_word",
+                            powers_of_two(),
+                            "a, attention weight between equal words",
+                            kPositive),
+            reals_parameter("sweep.same_topic",
+                            powers_of_two(),
+                            "s, between other words of a topic",
+                            kPositive),
+            replicates_parameter(8, "independent runs")}}),
+      .series = {{"loss", "L", "population loss on the grid of attention weights (theory)"},
+                 {"minimum_loss", "L*", "at the best attention weights"},
+                 {"minimum_omega", "omega*", "weight of the own topic there, others 1"},
+                 {"minimum", "(s*, a*)", "the minimum, diagonal value matrix (theory)"},
+                 {"omega_minimum", "", "line of omega through the minimum (theory)"},
+                 {"omega_tau", "", "line omega = tau (theory)"},
+                 {"omega_T", "", "line omega = T (theory)"},
+                 {"descent_end", "(s, a)", "end of the descent"}},
+      .presets = {{"quick", "the defaults: T = v = 10, tau = 2, block", {}},
+                  {"diagonal",
+                   "the same with a diagonal value matrix",
+                   {{"model.value", "diagonal"}}},
+                  {"paper",
+                   "T = 100, tau = 10",
+                   {{"model.topics", 100}, {"model.topics_per_document", 10}}}},
+      .sources = {topic_source("Theorem 3")},
+      .make = make<Landscape>,
+      .figure = figure,
+      .agreement = agreement,
+      .diagnostic = {"minimum"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,144 @@
+/// @file
+/// @brief Study topics-mode-growth: how fast keys learn to tell topics apart once the value matrix
+/// is learnt, gradient flow against gradient descent on all entries.
+
+#include "attica/sim/topics/frozen_value.hpp"
+#include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/value.hpp"
+
+namespace attica {
+namespace {
+
+class ModeGrowth : public PointwiseExperiment {
+ public:
+  explicit ModeGrowth(const Configuration& c)
+      : model_(topic_model(c)),
+        algebra_(model_.vocabulary()),
+        epsilon_(c.real("model.epsilon")),
+        scale_(attention_scale(c, model_)),
+        start_(attention_start(c)),
+        flow_(flow_start(c)),
+        onset_(attention_onset(model_, scale_)),
+        eta_(small_step(onset_, c.real("sim.eta"))),
+        times_(recorded_times(c, eta_)) {
+    require_squared(c);
+    require_enumerable(model_);
+    flow_.value = value_closed_form(model_);
+    require(onset_.growth_rate > 0,
+            "keep_rate",
+            model_.keep_rate(),
+            "keep_rate > 0 and topics_per_document >= 2: nothing grows otherwise");
+    warnings_ = topic_warnings(model_, true);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const TopicFlow flow = whole_topic_flow("mode growth",
+                                            model_,
+                                            {.scale = scale_, .train_value = false},
+                                            flow_,
+                                            line_of(times_, 150, grid));
+    Curves curve({}, "time", {"contrast_K"});
+    Curves law({}, "time", {"contrast_K_linear"});
+    for (std::size_t k = 0; k < flow.times.size(); ++k) {
+      const double t = flow.times[k];
+      curve.add(t, {algebra_.isotypic(flow.states[k].k).topic});
+      const double linear = early_contrast(onset_, start_ == AttentionStart::split, epsilon_, t);
+      if (linear < 1) law.add(t, {linear});
+    }
+    TheoryResult result;
+    curve.into(result);
+    law.into(result);
+    result.diagnostics = {{"topic_contrast", onset_.topic_contrast},
+                          {"growth_rate", onset_.growth_rate}};
+    return result;
+  }
+
+ protected:
+  bool deterministic(std::size_t) const override { return true; }
+
+  Outcome run(const Replicate& replicate) const override {
+    Curves curve({}, "time", {"contrast_K"});
+    const std::vector<std::uint64_t>& steps = times_.steps();
+    std::size_t at = 0;
+    const auto end = descend_attention_from(
+        model_,
+        {.value = flow_.value, .start = start_, .epsilon = epsilon_, .scale = scale_},
+        eta_,
+        steps.back(),
+        [&](std::uint64_t step, const TopicNetwork& now) {
+          if (at < steps.size() && step == steps[at]) {
+            const Eigen::MatrixXd key = now.parameters().matrix("W_K").map();
+            const Isotypic parts = algebra_.isotypic(algebra_.project(key.transpose() * key));
+            curve.add(times_.realised()[at++], {parts.topic});
+          }
+          return true;
+        },
+        [&] { return replicate.stopped(); });
+    return recorded_run({curve}, end);
+  }
+
+ private:
+  TopicModel model_;
+  CommutantAlgebra algebra_;
+  double epsilon_;
+  double scale_;
+  AttentionStart start_;
+  TopicState flow_;
+  AttentionOnset onset_;
+  double eta_;
+  RecordedTimes times_;
+};
+
+Figure figure(const Configuration&) {
+  return {.name = "topics-mode-growth",
+          .panels = {{.x = {.label = "time {/:Italic t}"},
+                      .y = {.label = "topic contrast of {/:Italic W}_K^T{/:Italic W}_K",
+                            .scale = AxisScale::log},
+                      .layers = {{.series = "contrast_K", .label = "flow"},
+                                 {.series = "contrast_K_linear",
+                                  .label = "slope 2{/:Italic σ}",
+                                  .reference = true}},
+                      .x_name = "time"}},
+          .caption =
+              "Growth of the part of the keys that tells topics apart, at W_V of Theorem 2. Line: "
+              "gradient flow in 24 numbers; dashed: its linear stage; points: gradient descent on "
+              "all entries. No randomness, no error bars."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  // (1 + ησ)^2n against e^{2σηn}: relative σ t ησ, up to 5 % after five e-foldings.
+  constexpr double kStep = 0.05;
+  return {{.series = "contrast_K", .relative = kStep, .deterministic = true}};
+}
+
+}  // namespace
+
+Study topics_mode_growth() {
+  return {
+      .name = "topics-mode-growth",
+      .question = "At what rate do the keys learn to tell topics apart?",
+      .neglects = "the step size of descent",
+      .parameters = together(
+          {topic_parameters({.topics = 4,
+                             .words = 2,
+                             .keep_rate = 0.3,
+                             .initialisation = "identity",
+                             .scale = 1.0,
+                             .epsilon = 0.02}),
+           {topic_times({0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240}),
+            real_parameter("sim.eta",
+                           0.25,
+                           "largest learning rate; lowered so that growth per step is at most 1 %",
+                           kPositive),
+            replicates_parameter(8, "independent runs")}}),
+      .series = {{"contrast_K", "c_t(C_K)", "eigenvalue of W_K'W_K on topic contrasts"},
+                 {"contrast_K_linear", "", "its linear stage in closed form (theory)"}},
+      .presets = {{"quick", "the defaults: T = 4, v = 2, identity start", {}},
+                  {"paper", "T = 6, v = 3", {{"model.topics", 6}, {"model.words_per_topic", 3}}}},
+      .sources = {topic_source("second stage of training; the rate is ours")},
+      .make = make<ModeGrowth>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

@@ -1,0 +1,415 @@
+#include "attica/studies/topics/model.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "attica/theory/topics/value.hpp"
+
+namespace attica {
+namespace {
+
+constexpr double kMost = 1e9;
+constexpr Range kShare{.low = 0, .high = 1};
+
+const Choices<TopicPrior> kPriors = {{"subset", TopicPrior::subset},
+                                     {"dirichlet", TopicPrior::dirichlet}};
+const Choices<TopicLoss> kLosses = {{"squared", TopicLoss::squared},
+                                    {"cross_entropy", TopicLoss::cross_entropy}};
+const Choices<AttentionStart> kStarts = {{"identity", AttentionStart::identity},
+                                         {"split", AttentionStart::split},
+                                         {"gaussian", AttentionStart::gaussian},
+                                         {"uniform", AttentionStart::uniform}};
+enum class FixedValue { optimum, block, diagonal };
+const Choices<FixedValue> kFixedValues = {{"optimum", FixedValue::optimum},
+                                          {"block", FixedValue::block},
+                                          {"diagonal", FixedValue::diagonal}};
+const Choices<networks::OptimiserKind> kOptimisers = {
+    {"sgd", networks::OptimiserKind::sgd},
+    {"momentum", networks::OptimiserKind::heavy_ball},
+    {"adam", networks::OptimiserKind::adam},
+    {"adamw", networks::OptimiserKind::adam}};
+const Choices<TopicData> kSources = {{"fresh", TopicData::fresh},
+                                     {"fixed", TopicData::fixed},
+                                     {"population", TopicData::population}};
+
+/// Whether the study has the parameter and it has a value.
+bool has(const Configuration& c, std::string_view key) { return c.declares(key) && c.has(key); }
+
+}  // namespace
+
+Parameter topic_times(const std::vector<double>& fallback) {
+  return reals_parameter("sim.times",
+                         fallback,
+                         "recorded times, learning rate x steps, the last one being the length",
+                         {.low = 0, .high = kMost});
+}
+
+std::vector<Parameter> fixed_value_parameters(const char* fallback) {
+  return {kFixedValues.parameter("model.value",
+                                 fallback,
+                                 "W_V: the optimum of the first stage, c/v on the blocks of "
+                                 "topics, or c on the diagonal"),
+          optional_parameter(real_parameter(
+              "model.value_scale", 1, "c of a block or diagonal W_V; unset: 1/kappa", kPositive))};
+}
+
+std::vector<Parameter> optimiser_parameters() {
+  constexpr Range rate{.low = 0, .high = 1, .high_open = true};
+  return {kOptimisers.parameter("sim.optimiser", "sgd", "update rule"),
+          real_parameter("sim.momentum", 0.9, "heavy-ball momentum", rate),
+          real_parameter("sim.beta1", 0.9, "Adam: decay of the mean gradient", rate),
+          real_parameter("sim.beta2", 0.999, "Adam: decay of the mean squared gradient", rate),
+          real_parameter("sim.adam_epsilon",
+                         1e-8,
+                         "Adam: gradients well below it hardly move a parameter",
+                         kPositive)};
+}
+
+std::vector<Parameter> batch_parameters(std::int64_t batch) {
+  return {integer_parameter("sim.batch", batch, "documents per step"),
+          integer_parameter("sim.queries", 4, "selected positions of an infinite document")};
+}
+
+std::vector<Parameter> data_parameters() {
+  return {kSources.parameter("sim.data",
+                             "fresh",
+                             "a step reads fresh documents, some of a fixed set whose masks are "
+                             "fixed too, or the whole population"),
+          integer_parameter("sim.documents", 10000, "documents of the fixed set")};
+}
+
+Parameter optional_word(const char* key, const char* meaning, std::vector<std::string> choices) {
+  return optional_parameter(word_parameter(key, "", meaning, std::move(choices)));
+}
+
+std::vector<Parameter> topic_parameters(const TopicDefaults& d) {
+  std::vector<Parameter> all = {
+      integer_parameter("model.topics", d.topics, "T, number of topics"),
+      integer_parameter("model.words_per_topic", d.words, "v, words of each topic"),
+      integer_parameter("model.topics_per_document",
+                        d.topics_per_document,
+                        "tau, topics of a document of the subset prior"),
+      kPriors.parameter(
+          "model.prior",
+          d.prior,
+          "topic weights: 1/tau on a random set of tau topics, or symmetric Dirichlet"),
+      real_parameter("model.concentration", 0.1, "alpha per topic, Dirichlet", kPositive),
+      integers_parameter(
+          "model.length",
+          {d.length},
+          "N, tokens of a document; [lo, hi]: uniform; \"infinite\": exact frequencies",
+          {.low = 1, .high = kMost}),
+      real_parameter("model.mask_rate",
+                     0.15,
+                     "p_m, probability that a position is selected",
+                     {.low = 0, .high = 1, .low_open = true}),
+      real_parameter("model.keep_rate",
+                     d.keep_rate,
+                     "p_c, probability that a selected token stays what it is",
+                     kShare),
+      real_parameter("model.random_rate",
+                     0.1,
+                     "p_r, probability that a selected token becomes a random word",
+                     kShare),
+      kLosses.parameter("model.loss", d.loss, "|F - e|^2 over all outputs, or -log softmax")};
+  for (Parameter& p : all) {
+    if (p.key == "model.length") p.choices = {"infinite"};
+  }
+  if (d.lambda) {
+    all.push_back(real_parameter(
+        "model.lambda", *d.lambda, "lambda of + lambda |W|^2 per trained matrix", kNotNegative));
+  }
+  if (d.initialisation) {
+    all.push_back(kStarts.parameter("model.initialisation",
+                                    *d.initialisation,
+                                    "start of W_K and W_Q: both epsilon I; (epsilon I, 0) and "
+                                    "(0, epsilon I); N(0, epsilon^2/d_a); epsilon U(0,1)"));
+  }
+  if (d.scale) {
+    all.push_back(real_parameter("model.scale",
+                                 *d.scale,
+                                 "factor of the attention scores; unset: 1/sqrt(inner dimension)",
+                                 kPositive));
+  }
+  if (d.epsilon) {
+    all.push_back(real_parameter(
+        "model.epsilon", *d.epsilon, "scale of the start of W_K and W_Q", kPositive));
+  }
+  if (d.threshold) {
+    all.push_back(real_parameter("model.threshold",
+                                 *d.threshold,
+                                 "growth of (W_K, W_Q) that marks the second stage",
+                                 {.low = 1, .low_open = true}));
+  }
+  return all;
+}
+
+TopicSettings topic_settings(const Configuration& c) {
+  TopicSettings s;
+  if (has(c, "model.topics")) s.vocabulary.topics = c.integer("model.topics");
+  s.vocabulary.words = c.integer("model.words_per_topic");
+  if (has(c, "model.topics_per_document")) {
+    s.topics_per_document = c.integer("model.topics_per_document");
+  }
+  if (has(c, "model.prior")) s.prior = kPriors.of(c, "model.prior");
+  if (has(c, "model.concentration")) s.concentration = c.real("model.concentration");
+  if (has(c, "model.length")) {
+    const List& length = std::get<List>(c.at("model.length"));
+    constexpr std::size_t kEnds = 2;
+    const bool word = std::holds_alternative<std::string>(length.front());
+    const bool numbers = std::all_of(length.begin(), length.end(), [](const Value& v) {
+      return std::holds_alternative<std::int64_t>(v);
+    });
+    if (length.size() > kEnds || (!numbers && !(word && length.size() == 1))) {
+      throw invalid_parameter("model.length",
+                              fmt::format("a list of {}", length.size()),
+                              "an integer, [lo, hi] or \"infinite\"");
+    }
+    if (!word) {
+      s.length = {{std::get<std::int64_t>(length.front()), std::get<std::int64_t>(length.back())}};
+    }
+  }
+  s.mask_rate = c.real("model.mask_rate");
+  if (has(c, "model.keep_rate")) s.keep_rate = c.real("model.keep_rate");
+  s.random_rate = c.real("model.random_rate");
+  return s;
+}
+
+TopicModel topic_model(const Configuration& c) {
+  TopicModel model(topic_settings(c));
+  require(model.vocabulary().topics >= 2,
+          "topics",
+          model.topics(),
+          "topics >= 2: there are no words of other topics to compare with");
+  return model;
+}
+
+TopicModel at_length(TopicSettings settings, std::int64_t tokens) {
+  settings.length = {{tokens, tokens}};
+  return TopicModel(settings);
+}
+
+std::vector<std::string> topic_warnings(const TopicModel& model, bool second_stage) {
+  std::vector<std::string> warnings;
+  if (!model.has_topic_signal()) {
+    warnings.push_back(
+        "topics_per_document = topics: every document has all topics, so that nothing tells them "
+        "apart");
+  }
+  if (second_stage &&
+      (model.keep_rate() <= 0 || (model.subset() && model.settings().topics_per_document == 1))) {
+    warnings.push_back(
+        "keep_rate = 0 or topics_per_document = 1: W_K and W_Q have no linear instability, the "
+        "second stage never starts");
+  }
+  return warnings;
+}
+
+TopicLoss loss_named(std::string_view word) { return kLosses(word); }
+
+TopicLoss topic_loss(const Configuration& c) { return kLosses.of(c, "model.loss"); }
+
+networks::Loss network_loss(TopicLoss loss) {
+  return loss == TopicLoss::squared ? networks::Loss::squared : networks::Loss::cross_entropy;
+}
+
+void require_squared(const Configuration& c) {
+  if (topic_loss(c) != TopicLoss::squared) {
+    throw invalid_parameter(
+        "model.loss", "cross_entropy", "\"squared\": this study's theory knows no other loss");
+  }
+}
+
+double topic_penalty(const Configuration& c) {
+  return has(c, "model.lambda") ? c.real("model.lambda") : 0;
+}
+
+AttentionStart attention_start(const Configuration& c) {
+  return kStarts.of(c, "model.initialisation");
+}
+
+TopicState flow_start(const Configuration& c) {
+  const double epsilon = c.real("model.epsilon");
+  switch (attention_start(c)) {
+    case AttentionStart::identity:
+      return identity_start(epsilon);
+    case AttentionStart::split:
+      return split_start(epsilon);
+    default:
+      throw invalid_parameter("model.initialisation",
+                              c.text("model.initialisation"),
+                              "\"identity\" or \"split\" for the flow's theory");
+  }
+}
+
+double attention_scale(const Configuration& c, const TopicModel& model) {
+  if (c.has("model.scale")) return c.real("model.scale");
+  return 1 / std::sqrt(static_cast<double>(
+                 inner_dimension(attention_start(c), model.vocabulary().size())));
+}
+
+std::function<Commutant(const TopicModel&)> fixed_value(const Configuration& c) {
+  const FixedValue kind = kFixedValues.of(c, "model.value");
+  std::optional<double> given;
+  if (c.has("model.value_scale")) given = c.real("model.value_scale");
+  return [kind, given](const TopicModel& model) -> Commutant {
+    if (kind == FixedValue::optimum) return value_closed_form(model);
+    const double scale = given ? *given : 1 / model.kappa();
+    return kind == FixedValue::block ? block_value(model, scale) : diagonal_value(scale);
+  };
+}
+
+networks::OptimiserOptions optimiser_options(const Configuration& c) {
+  return {.kind = kOptimisers.of(c, "sim.optimiser"),
+          .learning_rate = c.real("sim.eta"),
+          .momentum = c.real("sim.momentum"),
+          .beta1 = c.real("sim.beta1"),
+          .beta2 = c.real("sim.beta2"),
+          .epsilon = c.real("sim.adam_epsilon"),
+          .decoupled_decay = c.text("sim.optimiser") == "adamw"};
+}
+
+TopicSourceOptions source_options(const Configuration& c, const TopicModel& model) {
+  TopicSourceOptions options{.batch = c.integer("sim.batch"), .queries = c.integer("sim.queries")};
+  if (!c.declares("sim.data")) return options;
+  options.documents = c.integer("sim.documents");
+  options.data = kSources.of(c, "sim.data");
+  if (options.data == TopicData::population) require_enumerable(model);
+  return options;
+}
+
+std::vector<double> line_from(double low, std::vector<double> values, int n, TheoryGrid grid) {
+  values = ascending(std::move(values));
+  const double high = values.back();
+  for (int k = 0; grid == TheoryGrid::run && k < n; ++k) {
+    values.push_back(low + (high - low) * k / n);
+  }
+  return ascending(std::move(values));
+}
+
+RecordedTimes recorded_times(const Configuration& c, double per_step) {
+  const std::vector<double> times = ascending(c.reals("sim.times"));
+  const double length = times.back() / per_step;
+  require(length >= 0.5 || times.back() == 0,
+          "sim.eta",
+          c.real("sim.eta"),
+          fmt::format("steps that are no longer than the last of sim.times, {}", times.back()));
+  require(length <= kMost, "sim.times", times.back(), "at most 1e9 steps of sim.eta");
+  return RecordedTimes(times, per_step);
+}
+
+std::vector<double> line_of(const RecordedTimes& times, int n, TheoryGrid grid) {
+  return grid == TheoryGrid::requested ? times.asked() : line_from(0, times.realised(), n, grid);
+}
+
+double small_step(const AttentionOnset& onset, double largest) {
+  constexpr double kGrowthPerStep = 0.01;
+  return std::min(largest, kGrowthPerStep / onset.growth_rate);
+}
+
+Outcome recorded_run(const std::vector<Curves>& curves, const networks::TrainingResult& end) {
+  Outcome outcome;
+  for (const Curves& curve : curves) {
+    if (!curve.empty()) curve.into(outcome);
+  }
+  mark_end(outcome, end);
+  return outcome;
+}
+
+std::vector<std::string> value_names() {
+  return {"value_00", "value_0w", "value_b", "value_d", "value_s", "value_g"};
+}
+
+std::vector<std::string> compared_value_names(const TopicModel& model) {
+  std::vector<std::string> names = {"value_d", "value_g"};
+  if (model.masked_share() > 0) names.push_back("value_b");
+  if (model.vocabulary().words > 1) names.push_back("value_s");
+  return names;
+}
+
+std::vector<double> all_values(const Commutant& w) { return {w.data(), w.data() + w.size()}; }
+
+std::vector<double> compared_values(const TopicModel& model, const Commutant& w) {
+  std::vector<double> values = {w[kSameWord], w[kOtherTopic]};
+  if (model.masked_share() > 0) values.push_back(w[kWordMask]);
+  if (model.vocabulary().words > 1) values.push_back(w[kSameTopic]);
+  return values;
+}
+
+std::vector<AgreementRule> value_rules(const TopicModel& model, bool deterministic) {
+  constexpr double kRelative = 0.005;
+  return rules(compared_value_names(model),
+               {.series = {}, .relative = kRelative, .deterministic = deterministic});
+}
+
+std::vector<Layer> value_layers(const Configuration& c) {
+  std::vector<Layer> layers = {{.series = "value_d", .label = "{/:Italic d}: same word"},
+                               {.series = "value_s", .label = "{/:Italic s}: same topic"},
+                               {.series = "value_g", .label = "{/:Italic g}: other topic"},
+                               {.series = "value_b", .label = "{/:Italic b}: mask"}};
+  if (c.integer("model.words_per_topic") == 1) layers.erase(layers.begin() + 1);
+  return layers;
+}
+
+std::vector<std::string> norm_names() { return {"norm_V", "norm_K", "norm_Q"}; }
+
+std::vector<Layer> norm_layers() {
+  return {{.series = "norm_V", .label = "{/:Italic W}_V"},
+          {.series = "norm_K", .label = "{/:Italic W}_K"},
+          {.series = "norm_Q", .label = "{/:Italic W}_Q"}};
+}
+
+std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names) {
+  static const std::map<std::string, std::pair<const char*, const char*>> known = {
+      {"value_00", {"W[0,0]", "value matrix, mask to mask"}},
+      {"value_0w", {"W[0,w]", "value matrix, row mask, column word"}},
+      {"value_b", {"b", "value matrix, row word, column mask"}},
+      {"value_d", {"d", "value matrix, same word"}},
+      {"value_s", {"s", "value matrix, other words of the topic"}},
+      {"value_g", {"g", "value matrix, words of other topics"}},
+      {"value_entry", {"W[i,j]", "all entries of the value matrix"}},
+      {"norm_V", {"|W_V|", "Frobenius norm"}},
+      {"norm_K", {"|W_K|", "Frobenius norm"}},
+      {"norm_Q", {"|W_Q|", "Frobenius norm"}},
+      {"loss", {"L", "mean over selected positions of the sum over outputs; nats"}},
+      {"omega", {"omega", "mean attention weight of the own topic, other topics 1"}},
+      {"attention_same_word", {"N A", "mean attention between equal words, uniform = 1"}},
+      {"attention_same_topic", {"N A", "mean attention between words of a topic, uniform = 1"}},
+      {"attention_other_topic", {"N A", "mean attention between topics, uniform = 1"}}};
+  std::vector<SeriesInfo> infos;
+  for (const std::string& name : names) {
+    infos.push_back({name, known.at(name).first, known.at(name).second});
+  }
+  return infos;
+}
+
+Table paper_documents(Table more) {
+  Table all = {{"model.topics", 10},
+               {"model.words_per_topic", 10},
+               {"model.prior", "dirichlet"},
+               {"model.length", List{100, 150}},
+               {"sim.batch", 40}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void Uncovered::refuse() const {
+  throw invalid_parameter(key, value, covered + ": this study's theory covers nothing else");
+}
+
+std::optional<Uncovered> first_uncovered(
+    const Configuration& c,
+    const std::vector<std::pair<const char*, std::vector<std::string>>>& covered) {
+  for (const auto& [key, words] : covered) {
+    const std::string& value = c.text(key);
+    if (std::find(words.begin(), words.end(), value) != words.end()) continue;
+    return Uncovered{key, value, fmt::format("{}", fmt::join(words, " or "))};
+  }
+  return {};
+}
+
+}  // namespace attica

@@ -1,0 +1,146 @@
+/// @file
+/// @brief Study topics-omega: how the attention that minimises the loss at a fixed value matrix
+/// grows with the number of topics.
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/topics/sampling.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+class Omega : public PointwiseExperiment {
+ public:
+  explicit Omega(const Configuration& c)
+      : loss_(attica::topic_loss(c)),
+        taus_(ascending(c.integers("sweep.topics_per_document"))),
+        settings_(topic_settings(c)),
+        fixed_topics_(c.has("model.topics")),
+        scaled_(c.has("model.value_scale")),
+        value_(fixed_value(c)) {
+    for (const std::int64_t tau : taus_) {
+      const TopicModel m = model(tau);
+      require_population(m);
+      if (m.vocabulary().size() <= c.integer("sim.most_tokens")) enumerated_.push_back(tau);
+    }
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    Curves curves({}, "topics_per_document", {"omega", "omega_ratio", "same_word_ratio"});
+    std::vector<std::int64_t> taus;
+    for (const double tau : line_through(as_reals(taus_), 40, AxisScale::log, grid)) {
+      taus.push_back(std::llround(tau));
+    }
+    for (const std::int64_t tau : ascending(taus)) {
+      const TopicModel m = model(tau);
+      const AttentionOptimum best = attention_optimum(m, loss_, value_(m));
+      curves.add(
+          m.tau(),
+          {best.omega, best.omega / m.tau(), best.relative.same_word / (m.tau() * m.words())});
+    }
+    TheoryResult result;
+    curves.into(result);
+    const double limit = 1 / (1 - model(taus_.front()).kappa());
+    result.diagnostics = {{"limit", limit}};
+    // c = 1/κ: both ω*/τ of a block and a*/(τ v) of a diagonal value matrix tend to it.
+    if (!scaled_) add_constant(result, "limit", limit);
+    return result;
+  }
+
+  std::size_t points() const override { return enumerated_.size(); }
+
+ protected:
+  bool deterministic(std::size_t) const override { return true; }
+
+  Outcome run(const Replicate& replicate) const override {
+    const TopicModel m = model(enumerated_[replicate.point()]);
+    const AttentionDescent end = descend_attention(
+        m, network_loss(loss_), CommutantAlgebra(m.vocabulary()).dense(value_(m)));
+    const double omega =
+        topic_attention(m, {.same_word = end.same_word, .same_topic = end.same_topic});
+    Outcome outcome;
+    Curves({}, "topics_per_document", {"omega", "omega_ratio"})
+        .add(m.tau(), {omega, omega / m.tau()})
+        .into(outcome);
+    return outcome;
+  }
+
+ private:
+  TopicModel model(std::int64_t tau) const {
+    TopicSettings s = settings_;
+    s.topics_per_document = tau;
+    if (!fixed_topics_) s.vocabulary.topics = std::max<std::int64_t>(tau * tau, 2);
+    return TopicModel(s);
+  }
+
+  TopicLoss loss_;
+  std::vector<std::int64_t> taus_;
+  std::vector<std::int64_t> enumerated_;  ///< those of small vocabulary, which are simulated
+  TopicSettings settings_;
+  bool fixed_topics_;
+  bool scaled_;
+  std::function<Commutant(const TopicModel&)> value_;
+};
+
+Figure figure(const Configuration& c) {
+  Panel panel{.x = {.label = "topics of a document {/:Italic τ}", .scale = AxisScale::log},
+              .y = {.label = "{/:Italic ω}*/{/:Italic τ}"},
+              .layers = {{.series = "omega_ratio", .label = "{/:Italic ω}*/{/:Italic τ}"}},
+              .x_name = "topics_per_document"};
+  if (c.text("model.value") == "diagonal") {
+    panel.y.label = "weight of the own topic / {/:Italic τ}";
+    panel.layers.push_back({.series = "same_word_ratio",
+                            .label = "{/:Italic a}*/({/:Italic τ v})",
+                            .simulation = false});
+  }
+  panel.layers.push_back({.series = "limit", .label = "limit", .reference = true});
+  return {.name = "topics-omega",
+          .panels = {panel},
+          .caption =
+              "Attention weight of the own topic that minimises the population loss, for T = τ² "
+              "topics. Line: minimum of the loss in twelve numbers; points: L-BFGS by enumeration "
+              "of all tokens; dashed: limit of many topics."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  constexpr double kOmega = 1e-2;  // the loss is flat at its minimum
+  return rules({"omega", "omega_ratio"}, {.series = {}, .relative = kOmega, .deterministic = true});
+}
+
+}  // namespace
+
+Study topics_omega() {
+  return {
+      .name = "topics-omega",
+      .question = "How does the best attention on the own topic grow with the topics?",
+      .neglects = "nothing: both sides minimise the same function",
+      .parameters = together(
+          {without(topic_parameters({.words = 10}),
+                   {"model.topics", "model.topics_per_document", "model.concentration"}),
+           fixed_value_parameters("block"),
+           {optional_parameter(integer_parameter(
+                "model.topics", 2, "T, number of topics; unset: tau^2", {.low = 2, .high = 1e9})),
+            integers_parameter("sweep.topics_per_document",
+                               {2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 300, 1000, 3000, 10000},
+                               "tau",
+                               {.low = 1, .high = 30000}),
+            integer_parameter("sim.most_tokens",
+                              400,
+                              "largest vocabulary whose tokens are enumerated for comparison"),
+            replicates_parameter(8, "independent runs")}}),
+      .series = {{"omega", "omega*", "best attention weight of the own topic"},
+                 {"omega_ratio", "omega*/tau", "the same per topic of a document"},
+                 {"same_word_ratio", "a*/(tau v)", "weight of the own word (theory)"},
+                 {"limit", "1/(1-kappa)", "limit of 1 << tau << T (theory)"}},
+      .presets = {{"quick", "the defaults: v = 10, T = tau^2, block", {}},
+                  {"paper", "diagonal value matrix", {{"model.value", "diagonal"}}}},
+      .sources = {topic_source("Theorem 3; the limits are ours")},
+      .make = make<Omega>,
+      .figure = figure,
+      .agreement = agreement,
+      .diagnostic = {"same_word_ratio"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,152 @@
+/// @file
+/// @brief Study topics-onset: when keys and queries start to grow once the value matrix is learnt,
+/// in closed form against gradient descent on all entries.
+
+#include <algorithm>
+
+#include "attica/sim/topics/frozen_value.hpp"
+#include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/value.hpp"
+
+namespace attica {
+namespace {
+
+class Onset : public PointwiseExperiment {
+ public:
+  explicit Onset(const Configuration& c)
+      : settings_(topic_settings(c)),
+        rates_(ascending(c.reals("sweep.keep_rate"))),
+        epsilon_(c.real("model.epsilon")),
+        threshold_(c.real("model.threshold")),
+        eta_(c.real("sim.eta")),
+        scale_(c.real("model.scale")) {
+    require_squared(c);
+    for (const double rate : rates_) {
+      const TopicModel m = model(rate);
+      require(m.vocabulary().topics >= 2, "topics", m.topics(), "topics >= 2");
+      require_enumerable(m);
+      static_cast<void>(value_closed_form(m));
+    }
+    if (attention_start(c) != AttentionStart::split) {
+      throw invalid_parameter("model.initialisation",
+                              c.text("model.initialisation"),
+                              "\"split\": the closed form of the onset knows no other start");
+    }
+    warnings_ = topic_warnings(model(rates_.front()), true);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const double low = rates_.front() > 0 || rates_.size() == 1 ? rates_.front() : rates_[1];
+    Curves curves({}, "keep_rate", {"onset_time"});
+    for (const double rate : line_from(low, rates_, 60, grid)) {
+      const TopicModel m = model(rate);
+      curves.add(rate, {onset_time(m, attention_onset(m, scale_), threshold_)});
+    }
+    std::vector<double> contrasts;
+    std::vector<double> growth;
+    for (const double rate : rates_) {
+      const AttentionOnset onset = attention_onset(model(rate), scale_);
+      contrasts.push_back(onset.topic_contrast);
+      growth.push_back(onset.growth_rate);
+    }
+    const auto shown = [](const std::vector<double>& x) {
+      return x.size() == 1 ? Value(x.front()) : Value(x);
+    };
+    TheoryResult result;
+    curves.into(result);
+    result.diagnostics = {{"topic_contrast", shown(contrasts)}, {"growth_rate", shown(growth)}};
+    return result;
+  }
+
+  std::size_t points() const override { return rates_.size(); }
+
+ protected:
+  bool deterministic(std::size_t) const override { return true; }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double rate = rates_[replicate.point()];
+    const TopicModel m = model(rate);
+    const AttentionOnset onset = attention_onset(m, scale_);
+    if (onset.growth_rate <= 0) return {.series = {}, .status = "no second stage"};
+    constexpr std::uint64_t kMostSteps = 2000000;
+    const AttentionGrowth growth = attention_growth(m,
+                                                    {.value = value_closed_form(m),
+                                                     .start = AttentionStart::split,
+                                                     .epsilon = epsilon_,
+                                                     .scale = scale_},
+                                                    small_step(onset, eta_),
+                                                    threshold_,
+                                                    kMostSteps,
+                                                    [&] { return replicate.stopped(); });
+    Curves curves({}, "keep_rate", {"onset_time"});
+    if (growth.time) curves.add(rate, {*growth.time});
+    return recorded_run({curves}, growth.end);
+  }
+
+ private:
+  TopicModel model(double keep_rate) const {
+    TopicSettings s = settings_;
+    s.keep_rate = keep_rate;
+    return TopicModel(s);
+  }
+
+  TopicSettings settings_;
+  std::vector<double> rates_;
+  double epsilon_;
+  double threshold_;
+  double eta_;
+  double scale_;
+};
+
+Figure figure(const Configuration&) {
+  return {.name = "topics-onset",
+          .panels = {{.x = {.label = "keep rate {/:Italic p}_c", .scale = AxisScale::log},
+                      .y = {.label = "onset time {/:Italic t}_{KQ}", .scale = AxisScale::log},
+                      .layers = {{.series = "onset_time"}},
+                      .x_name = "keep_rate"}},
+          .caption =
+              "Time at which keys and queries have grown by the threshold, against the share of "
+              "selected tokens that are shown unchanged. Line: closed form for a small start; "
+              "points: gradient descent on all entries with W_V of Theorem 2. No randomness, no "
+              "error bars."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  constexpr double kStep = 0.02;  // whole steps lag by half of 1 %; the start is not infinitesimal
+  return {{.series = "onset_time", .relative = kStep, .deterministic = true}};
+}
+
+}  // namespace
+
+Study topics_onset() {
+  return {
+      .name = "topics-onset",
+      .question = "When does attention start to learn topics?",
+      .neglects = "the step size of descent and the finite size of the start",
+      .parameters = together(
+          {without(topic_parameters({.topics = 4,
+                                     .words = 2,
+                                     .initialisation = "split",
+                                     .scale = 1.0,
+                                     .epsilon = 0.02,
+                                     .threshold = 1.1}),
+                   {"model.keep_rate"}),
+           {reals_parameter("sweep.keep_rate",
+                            {0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8},
+                            "p_c, probability that a selected token stays what it is",
+                            {.low = 0, .high = 1}),
+            real_parameter("sim.eta",
+                           1,
+                           "largest learning rate; lowered so that growth per step is at most 1 %",
+                           kPositive),
+            replicates_parameter(8, "independent runs")}}),
+      .series = {{"onset_time", "t_KQ", "time at which |(W_K, W_Q)| has grown by the threshold"}},
+      .presets = {{"quick", "the defaults: T = 4, v = 2, split start of scale 0.02", {}},
+                  {"paper", "T = 6, v = 3", {{"model.topics", 6}, {"model.words_per_topic", 3}}}},
+      .sources = {topic_source("second stage of training; the closed form is ours")},
+      .make = make<Onset>,
+      .figure = figure,
+      .agreement = agreement};
+}
+
+}  // namespace attica

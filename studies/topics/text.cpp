@@ -1,0 +1,404 @@
+/// @file
+/// @brief Study topics-text: do embeddings and attention of a transformer trained on real text
+/// group the words of topics found by latent Dirichlet allocation?
+
+#include "attica/sim/topics/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "attica/sim/topics/text_topics.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Network = networks::Transformer<float>;
+
+constexpr double kLevel = 0.01;   ///< of the permutation tests
+constexpr double kPurity = 0.95;  ///< asked of a planted corpus
+constexpr double kFlat = 0.1;     ///< largest contrast of a network that is not trained
+/// The p-value at which a corpus is as extreme as all permutations is 1/1001.
+constexpr std::int64_t kPermutations = 1000;
+
+const Choices<TextUnits> kUnits = {{"lines", TextUnits::lines},
+                                   {"paragraphs", TextUnits::paragraphs},
+                                   {"words", TextUnits::words}};
+
+/// 600 documents of 100 tokens from 10 topics of 20 words: the study's own test.
+TextCorpus planted_corpus(const TextOptions& options, std::uint64_t seed) {
+  constexpr Index kTopics = 10;
+  constexpr Index kWords = 20;
+  constexpr Index kDocuments = 600;
+  constexpr Index kLength = 100;
+  constexpr double kConcentration = 0.1;
+  RandomStream stream({.seed = seed, .id = StreamId::model});
+  return read_text(planted_text(kTopics, kWords, kDocuments, kLength, kConcentration, stream),
+                   options);
+}
+
+class Text : public PointwiseExperiment {
+ public:
+  explicit Text(const Configuration& c)
+      : planted_(!c.has("model.file")),
+        training_{.width = static_cast<int>(c.integer("model.width")),
+                  .layers = static_cast<int>(c.integer("model.layers")),
+                  .heads = static_cast<int>(c.integer("model.heads")),
+                  .tied = c.text("model.decoder") == "tied",
+                  .learning_rate = c.real("sim.eta"),
+                  .batch = c.integer("sim.batch"),
+                  .steps = c.integer("sim.length"),
+                  .mask_rate = c.real("model.mask_rate"),
+                  .keep_rate = c.real("model.keep_rate"),
+                  .random_rate = c.real("model.random_rate")} {
+    require(training_.keep_rate + training_.random_rate <= 1,
+            "model.random_rate",
+            training_.random_rate,
+            "keep_rate + random_rate <= 1");
+    require(training_.width % training_.heads == 0,
+            "model.heads",
+            training_.heads,
+            "a divisor of model.width");
+    TextOptions text{.units = kUnits.of(c, "model.documents"),
+                     .unit_size = c.integer("model.unit_size"),
+                     .most_words = c.integer("model.vocabulary"),
+                     .least_count = c.integer("model.least_count")};
+    if (c.has("model.stop_words")) text.stop_words = words_of(c.input_text("model.stop_words"), 1);
+    TextCorpus corpus;
+    if (planted_) {
+      text.units = TextUnits::paragraphs;
+    } else {
+      corpus = read_text(c.input_text("model.file"), text);
+      diagnostics_ = {{"documents", corpus.documents.size()},
+                      {"vocabulary", corpus.vocabulary.size()}};
+      warn(corpus, text, c.integer("model.lda_topics"));
+    }
+    const TextTopicsOptions options{.lda = {.topics = c.integer("model.lda_topics"),
+                                            .alpha = c.real("model.lda_alpha"),
+                                            .beta = c.real("model.lda_beta"),
+                                            .sweeps = c.integer("model.lda_sweeps"),
+                                            .restarts = c.integer("model.lda_restarts")},
+                                    .share = c.real("model.share"),
+                                    .most = c.integer("model.topic_words")};
+    const auto seed = static_cast<std::uint64_t>(c.integer("sim.seed"));
+    // The corpus and its topics are those of the master seed, the same for all replicates.
+    text_ = std::make_unique<Lazy<TextTopics>>(
+        [planted = planted_, corpus = std::move(corpus), text, options, seed] {
+          return text_topics(planted ? planted_corpus(text, seed) : corpus, options, seed);
+        });
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (grid == TheoryGrid::requested) {
+      throw Error(ErrorKind::input, "topics-text has no theory, only claims: use attica run");
+    }
+    return {};
+  }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const TextTopics& text = text_->get();
+    const StreamAddress address = replicate.address();
+    const auto words = static_cast<Index>(text.corpus.vocabulary.size());
+    const auto network = text_network(words, training_, address);
+    Outcome outcome;
+    measure(*network, text, "untrained", address, outcome);
+    const auto end = train_text(
+        *network, text.training, training_, address, [&] { return replicate.stopped(); });
+    if (end.status == networks::TrainingStatus::finished) {
+      measure(*network, text, "trained", address, outcome);
+    }
+    add_constant(outcome, "topic_words", static_cast<double>(text.topics.words.size()));
+    if (planted_) {
+      add_constant(outcome, "purity", topic_purity(text.topics, text.corpus.vocabulary));
+    }
+    mark_end(outcome, end);
+    return outcome;
+  }
+
+ private:
+  void warn(const TextCorpus& corpus, const TextOptions& text, Index topics) {
+    if (corpus.bad_bytes > 0) {
+      warnings_.push_back(
+          fmt::format("model.file: {} bytes are not UTF-8, read as spaces", corpus.bad_bytes));
+    }
+    std::int64_t read = 0;
+    for (const auto& document : corpus.documents) read += std::ssize(document);
+    if (corpus.cut_tokens > read / 10) {
+      warnings_.push_back(
+          fmt::format("model.file: {} words are read and {} are not, which lie beyond the first {} "
+                      "of their document: make documents shorter by model.documents and unit_size",
+                      read,
+                      corpus.cut_tokens,
+                      text.most_tokens));
+    }
+    if (topics > std::ssize(corpus.documents)) {
+      warnings_.push_back(fmt::format("model.lda_topics = {} is above the number of documents, {}",
+                                      topics,
+                                      corpus.documents.size()));
+    }
+  }
+
+  void measure(Network& network,
+               const TextTopics& m,
+               const std::string& name,
+               const StreamAddress& address,
+               Outcome& outcome) const {
+    const Point point = {{"network", name}};
+    // Where all of the most co-occurring pairs share a topic some means are empty.
+    const auto put = [&](const std::string& series, double value) {
+      if (std::isfinite(value)) add_constant(outcome, series, value, point);
+    };
+    StreamAddress own = address;
+    own.id = StreamId::bootstrap;
+    const auto contrast_of = [&](const PairValues& pairs) {
+      RandomStream stream(own);
+      ++own.step;
+      return topic_contrast(pairs, m.topics.topics, kPermutations, stream);
+    };
+    const Eigen::MatrixXd together = document_cooccurrence(m.corpus.documents, m.topics.words);
+    const std::vector<TextAttention> heads = text_attention(network, m.held_out, m.topics.words);
+    const TextAttention attention = mean_attention(heads);
+    const std::array<std::pair<const char*, PairValues>, 4> quantities = {
+        {{"cosine", embedding_cosines(network, m.topics.words)},
+         {"product", embedding_products(network, m.topics.words)},
+         {"attention", attention.by_words()},
+         {"attention_positions", attention.by_positions()}}};
+    for (const auto& [quantity, pairs] : quantities) {
+      const TopicContrast contrast = contrast_of(pairs);
+      const std::string q = quantity;
+      put(q + "_same_topic", contrast.same);
+      put(q + "_other_topic", contrast.other);
+      put(q + "_p", contrast.p);
+      if (q == "product" || q == "attention_positions") continue;
+      // For the figure: classes of pairs side by side.
+      Curves bars(point, "class", {q});
+      bars.add(1, {contrast.same}).add(2, {contrast.other});
+      if (name == "untrained") {
+        bars.into(outcome);
+        continue;
+      }
+      const CooccurrenceControl control = cooccurrence_control(pairs, m.topics.topics, together);
+      put(q + "_top_cooccurring", control.top);
+      put(q + "_top_other_topic", control.top_other);
+      put(q + "_matched_difference", control.matched);
+      put(q + "_coefficient_topic", control.coefficient);
+      put(q + "_coefficient_cooccurrence", control.cooccurrence);
+      if (q == "cosine") put("cooccurrence_overlap", control.overlap);
+      bars.add(3, {control.top});
+      if (std::isfinite(control.top_other)) bars.add(4, {control.top_other});
+      bars.into(outcome);
+    }
+    put("attention_same_word", attention.same_word());
+    if (heads.size() == 1) return;
+    for (std::size_t k = 0; k < heads.size(); ++k) {
+      const auto each = static_cast<std::size_t>(training_.heads);
+      const Point place = {{"network", name},
+                           {"layer", static_cast<double>(k / each + 1)},
+                           {"head", static_cast<double>(k % each + 1)}};
+      const TopicContrast contrast = contrast_of(heads[k].by_words());
+      Curves(place, "none", {"head_same_topic", "head_other_topic", "head_p"})
+          .add(0, {contrast.same, contrast.other, contrast.p})
+          .into(outcome);
+    }
+  }
+
+  bool planted_;
+  TextTraining training_;
+  std::unique_ptr<Lazy<TextTopics>> text_;
+};
+
+Figure figure(const Configuration& c) {
+  const auto panel = [](const char* series, const char* label) {
+    return Panel{.kind = PanelKind::scatter,
+                 .x = {.label = "class of word pairs", .low = 0.5, .high = 4.5},
+                 .y = {.label = label},
+                 .layers = {{.series = series,
+                             .label = "trained",
+                             .theory = false,
+                             .only = {{"network", std::string("trained")}}},
+                            {.series = series,
+                             .label = "before training",
+                             .theory = false,
+                             .only = {{"network", std::string("untrained")}}}},
+                 .x_name = "class"};
+  };
+  return {
+      .name = "topics-text",
+      .panels = {panel("cosine", "cosine"), panel("attention", "{/:Italic N} × attention")},
+      .columns = 1,
+      .caption = fmt::format(
+          "Pairs of topic words in a one-layer transformer trained on {}: 1, words of the same "
+          "topic; 2, of two topics; 3, the pairs of highest co-occurrence in documents; 4, those "
+          "of class 3 whose topics differ, left out where there are none. Top: cosine of their "
+          "embeddings; bottom: attention between them, in units of 1/N. Mean and standard error "
+          "over training seeds; before training only classes 1 and 2 are shown, which are level.",
+          c.has("model.file") ? c.text("model.file") : "a planted corpus")};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> all;
+  const auto add = [&](std::string name, std::string statement, bool holds, std::string detail) {
+    all.push_back({std::move(name),
+                   std::move(statement),
+                   holds ? Verdict::agree : Verdict::disagree,
+                   std::move(detail)});
+  };
+  const auto mean = [](const std::vector<double>& x) { return summarise(x).mean; };
+  const auto values = [&](const std::string& series, const std::string& network) {
+    return observed.last(series, {{"network", network}});
+  };
+  for (const std::string quantity : {"cosine", "attention"}) {
+    const auto same = values(quantity + "_same_topic", "trained");
+    const auto other = values(quantity + "_other_topic", "trained");
+    const auto p = values(quantity + "_p", "trained");
+    const auto flat_same = values(quantity + "_same_topic", "untrained");
+    const auto flat_other = values(quantity + "_other_topic", "untrained");
+    if (same.empty()) continue;
+    bool holds = true;
+    bool flat = true;
+    for (std::size_t k = 0; k < same.size(); ++k) {
+      holds = holds && same[k] > other[k] && p[k] <= kLevel;
+      flat = flat && std::abs(flat_same[k] - flat_other[k]) < kFlat;
+    }
+    const std::string what = quantity == "cosine" ? "embedding cosines" : "attention of word pairs";
+    add(quantity,
+        fmt::format("{}: same topic above other topics with p <= {} in every run", what, kLevel),
+        holds,
+        fmt::format("same {:.3f}, other {:.3f}, largest p {:.4f}",
+                    mean(same),
+                    mean(other),
+                    *std::max_element(p.begin(), p.end())));
+    add(quantity + "-untrained",
+        fmt::format("{}: no difference above {} before training", what, kFlat),
+        flat,
+        fmt::format("same {:.3f}, other {:.3f}", mean(flat_same), mean(flat_other)));
+    // Information without a verdict: the paper finds attention below that of co-occurring pairs.
+    const double gap = mean(same) - mean(values(quantity + "_top_cooccurring", "trained"));
+    all.push_back(
+        {.name = quantity + "-cooccurrence",
+         .statement = fmt::format("{}: same topic against the most co-occurring pairs", what),
+         .verdict = Verdict::none,
+         .detail =
+             fmt::format("same topic {} by {:+.3f}; same - other at equal co-occurrence {:+.3f}; "
+                         "overlap of the two sets {:.2f}",
+                         gap > 0 ? "above" : "not above",
+                         gap,
+                         mean(values(quantity + "_matched_difference", "trained")),
+                         mean(values("cooccurrence_overlap", "trained")))});
+  }
+  const auto purity = observed.last("purity");
+  if (!c.has("model.file") && !purity.empty()) {
+    add("purity",
+        fmt::format("topic words of the planted corpus name one topic, purity >= {}", kPurity),
+        purity.front() >= kPurity,
+        fmt::format("{:.3f}", purity.front()));
+  }
+  return all;
+}
+
+std::vector<Parameter> parameters() {
+  constexpr Range share{.low = 0, .high = 1};
+  constexpr Range two{.low = 2, .high = 1e9};
+  return {
+      file_parameter("model.file", "a plain text, UTF-8; unset: a planted corpus of 10 topics"),
+      kUnits.parameter("model.documents",
+                       "paragraphs",
+                       "a document: lines of a paragraph, a paragraph, or a run of words"),
+      integer_parameter("model.unit_size", 10, "lines or words of a document"),
+      integer_parameter(
+          "model.vocabulary", 1000, "most frequent words that are kept", {.low = 10, .high = 1e9}),
+      integer_parameter("model.least_count", 10, "occurrences that a kept word has at least"),
+      integer_parameter("model.lda_topics", 10, "K, topics of latent Dirichlet allocation", two),
+      real_parameter("model.lda_alpha", 0.1, "of documents' topic weights", kPositive),
+      real_parameter("model.lda_beta", 0.01, "of topics' word weights", kPositive),
+      integer_parameter("model.lda_sweeps", 200, "Gibbs sweeps"),
+      integer_parameter("model.lda_restarts", 3, "chains, the most probable of which is kept"),
+      real_parameter(
+          "model.share", 0.6, "a topic word has at least this share of its topic", share),
+      integer_parameter("model.topic_words", 10, "words of each topic that are looked at", two),
+      file_parameter("model.stop_words", "a file of words to drop besides the usual ones"),
+      integer_parameter("model.width", 64, "width of the network"),
+      integer_parameter("model.layers", 1, "layers; more than one have residual connections"),
+      integer_parameter("model.heads", 1, "heads of each layer"),
+      word_parameter("model.decoder", "tied", "the embedding, or its own matrix", {"tied", "free"}),
+      real_parameter("model.mask_rate",
+                     0.15,
+                     "probability that a position is selected",
+                     {.low = 0, .high = 1, .low_open = true}),
+      real_parameter("model.keep_rate", 0.1, "a selected token stays what it is", share),
+      real_parameter("model.random_rate", 0.1, "it becomes a random word", share),
+      real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
+      integer_parameter("sim.batch", 16, "documents per step"),
+      integer_parameter("sim.length", 1000, "steps"),
+      replicates_parameter(5, "independent runs")};
+}
+
+}  // namespace
+
+Study topics_text() {
+  std::vector<SeriesInfo> series = {
+      {"cosine",
+       "cos",
+       "embeddings of pairs; class 1 same topic, 2 other topic, 3 most co-occurring, "
+       "4 those of them with different topics"},
+      {"attention", "N A", "attention of word pairs, held-out documents; the same classes"},
+      {"topic_words", "", "words looked at"},
+      {"purity", "", "share of topic words whose planted topic is their topic's most frequent one"},
+      {"cooccurrence_overlap", "", "share of the most co-occurring pairs that share a topic"},
+      {"attention_same_word", "N A", "attention between equal words"},
+      {"head_same_topic", "N A", "attention of word pairs of a topic, each of several heads"},
+      {"head_other_topic", "N A", "attention of word pairs of two topics, each of several heads"},
+      {"head_p", "p", "permutation test of their difference"}};
+  for (const std::string quantity : {"cosine", "product", "attention", "attention_positions"}) {
+    series.push_back({quantity + "_same_topic", "", "mean over pairs of a topic"});
+    series.push_back({quantity + "_other_topic", "", "mean over pairs of two topics"});
+    series.push_back({quantity + "_p", "p", "permutation test of their difference, one-sided"});
+    if (quantity == "product" || quantity == "attention_positions") continue;
+    series.push_back({quantity + "_top_cooccurring", "", "mean over the most co-occurring pairs"});
+    series.push_back({quantity + "_top_other_topic", "", "those of them with different topics"});
+    series.push_back({quantity + "_matched_difference", "", "same - other at equal co-occurrence"});
+    series.push_back({quantity + "_coefficient_topic", "", "regression: of sharing a topic"});
+    series.push_back({quantity + "_coefficient_cooccurrence", "", "of log(1 + co-occurrence)"});
+  }
+  return {.name = "topics-text",
+          .question = "Do embeddings and attention group the topic words of a real text?",
+          .neglects = "there is no theory: claims only",
+          .parameters = parameters(),
+          .series = std::move(series),
+          .presets = {{"quick", "planted corpus, 10 topics, 500 steps", {{"sim.length", 500}}},
+                      {"paper",
+                       "a long text: give model.file; blocks of 10 lines, K = 20, 1000 steps",
+                       {{"model.documents", "lines"},
+                        {"model.lda_topics", 20},
+                        {"model.lda_restarts", 1}}}},
+          .sources = {topic_source("topic structure of networks trained on real text")},
+          .make = make<Text>,
+          .figure = figure,
+          .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
+          .claims = claims,
+          .diagnostic = {"attention_coefficient_topic",
+                         "head_same_topic",
+                         "cosine_p",
+                         "product_p",
+                         "attention_p",
+                         "product_same_topic",
+                         "head_other_topic",
+                         "head_p",
+                         "attention_positions_same_topic",
+                         "attention_positions_other_topic",
+                         "attention_same_word",
+                         "product_other_topic",
+                         "attention_coefficient_cooccurrence",
+                         "cosine_coefficient_topic",
+                         "cosine_coefficient_cooccurrence",
+                         "topic_words",
+                         "attention_positions_p"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,396 @@
+/// @file
+/// @brief Study topics-two-stage: first the value matrix, then attention; SGD against the flow of
+/// 24 numbers.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/sim/topics/stages.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Law = networks::InitialValues::Law;
+
+const Choices<TopicDecoder> kDecoders = {{"identity", TopicDecoder::identity},
+                                         {"tied", TopicDecoder::tied},
+                                         {"free", TopicDecoder::free}};
+const Choices<Law> kValueLaws = {
+    {"zero", Law::constant}, {"identity", Law::identity}, {"gaussian", Law::normal}};
+
+/// The first setting that the flow does not cover.
+std::optional<Uncovered> uncovered(const Configuration& c) {
+  auto found = first_uncovered(c,
+                               {{"sim.optimiser", {"sgd", "momentum"}},
+                                {"model.prior", {"subset"}},
+                                {"model.initialisation", {"identity", "split"}},
+                                {"model.value_initialisation", {"zero", "identity"}},
+                                {"model.embedding", {"one_hot"}},
+                                {"model.decoder", {"identity", "tied"}},
+                                {"sim.data", {"fresh", "population"}}});
+  if (found) return found;
+  if (c.flag("model.bias")) return Uncovered{"model.bias", "true", "false"};
+  if (!topic_settings(c).length) return {};
+  return Uncovered{"model.length", "finite", "infinite"};
+}
+
+/// What is trained, and the flow it follows if that is known.
+struct Setup {
+  TopicModel model;
+  TopicDynamics dynamics;
+  TopicNetworkShape shape;
+  AttentionStart start;
+  double epsilon;
+  networks::InitialValues value_start;  ///< of W_V while it is trained
+  Commutant value = Commutant::Zero();  ///< of W_V otherwise
+  double plateau = 0;                   ///< |W*|, 0 if it is not known
+  bool deterministic = false;
+
+  explicit Setup(const Configuration& c)
+      : model(topic_model(c)),
+        shape{.tokens = model.vocabulary().size(),
+              .decoder = kDecoders.of(c, "model.decoder"),
+              .bias = c.flag("model.bias"),
+              .loss = network_loss(attica::topic_loss(c))},
+        start(attention_start(c)),
+        epsilon(c.real("model.epsilon")),
+        value_start{.law = kValueLaws.of(c, "model.value_initialisation")} {
+    value_start.scale = value_start.law == Law::constant ? 0 : c.real("model.value_epsilon");
+    const bool embedded = c.text("model.embedding") == "trained";
+    const bool free = shape.decoder == TopicDecoder::free;
+    const Index width = c.has("model.width") ? c.integer("model.width") : shape.tokens;
+    if (embedded) shape.width = width;
+    const auto require_width = [&](bool holds, const char* expected) {
+      require(holds, "model.width", static_cast<double>(width), expected);
+    };
+    require_width(
+        embedded || width == shape.tokens,
+        "one-hot tokens have width topics x words + 1; other widths need a trained embedding");
+    require_width(shape.decoder != TopicDecoder::identity || width == shape.tokens,
+                  "without a decoder the width is topics x words + 1");
+    shape.inner = inner_dimension(start, width);
+    const bool invariant = start == AttentionStart::identity || start == AttentionStart::split;
+    if (c.has("model.inner_dimension")) {
+      const Index inner = c.integer("model.inner_dimension");
+      require(!invariant || inner == shape.inner,
+              "model.inner_dimension",
+              static_cast<double>(inner),
+              "the identity and split starts fix it: width and twice the width");
+      shape.inner = inner;
+    }
+    shape.scale = c.has("model.scale") ? c.real("model.scale")
+                                       : 1 / std::sqrt(static_cast<double>(shape.inner));
+    const std::string& frozen = c.text("sim.frozen");
+    const auto penalty = [&](const char* key) {
+      return c.has(key) ? c.real(key) : topic_penalty(c);
+    };
+    dynamics = {.loss = attica::topic_loss(c),
+                .scale = shape.scale,
+                .value_penalty = penalty("model.lambda_V"),
+                .attention_penalty = penalty("model.lambda_KQ"),
+                .train_value = frozen != "value",
+                .train_attention = frozen != "attention"};
+    const bool bounded = dynamics.loss == TopicLoss::squared ||
+                         (dynamics.value_penalty > 0 && model.infinite() && model.subset());
+    deterministic = c.text("sim.data") == "population" && !embedded && !free && invariant &&
+                    value_start.law != Law::normal;
+    const auto first_stage = [&]() -> Commutant {
+      return first_stage_optimum(model, dynamics.loss, dynamics.value_penalty);
+    };
+    if (!embedded && !free && !shape.bias && bounded) {
+      plateau = std::sqrt(CommutantAlgebra(model.vocabulary()).squared_norm(first_stage()));
+    }
+    if (frozen == "value") {
+      require_width(width == shape.tokens, "a frozen W_V has width topics x words + 1");
+      value = c.text("model.value") == "optimum" ? first_stage() : fixed_value(c)(model);
+    } else if (value_start.law == Law::identity) {
+      value = scalar_commutant(value_start.scale);
+    }
+  }
+};
+
+/// Time of the flow that a step covers, also with momentum.
+double time_per_step(const networks::OptimiserOptions& optimiser) {
+  const bool heavy = optimiser.kind == networks::OptimiserKind::heavy_ball;
+  return optimiser.learning_rate / (heavy ? 1 - optimiser.momentum : 1);
+}
+
+class TwoStage : public PointwiseExperiment {
+ public:
+  explicit TwoStage(const Configuration& c)
+      : setup_(c),
+        algebra_(setup_.model.vocabulary()),
+        threshold_(c.real("model.threshold")),
+        optimiser_(optimiser_options(c)),
+        per_step_(time_per_step(optimiser_)),
+        times_(recorded_times(c, per_step_)),
+        source_(source_options(c, setup_.model)),
+        uncovered_(uncovered(c)) {
+    if (!uncovered_) {
+      flow_ = flow_start(c);
+      flow_.value = setup_.value;
+    }
+    warnings_ = topic_warnings(setup_.model, true);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (uncovered_ && grid == TheoryGrid::requested) uncovered_->refuse();
+    if (uncovered_) return {};
+    const TopicFlow flow = whole_topic_flow(
+        "two-stage flow", setup_.model, setup_.dynamics, flow_, line_of(times_, 200, grid));
+    std::vector<std::string> names = norm_names();
+    names.push_back("loss");
+    for (const std::string& name : value_names()) names.push_back(name);
+    Curves curves({}, "time", names);
+    for (std::size_t k = 0; k < flow.times.size(); ++k) {
+      const TopicState& state = flow.states[k];
+      const TopicNorms n = topic_norms(algebra_, state);
+      const bool compared = flow.times[k] > 0;  // at the start every run is where the flow is
+      std::vector<Told> told;
+      for (const double y :
+           {n.value, n.key, n.query, topic_loss(setup_.model, setup_.dynamics, state)}) {
+        told.emplace_back(y, 0, compared);
+      }
+      for (const double w : all_values(state.value)) told.emplace_back(w, 0, compared);
+      curves.add(flow.times[k], told);
+    }
+    TheoryResult result;
+    curves.into(result);
+    const AttentionOnset onset = attention_onset(setup_.model, setup_.dynamics.scale);
+    result.diagnostics = {{"plateau", setup_.plateau},
+                          {"topic_contrast", onset.topic_contrast},
+                          {"growth_rate", onset.growth_rate}};
+    const StageBoundary b = boundary();
+    for (const auto& [name, time] : {std::pair{"t_V", b.value_time}, {"t_KQ", b.attention_time}}) {
+      const bool reached = std::isfinite(time);
+      result.diagnostics.emplace_back(name, reached ? Value(time) : Value("not reached"));
+    }
+    return result;
+  }
+
+  /// t_V and t_KQ of the flow, looked for up to ten times the recorded time.
+  StageBoundary boundary() const {
+    constexpr double kHorizon = 10;
+    StageBoundary found = stage_boundary(setup_.model,
+                                         setup_.dynamics,
+                                         flow_,
+                                         setup_.plateau,
+                                         threshold_,
+                                         kHorizon * times_.asked().back());
+    if (setup_.plateau <= 0) found.value_time = std::numeric_limits<double>::infinity();
+    return found;
+  }
+  bool has_boundary() const { return !uncovered_; }
+
+ protected:
+  bool deterministic(std::size_t) const override { return setup_.deterministic; }
+
+  Outcome run(const Replicate& replicate) const override {
+    TopicSource source(setup_.model, source_, replicate.address());
+    TopicNetwork network(setup_.shape);
+    const StreamAddress initial = replicate.address(StreamId::initialisation);
+    network.start_attention(setup_.start, setup_.epsilon, initial);
+    network.start_embedding(initial);
+    if (setup_.dynamics.train_value) {
+      network.parameters().initialise("W_V", setup_.value_start, initial);
+    } else {
+      network.set_value(algebra_.dense(setup_.value));
+    }
+    const auto norms = [&] {
+      const auto& p = network.parameters();
+      return TopicNorms{
+          p.matrix("W_V").map().norm(), p.matrix("W_K").map().norm(), p.matrix("W_Q").map().norm()};
+    };
+    StageClock clock(threshold_);
+    Curves curves({}, "time", norm_names());
+    std::size_t at = 0;
+    const auto end = train_topics(
+        network,
+        {.optimiser = optimiser_,
+         .recorded = times_.steps(),
+         .value_penalty = setup_.dynamics.value_penalty,
+         .attention_penalty = setup_.dynamics.attention_penalty,
+         .train_value = setup_.dynamics.train_value,
+         .train_attention = setup_.dynamics.train_attention},
+        [&](std::uint64_t step) -> const TopicBatch& {
+          const TopicNorms n = norms();
+          clock.look(static_cast<double>(step) * per_step_, n.value, n.key, n.query);
+          return source(step);
+        },
+        [&](std::uint64_t, const TopicNetwork&) {
+          const TopicNorms n = norms();
+          curves.add(times_.realised()[at++], {n.value, n.key, n.query});
+        },
+        [&] { return replicate.stopped(); });
+    Outcome outcome = recorded_run({curves}, end);
+    // Where the first stage has no known end, that of the run stands for it.
+    const double plateau = setup_.plateau > 0 ? setup_.plateau : clock.largest_value();
+    const std::optional<double> value_time = clock.value_time(kPlateauShare * plateau);
+    if (value_time) add_constant(outcome, "t_V", *value_time);
+    if (clock.attention_time()) add_constant(outcome, "t_KQ", *clock.attention_time());
+    return outcome;
+  }
+
+ private:
+  Setup setup_;
+  CommutantAlgebra algebra_;
+  double threshold_;
+  networks::OptimiserOptions optimiser_;
+  double per_step_;
+  RecordedTimes times_;
+  TopicSourceOptions source_;
+  std::optional<Uncovered> uncovered_;
+  TopicState flow_;
+};
+
+Figure figure(const Configuration& c) {
+  Panel panel{.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
+              .y = {.label = "Frobenius norm"},
+              .layers = norm_layers(),
+              .x_name = "time"};
+  const TwoStage experiment(c);
+  if (experiment.has_boundary()) {
+    const StageBoundary b = experiment.boundary();
+    for (const double t : {b.value_time, b.attention_time}) {
+      if (std::isfinite(t)) panel.vertical_marks.push_back(t);
+    }
+  }
+  return {.name = "topics-two-stage",
+          .panels = {panel},
+          .caption =
+              experiment.has_boundary()
+                  ? "Two stages of learning topics: first the value matrix, then keys and queries. "
+                    "Lines: gradient flow in 24 numbers; points: descent on all entries, mean and "
+                    "standard error over runs; dotted: t_V, where W_V has 0.9 of its first-stage "
+                    "norm, and t_KQ, where (W_K, W_Q) has grown by the threshold."
+                  : "Norms of the value matrix and of keys and queries in training on topic "
+                    "documents, mean and standard error over runs. No theory."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  // The step is not small against the first stage's relaxation, and gradient noise adds to squared
+  // norms: both of order η; less than 2 % of the norms at the quick preset.
+  constexpr double kStep = 0.03;
+  // A frozen norm is the same in all runs.
+  const bool all = Setup(c).deterministic;
+  const std::string& frozen = c.text("sim.frozen");
+  std::vector<AgreementRule> rules;
+  for (const std::string& name : norm_names()) {
+    const bool still = frozen == (name == "norm_V" ? "value" : "attention");
+    rules.push_back({.series = name, .relative = kStep, .deterministic = all || still});
+  }
+  return rules;
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (c.text("sim.frozen") != "none") return {};
+  const std::vector<double> value = observed.last("t_V");
+  const std::vector<double> attention = observed.last("t_KQ");
+  ClaimResult claim{.name = "two-stages",
+                    .statement = "t_KQ > 2 t_V in every run: the value matrix is learnt first",
+                    .detail = {}};
+  if (value.empty() || attention.size() != value.size()) {
+    claim.detail = "a stage was not reached in every run";
+    return {claim};
+  }
+  bool all = true;
+  for (std::size_t k = 0; k < value.size(); ++k) all = all && attention[k] > 2 * value[k];
+  claim.verdict = all ? Verdict::agree : Verdict::disagree;
+  claim.detail =
+      "first run: t_V = " + std::to_string(value[0]) + ", t_KQ = " + std::to_string(attention[0]);
+  return {claim};
+}
+
+std::vector<Parameter> parameters() {
+  constexpr Range size{.low = 1, .high = 4096};
+  return together(
+      {topic_parameters({.topics = 4,
+                         .words = 2,
+                         .keep_rate = 0.3,
+                         .lambda = 0.0,
+                         .initialisation = "identity",
+                         .scale = 1.0 / 3,
+                         .epsilon = 0.5,
+                         .threshold = 1.5}),
+       fixed_value_parameters("optimum"),
+       {optional_parameter(
+            real_parameter("model.lambda_V", 0, "lambda of W_V; unset: lambda", kNotNegative)),
+        optional_parameter(real_parameter(
+            "model.lambda_KQ", 0, "lambda of W_K and W_Q; unset: lambda", kNotNegative)),
+        kValueLaws.parameter("model.value_initialisation",
+                             "zero",
+                             "start of W_V: 0, value_epsilon I, or N(0, value_epsilon^2)"),
+        real_parameter("model.value_epsilon", 0.1, "scale of the start of W_V", kPositive),
+        word_parameter("model.embedding",
+                       "one_hot",
+                       "tokens: one-hot, or a trained W_E from N(0, 1/width)",
+                       {"one_hot", "trained"}),
+        kDecoders.parameter("model.decoder",
+                            "identity",
+                            "outputs: those of attention, W_E' (with one-hot tokens the same), or "
+                            "a trained W_dec from N(0, 1/width)"),
+        flag_parameter("model.bias", false, "a trained bias of the outputs"),
+        optional_parameter(integer_parameter(
+            "model.width", 1, "d, columns of W_V; unset: topics x words_per_topic + 1", size)),
+        optional_parameter(integer_parameter(
+            "model.inner_dimension",
+            1,
+            "d_a, rows of W_K and W_Q; unset: the width, twice that for a split start",
+            size)),
+        word_parameter(
+            "sim.frozen",
+            "none",
+            "value: W_V stays at model.value; attention: W_K and W_Q stay at their start",
+            {"none", "value", "attention"}),
+        topic_times({0, 10, 25, 50, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000}),
+        real_parameter("sim.eta", 0.5, "learning rate", kPositive),
+        replicates_parameter(40, "independent runs")},
+       batch_parameters(32),
+       data_parameters(),
+       optimiser_parameters()});
+}
+
+}  // namespace
+
+Study topics_two_stage() {
+  std::vector<SeriesInfo> series = topic_series(norm_names());
+  for (SeriesInfo& info : topic_series(value_names())) series.push_back(std::move(info));
+  series.push_back(topic_series({"loss"}).front());
+  series.push_back({"t_V", "t_V", "first time |W_V| has 0.9 of its first-stage norm"});
+  series.push_back({"t_KQ", "t_KQ", "first time |(W_K, W_Q)| has grown by the threshold"});
+  return {
+      .name = "topics-two-stage",
+      .question = "Is the value matrix learnt before attention?",
+      .neglects = "the learning rate and the noise of SGD",
+      .parameters = parameters(),
+      .series = std::move(series),
+      .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
+                  {"paper",
+                   "T = v = 10, Dirichlet 0.1, N = 100..150, Adam; no theory",
+                   paper_documents({{"model.keep_rate", 0.1},
+                                    {"model.initialisation", "uniform"},
+                                    {"sim.optimiser", "adam"},
+                                    {"sim.eta", 0.01},
+                                    {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}},
+                                    {"sim.replicates", 4}})}},
+      .sources = {topic_source("two stages of training; the flow in 24 numbers is ours")},
+      .make = make<TwoStage>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .recipes = {{.name = "topics-two-stage-large-steps",
+                   .meaning = "Ten times the default learning rate: gradient descent leaves the "
+                              "flow, and the values overshoot.",
+                   .values = {{"sim.eta", 5.0}}}},
+      .renamed = {{"model.penalty", "model.lambda"},
+                  {"model.penalty_V", "model.lambda_V"},
+                  {"model.penalty_KQ", "model.lambda_KQ"}},
+      .diagnostic = {"value_s", "value_0w", "value_b", "value_g", "value_00", "loss", "value_d"}};
+}
+
+}  // namespace attica

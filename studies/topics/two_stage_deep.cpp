@@ -1,0 +1,255 @@
+/// @file
+/// @brief Study topics-two-stage-deep: do deep networks learn values before attention as well? With
+/// Adam the answer hangs on its epsilon.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/topics/deep.hpp"
+#include "attica/sim/topics/stages.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+class Deep : public PointwiseExperiment {
+ public:
+  explicit Deep(const Configuration& c)
+      : model_(topic_model(c)),
+        epsilons_(c.reals("sweep.adam_epsilon")),
+        threshold_(c.real("model.threshold")),
+        training_{.shape = {},
+                  .start = c.real("model.epsilon"),
+                  .optimiser = {.learning_rate = c.real("sim.eta")},
+                  .batch = c.integer("sim.batch"),
+                  .recorded = recorded_steps<std::uint64_t>(c)} {
+    const bool trained_embedding = c.text("model.embedding") == "trained";
+    const auto tokens = static_cast<int>(model_.vocabulary().size());
+    const auto heads = static_cast<int>(c.integer("model.heads"));
+    const int width = c.has("model.width") ? static_cast<int>(c.integer("model.width"))
+                                           : (tokens + heads - 1) / heads * heads;
+    require(width % heads == 0, "model.width", width, "a multiple of model.heads");
+    require(trained_embedding || width >= tokens,
+            "model.width",
+            width,
+            "at least the number of one-hot tokens, topics x words + 1");
+    if (model_.infinite()) {
+      throw invalid_parameter("model.length", "infinite", "a finite length: sequences are read");
+    }
+    training_.shape = {.vocabulary = tokens,
+                       .outputs = tokens,
+                       .length = static_cast<int>(model_.settings().length->second),
+                       .width = width,
+                       .layers = static_cast<int>(c.integer("model.layers")),
+                       .heads = heads,
+                       .embedding = trained_embedding ? networks::TokenEmbedding::learnt
+                                                      : networks::TokenEmbedding::one_hot,
+                       .position = networks::PositionCode::none,
+                       .output_projection = false,
+                       .residual = c.flag("model.residual"),
+                       .loss = network_loss(attica::topic_loss(c))};
+    networks::validate(training_.shape);
+    training_.recorded.insert(training_.recorded.begin(), 0);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    if (grid == TheoryGrid::requested) {
+      throw Error(ErrorKind::input,
+                  "topics-two-stage-deep has no theory, only claims: use attica run");
+    }
+    return {};
+  }
+
+  std::size_t points() const override { return epsilons_.size(); }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    DeepTopicTraining training = training_;
+    training.optimiser.epsilon = epsilons_[replicate.point()];
+    const Point point = {{"adam_epsilon", training.optimiser.epsilon}};
+    std::vector<Curves> curves = {{point, "step", norm_names()}};
+    for (int l = 1; l <= training.shape.layers; ++l) {
+      curves.emplace_back(joined(point, {{"layer", static_cast<double>(l)}}),
+                          "step",
+                          std::vector<std::string>{"layer_norm_V", "layer_norm_K", "layer_norm_Q"});
+    }
+    StageClock clock(threshold_);
+    const auto end = train_deep_topics(
+        model_,
+        training,
+        replicate.address(),
+        [&](std::uint64_t step, const networks::Transformer<float>& network) {
+          const auto x = static_cast<double>(step);
+          std::vector<double> norms;
+          std::vector<std::vector<double>> of_layers(curves.size() - 1);
+          for (const char* name : {"W_V", "W_K", "W_Q"}) {
+            double sum = 0;
+            const std::vector<double> squares = layer_squared_norms(network, name);
+            for (std::size_t l = 0; l < squares.size(); ++l) {
+              sum += squares[l];
+              of_layers[l].push_back(std::sqrt(squares[l]));
+            }
+            norms.push_back(std::sqrt(sum));
+          }
+          // Weights that are not finite any more end the run in the next step.
+          if (!std::isfinite(norms[0] + norms[1] + norms[2])) return;
+          curves[0].add(x, norms);
+          for (std::size_t l = 0; l < of_layers.size(); ++l) curves[l + 1].add(x, of_layers[l]);
+          clock.look(x, norms[0], norms[1], norms[2]);
+        },
+        [&] { return replicate.stopped(); });
+    Outcome outcome = recorded_run(curves, end);
+    if (end.status == networks::TrainingStatus::finished) {
+      // The run's length stands for "not reached".
+      const auto last = static_cast<double>(training.recorded.back());
+      const double level = kPlateauShare * clock.largest_value();
+      add_constant(outcome, "t_V", clock.value_time(level).value_or(last), point);
+      add_constant(outcome, "t_KQ", clock.attention_time().value_or(last), point);
+    }
+    return outcome;
+  }
+
+ private:
+  TopicModel model_;
+  std::vector<double> epsilons_;
+  double threshold_;
+  DeepTopicTraining training_;
+};
+
+/// 1e-4 and 1e-8 alike, not 0.0001 and 1e-08.
+std::string shown(double epsilon) {
+  double exponent = std::floor(std::log10(epsilon));
+  constexpr double kRounded = 1e-9;
+  if (epsilon > std::pow(10, exponent + 1) * (1 - kRounded)) exponent += 1;
+  return fmt::format("{:.3g}e{:.0f}", epsilon / std::pow(10, exponent), exponent);
+}
+
+Figure figure(const Configuration& c) {
+  std::vector<std::string> epsilons;
+  std::vector<Panel> panels;
+  for (const double epsilon : c.reals("sweep.adam_epsilon")) {
+    epsilons.push_back(shown(epsilon));
+    Panel panel{.x = {.label = "step"},
+                .y = {.label = "norm over layers"},
+                .layers = norm_layers(),
+                .x_name = "step",
+                .title = "Adam, {/:Italic ε} = " + shown(epsilon)};
+    for (Layer& layer : panel.layers) layer.only = {{"adam_epsilon", epsilon}};
+    panels.push_back(std::move(panel));
+  }
+  return {.name = "topics-two-stage-deep",
+          .panels = std::move(panels),
+          .columns = 1,
+          .caption = fmt::format(
+              "Norms over all layers of a {}-layer, {}-head transformer trained by Adam on topic "
+              "documents, for Adam's epsilon of {}. Gradients of keys and queries are small at the "
+              "start; Adam makes full steps of them unless its epsilon lies above them. Mean and "
+              "standard error over runs.",
+              c.integer("model.layers"),
+              c.integer("model.heads"),
+              fmt::join(epsilons, " and "))};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const std::vector<double> epsilons = c.reals("sweep.adam_epsilon");
+  std::vector<ClaimResult> all;
+  for (const double epsilon : epsilons) {
+    const Point point = {{"adam_epsilon", epsilon}};
+    const std::vector<double> value = observed.last("t_V", point);
+    const std::vector<double> attention = observed.last("t_KQ", point);
+    if (value.empty()) continue;
+    if (attention.size() != value.size()) {
+      all.push_back({"stages-" + shown(epsilon),
+                     fmt::format("Adam epsilon {}: every run has both stage times", shown(epsilon)),
+                     Verdict::inconclusive,
+                     fmt::format("{} of {} runs", attention.size(), value.size())});
+      continue;
+    }
+    std::size_t separate = 0;
+    for (std::size_t k = 0; k < value.size(); ++k) separate += attention[k] > 2 * value[k] ? 1 : 0;
+    // The largest epsilon is the one above the gradients; smaller ones are shown for contrast.
+    const bool claimed = epsilon == *std::max_element(epsilons.begin(), epsilons.end());
+    const bool holds = claimed ? separate == value.size() : 2 * separate < value.size();
+    all.push_back({claimed ? "two-stages" : "no-stages-" + shown(epsilon),
+                   fmt::format("Adam epsilon {}: ", shown(epsilon)) +
+                       (claimed ? "t_KQ > 2 t_V in every run"
+                                : "the stages merge, t_KQ <= 2 t_V in most runs"),
+                   holds ? Verdict::agree : Verdict::disagree,
+                   fmt::format("in {} of {} runs; means t_V = {:.0f}, t_KQ = {:.0f}",
+                               separate,
+                               value.size(),
+                               summarise(value).mean,
+                               summarise(attention).mean)});
+  }
+  return all;
+}
+
+List every(std::int64_t step, std::int64_t last) {
+  List steps;
+  for (std::int64_t n = step; n <= last; n += step) steps.emplace_back(n);
+  return steps;
+}
+
+}  // namespace
+
+Study topics_two_stage_deep() {
+  std::vector<SeriesInfo> series = topic_series(norm_names());
+  for (const char* m : {"V", "K", "Q"}) {
+    series.push_back({std::string("layer_norm_") + m, "", "Frobenius norm in each layer"});
+  }
+  series.push_back({"t_V", "t_V", "first step with 0.9 of the largest |W_V| of the run"});
+  series.push_back({"t_KQ", "t_KQ", "first step at which |(W_K, W_Q)| has grown by the threshold"});
+  return {.name = "topics-two-stage-deep",
+          .question = "Do deep networks learn values before attention as well?",
+          .neglects = "there is no theory: claims only",
+          .parameters = together(
+              {topic_parameters({.topics = 4,
+                                 .words = 3,
+                                 .length = 32,
+                                 .prior = "dirichlet",
+                                 .loss = "cross_entropy",
+                                 .epsilon = 0.02,
+                                 .threshold = 1.5}),
+               {integer_parameter("model.layers", 4, "layers"),
+                integer_parameter("model.heads", 4, "heads of each layer"),
+                optional_parameter(integer_parameter(
+                    "model.width",
+                    1,
+                    "width, a multiple of heads; unset: the smallest that holds one-hot tokens",
+                    {.low = 1, .high = 4096})),
+                word_parameter("model.embedding",
+                               "one_hot",
+                               "tokens: one-hot, or a trained W_E from N(0, 1/width)",
+                               {"one_hot", "trained"}),
+                flag_parameter("model.residual", true, "whether layers add to their input"),
+                reals_parameter("sweep.adam_epsilon",
+                                {1e-4, 1e-8},
+                                "Adam's epsilon; two stages are claimed of the largest",
+                                kPositive),
+                steps_parameter(every(5, 600), 1),
+                real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
+                integer_parameter("sim.batch", 16, "fresh documents per step"),
+                replicates_parameter(3, "independent runs")}}),
+          .series = std::move(series),
+          .presets = {{"quick", "the defaults: 4 layers, 4 heads, T = 4, v = 3", {}},
+                      {"paper",
+                       "T = v = 10",
+                       {{"model.topics", 10},
+                        {"model.words_per_topic", 10},
+                        {"sweep.adam_epsilon", List{1e-6, 1e-8}},
+                        {"sim.eta", 1e-3},
+                        {"sim.steps", every(5, 800)},
+                        {"sim.replicates", 4}}}},
+          .sources = {topic_source("two stages in deep networks")},
+          .make = make<Deep>,
+          .figure = figure,
+          .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
+          .claims = claims,
+          .diagnostic = {"layer_norm_K", "layer_norm_Q", "layer_norm_V"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,175 @@
+/// @file
+/// @brief Study topics-value-length: the optimal value matrix under uniform attention against the
+/// length of documents.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/topics/sampling.hpp"
+#include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/value.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+/// model.prior or, unset, both.
+std::vector<std::string> priors(const Configuration& c) {
+  if (c.has("model.prior")) return {c.text("model.prior")};
+  return {"subset", "dirichlet"};
+}
+
+class Length : public PointwiseExperiment {
+ public:
+  explicit Length(const Configuration& c)
+      : lengths_(ascending(c.integers("sweep.length"))),
+        lambda_(topic_penalty(c)),
+        tokens_(c.integer("sim.tokens")),
+        documents_(c.integer("sim.documents")),
+        masks_(c.integer("sim.masks")) {
+    require_squared(c);
+    TopicSettings settings = topic_settings(c);
+    for (const std::string& prior : priors(c)) {
+      settings.prior = prior == "subset" ? TopicPrior::subset : TopicPrior::dirichlet;
+      priors_.emplace_back(prior, settings);
+    }
+    require(topic_model(c).vocabulary().topics >= 2, "topics", 1, "topics >= 2");
+    for (const auto& [prior, s] : priors_) static_cast<void>(TopicModel(s));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    std::vector<std::int64_t> lengths;
+    for (const double n : line_through(as_reals(lengths_), 60, AxisScale::log, grid)) {
+      lengths.push_back(std::llround(n));
+    }
+    for (const auto& [prior, settings] : priors_) {
+      const CommutantAlgebra algebra(settings.vocabulary);
+      const auto optimum = [&](std::int64_t n) -> Commutant {
+        return value_optimum(algebra, value_moments(at_length(settings, n)), lambda_);
+      };
+      Curves curves({{"prior", prior}}, "length", value_names());
+      for (const std::int64_t n : ascending(lengths)) {
+        curves.add(static_cast<double>(n), all_values(optimum(n)));
+      }
+      curves.allow_share(kValueShare).into(result);
+      // Of N, not at N = infinity: without a penalty these differ, as within topics both moments
+      // are of order 1/N.
+      constexpr std::int64_t kLong = 10000000;
+      const Commutant limit = optimum(kLong);
+      for (const auto& [entry, kind] :
+           {std::pair{"d", kSameWord}, {"s", kSameTopic}, {"g", kOtherTopic}, {"b", kWordMask}}) {
+        add_constant(
+            result, "limit", limit[kind], {{"prior", prior}, {"entry", std::string(entry)}});
+      }
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return priors_.size() * lengths_.size(); }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    const auto& [prior, settings] = priors_[replicate.point() / lengths_.size()];
+    const std::int64_t n = lengths_[replicate.point() % lengths_.size()];
+    const TopicModel model = at_length(settings, n);
+    const CommutantAlgebra algebra(model.vocabulary());
+    RandomStream stream = replicate.stream();
+    const SampledMoments m =
+        sample_moments(TopicSampler(model), std::max(documents_, tokens_ / n), masks_, stream);
+    Outcome outcome;
+    Curves({{"prior", prior}}, "length", compared_value_names(model))
+        .add(static_cast<double>(n), compared_values(model, fit_value(algebra, m, lambda_)))
+        .into(outcome);
+    return outcome;
+  }
+
+ private:
+  std::vector<std::int64_t> lengths_;
+  double lambda_;
+  Index tokens_;     ///< of a sample: short documents say less each, and there are more of them
+  Index documents_;  ///< fewest of a sample
+  Index masks_;      ///< corruptions of each
+  std::vector<std::pair<std::string, TopicSettings>> priors_;
+};
+
+Figure figure(const Configuration& c) {
+  Figure figure{.name = "topics-value-length",
+                .panels = {},
+                .columns = 1,
+                .caption =
+                    "Optimal value matrix under uniform attention against the length of "
+                    "documents. Lines: exact; dashed: their limit; points: least "
+                    "squares on sampled documents, mean and standard error over samples."};
+  for (const std::string& prior : priors(c)) {
+    Panel panel{.x = {.label = "length {/:Italic N}", .scale = AxisScale::log},
+                .y = {.label = "entry of {/:Italic W}*"},
+                .layers = value_layers(c),
+                .x_name = "length",
+                .title = fmt::format("{} prior", prior)};
+    panel.layers.push_back(
+        {.series = "limit", .label = "limit of long documents", .reference = true});
+    for (Layer& layer : panel.layers) layer.only = {{"prior", prior}};
+    figure.panels.push_back(panel);
+  }
+  return figure;
+}
+
+/// The theory is exact for every length; least squares is biased by order 1/documents, below the
+/// margin.
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  std::vector<AgreementRule> all = value_rules(topic_model(c));
+  for (AgreementRule& rule : all) {
+    // Without a penalty outputs add up to 1, which makes b = 1/(Tv) for any sample.
+    if (rule.series == "value_b") rule.deterministic = topic_penalty(c) == 0;
+  }
+  return all;
+}
+
+}  // namespace
+
+Study topics_value_length() {
+  std::vector<SeriesInfo> series = topic_series(value_names());
+  series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});
+  return {
+      .name = "topics-value-length",
+      .question = "How long must documents be for the infinite-length value matrix?",
+      .neglects = "the bias of least squares on a finite sample, of order 1/documents",
+      .parameters = together(
+          {without(topic_parameters({.topics = 4, .words = 3, .lambda = 0.0}),
+                   {"model.length", "model.prior"}),
+           {optional_word("model.prior",
+                          "topic weights: subset or dirichlet; unset: both",
+                          {"subset", "dirichlet"}),
+            integers_parameter("sweep.length",
+                               {10, 20, 40, 100, 200, 400, 1000},
+                               "N, tokens of a document",
+                               {.low = 1, .high = 1e6}),
+            integer_parameter(
+                "sim.tokens",
+                200000,
+                "tokens of a sample: tokens/N documents of length N, but at least sim.documents"),
+            integer_parameter("sim.documents", 3000, "fewest documents of a sample"),
+            integer_parameter("sim.masks", 4, "how often each document is corrupted"),
+            replicates_parameter(128, "independent runs")}}),
+      .series = std::move(series),
+      .presets = {{"quick", "the defaults: T = 4, v = 3", {}},
+                  {"paper",
+                   "T = v = 10",
+                   {{"model.topics", 10},
+                    {"model.words_per_topic", 10},
+                    {"sim.tokens", 2000000},
+                    {"sim.documents", 30000},
+                    {"sim.replicates", 40}}}},
+      .sources = {topic_source("Theorem 2; finite lengths are ours")},
+      .make = make<Length>,
+      .figure = figure,
+      .agreement = agreement,
+      .renamed = {{"model.penalty", "model.lambda"}},
+      .diagnostic = {"value_0w", "value_00"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,190 @@
+/// @file
+/// @brief Study topics-value-penalty: the optimal value matrix under uniform attention against the
+/// penalty.
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "attica/studies/topics/model.hpp"
+
+namespace attica {
+namespace {
+
+class Penalty : public PointwiseExperiment {
+ public:
+  explicit Penalty(const Configuration& c)
+      : model_(topic_model(c)),
+        algebra_(model_.vocabulary()),
+        loss_(attica::topic_loss(c)),
+        lambdas_(ascending(c.reals("sweep.lambda"))),
+        eta_(c.real("sim.eta")),
+        source_(source_options(c, model_)),
+        steps_(static_cast<std::uint64_t>(c.integer("sim.length"))) {
+    if (model_.infinite() && model_.subset()) require_enumerable(model_);
+    if (loss_ == TopicLoss::cross_entropy) {
+      require_population(model_);
+      require(lambdas_.front() > 0,
+              "sweep.lambda",
+              lambdas_.front(),
+              "penalties > 0: without one the logits of the cross-entropy grow for ever");
+    }
+    warnings_ = topic_warnings(model_, false);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    Curves entries({}, "lambda", value_names());
+    Curves descent({}, "lambda", {"norm_V", "descent_distance"});
+    for (const double lambda : line_through(lambdas_, 60, AxisScale::log, grid)) {
+      const Commutant w = first_stage_optimum(model_, loss_, lambda);
+      entries.add(lambda, all_values(w));
+      descent.add(lambda, {std::sqrt(algebra_.squared_norm(w)), 0});
+    }
+    TheoryResult result;
+    entries.allow_share(kValueShare).into(result);
+    descent.into(result);
+    return result;
+  }
+
+  /// SGD at each penalty, then, where the population gradient is known, descent at each.
+  std::size_t points() const override {
+    return (model_.infinite() && model_.subset() ? 2 : 1) * lambdas_.size();
+  }
+
+ protected:
+  bool deterministic(std::size_t point) const override { return point >= lambdas_.size(); }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double lambda = lambdas_[replicate.point() % lambdas_.size()];
+    return deterministic(replicate.point()) ? descend(lambda) : average(lambda, replicate);
+  }
+
+ private:
+  TopicNetwork network() const {
+    return TopicNetwork({.tokens = model_.vocabulary().size(), .loss = network_loss(loss_)});
+  }
+  TopicTraining training(double lambda, std::vector<std::uint64_t> recorded) const {
+    return {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = eta_},
+            .recorded = std::move(recorded),
+            .value_penalty = lambda};
+  }
+
+  /// Population gradient descent on all entries until they stand still.
+  Outcome descend(double lambda) const {
+    const TopicBatch batch = population_batch(model_);
+    TopicNetwork net = network();
+    const Eigen::MatrixXd goal = algebra_.dense(first_stage_optimum(model_, loss_, lambda));
+    Curves curves({}, "lambda", {"descent_distance", "norm_V"});
+    constexpr std::uint64_t kSteps = 4000;
+    const auto end = train_topics(
+        net,
+        training(lambda, {kSteps}),
+        [&](std::uint64_t) -> const TopicBatch& { return batch; },
+        [&](std::uint64_t, const TopicNetwork& now) {
+          curves.add(lambda, {(now.value() - goal).norm() / goal.norm(), now.value().norm()});
+        });
+    return recorded_run({curves}, end);
+  }
+
+  /// SGD, averaged over the second half.
+  Outcome average(double lambda, const Replicate& replicate) const {
+    TopicSource source(model_, source_, replicate.address());
+    TopicNetwork net = network();
+    std::vector<std::uint64_t> late(steps_ - steps_ / 2);
+    std::iota(late.begin(), late.end(), steps_ / 2 + 1);
+    Commutant sum = Commutant::Zero();
+    const auto end = train_topics(
+        net,
+        training(lambda, late),
+        std::ref(source),
+        [&](std::uint64_t, const TopicNetwork& now) { sum += algebra_.project(now.value()); },
+        [&] { return replicate.stopped(); });
+    Curves curves({}, "lambda", compared_value_names(model_));
+    if (end.status == networks::TrainingStatus::finished) {
+      curves.add(lambda, compared_values(model_, sum / static_cast<double>(late.size())));
+    }
+    return recorded_run({curves}, end);
+  }
+
+  TopicModel model_;
+  CommutantAlgebra algebra_;
+  TopicLoss loss_;
+  std::vector<double> lambdas_;
+  double eta_;
+  TopicSourceOptions source_;
+  std::uint64_t steps_;
+};
+
+Figure figure(const Configuration& c) {
+  const Axis lambda{.label = "penalty {/:Italic λ}", .scale = AxisScale::log};
+  return {.name = "topics-value-penalty",
+          .panels = {{.x = lambda,
+                      .y = {.label = "entry of {/:Italic W}*"},
+                      .layers = value_layers(c),
+                      .x_name = "lambda"},
+                     {.x = lambda,
+                      .y = {.label = "norm ‖{/:Italic W}*‖"},
+                      .layers = {{.series = "norm_V"}},
+                      .x_name = "lambda"}},
+          .columns = 1,
+          .caption =
+              "Optimal value matrix under uniform attention against the penalty: entries of each "
+              "class (d = s for infinite documents), and the norm. Lines: penalised optimum; "
+              "points of the entries: SGD averaged over its second half, mean and standard error "
+              "over runs; points of the norm: gradient descent on the population, where that is "
+              "known."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  constexpr double kDescent = 1e-6;
+  const TopicModel model = topic_model(c);
+  // Infinite documents that all have all topics are all the same.
+  std::vector<AgreementRule> all =
+      value_rules(model, model.infinite() && !model.has_topic_signal());
+  all.push_back(
+      {.series = "descent_distance", .relative = 0, .absolute = kDescent, .deterministic = true});
+  all.push_back({.series = "norm_V", .relative = kDescent, .deterministic = true});
+  return all;
+}
+
+}  // namespace
+
+Study topics_value_penalty() {
+  std::vector<SeriesInfo> series = topic_series(value_names());
+  series.push_back(topic_series({"norm_V"}).front());
+  series.push_back({"descent_distance",
+                    "|W - W*|/|W*|",
+                    "of gradient descent on the population after 4000 steps"});
+  return {.name = "topics-value-penalty",
+          .question = "How does the penalty change the optimal value matrix?",
+          .neglects = "for SGD what is left of the start after half the run; otherwise nothing",
+          .parameters = together(
+              {topic_parameters({.topics = 4, .words = 3}),
+               {reals_parameter("sweep.lambda",
+                                {1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1},
+                                "lambda of + lambda |W_V|^2",
+                                kNotNegative),
+                real_parameter("sim.eta", 1, "learning rate of SGD and of descent", kPositive),
+                integer_parameter("sim.length",
+                                  800,
+                                  "steps of SGD; averaged over the second half",
+                                  {.low = 2, .high = 1e9}),
+                replicates_parameter(24, "independent runs")},
+               batch_parameters(32)}),
+          .series = std::move(series),
+          .presets = {{"quick", "the defaults: T = 4, v = 3, infinite documents", {}},
+                      {"paper",
+                       "T = 10, v = 5",
+                       {{"model.topics", 10},
+                        {"model.words_per_topic", 5},
+                        {"sim.length", 8000},
+                        {"sim.replicates", 10}}}},
+          .sources = {topic_source("Theorem 2 and its penalised version")},
+          .make = make<Penalty>,
+          .figure = figure,
+          .agreement = agreement,
+          .renamed = {{"sweep.penalty", "sweep.lambda"}},
+          .diagnostic = {"value_0w", "value_00"}};
+}
+
+}  // namespace attica

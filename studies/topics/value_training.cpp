@@ -1,0 +1,155 @@
+#include "attica/studies/topics/value_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/theory/topics/value.hpp"
+
+namespace attica {
+
+ValueTraining::ValueTraining(const Configuration& c, bool map)
+    : model_(topic_model(c)),
+      algebra_(model_.vocabulary()),
+      steps_(recorded_steps<std::uint64_t>(c)),
+      optimiser_(optimiser_options(c)),
+      lambda_(topic_penalty(c)),
+      loss_(topic_loss(c)),
+      source_(source_options(c, model_)),
+      map_(map),
+      uncovered_(uncovered_training(c)) {
+  if (map_) steps_ = {steps_.back()};
+  warnings_ = topic_warnings(model_, false);
+  if (uncovered_) return;
+  const Isotypic s = algebra_.isotypic(value_moments(model_).sigma);
+  const double largest = std::max({s.trivial.trace(), s.topic, s.within});
+  if (optimiser_.learning_rate * (largest + lambda_) > 1) {
+    warnings_.push_back(
+        "sim.eta is above 1/(largest eigenvalue of the second moment + penalty): expect "
+        "divergence");
+  }
+}
+
+TheoryResult ValueTraining::theory(TheoryGrid grid) const {
+  if (uncovered_ && grid == TheoryGrid::requested) uncovered_->refuse();
+  if (uncovered_) return {};
+  const ValueMoments moments = value_moments(model_);
+  std::vector<std::string> names = value_names();
+  names.push_back("loss");
+  Curves curves({}, "step", names);
+  Commutant w = Commutant::Zero();
+  const std::uint64_t last = steps_.back();
+  constexpr std::uint64_t kLine = 200;  // of a smooth line
+  for (std::uint64_t n = 0; n <= last; ++n) {
+    if (std::binary_search(steps_.begin(), steps_.end(), n) ||
+        (grid == TheoryGrid::run && !map_ && n % (last / kLine + 1) == 0)) {
+      std::vector<double> values = all_values(w);
+      values.push_back(value_loss(algebra_, moments, w));
+      curves.add(static_cast<double>(n), values);
+    }
+    if (n < last) w = mean_value_step(algebra_, moments, w, optimiser_.learning_rate, lambda_);
+  }
+  TheoryResult result;
+  curves.allow_share(kValueShare).into(result);
+  if (map_) add_matrix(result, "value_entry", algebra_.dense(w));
+  const Commutant optimum = value_optimum(algebra_, moments, lambda_);
+  Curves({}, "none", {"optimum_b", "optimum_d", "optimum_s", "optimum_g"})
+      .add(0, {optimum[kWordMask], optimum[kSameWord], optimum[kSameTopic], optimum[kOtherTopic]})
+      .into(result);
+  result.diagnostics = {{"optimum", all_values(optimum)},
+                        {"optimum_loss", value_loss(algebra_, moments, optimum)}};
+  return result;
+}
+
+double ValueTraining::flops(std::size_t) const {
+  constexpr double kFlopsPerToken = 1000;
+  const double length = model_.infinite() ? static_cast<double>(source_.queries)
+                                          : static_cast<double>(model_.settings().length->second);
+  return kFlopsPerToken * length * static_cast<double>(source_.batch) *
+         static_cast<double>(steps_.back());
+}
+
+bool ValueTraining::deterministic(std::size_t) const {
+  return source_.data == TopicData::population;
+}
+
+Outcome ValueTraining::run(const Replicate& replicate) const {
+  TopicSource source(model_, source_, replicate.address());
+  TopicNetwork network({.tokens = model_.vocabulary().size(), .loss = network_loss(loss_)});
+  Curves curves({}, "step", compared_value_names(model_));
+  const auto end = train_topics(
+      network,
+      {.optimiser = optimiser_, .recorded = steps_, .value_penalty = lambda_},
+      std::ref(source),
+      [&](std::uint64_t step, const TopicNetwork& now) {
+        curves.add(static_cast<double>(step),
+                   compared_values(model_, algebra_.project(now.value())));
+      },
+      [&] { return replicate.stopped(); });
+  Outcome outcome = recorded_run({curves}, end);
+  if (map_ && !curves.empty()) add_matrix(outcome, "value_entry", network.value());
+  return outcome;
+}
+
+std::optional<Uncovered> uncovered_training(const Configuration& c) {
+  return first_uncovered(c,
+                         {{"model.loss", {"squared"}},
+                          {"sim.optimiser", {"sgd"}},
+                          {"sim.data", {"fresh", "population"}}});
+}
+
+std::string described_training(const Configuration& c) {
+  std::string text = c.text("sim.optimiser") == "sgd" ? "SGD" : c.text("sim.optimiser");
+  if (c.text("model.loss") != "squared") text += " on the cross-entropy";
+  if (c.text("sim.data") == "fixed") text += " on fixed documents";
+  return text;
+}
+
+std::vector<Parameter> value_training_parameters(const TopicDefaults& defaults,
+                                                 std::int64_t batch,
+                                                 List steps,
+                                                 std::int64_t runs) {
+  return together({topic_parameters(defaults),
+                   {real_parameter("sim.eta", 1, "learning rate", kPositive),
+                    steps_parameter(std::move(steps), 1)},
+                   batch_parameters(batch),
+                   data_parameters(),
+                   optimiser_parameters(),
+                   {replicates_parameter(runs, "independent runs")}});
+}
+
+std::vector<SeriesInfo> value_training_series() {
+  std::vector<SeriesInfo> all = topic_series(value_names());
+  all.push_back({"loss", "L", "loss of the mean weights (theory)"});
+  for (const char* key : {"b", "d", "s", "g"}) {
+    all.push_back({std::string("optimum_") + key, key, "its value at the optimum (theory)"});
+  }
+  return all;
+}
+
+std::vector<AgreementRule> value_training_agreement(const Configuration& c) {
+  return value_rules(topic_model(c), c.text("sim.data") == "population");
+}
+
+std::vector<ClaimResult> value_training_claims(const Configuration& c, const Observed& observed) {
+  if (!uncovered_training(c)) return {};
+  const std::vector<double> own =
+      observed.last(c.integer("model.words_per_topic") > 1 ? "value_s" : "value_d");
+  const std::vector<double> other = observed.last("value_g");
+  if (own.empty()) return {};
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < own.size(); ++k) least = std::min(least, own[k] - other[k]);
+  return {{.name = "blocks",
+           .statement = "entries between words of a topic end above those between topics, in every "
+                        "run",
+           .verdict = least > 0 ? Verdict::agree : Verdict::disagree,
+           .detail = fmt::format("means {:.4g} and {:.4g}, smallest difference {:.4g}",
+                                 summarise(own).mean,
+                                 summarise(other).mean,
+                                 least)}};
+}
+
+}  // namespace attica

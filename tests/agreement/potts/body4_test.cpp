@@ -1,0 +1,48 @@
+// Deep factored networks against the plateaus of limited interaction order; wrong plateaus and a
+// wrong order of layers are found.
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "agreement/study_run.hpp"
+
+using namespace attica;
+using attica::testing::StudyRun;
+
+namespace {
+
+bool holds(const StudyRun& run, const std::string& name) {
+  for (const ClaimResult& claim : run.study.claims(run.configuration, run.observed)) {
+    if (claim.name == name) return claim.verdict == Verdict::agree;
+  }
+  throw std::logic_error("no claim " + name);
+}
+
+}  // namespace
+
+TEST_CASE("body4-stairs: losses reach their plateaus and never pass them", "[agreement]") {
+  const Study study = study_named("body4-stairs");
+  StudyRun run(study, {{"sim.layers", List{1, 2}}, {"sim.length", 6000}});
+  CHECK(holds(run, "bound-1"));
+  CHECK(holds(run, "reached-1"));
+  CHECK(holds(run, "bound-2"));
+  CHECK(holds(run, "reached-2"));
+  run.scale_theory("plateau", 1.01);  // one per cent, 0.007 nats, above the networks' losses
+  CHECK_FALSE(holds(run, "bound-1"));
+  run.scale_theory("plateau", 0.95);
+  CHECK(holds(run, "bound-1"));
+  CHECK_FALSE(holds(run, "reached-1"));
+}
+
+TEST_CASE("body4-msd: the last layer moves first; the reverse order is refused", "[agreement]") {
+  const Study study = study_named("body4-msd");
+  StudyRun run(study,
+               {{"sim.layers", 2}, {"sim.initial_scale", List{0.04, 0.2}}, {"sim.length", 8000}});
+  CHECK(holds(run, "last-layer-first"));
+  for (ObservedCurve& curve : run.observed.simulation) {
+    if (curve.mean.name != "msd") continue;
+    double& layer = std::get<double>(curve.mean.point.front().second);
+    layer = 3 - layer;
+  }
+  CHECK_FALSE(holds(run, "last-layer-first"));
+}

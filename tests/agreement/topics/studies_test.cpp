@@ -1,0 +1,155 @@
+/// Theory meets simulation in the topic studies, and a planted error is found.
+
+#include <catch2/catch.hpp>
+
+#include "agreement/study_run.hpp"
+#include "attica/sim/topics/sampling.hpp"
+#include "attica/theory/topics/dynamics.hpp"
+#include "attica/theory/topics/embedding.hpp"
+#include "attica/theory/topics/value.hpp"
+
+using namespace attica;
+using attica::testing::StudyRun;
+using Eigen::MatrixXd;
+
+TEST_CASE("topics-value-curves: agrees; entries 10 % off do not, however small", "[agreement]") {
+  const Study study = study_named("topics-value-curves");
+  // At step 100 the entry between topics is 1.5 % of that of a word.
+  StudyRun run(study, {{"sim.steps", List{10, 50, 100}}});
+  CHECK(run.points() == Verdict::agree);
+  for (const char* series : {"value_d", "value_s", "value_g", "value_b"}) {
+    INFO(series);
+    StudyRun planted = run;
+    planted.scale_theory(series, 1.1);
+    CHECK(planted.points() == Verdict::disagree);
+  }
+}
+
+TEST_CASE("topics-value-penalty and -length: entries between topics 10 % off are found",
+          "[agreement]") {
+  const Study penalty = study_named("topics-value-penalty");
+  const Study length = study_named("topics-value-length");
+  const std::vector<std::pair<const Study*, Table>> runs = {
+      {&penalty, {{"sweep.lambda", List{0.001, 0.03}}}},
+      {&length, {{"sweep.length", List{20, 40}}, {"model.prior", "subset"}}}};
+  for (const auto& [study, settings] : runs) {
+    INFO(study->name);
+    StudyRun run(*study, settings);
+    CHECK(run.points() == Verdict::agree);
+    run.scale_theory("value_g", 1.1);
+    CHECK(run.points() == Verdict::disagree);
+  }
+}
+
+TEST_CASE("topics-attention: agrees; attention 10 % off does not, however small", "[agreement]") {
+  const Study study = study_named("topics-attention");
+  StudyRun run(study,
+               {{"model.loss", "cross_entropy"},
+                {"model.value", "diagonal"},
+                {"sim.optimiser", "sgd"},
+                {"sim.times", List{750.0}}});
+  CHECK(run.points() == Verdict::agree);
+  run.scale_theory("attention_same_topic", 1.1);  // 0.017, where uniform attention is 1
+  CHECK(run.points() == Verdict::disagree);
+}
+
+TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") {
+  const Study study = study_named("topics-two-stage");
+  StudyRun run(study, {{"sim.times", List{25.0, 100.0}}, {"sim.replicates", 12}});
+  CHECK(run.points() == Verdict::agree);
+  run.scale_theory("norm_K", 1.1);
+  CHECK(run.points() == Verdict::disagree);
+}
+
+TEST_CASE("topic moments: sampled documents have those of the theory", "[agreement]") {
+  // 20000 documents; entries of the moments are of order 0.1 and vary by as much: 0.003 is 4
+  // standard errors or more.
+  constexpr Eigen::Index kDocuments = 20000;
+  for (const bool subset : {true, false}) {
+    const TopicModel model({.vocabulary = {3, 2},
+                            .prior = subset ? TopicPrior::subset : TopicPrior::dirichlet,
+                            .topics_per_document = 2,
+                            .concentration = 0.3,
+                            .length = {{5, 9}},
+                            .mask_rate = 0.3,
+                            .keep_rate = 0.2,
+                            .random_rate = 0.1});
+    RandomStream stream({.seed = 4});
+    const ValueMoments exact = value_moments(model);
+    for (const Eigen::Index masks : {1, 3}) {
+      const SampledMoments sampled = sample_moments(TopicSampler(model), kDocuments, masks, stream);
+      CHECK((sampled.shown - exact.sigma).cwiseAbs().maxCoeff() < 0.003);
+      CHECK((sampled.target - exact.target).cwiseAbs().maxCoeff() < 0.003);
+    }
+  }
+}
+
+TEST_CASE("topic flow: 24 numbers are the gradient flow of all entries", "[agreement]") {
+  // Gradient descent with whole steps, on all entries and in 24 numbers, for both losses.
+  const TopicModel model({.vocabulary = {4, 2}, .topics_per_document = 2, .keep_rate = 0.3});
+  const CommutantAlgebra algebra(model.vocabulary());
+  const TopicBatch batch = population_batch(model);
+  constexpr double kEta = 1;
+  constexpr double kLambda = 1e-3;
+  for (const TopicLoss loss : {TopicLoss::squared, TopicLoss::cross_entropy}) {
+    const TopicDynamics dynamics{
+        .loss = loss, .scale = 0.5, .value_penalty = kLambda, .attention_penalty = kLambda};
+    for (const AttentionStart start : {AttentionStart::identity, AttentionStart::split}) {
+      constexpr double kEpsilon = 0.4;
+      TopicNetwork network({.tokens = 9,
+                            .inner = inner_dimension(start, 9),
+                            .scale = dynamics.scale,
+                            .loss = loss == TopicLoss::squared ? networks::Loss::squared
+                                                               : networks::Loss::cross_entropy});
+      network.start_attention(start, kEpsilon, {});
+      TopicState state =
+          start == AttentionStart::identity ? identity_start(kEpsilon) : split_start(kEpsilon);
+      constexpr int kSteps = 150;
+      for (int n = 0; n < kSteps; ++n) state = topic_descent_step(model, dynamics, state, kEta);
+      const auto end = train_topics(
+          network,
+          {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = kEta},
+           .recorded = {kSteps},
+           .value_penalty = kLambda,
+           .attention_penalty = kLambda},
+          [&](std::uint64_t) -> const TopicBatch& { return batch; },
+          [](std::uint64_t, const TopicNetwork&) {});
+      REQUIRE(end.status == networks::TrainingStatus::finished);
+      const MatrixXd k = network.parameters().matrix("W_K").map();
+      const MatrixXd q = network.parameters().matrix("W_Q").map();
+      constexpr double kRounding = 1e-11;  // of 150 steps on numbers of order 1
+      CHECK((network.value() - algebra.dense(state.value)).cwiseAbs().maxCoeff() < kRounding);
+      CHECK((k.transpose() * q - algebra.dense(state.m)).cwiseAbs().maxCoeff() < kRounding);
+      CHECK((k.transpose() * k - algebra.dense(state.k)).cwiseAbs().maxCoeff() < kRounding);
+      CHECK((q.transpose() * q - algebra.dense(state.q)).cwiseAbs().maxCoeff() < kRounding);
+    }
+  }
+}
+
+TEST_CASE("average attention: enumeration of documents gives the closed form", "[agreement]") {
+  const TopicModel model({.vocabulary = {4, 3}, .topics_per_document = 2});
+  const RelativeAttention relative{.same_word = 7, .same_topic = 0.6, .mask = 1.3};
+  const AverageAttention closed = average_attention(model, relative);
+  const Eigen::Vector3d found =
+      measured_attention(model.vocabulary(),
+                         CommutantAlgebra(model.vocabulary()).dense(scores(relative)),
+                         population_batch(model).shares);
+  CHECK(found[0] == Approx(closed.same_word).epsilon(1e-13));
+  CHECK(found[1] == Approx(closed.same_topic).epsilon(1e-13));
+  CHECK(found[2] == Approx(closed.other_topic).epsilon(1e-13));
+}
+
+TEST_CASE("embedding: a step of all entries is the step of invariant numbers", "[agreement]") {
+  const TopicModel model({.vocabulary = {3, 2}, .topics_per_document = 2});
+  const CommutantAlgebra algebra(model.vocabulary());
+  TopicEmbedding e{.gram = scalar_commutant(0.04)};
+  constexpr int kSteps = 50;
+  for (int n = 0; n < kSteps; ++n) {
+    e = embedding_step(model, algebra, value_moments(model), e, 0.1, 0.01);
+  }
+  const EmbeddingDescent all =
+      descend_embedding(population_batch(model), 0.2 * MatrixXd::Identity(7, 7), 0.1, 0.01, kSteps);
+  CHECK((all.gram - algebra.dense(e.gram)).cwiseAbs().maxCoeff() < 1e-14);
+  CHECK(all.bias[0] == Approx(e.bias[0]).margin(1e-14));
+  CHECK(all.bias[3] == Approx(e.bias[1]).epsilon(1e-13));
+}

@@ -1,0 +1,97 @@
+#include "attica/sim/gauss/flow.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "attica/core/gauss/ensembles.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+#include "reference_values.hpp"
+
+using namespace attica;
+using attica::testing::reference_values;
+using Catch::Matchers::WithinAbs;
+using Eigen::MatrixXd;
+
+namespace {
+
+/// Z_mu,j = sin(1 + 1.7 mu + 2.3 j + 0.31 mu j), the data of the reference values.
+MatrixXd sine_data(Eigen::Index samples, Eigen::Index sites) {
+  return MatrixXd::NullaryExpr(samples, sites, [](Eigen::Index mu, Eigen::Index j) {
+    const double m = static_cast<double>(mu);
+    const double site = static_cast<double>(j);
+    return std::sin(1 + 1.7 * m + 2.3 * site + 0.31 * m * site);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("gradient_flow: reference values", "[sim][flow]") {
+  const nlohmann::json& entry = reference_values("potts").at("gf_given_data");
+  const MatrixXd data = sine_data(7, 5);
+  const GaussianMlm problem(ar1_covariance(5, 0.6));
+  for (const auto& c : entry.at("cases")) {
+    const double time = c.at("t");
+    const TrainingErrors errors = gradient_flow(problem, data, std::vector<double>{time});
+    const MatrixXd attention = gradient_flow_attention(data, time);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const auto row = static_cast<Eigen::Index>(i);
+      CHECK_THAT(errors.test(row, 0), WithinAbs(c.at("test")[i].get<double>(), 1e-12));
+      CHECK_THAT(errors.train(row, 0), WithinAbs(c.at("train")[i].get<double>(), 1e-12));
+      for (std::size_t j = 0; j < 5; ++j) {
+        CHECK_THAT(attention(row, static_cast<Eigen::Index>(j)),
+                   WithinAbs(c.at("A")[i][j].get<double>(), 1e-12));
+      }
+    }
+  }
+}
+
+TEST_CASE("gradient_flow: small steps of descent converge to it in first order", "[sim][flow]") {
+  const GaussianMlm problem(ar1_covariance(5, 0.6));
+  for (const Eigen::Index samples : {3, 7}) {  // fewer and more samples than inputs
+    const MatrixXd data = sine_data(samples, 5);
+    const TrainingErrors flow = gradient_flow(problem, data, std::vector<double>{0, 1, 4});
+    const auto distance = [&](std::int64_t per_time) {
+      const TrainingErrors descent =
+          gradient_descent(problem,
+                           data,
+                           1 / static_cast<double>(per_time),
+                           std::vector<std::int64_t>{0, per_time, 4 * per_time});
+      return std::max((descent.test - flow.test).cwiseAbs().maxCoeff(),
+                      (descent.train - flow.train).cwiseAbs().maxCoeff());
+    };
+    const double coarse = distance(400);
+    CHECK(coarse < 0.02);
+    CHECK_THAT(coarse / distance(800), WithinAbs(2, 0.03));  // next order: a factor 1 + O(1/400)
+  }
+}
+
+TEST_CASE("gradient_flow: ends at the minimum-norm solution", "[sim][flow]") {
+  const GaussianMlm problem(ar1_covariance(6, 0.5));
+  RandomStream stream({.seed = 2});
+  for (const Eigen::Index samples : {3, 12}) {
+    const MatrixXd data = gaussian_samples(problem.factor(), true, samples, stream);
+    const TrainingErrors flow = gradient_flow(problem, data, std::vector<double>{1e7});
+    const RidgeFit ridgeless = RidgeFits(data, problem.factor()).fit(0);
+    CHECK((flow.test.col(0) - ridgeless.test).cwiseAbs().maxCoeff() < 1e-9);
+    CHECK((flow.train.col(0) - ridgeless.train).cwiseAbs().maxCoeff() < 1e-9);
+  }
+}
+
+TEST_CASE("gradient flow and descent: bad input is refused by name", "[sim][flow]") {
+  const GaussianMlm problem(ar1_covariance(5, 0.6));
+  const MatrixXd data = sine_data(7, 5);
+  CHECK_THROWS_WITH(gradient_flow(problem, MatrixXd(0, 5), std::vector<double>{1}),
+                    Catch::Contains("'data'"));
+  CHECK_THROWS_WITH(gradient_flow(problem, sine_data(7, 4), std::vector<double>{1}),
+                    Catch::Contains("'data'"));
+  CHECK_THROWS_WITH(gradient_flow(problem, data, std::vector<double>{-1}),
+                    Catch::Contains("'times'"));
+  CHECK_THROWS_WITH(gradient_descent(problem, data, 0, std::vector<std::int64_t>{1}),
+                    Catch::Contains("'eta'"));
+  CHECK_THROWS_WITH(gradient_descent(problem, data, 0.1, std::vector<std::int64_t>{2, 1}),
+                    Catch::Contains("'steps'"));
+  CHECK_THROWS_WITH(gradient_descent(problem, data, 1e3, std::vector<std::int64_t>{1000}),
+                    Catch::Contains("overflowed"));
+}

@@ -1,0 +1,194 @@
+#include "attica/sim/gauss/ridge.hpp"
+
+#include <Eigen/Dense>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "reference_values.hpp"
+
+using namespace attica;
+using attica::testing::reference_values;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+MatrixXd ar1_covariance(Index sites, double rho) {
+  MatrixXd sigma(sites, sites);
+  for (Index i = 0; i < sites; ++i) {
+    for (Index j = 0; j < sites; ++j) sigma(i, j) = std::pow(rho, std::abs(double(i - j)));
+  }
+  return sigma;
+}
+
+MatrixXd factor_of(const MatrixXd& sigma) { return sigma.llt().matrixL(); }
+
+struct Oracle {
+  MatrixXd attention;
+  VectorXd test;
+  VectorXd train;
+  VectorXd overlap_m;
+  VectorXd overlap_q;
+  VectorXd weight_norm2;
+};
+
+/// Site by site: minimum-norm least squares of the augmented system, by QR. Shares nothing with the
+/// code.
+Oracle site_by_site(const MatrixXd& z, const MatrixXd& sigma, double lambda) {
+  const Index m = z.rows();
+  const Index l = z.cols();
+  Oracle o{MatrixXd::Zero(l, l), VectorXd(l), VectorXd(l), VectorXd(l), VectorXd(l), VectorXd(l)};
+  for (Index i = 0; i < l; ++i) {
+    MatrixXd x(m, l - 1);
+    x << z.leftCols(i), z.rightCols(l - 1 - i);
+    MatrixXd augmented(m + l - 1, l - 1);
+    augmented << x, std::sqrt(lambda * double(m)) * MatrixXd::Identity(l - 1, l - 1);
+    VectorXd target = VectorXd::Zero(m + l - 1);
+    target.head(m) = z.col(i);
+    const VectorXd w = augmented.completeOrthogonalDecomposition().solve(target);
+    for (Index j = 0, k = 0; j < l; ++j) {
+      if (j != i) o.attention(i, j) = w(k++);
+    }
+    const VectorXd row = o.attention.row(i);
+    o.overlap_m(i) = row.dot(sigma.col(i));
+    o.overlap_q(i) = row.dot(sigma * row);
+    o.weight_norm2(i) = row.squaredNorm();
+    VectorXd residual = -o.attention.row(i).transpose();
+    residual(i) = 1;
+    o.test(i) = residual.dot(sigma * residual);
+    o.train(i) = (z * residual).squaredNorm() / double(m);
+  }
+  return o;
+}
+
+}  // namespace
+
+TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L", "[sim][ridge]") {
+  const MatrixXd sigma = ar1_covariance(9, 0.7);
+  const MatrixXd factor = factor_of(sigma);
+  for (Index m : {1, 4, 8, 9, 10, 25}) {
+    RandomStream stream({.seed = 3, .point = static_cast<std::uint64_t>(m)});
+    const MatrixXd z = gaussian_samples(factor, true, m, stream);
+    const RidgeFits fits(z, factor);
+    for (double lambda : {0.0, 1e-6, 0.1, 3.0}) {
+      CAPTURE(m, lambda);
+      const Oracle oracle = site_by_site(z, sigma, lambda);
+      // The least-squares oracle sees the condition number of the data, squared in the normal
+      // equations.
+      const double tolerance = lambda == 0 || lambda == 1e-6 ? 1e-6 : 1e-10;
+      CHECK((fits.attention(lambda) - oracle.attention).norm() <
+            tolerance * (1 + oracle.attention.norm()));
+      const RidgeFit fit = fits.fit(lambda);
+      CHECK((fit.test - oracle.test).norm() < tolerance * oracle.test.norm());
+      CHECK((fit.train - oracle.train).norm() < tolerance * (1e-3 + oracle.train.norm()));
+      CHECK((fit.overlap_m - oracle.overlap_m).norm() < tolerance * (1 + oracle.overlap_m.norm()));
+      CHECK((fit.overlap_q - oracle.overlap_q).norm() < tolerance * (1 + oracle.overlap_q.norm()));
+      CHECK((fit.weight_norm2 - oracle.weight_norm2).norm() <
+            tolerance * (1 + oracle.weight_norm2.norm()));
+    }
+  }
+}
+
+TEST_CASE("RidgeFits: reference estimators of explicit data", "[sim][ridge]") {
+  const auto& cases = reference_values("potts").at("ridge_given_data");
+  REQUIRE(cases.size() == 2);
+  for (const auto& c : cases) {
+    const Index m = c.at("M");
+    const Index l = c.at("L");
+    MatrixXd z(m, l);
+    for (Index mu = 0; mu < m; ++mu) {
+      for (Index j = 0; j < l; ++j) {
+        z(mu, j) = std::sin(1 + 1.7 * double(mu) + 2.3 * double(j) + 0.31 * double(mu * j));
+      }
+    }
+    const double lambda = c.at("lam");
+    const MatrixXd factor = factor_of(ar1_covariance(l, c.at("Sigma_test").at("param")));
+    const RidgeFits fits(z, factor);
+    const MatrixXd a = fits.attention(lambda);
+    const RidgeFit fit = fits.fit(lambda);
+    for (Index i = 0; i < l; ++i) {
+      const auto k = static_cast<std::size_t>(i);
+      for (Index j = 0; j < l; ++j) {
+        // lambda = 0 has G_00 = 0.0064: the reference itself carries the cancellation of 1 - P.
+        CHECK_THAT(a(i, j),
+                   Catch::WithinAbs(double(c.at("A")[k][static_cast<std::size_t>(j)]), 1e-10));
+      }
+      CHECK_THAT(fit.test(i), Catch::WithinRel(double(c.at("test")[k]), 1e-10));
+      CHECK_THAT(fit.train(i), Catch::WithinAbs(double(c.at("train")[k]), 1e-12));
+    }
+  }
+}
+
+TEST_CASE("RidgeFits: lambda = 0 is the limit of small lambda, also for repeated rows",
+          "[sim][ridge]") {
+  const MatrixXd sigma = ar1_covariance(6, 0.5);
+  const MatrixXd factor = factor_of(sigma);
+  RandomStream stream({.seed = 4});
+  MatrixXd z = gaussian_samples(factor, true, 8, stream);
+  for (Index mu = 4; mu < 8; ++mu) z.row(mu) = z.row(mu - 4);  // rank 4 with M = 8 >= L
+  const RidgeFits fits(z, factor);
+  const RidgeFit zero = fits.fit(0);
+  const RidgeFit small = fits.fit(1e-8);
+  CHECK((zero.test - small.test).norm() <
+        1e-5 * zero.test.norm());  // O(lambda / smallest eigenvalue)
+  CHECK(zero.train.cwiseAbs().maxCoeff() < 1e-12);
+}
+
+TEST_CASE("RidgeFits: a site outside the kernel at lambda = 0 uses the pseudo-inverse",
+          "[sim][ridge]") {
+  // Columns 0 and 1 are equal, so the kernel is spanned by e_0 - e_1; sites 2 and 3 have no
+  // component there.
+  RandomStream stream({.seed = 5});
+  MatrixXd z = gaussian_samples(MatrixXd::Identity(4, 4), true, 30, stream);
+  z.col(1) = z.col(0);
+  const MatrixXd sigma = MatrixXd::Identity(4, 4);
+  const Oracle oracle = site_by_site(z, sigma, 0);
+  const RidgeFit fit = RidgeFits(z, sigma).fit(0);
+  CHECK((fit.test - oracle.test).norm() < 1e-10);
+  CHECK((fit.train - oracle.train).norm() < 1e-10);
+}
+
+TEST_CASE("RidgeFits: test error equals the error on fresh samples", "[sim][ridge]") {
+  const MatrixXd factor = factor_of(ar1_covariance(5, 0.6));
+  RandomStream stream({.seed = 6});
+  const RidgeFits fits(gaussian_samples(factor, true, 12, stream), factor);
+  const MatrixXd fresh = gaussian_samples(factor, true, 200000, stream);
+  const MatrixXd residual = fresh - fresh * fits.attention(0.05).transpose();
+  const VectorXd sampled = residual.colwise().squaredNorm().transpose() / 200000.0;
+  const RidgeFit fit = fits.fit(0.05);
+  // Relative standard error of a mean of squares of normals: sqrt(2 / n) = 0.0032; five of them.
+  for (Index i = 0; i < 5; ++i) CHECK_THAT(sampled(i), Catch::WithinRel(fit.test(i), 5 * 0.00317));
+}
+
+TEST_CASE("gaussian_samples: covariance F F^T", "[sim][ridge]") {
+  const MatrixXd sigma = ar1_covariance(4, 0.8);
+  RandomStream stream({.seed = 8});
+  const MatrixXd z = gaussian_samples(factor_of(sigma), true, 100000, stream);
+  const MatrixXd estimate = z.transpose() * z / 100000.0;
+  // Var of an entry is at most 2 / n: five standard errors.
+  CHECK((estimate - sigma).cwiseAbs().maxCoeff() < 5 * std::sqrt(2.0 / 100000));
+}
+
+TEST_CASE("resampled_rows: every row equally likely", "[sim][ridge]") {
+  MatrixXd rows(3, 2);
+  rows << 0, 0, 1, 1, 2, 2;
+  RandomStream stream({.seed = 8});
+  const MatrixXd drawn = resampled_rows(rows, 30000, stream);
+  // Mean 1, variance 2/3 of the row index.
+  CHECK_THAT(drawn.col(0).mean(), Catch::WithinAbs(1.0, 5 * std::sqrt(2.0 / 3 / 30000)));
+  CHECK(drawn.col(0) == drawn.col(1));
+}
+
+TEST_CASE("RidgeFits: refuses a negative penalty by name", "[sim][ridge]") {
+  CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2), MatrixXd::Identity(2, 2)).attention(-1.0),
+                    Catch::Contains("lambda") && Catch::Contains("-1"));
+}
+
+TEST_CASE("RidgeFits: a penalty below the rounding of a singular Gram matrix is a failure",
+          "[sim][ridge]") {
+  // Equal columns make S singular; 1e-300 vanishes beside its entries.
+  CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2), MatrixXd::Identity(2, 2)).fit(1e-300),
+                    Catch::Contains("singular"));
+}

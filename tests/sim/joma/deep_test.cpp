@@ -1,0 +1,140 @@
+/// Deep networks on text, trees and hierarchies: batches, learning, scores.
+
+#include "attica/sim/joma/deep.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "core/joma/reference.hpp"
+
+using namespace attica;
+using Catch::Matchers::Contains;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+/// Words follow each other in a cycle of 7, with a rare exception.
+VocabularyText cyclic_text(int length) {
+  std::string text;
+  RandomStream stream({.seed = 4});
+  int word = 0;
+  for (int i = 0; i < length; ++i) {
+    word = stream.uniform() < 0.05 ? static_cast<int>(stream.below(7)) : (word + 1) % 7;
+    text += std::string(1, static_cast<char>('a' + word)) + ' ';
+  }
+  return read_words(text, 100);
+}
+
+}  // namespace
+
+TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
+  const auto& row = testing::reference_values("joma")["transformer_metrics"]["nc_table"];
+  const MatrixXd latent = attica::testing::matrix(row["latent"]);
+  const MatrixXd hidden = attica::testing::matrix(row["hidden"]);
+  const VectorXd weights =
+      VectorXd::Constant(latent.rows(), 1.0 / static_cast<double>(latent.rows()));
+  CHECK(latent_score(latent, hidden, weights).score ==
+        Approx(row["score"].get<double>()).epsilon(1e-12));
+  MatrixXd constant = latent;
+  constant.col(0).setOnes();
+  CHECK(latent_score(constant, hidden, weights).excluded == 1);
+  // Weights are repetitions.
+  MatrixXd repeated(latent.rows() + 1, latent.cols());
+  repeated << latent, latent.row(2);
+  MatrixXd repeated_hidden(hidden.rows() + 1, hidden.cols());
+  repeated_hidden << hidden, hidden.row(2);
+  VectorXd doubled = VectorXd::Constant(latent.rows(), 1.0 / 6);
+  doubled[2] *= 2;
+  CHECK(latent_score(latent, hidden, doubled).score ==
+        Approx(latent_score(repeated, repeated_hidden, VectorXd::Constant(6, 1.0 / 6)).score));
+}
+
+TEST_CASE("text_task: windows, masks, and texts that are too short", "[sim][text]") {
+  const VocabularyText text = cyclic_text(12000);
+  const TextCut cut{.window = 8, .batch = 4};
+  const DeepTask task = text_task(text, cut);
+  CHECK(task.vocabulary == 8);
+  CHECK(task.steps_per_epoch == (11000 / 4 - 1) / 8);
+  networks::Batch batch;
+  task.fill(3, {.seed = 1}, batch);
+  CHECK(batch.sequences() == 4);
+  CHECK(batch.sites.size() == 32);
+  for (std::size_t i = 0; i + 1 < 8; ++i) CHECK(batch.targets[i] == batch.tokens[i + 1]);
+  const DeepTask masked = text_task(text, {.window = 8, .batch = 4, .masked = true});
+  CHECK(masked.vocabulary == 9);
+  masked.fill(3, {.seed = 1}, batch);
+  CHECK(batch.sites.size() < 20);
+  for (const std::int32_t site : batch.sites) {
+    CHECK(batch.tokens[static_cast<std::size_t>(site)] == 8);
+  }
+  CHECK(unigram_loss(text) == Approx(std::log(7)).epsilon(0.01));
+  CHECK_THROWS_WITH(text_task(cyclic_text(100), cut), Contains("model.file"));
+}
+
+TEST_CASE("train_deep: learns a cycle of words, and next words from both sides", "[sim][text]") {
+  const VocabularyText text = cyclic_text(12000);
+  for (const bool masked : {false, true}) {
+    const DeepTask task = text_task(text, {.window = 8, .batch = 8, .masked = masked});
+    const DeepNetwork options{
+        .text = true, .width = 16, .mlp_width = 16, .causal = !masked, .eta = 1e-2};
+    const StreamAddress run{.seed = 2};
+    auto network = deep_network(options, task, run);
+    const DeepRecord before = measure_deep(network, task, 0);
+    CHECK(before.test_loss == Approx(std::log(8)).epsilon(0.1));
+    const double uniform = masked ? std::log(8) : std::lgamma(9) / 8;
+    CHECK(before.attention_entropy.front() == Approx(uniform).epsilon(0.05));
+    const auto end = train_deep(network, options, task, {200}, run, [](std::uint64_t) {}, {});
+    CHECK(end.status == networks::TrainingStatus::finished);
+    // From both sides more slowly: its sites are few.
+    CHECK(measure_deep(network, task, 200).test_loss < (masked ? std::log(7.1) : 0.6));
+  }
+}
+
+TEST_CASE("hierarchy_task: weighted distinct sequences are the batch", "[sim][tree]") {
+  RandomStream stream({.seed = 1, .id = StreamId::model});
+  const LatentHierarchy hierarchy({.tokens = 30, .length = 12, .units = {6, 8}, .classes = 5},
+                                  stream);
+  const DeepTask task = hierarchy_task(hierarchy, 64);
+  networks::Batch batch;
+  task.fill(0, {.seed = 1}, batch);
+  double total = 0;
+  for (const double w : batch.weights) total += w;
+  CHECK(total == Approx(1));
+  const DeepNetwork options{.layers = 2, .width = 16, .mlp_width = 24, .eta = 3e-3};
+  auto network = deep_network(options, task, {.seed = 1});
+  CHECK(pooled_hidden(network, task, 1).rows() == 5);
+  const auto end = train_deep(network, options, task, {150}, {.seed = 1}, [](std::uint64_t) {}, {});
+  CHECK(end.step == 150);
+  CHECK(measure_deep(network, task, 150).accuracy == 1);
+}
+
+TEST_CASE("tree_task: leaves become ascending tokens behind padding", "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(3, 4, 0.9, 0.1, 0.9));
+  RandomStream stream({.seed = 1});
+  const DeepTask task = tree_task(sampler, 5, tree_samples(sampler, 20, stream));
+  CHECK(task.vocabulary == 9);
+  CHECK(task.outputs == 4);
+  networks::Batch batch;
+  task.fill(7, {.seed = 3}, batch);
+  CHECK(batch.tokens.size() == 40);
+  for (std::size_t s = 0; s < 5; ++s) {
+    bool started = false;
+    for (std::size_t t = 0; t + 1 < 8; ++t) {
+      const auto here = batch.tokens[8 * s + t];
+      const auto next = batch.tokens[8 * s + t + 1];
+      started = started || here < 8;
+      if (started) CHECK(next > here);
+    }
+    CHECK(batch.sites[s] == static_cast<std::int32_t>(8 * s + 7));
+  }
+}
+
+TEST_CASE("bounce_statistic: smooth minimum after the start", "[sim][deep]") {
+  const std::vector<double> curve = {2, 1, 1, 1, 1, 1, 1.5, 1.5, 1.5, 1.5, 1.5};
+  CHECK(bounce_statistic(curve) == Approx(0.5));
+  CHECK(bounce_statistic({2, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8}) == Approx(0));
+  CHECK(bounce_statistic({1, 2, 2, 2, 2, 2, 2}) == 0);  // never falls
+  CHECK(bounce_statistic({}) == 0);
+}

@@ -1,0 +1,63 @@
+#include "attica/sim/networks/gemm.hpp"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using namespace attica::networks;
+
+namespace {
+
+template <class T>
+MatrixView<T> view(RowMatrix<T>& m) {
+  return {m.data(), m.rows(), m.cols(), m.cols()};
+}
+
+/// Entries of order one from a formula: no two shapes share a pattern.
+template <class T>
+RowMatrix<T> waves(Index rows, Index columns, double phase) {
+  RowMatrix<T> m(rows, columns);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j)
+      m(i, j) = static_cast<T>(
+          std::sin(phase + 1.3 * static_cast<double>(i) + 2.1 * static_cast<double>(j)));
+  return m;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpose",
+                   "[sim][networks]",
+                   float,
+                   double) {
+  using T = TestType;
+  // Sums of at most 300 products of order one.
+  const double tolerance = 300 * 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  for (const Index m : {1, 5, 6, 7, 20, 70}) {
+    for (const Index n : {1, 3, 8, 16, 17, 20, 32, 33, 47, 60}) {
+      for (const Index k : {0, 1, 2, 31, 300}) {
+        RowMatrix<T> a = waves<T>(m, k, 0.1), b = waves<T>(k, n, 0.2), at = a.transpose(),
+                     bt = b.transpose();
+        RowMatrix<T> start = waves<T>(m, n, 0.3);
+        const RowMatrix<T> product = a * b;
+        for (const bool left : {false, true}) {
+          for (const bool right : {false, true}) {
+            for (const Into into : {Into::overwrite, Into::add}) {
+              // One column more than needed: nothing may be written beside the destination.
+              RowMatrix<T> c = RowMatrix<T>::Constant(m, n + 1, T(7));
+              c.leftCols(n) = start;
+              multiply(left ? transposed(view(at)) : plain(view(a)),
+                       right ? transposed(view(bt)) : plain(view(b)),
+                       k,
+                       view(c).slice(0, n),
+                       into);
+              const RowMatrix<T> expected =
+                  into == Into::add ? RowMatrix<T>(start + product) : product;
+              REQUIRE((c.leftCols(n) - expected).cwiseAbs().maxCoeff() <= tolerance);
+              REQUIRE((c.col(n).array() == T(7)).all());
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,240 @@
+// The gradient of every combination of options in a covering table, by central differences.
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <set>
+
+#include "attica/core/random.hpp"
+#include "attica/sim/networks/transformer.hpp"
+#include "finite_differences.hpp"
+
+using namespace attica;
+using namespace attica::networks;
+
+namespace {
+
+// Number of values of every option, in the order of `shape_of`.
+enum Option {
+  embedding,
+  position,
+  attention,
+  mask,
+  scale,
+  heads,
+  key_width,
+  projection,
+  bias,
+  residual,
+  norm,
+  mlp,
+  decoder,
+  decoder_bias,
+  dropout,
+  loss,
+  layers,
+  sites,
+  options
+};
+constexpr std::array<int, options> kLevels = {2, 6, 2, 4, 2, 2, 2, 2, 2, 2, 3, 6, 2, 2, 2, 2, 3, 2};
+using Choice = std::array<int, options>;
+
+/// Choices such that any two options meet in all pairs of their values: greedily, each new row
+/// takes for every option in turn the value that meets the most pairs not yet seen.
+std::vector<Choice> covering_table() {
+  std::set<std::array<int, 4>> open;
+  for (int a = 0; a < options; ++a)
+    for (int b = 0; b < a; ++b)
+      for (int i = 0; i < kLevels[static_cast<std::size_t>(a)]; ++i)
+        for (int j = 0; j < kLevels[static_cast<std::size_t>(b)]; ++j) open.insert({a, i, b, j});
+  std::vector<Choice> table;
+  while (!open.empty()) {
+    Choice row;
+    row.fill(-1);
+    const auto first = *open.begin();  // at least one new pair in every row
+    row[static_cast<std::size_t>(first[0])] = first[1];
+    row[static_cast<std::size_t>(first[2])] = first[3];
+    for (int o = 0; o < options; ++o) {
+      int& value = row[static_cast<std::size_t>(o)];
+      if (value >= 0) continue;
+      int best = -1;
+      for (int v = 0; v < kLevels[static_cast<std::size_t>(o)]; ++v) {
+        int gain = 0;
+        for (int p = 0; p < options; ++p) {
+          const int other = row[static_cast<std::size_t>(p)];
+          if (p != o && other >= 0) {
+            gain += static_cast<int>(p < o ? open.count({o, v, p, other})
+                                           : open.count({p, other, o, v}));
+          }
+        }
+        if (gain > best) {
+          best = gain;
+          value = v;
+        }
+      }
+    }
+    for (int a = 0; a < options; ++a)
+      for (int b = 0; b < a; ++b)
+        open.erase({a, row[static_cast<std::size_t>(a)], b, row[static_cast<std::size_t>(b)]});
+    table.push_back(row);
+  }
+  return table;
+}
+
+constexpr int kLength = 5;
+
+TransformerShape shape_of(const Choice& c) {
+  const bool concatenated = c[position] >= 4;
+  const bool tied = c[decoder] == 1 && !concatenated;  // tying needs tokens as wide as the stream
+  TransformerShape s{.vocabulary = 4, .outputs = tied ? 4 : 3, .length = kLength, .width = 6};
+  s.layers = c[layers];
+  s.heads = 1 + c[heads];
+  s.key_width = c[key_width] == 0 ? 0 : 4;
+  s.embedding = c[embedding] == 0 ? TokenEmbedding::learnt : TokenEmbedding::one_hot;
+  s.embedding_scale = 1.5;
+  s.position = std::array{PositionCode::none,
+                          PositionCode::learnt,
+                          PositionCode::sinusoidal,
+                          PositionCode::one_hot,
+                          PositionCode::learnt,
+                          PositionCode::one_hot}[static_cast<std::size_t>(c[position])];
+  if (concatenated) {
+    s.position_width = s.position == PositionCode::one_hot ? kLength : 2;
+    s.width = s.position == PositionCode::one_hot ? 10 : 6;
+  }
+  s.attention = c[attention] == 0 ? AttentionKind::softmax : AttentionKind::factored;
+  s.mask = static_cast<AttentionMask>(c[mask]);
+  if (s.mask == AttentionMask::custom) {
+    for (int i = 0; i < kLength * kLength; ++i) s.custom_mask.push_back(i % 3 != 1);
+  }
+  if (c[scale] == 1) s.attention_scale = 1.7;
+  s.output_projection = c[projection] == 0;
+  s.attention_bias = c[bias] == 1;
+  s.residual = c[residual] == 0;
+  s.normalisation = static_cast<Normalisation>(c[norm]);
+  s.mlp_width = c[mlp] == 5 ? 0 : 7;
+  s.activation = static_cast<Activation>(c[mlp] % 5);
+  s.decoder = tied ? Decoder::tied : Decoder::free;
+  s.decoder_bias = c[decoder_bias] == 0;
+  s.dropout = c[dropout] == 0 ? 0 : 0.3;
+  s.loss = static_cast<Loss>(c[loss]);
+  return s;
+}
+
+/// Two sequences of different length; the loss at all rows or at three of them, with unequal
+/// weights.
+Batch batch_of(const Choice& c, const TransformerShape& shape) {
+  Batch batch{.tokens = {3, 0, 1, 2, 1, 0, 2, 0}, .offsets = {0, 5, 8}, .sites = {1, 4, 6}};
+  if (c[sites] == 1) set_all_sites(batch);
+  for (std::size_t s = 0; s < batch.sites.size(); ++s) {
+    batch.targets.push_back(static_cast<int>(s) % shape.outputs);
+    batch.weights.push_back(0.2 + 0.1 * static_cast<double>(s));
+  }
+  return batch;
+}
+
+void randomise(Transformer<double>& net) {
+  RandomStream stream({.seed = 3, .id = StreamId::initialisation});
+  for (double& p : net.parameters().values()) p += 0.5 * stream.normal();
+}
+
+}  // namespace
+
+TEST_CASE("Transformer: gradients equal central differences for all pairs of options",
+          "[sim][networks]") {
+  const std::vector<Choice> table = covering_table();
+  CHECK(table.size() >= 36);  // position x mlp alone are 36 pairs
+  for (const Choice& choice : table) {
+    const TransformerShape shape = shape_of(choice);
+    Transformer<double> net(shape);
+    net.parameters().freeze("*", false);
+    randomise(net);
+    const Batch batch = batch_of(choice, shape);
+    const StreamAddress masks{.seed = 1, .id = StreamId::dropout, .step = 9};
+
+    const double value = net.loss_and_gradient(batch, masks);
+    const std::vector<double> gradient(net.gradient().begin(), net.gradient().end());
+    if (shape.dropout == 0) CHECK(net.loss(batch) == Approx(value).epsilon(1e-14));
+    double largest = 0;
+    for (const double g : gradient) largest = std::max(largest, std::abs(g));
+
+    std::string text;
+    for (const int v : choice) text += std::to_string(v) + " ";
+    INFO("options " << text);
+    testing::check_gradient([&] { return net.loss_and_gradient(batch, masks); },
+                            net.parameters().values(),
+                            gradient,
+                            {.tolerance = 1e-9 * largest, .relative = 1e-6});
+  }
+}
+
+TEST_CASE("Transformer: float gradients follow the double ones", "[sim][networks]") {
+  for (const Choice& choice : covering_table()) {
+    const TransformerShape shape = shape_of(choice);
+    Transformer<double> exact(shape);
+    randomise(exact);
+    Transformer<float> single(shape);
+    std::ranges::transform(exact.parameters().values(),
+                           single.parameters().values().begin(),
+                           [](double v) { return static_cast<float>(v); });
+    const Batch batch = batch_of(choice, shape);
+    const double value = exact.loss_and_gradient(batch);
+    // Single precision carries 1e-7; two layers of sums of ten terms lose two digits.
+    CHECK(single.loss_and_gradient(batch) == Approx(value).epsilon(2e-5));
+    double difference = 0, norm = 0;
+    for (std::size_t i = 0; i < exact.gradient().size(); ++i) {
+      difference += std::pow(exact.gradient()[i] - single.gradient()[i], 2);
+      norm += std::pow(exact.gradient()[i], 2);
+    }
+    CHECK(std::sqrt(difference) <= 1e-4 * std::sqrt(norm));
+  }
+}
+
+TEST_CASE("Transformer: frozen blocks get no gradient and change no other", "[sim][networks]") {
+  Choice choice{};
+  choice[layers] = 2;
+  choice[bias] = 1;
+  choice[norm] = 1;
+  const TransformerShape shape = shape_of(choice);
+  Transformer<double> net(shape);
+  randomise(net);
+  const Batch batch = batch_of(choice, shape);
+  net.loss_and_gradient(batch);
+  const std::vector<double> all(net.gradient().begin(), net.gradient().end());
+  for (const Block& frozen : net.parameters().blocks()) {
+    net.parameters().freeze(frozen.name);
+    net.loss_and_gradient(batch);
+    for (const Block& b : net.parameters().blocks()) {
+      for (Index i = b.offset; i < b.offset + b.size(); ++i) {
+        const auto k = static_cast<std::size_t>(i);
+        const double expected = b.name == frozen.name ? 0 : all[k];
+        REQUIRE(net.gradient()[k] == Approx(expected).epsilon(1e-12).margin(1e-14));
+      }
+    }
+    net.parameters().freeze(frozen.name, false);
+  }
+  // Everything below the last layer frozen: the gradient stops there.
+  net.parameters().freeze("W_E");
+  net.parameters().freeze("layer0");
+  net.loss_and_gradient(batch);
+  const Block& top = net.parameters().block("layer1.W_V");
+  for (Index i = top.offset; i < top.offset + top.size(); ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    REQUIRE(net.gradient()[k] == Approx(all[k]).epsilon(1e-12).margin(1e-14));
+  }
+}
+
+TEST_CASE("Transformer: batches of any size may follow each other", "[sim][networks]") {
+  Choice choice{};
+  choice[layers] = 2;
+  choice[norm] = 1;
+  const TransformerShape shape = shape_of(choice);
+  Transformer<double> net(shape);
+  randomise(net);
+  const Batch large = batch_of(choice, shape);
+  Batch small{.tokens = {1, 2, 0}, .offsets = {0, 3}, .sites = {2}, .targets = {1}};
+  const double fresh = net.loss(small);
+  net.loss_and_gradient(large);
+  CHECK(net.loss(small) == fresh);
+  CHECK(net.loss_and_gradient(small) == Approx(fresh).epsilon(1e-14));
+}

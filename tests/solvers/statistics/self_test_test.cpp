@@ -1,0 +1,112 @@
+#include "attica/solvers/statistics/self_test.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
+#include "solvers/statistics/reference.hpp"
+
+using namespace attica;
+using namespace attica::testing;
+using Catch::WithinAbs;
+
+namespace {
+
+double rate(const SelfTest& test, const std::string& family, const std::string& planted) {
+  for (const SelfTestRow& r : test.rows) {
+    if (r.family == family && r.planted == planted) return r.count.fraction();
+  }
+  FAIL(family << ", " << planted << " not measured");
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("self_test: the number of runs gives the stated precision", "[solvers][self_test]") {
+  // Widest distance from rate to 95 % limit when the rate is observed.
+  for (const auto& row : reference_values(
+           "statistics")["selftest_R [rate, half width, R (first on a 1% grid, exact CP)]"]) {
+    const auto runs = row[2].get<std::size_t>();
+    const auto k =
+        static_cast<std::size_t>(std::lround(row[0].get<double>() * static_cast<double>(runs)));
+    CHECK(clopper_pearson({k, runs}, 0.025).width() / 2 <= row[1].get<double>() * 1.001);
+  }
+}
+
+TEST_CASE("self_test: normal tails keep their promises on normal data", "[solvers][self_test]") {
+  const SelfTest test = self_test(
+      {.points = 8, .replicates = 20, .margin = 0.7, .tails = Tails::normal, .runs = 600});
+  CHECK(test.rows.size() == 6);
+  CHECK(test.pass);
+  CHECK(test.warning.empty());
+  // The levels are exact here: 5 % (1 - Phi at the far side), 90 %. Four standard errors of 4800
+  // trials.
+  CHECK_THAT(rate(test, "normal", "every point at +margin"),
+             WithinAbs(0.05, 4 * std::sqrt(0.0475 / 4800)));
+  CHECK_THAT(rate(test, "normal", "every point at the detectable gap"),
+             WithinAbs(0.9, 4 * std::sqrt(0.09 / 4800)));
+}
+
+TEST_CASE("self_test: the guard holds on heavy tails where Student's t errs",
+          "[solvers][self_test]") {
+  const SelfTestOptions guarded{.points = 8, .replicates = 30, .margin = 0.7, .runs = 300};
+  const SelfTest test = self_test(guarded);
+  CHECK(test.rows.size() == 20);
+  CHECK(test.pass);
+  SelfTestOptions plain = guarded;
+  plain.tails = Tails::normal;
+  plain.skewness = 2;
+  const SelfTest wrong = self_test(plain);
+  CHECK(wrong.rows.size() == 16);
+  CHECK_FALSE(wrong.warning.empty());
+  CHECK(wrong.pass);  // the lognormal rows are shown, not promised
+  CHECK(rate(wrong, "lognormal 1", "every point at +margin") > 0.1);
+  CHECK(rate(test, "lognormal 1", "every point at +margin") < 0.05);
+}
+
+TEST_CASE("self_test: passes where the levels are exact and leave no slack",
+          "[solvers][self_test]") {
+  const SelfTest test = self_test(
+      {.points = 2, .replicates = 8, .margin = 1e-6, .tails = Tails::normal, .runs = 2000});
+  CHECK(test.pass);
+  CHECK_THAT(rate(test, "normal", "no difference"),
+             WithinAbs(1 - 0.975 * 0.975, 4 * std::sqrt(0.0475 / 2000)));
+}
+
+TEST_CASE("self_test: repeatable, seeds differ, bad options refused", "[solvers][self_test]") {
+  const SelfTestOptions options{.points = 2, .replicates = 8, .tails = Tails::normal, .runs = 50};
+  auto count = [](SelfTestOptions o, std::uint64_t seed) {
+    o.seed = seed;
+    return self_test(o).rows.back().count.k;
+  };
+  CHECK(count(options, 1) == count(options, 1));
+  CHECK(count(options, 1) != count(options, 2));
+  CHECK_THROWS_AS(self_test({.replicates = 7}), Error);
+  CHECK_THROWS_AS(self_test({.margin = 0}), Error);
+}
+
+TEST_CASE("self_test: guarded rates of long runs", "[solvers][self_test][slow]") {
+  // Known from an independent simulation with 24 points: (family, n, false AGREE %, false DISAGREE
+  // %), to 0.4 and 0.8.
+  struct Known {
+    std::string family;
+    std::size_t n;
+    double agree, disagree;
+  };
+  for (const auto& [family, n, agree, disagree] : {Known{"normal", 50, 3.7, 3.1},
+                                                   Known{"lognormal 0.5", 50, 3.0, 0.5},
+                                                   Known{"lognormal 1", 200, 2.2, 0.1},
+                                                   Known{"inverse gamma 1.5", 50, 1.7, 1.0}}) {
+    INFO(family);
+    // A wide margin: only one of the two tests for agreement can err. The worse side counts.
+    const SelfTest test = self_test({.replicates = n, .margin = 20});
+    const double worse = std::max(rate(test, family, "every point at +margin"),
+                                  rate(test, family, "every point at -margin"));
+    CHECK_THAT(100 * worse, WithinAbs(agree, 0.4));
+    const SelfTest zero = self_test({.replicates = n, .margin = 1e-9});
+    CHECK_THAT(100 * rate(zero, family, "no difference"), WithinAbs(disagree, 1.2));
+  }
+}

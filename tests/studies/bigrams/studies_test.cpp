@@ -1,0 +1,263 @@
+/// Bad input of the bigram studies is refused by name before any work.
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+
+#include "attica/core/error.hpp"
+#include "attica/studies/bigrams/model.hpp"
+#include "configured_study.hpp"
+
+namespace {
+
+using namespace attica;
+using attica::testing::configured;
+using attica::testing::made;
+using attica::testing::refusal;
+using Catch::Matchers::Contains;
+
+}  // namespace
+
+TEST_CASE("bigram studies: bad input is refused by name", "[studies][bigrams]") {
+  const Study study = study_named("bigrams-recursion");
+  CHECK_THAT(refusal(study, {{"model.sparsity", 400}}), Contains("sparsity"));
+  CHECK_THAT(refusal(study_named("bigrams-large"), {{"model.tokens", 70000}}),
+             Contains("model.tokens"));
+  CHECK_THAT(refusal(study_named("bigrams-flow"), {{"model.p_diagonal", 1.0 / 3}}),
+             Contains("K_P"));
+  CHECK_THAT(refusal(study_named("bigrams-flow"), {{"model.context", 2}}),
+             Contains("model.sparsity"));
+  CHECK_THAT(refusal(study_named("bigrams-floor"), {{"sim.eta", 5.0}}), Contains("sim.eta"));
+  CHECK_THAT(refusal(study, {{"model.instance", "explicit"}}), Contains("model.file"));
+  CHECK_THAT(refusal(study, {{"model.instance", "text"}}), Contains("model.file"));
+  CHECK_THAT(refusal(study, {{"sim.surrogate", "aggregated"}, {"sim.l1", 0.1}}),
+             Contains("aggregated"));
+  CHECK_THAT(refusal(study, {{"model.support", "strided"}, {"model.context", 5}}),
+             Contains("strided"));
+  CHECK_THAT(refusal(study_named("bigrams-regularisation"), {{"sim.l1", 0.0}}), Contains("l1"));
+  CHECK_THAT(refusal(study_named("bigrams-floor"), {{"sim.surrogate", "dense"}}),
+             Contains("surrogate"));
+  CHECK(refusal(study, {}) == "accepted");
+}
+
+TEST_CASE("bigram studies: what only a simulation has no memory for is predicted",
+          "[studies][bigrams]") {
+  for (const char* name : {"flow",
+                           "softmax",
+                           "floor",
+                           "stability",
+                           "recursion",
+                           "large",
+                           "boosting",
+                           "regularisation",
+                           "transfer",
+                           "sign",
+                           "complexity"}) {
+    const Study study = study_named(std::string("bigrams-") + name);
+    CAPTURE(study.name);
+    Table overrides{{"model.context", 400000000}};
+    Configuration c = configured(study, {});
+    if (c.declares("sweep.context")) overrides = {{"sweep.context", List{90000000}}};
+    if (c.declares("sim.steps")) overrides.push_back({"sim.steps", List{0, 2}});
+    if (study.name == "bigrams-boosting") overrides.push_back({"sim.surrogate", "none"});
+    if (study.name == "bigrams-floor") overrides.push_back({"sim.eta", 1e-9});
+    if (study.name == "bigrams-complexity") overrides.push_back({"model.tokens", 30});
+    if (study.name == "bigrams-sign") {
+      overrides = {{"sweep.context", List{400000000}},
+                   {"sim.longest_sampled", 1000000000},
+                   {"sweep.snr", List{0.01}}};
+    }
+    const std::unique_ptr<Experiment> experiment = made(study, overrides);
+    // At such a T no rate that a floor has is fast, and l1 has no mean field.
+    if (study.name != "bigrams-regularisation" && study.name != "bigrams-floor") {
+      CHECK_FALSE(experiment->theory(TheoryGrid::requested).predictions.empty());
+    }
+    CHECK_THROWS_WITH(experiment->require_simulable(), Contains("model.context"));
+    CHECK_THROWS_WITH(experiment->simulate({.replicates = 1, .seed = 1}),
+                      Contains("model.context"));
+    made(study, {})->require_simulable();
+  }
+  CHECK_THROWS_WITH(
+      made(study_named("bigrams-recursion"), {{"model.context", 400000000}})->require_simulable(),
+      Contains("aggregated"));
+  made(study_named("bigrams-recursion"),
+       {{"model.context", 400000000}, {"sim.surrogate", "aggregated"}})
+      ->require_simulable();
+}
+
+TEST_CASE("bigram studies: a huge rate that is let through diverges with a message",
+          "[studies][bigrams]") {
+  const auto end = made(study_named("bigrams-recursion"),
+                        {{"sim.eta", 1e300},
+                         {"sim.algorithm", "sgd_raw"},
+                         {"model.context", 50},
+                         {"sim.steps", List{5, 10}}})
+                       ->simulate({.replicates = 1, .seed = 1});
+  CHECK(end.front().failed);
+  CHECK(end.front().series.empty());
+  CHECK_THAT(end.front().message, Contains("diverged at step"));
+  CHECK_THAT(refusal(study_named("bigrams-sign"), {{"sweep.snr", List{1e300}}}),
+             Contains("sweep.snr"));
+  CHECK_THAT(refusal(study_named("bigrams-vocabulary"), {{"sim.l1", 0.0}}), Contains("sim.l1"));
+}
+
+TEST_CASE("bigram studies: rates that no solution survives are refused", "[studies][bigrams]") {
+  // K_P = 0.32667, K_Q = 1/2 - 1/300: ω = 1 at η = 2.4827, or at η_V η_A = 6.1637.
+  CHECK_THAT(refusal(study_named("bigrams-recursion"), {{"sim.eta", 2.49}}),
+             Contains("sim.eta") && Contains("below 2.48"));
+  CHECK(refusal(study_named("bigrams-recursion"), {{"sim.eta", 2.48}}) == "accepted");
+  CHECK_THAT(refusal(study_named("bigrams-recursion"), {{"sim.eta_A", 130.0}}),
+             Contains("sim.eta_A") && Contains("below 123"));
+  CHECK_THAT(refusal(study_named("bigrams-recursion"), {{"sim.eta_V", 2.0}, {"sim.eta_A", 3.1}}),
+             Contains("sim.eta_A") && Contains("below 3.08"));
+  CHECK_THAT(refusal(study_named("bigrams-recursion"), {{"sim.eta_V", 1e300}}),
+             Contains("sim.eta_V"));
+  // Plain gradients are smaller by the tokens' frequencies.
+  CHECK(refusal(study_named("bigrams-recursion"),
+                {{"sim.eta", 5.0}, {"sim.algorithm", "sgd_raw"}}) == "accepted");
+  for (const Study& study : {study_named("bigrams-flow"),
+                             study_named("bigrams-sign"),
+                             study_named("bigrams-boosting"),
+                             study_named("bigrams-floor"),
+                             study_named("bigrams-softmax"),
+                             study_named("bigrams-complexity"),
+                             study_named("bigrams-regularisation"),
+                             study_named("bigrams-vocabulary"),
+                             study_named("bigrams-large"),
+                             study_named("bigrams-transfer")}) {
+    CAPTURE(study.name);
+    CHECK_THAT(refusal(study, {{"sim.eta", 1000.0}}), Contains("sim.eta") && Contains("below"));
+  }
+  CHECK_THAT(refusal(study_named("bigrams-softmax"), {{"sim.eta_flow", 2.5}}),
+             Contains("sim.eta_flow"));
+  CHECK(refusal(study_named("bigrams-stability"), {{"sim.eta", 1000.0}}) ==
+        "accepted");  // it sets its own
+}
+
+TEST_CASE("bigram studies: above the stability limit there is no mean field with l1, but runs",
+          "[studies][bigrams]") {
+  Configuration c = configured(study_named("bigrams-regularisation"), {{"sim.batch", 1}});
+  const std::unique_ptr<Experiment> experiment = study_named("bigrams-regularisation").make(c);
+  CHECK_THAT(experiment->warnings().front(), Contains("stability limit"));
+  CHECK_THROWS_WITH(experiment->theory(TheoryGrid::requested), Contains("stability limit"));
+  CHECK(experiment->theory(TheoryGrid::run).predictions.empty());
+}
+
+TEST_CASE("bigram studies: the allowance of a curve is small against every value",
+          "[studies][bigrams]") {
+  CHECK(curve_allowance(1, 1) == 0.01);
+  CHECK(curve_allowance(0.01, 1) == Approx(0.0015));
+  CHECK(curve_allowance(0, 1) == 0);
+}
+
+TEST_CASE("bigram studies: doubtful settings are warned of", "[studies][bigrams]") {
+  const Study study = study_named("bigrams-recursion");
+  const auto warnings = [&](const Table& overrides) {
+    Configuration c = configured(study, overrides);
+    std::string all;
+    for (const std::string& w : study.make(c)->warnings()) all += w + "\n";
+    return all;
+  };
+  CHECK(warnings({}).empty());
+  CHECK_THAT(warnings({{"model.context", 40}}), Contains("10 N Q"));
+  CHECK_THAT(warnings({{"sim.eta", 2.0}}), Contains("stability limit"));
+  CHECK_THAT(warnings({{"sim.batch", 8}}), Contains("snr"));
+}
+
+TEST_CASE("bigram studies: without a signal there are runs and no theory", "[studies][bigrams]") {
+  for (const Table& overrides :
+       {Table{{"model.p_diagonal", 1.0 / 3}}, Table{{"model.context", 2}, {"sim.batch", 256}}}) {
+    Configuration c = configured(study_named("bigrams-recursion"), overrides);
+    c.set("sim.steps", List{5, 10}, true);
+    const std::unique_ptr<Experiment> experiment = study_named("bigrams-recursion").make(c);
+    CHECK_THAT(experiment->warnings().front(), Contains("without signal"));
+    CHECK_THROWS_AS(experiment->theory(TheoryGrid::requested), Error);
+    CHECK(experiment->theory(TheoryGrid::run).predictions.empty());
+    const auto outcomes = experiment->simulate({.replicates = 1, .seed = 1});
+    CHECK(outcomes.front().series.size() == 3);
+  }
+}
+
+TEST_CASE("bigram studies: noise is compared where runs are long enough for it",
+          "[studies][bigrams]") {
+  const auto compared = [](const Table& overrides) {
+    Configuration c = configured(study_named("bigrams-stability"), overrides);
+    const std::unique_ptr<Experiment> experiment = study_named("bigrams-stability").make(c);
+    const TheoryResult theory = experiment->theory(TheoryGrid::run);
+    const bool first = testing::is_compared(theory.predictions[0], 0);
+    CHECK(experiment->warnings().empty() == first);
+    return first;
+  };
+  CHECK(compared({}));
+  CHECK_FALSE(compared({{"sim.batch", 1}}));  // the limit is 15 times lower
+}
+
+TEST_CASE("bigram studies: signs are compared where the noise of A matters little",
+          "[studies][bigrams]") {
+  Configuration c = configured(study_named("bigrams-sign"), {{"sweep.context", List{300, 300000}}});
+  const TheoryResult theory = study_named("bigrams-sign").make(c)->theory(TheoryGrid::requested);
+  REQUIRE(theory.predictions.size() == 2);
+  CHECK_FALSE(testing::is_compared(theory.predictions[0], 0));  // snr 0.5
+  CHECK(testing::is_compared(theory.predictions[0], theory.predictions[0].series.x.size() - 1));
+  CHECK(testing::is_compared(theory.predictions[1], 0));
+}
+
+TEST_CASE("bigram studies: runs that end badly are counted, not averaged", "[studies][bigrams]") {
+  const auto outcomes = [](const Study& study, const Table& overrides) {
+    Configuration c = configured(study, overrides);
+    return study.make(c)->simulate({.point = 1, .stream_point = 1, .replicates = 1, .seed = 1});
+  };
+  // λ far above the signal: all of A is thresholded away.
+  const auto collapsed = outcomes(
+      study_named("bigrams-regularisation"),
+      {{"model.context", 100}, {"sim.l1", 5.0}, {"sim.batch", 256}, {"sim.steps", List{0, 40}}});
+  CHECK(collapsed.front().status == "collapsed");
+  CHECK(collapsed.front().series.empty());
+  // A rate far above the stability limit.
+  const auto diverged = outcomes(
+      study_named("bigrams-transfer"),
+      {{"model.context", 100}, {"sim.eta", 2.0}, {"sim.batch", 4}, {"sim.steps", List{0, 200}}});
+  CHECK(diverged.front().status == "diverged");
+  CHECK(diverged.front().failed);
+  // A negative correlation ends in the mirror solution.
+  const auto mirror = outcomes(study_named("bigrams-transfer"),
+                               {{"model.context", 100},
+                                {"sim.batch", 256},
+                                {"sweep.correlation", List{0.5, -0.3}},
+                                {"sim.steps", List{0, 100}}});
+  CHECK(mirror.front().status == "mirror");
+  CHECK(mirror.front().series.empty());
+  // Wrong signs at a signal-to-noise ratio of 0.6.
+  Configuration c = configured(
+      study_named("bigrams-recursion"),
+      {{"sim.batch", 2}, {"sim.eta", 0.05}, {"model.context", 100}, {"sim.steps", List{0, 150}}});
+  std::map<std::string, int> ends;
+  for (const Outcome& outcome :
+       study_named("bigrams-recursion").make(c)->simulate({.replicates = 20, .seed = 1})) {
+    ++ends[outcome.status];
+    CHECK(outcome.series.empty() == (outcome.status != "converged"));
+  }
+  CHECK(ends["converged"] > 0);
+  CHECK(ends["mirror"] > 0);
+  // Divergence is the question of bigrams-stability: counted there, without a value of d_A.
+  const auto unstable =
+      outcomes(study_named("bigrams-stability"), {{"sweep.rate_ratio", List{0.5, 3.0}}});
+  CHECK(unstable.front().status == "diverged");
+  CHECK_FALSE(unstable.front().failed);
+  REQUIRE(unstable.front().series.size() == 1);
+  CHECK(unstable.front().series.front().name == "diverged");
+}
+
+TEST_CASE("bigrams-recursion, -large: no margin of a quantity is as large as the quantity",
+          "[studies][bigrams]") {
+  for (const Study& study : {study_named("bigrams-recursion"), study_named("bigrams-large")}) {
+    for (const int tokens : {2, 3, 20}) {
+      const Configuration c = attica::testing::configured(study, {{"model.tokens", tokens}});
+      for (const AgreementRule& rule : study.agreement(c)) {
+        CAPTURE(study.name, rule.series, tokens);
+        CHECK(rule.relative <= 0.5);
+        CHECK(rule.absolute == 0);
+      }
+    }
+  }
+}

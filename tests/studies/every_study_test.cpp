@@ -1,0 +1,195 @@
+// Properties that every study of the registry has, so that a new one is covered the day it is
+// added.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "attica/studies/study.hpp"
+#include "configured_study.hpp"
+
+namespace attica {
+namespace {
+
+using testing::configured;
+using testing::made;
+
+constexpr std::uint64_t kSeed = 1;
+
+Piece piece_of(std::size_t point, std::uint64_t first, std::uint64_t count) {
+  return {.point = point,
+          .stream_point = point,
+          .first_replicate = first,
+          .replicates = count,
+          .seed = kSeed};
+}
+
+/// Everything that a replicate recorded, to be compared digit for digit.
+std::string written(const Outcome& outcome) {
+  std::string text = outcome.status + (outcome.failed ? " failed " : " ") + outcome.message;
+  for (const Series& s : outcome.series) {
+    text += '\n' + s.name + ' ' + describe(s.point) + ' ' + s.x_name;
+    for (std::size_t k = 0; k < s.x.size(); ++k) {
+      text += ' ' + describe(CoordinateValue(s.x[k])) + ':' + describe(CoordinateValue(s.y[k]));
+    }
+  }
+  return text;
+}
+
+std::vector<Outcome> simulated(const Experiment& experiment, const Piece& piece) {
+  return experiment.simulate(piece);
+}
+
+}  // namespace
+
+TEST_CASE("every study: has words for what it asks, neglects, cites and yields", "[studies]") {
+  std::set<std::string> names;
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    CHECK(names.insert(study.name).second);
+    CHECK(study.question.back() == '?');
+    CHECK_FALSE(study.neglects.empty());
+    CHECK_FALSE(study.sources.empty());
+    CHECK(study.make != nullptr);
+    CHECK(study.figure != nullptr);
+    std::set<std::string> keys;
+    for (const Parameter& p : study.parameters) {
+      INFO(p.key);
+      CHECK(keys.insert(p.key).second);
+      CHECK_FALSE(p.meaning.empty());
+    }
+    CHECK(keys.count("sim.replicates") == 1);
+    // One word for a length, one for recorded steps, one for a learning rate.
+    for (const Parameter& p : study.parameters) {
+      INFO(p.key);
+      if (p.key == "sim.steps") CHECK(p.list);
+      if (p.key == "sim.length") CHECK_FALSE(p.list);
+      CHECK(p.name().find("learning_rate") == std::string::npos);
+    }
+    for (const auto& [old_key, new_key] : study.renamed) {
+      INFO(old_key);
+      CHECK(keys.count(new_key) == 1);
+    }
+  }
+}
+
+TEST_CASE("every study: all presets and recipes can be made, and their theory answers",
+          "[studies][slow]") {
+  // The theory of a paper preset has neither the memory nor the minutes that its simulation needs.
+  constexpr double kPatience = 60;
+  for (const Study& study : studies()) {
+    for (const Preset& preset : study.presets) {
+      INFO(study.name << ' ' << preset.name);
+      const auto start = std::chrono::steady_clock::now();
+      const std::unique_ptr<Experiment> experiment = made(study, preset.values);
+      REQUIRE(experiment != nullptr);
+      TheoryResult theory;
+      try {
+        theory = experiment->theory(TheoryGrid::requested);
+      } catch (const Error& error) {
+        // Some have no theory, some enumerate states: where there are too many, they say so.
+        CHECK(error.kind() == ErrorKind::input);
+        CHECK_FALSE(std::string(error.what()).empty());
+      }
+      for (const Prediction& p : theory.predictions) {
+        INFO(p.series.name);
+        CHECK(p.series.x.size() == p.series.y.size());
+        CHECK((p.finite_size.empty() || p.finite_size.size() == p.series.x.size()));
+        CHECK((p.numerical_error.empty() || p.numerical_error.size() == p.series.x.size()));
+        CHECK((p.compared.empty() || p.compared.size() == p.series.x.size()));
+      }
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      CHECK(seconds.count() < kPatience);
+      if (seconds.count() > 1) {
+        WARN(study.name << ' ' << preset.name << ": theory takes " << seconds.count() << " s");
+      }
+    }
+    for (const Recipe& recipe : study.recipes) {
+      INFO(study.name << ' ' << recipe.name);
+      Table values;
+      for (const Preset& preset : study.presets) {
+        if (preset.name == recipe.preset) values = preset.values;
+      }
+      values.insert(values.end(), recipe.values.begin(), recipe.values.end());
+      CHECK(made(study, values) != nullptr);
+    }
+  }
+}
+
+TEST_CASE("every study: how replicates are cut into pieces is no matter", "[studies][slow]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    const std::unique_ptr<Experiment> experiment = made(study, {});
+    if (experiment->points() == 0) continue;
+    const std::size_t point = experiment->points() - 1;
+    CHECK(experiment->replicates_per_piece(point) >= 1);
+    const std::vector<Outcome> both = simulated(*experiment, piece_of(point, 0, 2));
+    REQUIRE(both.size() == 2);
+    // Another experiment: nothing is left over from the first.
+    const std::unique_ptr<Experiment> again = made(study, {});
+    const std::vector<Outcome> second = simulated(*again, piece_of(point, 1, 1));
+    REQUIRE(second.size() == 1);
+    CHECK(written(second.front()) == written(both[1]));
+  }
+}
+
+TEST_CASE("every study: what it yields is described, and drawn, judged or said to be diagnostic",
+          "[studies][slow]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    Configuration c = configured(study, {});
+    const std::unique_ptr<Experiment> experiment = study.make(c);
+    const TheoryResult theory = experiment->theory(TheoryGrid::run);
+    std::set<std::string> seen;
+    for (const Prediction& p : theory.predictions) seen.insert(p.series.name);
+    for (std::size_t point = 0; point < experiment->points(); ++point) {
+      for (const Outcome& outcome : simulated(*experiment, piece_of(point, 0, 1))) {
+        for (const Series& s : outcome.series) seen.insert(s.name);
+      }
+    }
+    std::set<std::string> used;
+    const Figure figure = study.figure(c);
+    for (const Panel& panel : figure.panels) {
+      for (const Layer& layer : panel.layers) used.insert(layer.series);
+    }
+    if (study.agreement != nullptr) {
+      for (const AgreementRule& rule : study.agreement(c)) used.insert(rule.series);
+    }
+    if (study.exponents != nullptr) {
+      for (const ExponentClaim& claim : study.exponents(c)) {
+        used.insert(claim.series);
+        used.insert(claim.cap_series);
+      }
+    }
+    std::set<std::string> described;
+    for (const SeriesInfo& info : study.series) described.insert(info.name);
+    used.insert(study.diagnostic.begin(), study.diagnostic.end());
+    for (const std::string& name : study.diagnostic) CHECK(described.count(name) == 1);
+    for (const std::string& name : seen) {
+      INFO(name);
+      REQUIRE(described.count(name) == 1);
+      // What is neither drawn nor compared serves a claim, or is said to be diagnostic.
+      CHECK((used.count(name) != 0 || study.claims != nullptr));
+    }
+  }
+}
+
+TEST_CASE("every study: may be stopped at any moment", "[studies][slow]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    const std::unique_ptr<Experiment> experiment = made(study, {});
+    if (experiment->points() == 0) continue;
+    for (const int microseconds : {0, 100, 3000, 100000}) {
+      std::stop_source source;
+      Piece piece = piece_of(0, 0, 1);
+      piece.stop = source.get_token();
+      std::jthread stopper([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+        source.request_stop();
+      });
+      CHECK_NOTHROW(experiment->simulate(piece));
+    }
+  }
+}
+
+}  // namespace attica

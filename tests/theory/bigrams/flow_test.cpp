@@ -1,0 +1,277 @@
+#include "attica/theory/bigrams/flow.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/bigrams/l1.hpp"
+#include "attica/theory/bigrams/population.hpp"
+#include "theory/bigrams/reference.hpp"
+
+namespace {
+
+using namespace attica;
+using namespace attica::testing;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Json = nlohmann::json;
+
+BigramModel circulant(const Json& r) {
+  return circulant_model(
+      r["N"].get<Index>(), r["p_diag"].get<double>(), r["Qs"].get<Index>(), r["T"].get<Index>());
+}
+
+}  // namespace
+
+TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory][bigrams]") {
+  const BigramModel model = tiny_model();
+  const Json& start = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Json& reference = reference_values("bigrams")["flow"]["flow_tiny_constrained"];
+  const MatrixXd v = matrix(start["V"]);
+  const MatrixXd a = matrix(start["A"]);
+  const BigramState s = bigram_state(model, v, attention_sums(model, a));
+  const std::vector<double> times = numbers(reference["t"]);
+  const BigramCurve full = full_flow(model, {}, v, a, times);
+  const BigramCurve reduced =
+      reduced_flow(constants(model), {}, {s.alpha_v, s.alpha_a, s.d_v, s.d_a}, times);
+  REQUIRE(full.signals.size() == times.size());
+  REQUIRE(reduced.signals.size() == times.size());
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const BigramSignals& x = full.signals[k];
+    const BigramSignals& y = reduced.signals[k];
+    const Json& row = reference["alpha"][k];
+    for (const auto& [left, right, known] : {std::tuple{x.alpha_v, y.alpha_v, row[0].get<double>()},
+                                             std::tuple{x.alpha_a, y.alpha_a, row[1].get<double>()},
+                                             std::tuple{x.d_v, y.d_v, row[2].get<double>()},
+                                             std::tuple{x.d_a, y.d_a, row[3].get<double>()}}) {
+      CHECK(left == Approx(right).margin(1e-9));   // two integrations to 1e-10
+      CHECK(right == Approx(known).margin(1e-8));  // the reference was integrated to about 1e-9
+    }
+  }
+  // The excess loss in the four numbers, against the loss of the matrices.
+  CHECK(reduced_excess_loss(constants(model), reduced.signals[0]) ==
+        Approx(s.excess_loss).epsilon(1e-12));
+}
+
+TEST_CASE("bigram flow: reference trajectory from the standard start, long times included",
+          "[theory][bigrams]") {
+  const Json& r = reference_values("bigrams")["flow"]["reduced_trajectory"];
+  const BigramModel model = circulant(r);
+  const std::vector<double> times = numbers(r["t"]);
+  const BigramCurve curve = reduced_flow(constants(model), {}, {}, times);
+  REQUIRE(curve.signals.size() == times.size());
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    CHECK(curve.signals[k].alpha_v ==
+          Approx(r["alpha_V"][k].get<double>()).epsilon(1e-7).margin(1e-12));
+    CHECK(curve.signals[k].alpha_a ==
+          Approx(r["alpha_A"][k].get<double>()).epsilon(1e-7).margin(1e-12));
+    CHECK(reduced_excess_loss(constants(model), curve.signals[k]) ==
+          Approx(r["excess_loss"][k].get<double>()).epsilon(1e-5));
+  }
+  // The stiff solver takes over for long times and agrees with the explicit one.
+  const std::vector<double> longer{20, 2000, 40000};
+  const BigramCurve stiff = reduced_flow(constants(model), {}, {}, longer);
+  REQUIRE(stiff.signals.size() == 3);
+  const std::vector<double> shorter{20, 2000};
+  const BigramCurve explicit_curve = reduced_flow(constants(model), {}, {}, shorter);
+  CHECK(stiff.signals[1].alpha_v == Approx(explicit_curve.signals[1].alpha_v).epsilon(1e-8));
+  CHECK(stiff.signals[2].alpha_v == Approx(1).epsilon(1e-6));
+}
+
+TEST_CASE("bigram flow: closed forms", "[theory][bigrams]") {
+  for (const Json& r : reference_values("bigrams")["boost_closed_forms"]) {
+    const BigramModel model = circulant(r);
+    const BoostingTheory theory(constants(model),
+                                {r["eta_V"].get<double>(), r["eta_A"].get<double>()});
+    const double batch = r["B"].get<double>();
+    constexpr double kSteps = 100;
+    CHECK(theory.omega() == Approx(r["omega"].get<double>()).epsilon(1e-12));
+    CHECK(model.kappa_v() == Approx(r["kappa_V"].get<double>()).epsilon(1e-12));
+    CHECK(theory.snr(model.kappa_v(), batch) == Approx(r["snr"].get<double>()).epsilon(1e-12));
+    CHECK(theory.boosting_time(r["theta"].get<double>()) ==
+          Approx(r["boost_steps_continuous"].get<double>()).epsilon(1e-12));
+    CHECK(theory.alpha_v_discrete(kSteps) ==
+          Approx(r["alpha_V_100_discrete"].get<double>()).epsilon(1e-11));
+    CHECK(theory.alpha_a_discrete(kSteps) ==
+          Approx(r["alpha_A_100_discrete"].get<double>()).epsilon(1e-10));
+    CHECK(theory.alpha_v_deviation(kSteps, model.kappa_v(), batch) ==
+          Approx(r["sd_alpha_V_100"].get<double>()).epsilon(1e-12));
+    CHECK(theory.plateau_alpha_v() == Approx(r["plateau_alpha_V"].get<double>()).epsilon(1e-12));
+    CHECK(theory.slow_rate() == Approx(r["slow_rate_per_step"].get<double>()).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("bigram flow: boosting, saturation, plateau and slow tail of the integrated flow",
+          "[theory][bigrams]") {
+  const BigramModel model = circulant_model(3, 0.8, 2, 1000);
+  const BigramConstants c = constants(model);
+  const BoostingTheory theory(c, {});
+  // The linear regime leaves out -η α_V/T (here 7/T) and order α²; saturation and plateau hold to
+  // order 1/T.
+  const double boost = theory.boosting_time(0.02);
+  const double saturation = theory.saturation_time(0.01);
+  const double tail = 10 / theory.omega() + saturation;
+  const std::vector<double> times{boost, saturation, tail, tail + 9000, tail + 10000};
+  const BigramCurve curve = reduced_flow(c, {}, {}, times);
+  REQUIRE(curve.signals.size() == times.size());
+  CHECK(curve.signals[0].alpha_v == Approx(0.02).epsilon(7e-3));
+  CHECK(curve.signals[0].alpha_a == Approx(theory.alpha_a(boost)).epsilon(7e-3));
+  CHECK(curve.signals[1].alpha_v * curve.signals[1].alpha_a == Approx(0.99).margin(1e-3));
+  CHECK(curve.signals[2].alpha_v == Approx(theory.plateau_alpha_v()).epsilon(3e-3));
+  const double measured =
+      std::log((curve.signals[3].alpha_v - 1) / (curve.signals[4].alpha_v - 1)) / 1000;
+  CHECK(measured == Approx(theory.slow_rate()).epsilon(5e-3));  // α - 1 = 0.003 there
+}
+
+TEST_CASE("bigram recursion: reference rows and the flow as its limit of large batches",
+          "[theory][bigrams]") {
+  const Json& r = reference_values("bigrams")["meanfield_recursion"];
+  const BigramModel model = circulant(r);
+  const double eta = r["eta"].get<double>();
+  BigramRecursion recursion(model, {eta, eta}, r["B"].get<double>());
+  double step = 0;
+  for (const Json& row : r["rows"]) {
+    for (; step < row[0].get<double>(); ++step) recursion.step();
+    const BigramSignals s = recursion.signals();
+    CHECK(s.alpha_v == Approx(row[1].get<double>()).epsilon(1e-11));
+    CHECK(s.alpha_a == Approx(row[2].get<double>()).epsilon(1e-11));
+    CHECK(s.d_v == Approx(row[3].get<double>()).epsilon(1e-10).margin(1e-18));
+    CHECK(s.d_a == Approx(row[4].get<double>()).epsilon(1e-10).margin(1e-18));
+  }
+  constexpr double kSmall = 1e-3;
+  BigramRecursion quiet(model, {kSmall, kSmall}, 1e12);
+  for (int n = 0; n < 12000; ++n) quiet.step();
+  const std::vector<double> time{12000};
+  const BigramSignals flow = reduced_flow(constants(model), {kSmall, kSmall}, {}, time).signals[0];
+  CHECK(quiet.signals().alpha_v == Approx(flow.alpha_v).epsilon(3e-3));  // Euler: ω² t/2
+  CHECK(quiet.excess_loss() ==
+        Approx(reduced_excess_loss(constants(model), quiet.signals())).epsilon(1e-6));
+}
+
+TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bigrams]") {
+  const Json& r = reference_values("bigrams")["transfer_recursion"];
+  const BigramModel model = circulant(r);
+  const double eta = r["eta"].get<double>();
+  const double theta = r["theta"].get<double>();
+  const MatrixXd source = matrix(reference_values("bigrams")["correlated_pair"]["Phat_matrix"]);
+  BigramRecursion recursion(model,
+                            {eta, eta},
+                            r["B"].get<double>(),
+                            theta * source + (1 - theta) * stationary_value(model));
+  double step = 0;
+  for (const Json& row : r["rows"]) {
+    for (; step < row[0].get<double>(); ++step) recursion.step();
+    const BigramSignals s = recursion.signals();
+    CHECK(s.alpha_v == Approx(row[1].get<double>()).epsilon(1e-10));
+    CHECK(s.alpha_a == Approx(row[2].get<double>()).epsilon(1e-10));
+    CHECK(recursion.k_v() == Approx(row[3].get<double>()).epsilon(1e-10));
+    CHECK(s.d_a == Approx(row[4].get<double>()).epsilon(1e-10));
+  }
+}
+
+TEST_CASE("bigram l1: stationary second moment, closed form against chain and limits",
+          "[theory][bigrams]") {
+  for (const Json& r : reference_values("bigrams")["l1_stationary_second_moment"]) {
+    CHECK(l1_second_moment(r["K"].get<double>(), r["lam"].get<double>(), r["D"].get<double>()) ==
+          Approx(r["value"].get<double>()).epsilon(1e-10));
+  }
+  CHECK(l1_second_moment(0.3, 0, 0.01) == Approx(0.01 / 0.6));
+  CHECK(l1_second_moment(0.01, 1, 1e-4) == Approx(1e-8 / 2).epsilon(0.02));  // D²/(2λ²)
+  // Without l1 the chain is a Gaussian autoregression with variance noise²/(1 - contraction²).
+  SoftThresholdChain chain(1.0 / 8, 30);
+  for (int n = 0; n < 400; ++n) chain.step({.contraction = 0.95, .noise = 1});
+  CHECK(chain.second_moment() == Approx(1 / (1 - 0.95 * 0.95)).epsilon(5e-3));
+  // Small steps: the closed form.
+  constexpr double kEta = 0.01;
+  constexpr double kLambda = 0.3;
+  SoftThresholdChain slow(kEta / 8, 0.6);
+  for (int n = 0; n < 2000; ++n)
+    slow.step({.contraction = 1 - kEta, .noise = kEta, .shrink = kEta * kLambda});
+  CHECK(slow.second_moment() == Approx(l1_second_moment(1, kLambda, kEta)).epsilon(0.1));
+}
+
+TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theory][bigrams]") {
+  const BigramModel model = circulant_model(3, 0.8, 2, 500);
+  constexpr double kEta = 0.05;
+  constexpr double kLambda = 0.01;
+  constexpr double kBatch = 64;
+  const L1Floor chain = l1_floor_chain(model, kEta, kLambda, kBatch);
+  const L1Floor closed = l1_floor_closed_form(model, kEta, kLambda, kBatch);
+  CHECK(closed.distance_a2 == Approx(chain.distance_a2).epsilon(0.1));
+  CHECK(chain.zero_fraction > 0.02);
+  // Rate of V so small that V stays at P.
+  L1MeanField field(model, {1e-12, kEta}, kBatch, kLambda, {1, 1, 0, 0}, 0);
+  for (int n = 0; n < 600; ++n) field.step();
+  // The floor's formula leaves out the noise of the Q support entries: 2/500 of it.
+  CHECK(field.distance_a2() == Approx(chain.distance_a2).epsilon(0.02));
+  CHECK(field.zero_fraction() == Approx(chain.zero_fraction).epsilon(0.02));
+  // Without l1 it is the recursion.
+  BigramRecursion recursion(model, {kEta, kEta}, kBatch);
+  for (int n = 0; n < 250; ++n) recursion.step();
+  L1MeanField free(model, {kEta, kEta}, kBatch, 0, recursion.signals(), 0);
+  for (int n = 0; n < 100; ++n) {
+    recursion.step();
+    free.step();
+  }
+  CHECK(free.alpha_v() == Approx(recursion.signals().alpha_v).epsilon(0.01));
+  CHECK(free.distance_a2() == Approx(recursion.distance_a2()).epsilon(0.02));
+}
+
+TEST_CASE("bigram l1: a floor says whether it was found", "[theory][bigrams]") {
+  const BigramModel model = circulant_model(3, 0.8, 2, 500);
+  constexpr double kBatch = 64;
+  const double limit = attention_rate_limit(model, model.transition(), kBatch);
+  // Close below the limit a sweep takes off 5 % of the distance: 200 of them are too few.
+  const L1Floor found = l1_floor_closed_form(model, 0.95 * limit, 0, kBatch);
+  CHECK(found.status == L1FloorStatus::settled);
+  CHECK(found.sweeps > 200);
+  CHECK(found.residual <= 1e-10);
+  CHECK(found.stated(found.distance_a2) == found.distance_a2);
+  const L1Floor early = l1_floor_closed_form(model, 0.95 * limit, 0, kBatch, 200);
+  CHECK(early.status == L1FloorStatus::unsettled);
+  CHECK(early.sweeps == 200);
+  CHECK(early.distance_a2 < found.distance_a2);
+  CHECK(std::isnan(early.stated(early.distance_a2)));
+  const L1Floor none = l1_floor_closed_form(model, 1.05 * limit, 0, kBatch);
+  CHECK(none.status == L1FloorStatus::unstable);
+  CHECK(std::isinf(none.stated(none.distance_a2)));
+  CHECK(l1_floor_chain(model, 0.5 * limit, 0.01, kBatch, 2).status == L1FloorStatus::unsettled);
+}
+
+TEST_CASE("bigram l1: a staged mean field without l1 is the recursion after boosting",
+          "[theory][bigrams]") {
+  const BigramModel model = circulant_model(3, 0.8, 2, 500);
+  constexpr double kTheta = 0.5;
+  BigramRecursion run(model, {0.05, 0.05}, 64);
+  while (run.k_v() < kTheta * kTheta * model.k_p()) run.step();
+  const auto plain =
+      staged_mean_field(model, {0.05, 0.05}, 64, 0, kTheta, 0.05, std::vector<std::int64_t>{0, 20});
+  CHECK(plain[0].state.alpha_v == run.signals().alpha_v);
+  for (int n = 0; n < 20; ++n) run.step();
+  CHECK(plain[1].state.distance_a2 == run.distance_a2());
+  CHECK(plain[1].noise_v == run.noise_v());
+  const auto l1 =
+      staged_mean_field(model, {0.05, 0.05}, 64, 0.02, kTheta, 0.05, std::vector<std::int64_t>{20});
+  CHECK(l1[0].state.distance_a2 < plain[1].state.distance_a2);
+  CHECK(l1[0].state.excess_loss == Approx(l1[0].state.loss - model.bayes_loss()));
+  CHECK_THROWS_AS(boosted_recursion(model, {0.05, 0.05}, 64, 2), Error);
+}
+
+TEST_CASE("bigram l1: drift along the valley", "[theory][bigrams]") {
+  // Euler integration of the drift against the reference's, starting from its value at step 1000.
+  for (const Json& r : reference_values("bigrams")["misc_deterministic"]["l1_drift"]) {
+    const BigramModel model = circulant_model(3, 0.8, r["Qs"].get<Index>(), r["T"].get<Index>());
+    const BigramRates rates{r["eta_V"].get<double>(), r["eta_A"].get<double>()};
+    const std::vector<double> expected = numbers(r["predicted_from_1000"]);
+    double alpha = expected[0];
+    for (std::size_t k = 1; k < expected.size(); ++k) {
+      for (int n = 0; n < 1000; ++n) alpha += l1_drift(model, rates, r["lam"].get<double>(), alpha);
+      CHECK(alpha == Approx(expected[k]).epsilon(1e-3));  // Euler step of 1 against an ODE solver
+    }
+  }
+}
+
+TEST_CASE("bigram flow: no signal, no theory", "[theory][bigrams]") {
+  CHECK_THROWS_WITH(BoostingTheory({0, 0.5, 100}, {}), Catch::Matchers::Contains("K_P"));
+  CHECK_THROWS_WITH(BoostingTheory({0.3, 0, 100}, {}), Catch::Matchers::Contains("K_Q"));
+}

@@ -1,0 +1,202 @@
+#include "attica/theory/bigrams/population.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "attica/theory/bigrams/flow.hpp"
+#include "finite_differences.hpp"
+#include "theory/bigrams/reference.hpp"
+
+namespace {
+
+using namespace attica;
+using namespace attica::testing;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kExact = 1e-12;  // relative to the largest entry: sums of a few hundred terms
+
+void check_close(const MatrixXd& found, const MatrixXd& expected, double tolerance = kExact) {
+  REQUIRE(found.rows() == expected.rows());
+  REQUIRE(found.cols() == expected.cols());
+  const double error = (found - expected).cwiseAbs().maxCoeff();
+  CAPTURE(found, expected, error);
+  CHECK(error <= tolerance * expected.cwiseAbs().maxCoeff());
+}
+
+/// Calls visit(probability, X one-hot N x T, k, y) for every sequence and next token.
+void enumerate(const BigramModel& model,
+               const std::function<void(double, const MatrixXd&, Index, Index)>& visit) {
+  const Index n = model.tokens();
+  const Index t = model.context();
+  const MatrixXd q = model.dense_attention();
+  Index sequences = 1;
+  for (Index i = 0; i < t; ++i) sequences *= n;
+  for (Index code = 0; code < sequences; ++code) {
+    MatrixXd x = MatrixXd::Zero(n, t);
+    double weight = 1;
+    for (Index i = 0, rest = code; i < t; ++i, rest /= n) {
+      x(rest % n, i) = 1;
+      weight *= model.stationary()[rest % n];
+    }
+    for (Index k = 0; k < n; ++k) {
+      const VectorXd law = model.transition() * x * q.col(k);
+      for (Index y = 0; y < n; ++y) visit(weight * model.stationary()[k] * law[y], x, k, y);
+    }
+  }
+}
+
+struct Enumerated {
+  double loss = 0;
+  BigramGradient gradient;
+  std::vector<MatrixXd> residual;         // E[r r^T | k]
+  std::vector<MatrixXd> attention_noise;  // E[g g^T | k]
+  MatrixXd value_noise;
+};
+
+Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixXd& a) {
+  const Index n = model.tokens();
+  const Index t = model.context();
+  const auto columns = static_cast<std::size_t>(n);
+  Enumerated e{0,
+               {MatrixXd::Zero(n, n), MatrixXd::Zero(t, n)},
+               std::vector<MatrixXd>(columns, MatrixXd::Zero(n, n)),
+               std::vector<MatrixXd>(columns, MatrixXd::Zero(t, t)),
+               MatrixXd::Zero(n, n)};
+  const VectorXd& mu = model.stationary();
+  enumerate(model, [&](double p, const MatrixXd& x, Index k, Index y) {
+    const VectorXd u = x * a.col(k);
+    VectorXd r = v * u;
+    r[y] -= 1;
+    const VectorXd g = x.transpose() * v.transpose() * r;
+    const VectorXd g_centred = (x.colwise() - mu).transpose() * v.transpose() * r;
+    e.loss += p * 0.5 * r.squaredNorm();
+    e.gradient.value += p * r * u.transpose();
+    e.gradient.attention.col(k) += p * g;
+    e.residual[static_cast<std::size_t>(k)] += p / mu[k] * r * r.transpose();
+    e.attention_noise[static_cast<std::size_t>(k)] += p / mu[k] * g_centred * g_centred.transpose();
+    const VectorXd hat = u.cwiseQuotient(mu).array() - a.col(k).sum();
+    e.value_noise += p * (r * hat.transpose()).cwiseAbs2();
+  });
+  return e;
+}
+
+}  // namespace
+
+TEST_CASE("bigram population: every expectation equals the enumeration of all sequences",
+          "[theory][bigrams]") {
+  const BigramModel model = tiny_model();
+  for (const char* name : {"tiny", "tiny_constrained"}) {
+    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
+    const MatrixXd v = matrix(reference["V"]);
+    const MatrixXd a = matrix(reference["A"]);
+    const AttentionSums sums = attention_sums(model, a);
+    const Enumerated e = enumerated(model, v, a);
+    CHECK(bigram_state(model, v, sums).loss == Approx(e.loss).epsilon(kExact));
+    const BigramGradient g = population_gradient(model, v, a);
+    check_close(g.value, e.gradient.value);
+    check_close(g.attention, e.gradient.attention);
+    const ValueMoments moments = value_moments(model, v);
+    for (Index k = 0; k < model.tokens(); ++k) {
+      check_close(residual_covariance(model, moments, sums.sum[k], sums.norm2[k], sums.overlap[k]),
+                  e.residual[static_cast<std::size_t>(k)]);
+      check_close(attention_noise(model, v, a, k), e.attention_noise[static_cast<std::size_t>(k)]);
+    }
+    check_close(value_noise_diagonal(model, v, a), e.value_noise);
+  }
+}
+
+TEST_CASE("bigram population: reference values", "[theory][bigrams]") {
+  const BigramModel model = tiny_model();
+  for (const char* name : {"tiny", "tiny_constrained"}) {
+    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
+    const MatrixXd v = matrix(reference["V"]);
+    const MatrixXd a = matrix(reference["A"]);
+    const AttentionSums sums = attention_sums(model, a);
+    const BigramState s = bigram_state(model, v, sums);
+    CHECK(s.loss == Approx(reference["loss"].get<double>()).epsilon(kExact));
+    CHECK(s.excess_loss ==
+          Approx(reference["loss"].get<double>() - reference["loss_min"].get<double>())
+              .epsilon(1e-11));  // the reference loses a digit in this difference
+    CHECK(model.bayes_loss() == Approx(reference["loss_min"].get<double>()).epsilon(kExact));
+    CHECK(model.initial_loss() == Approx(reference["loss_init"].get<double>()).epsilon(kExact));
+    CHECK(model.k_p() == Approx(reference["K_P"].get<double>()).epsilon(kExact));
+    CHECK(model.k_q() == Approx(reference["K_Q"].get<double>()).epsilon(kExact));
+    CHECK(s.alpha_v == Approx(reference["alpha_V"].get<double>()).epsilon(kExact));
+    CHECK(s.alpha_a == Approx(reference["alpha_A"].get<double>()).epsilon(kExact));
+    CHECK(s.d_v == Approx(reference["d_V"].get<double>()).epsilon(kExact));
+    CHECK(s.d_a == Approx(reference["d_A"].get<double>()).epsilon(kExact));
+    const BigramGradient g = population_gradient(model, v, a);
+    check_close(g.value, matrix(reference["grad_V"]));
+    check_close(g.attention, matrix(reference["grad_A"]));
+    const BigramGradient hat = population_hat_gradient(model, v, a);
+    check_close(hat.value, matrix(reference["hat_grad_V"]));
+    check_close(hat.attention, matrix(reference["hat_grad_A"]));
+    for (Index k = 0; k < model.tokens(); ++k) {
+      check_close(attention_noise(model, v, a, k),
+                  matrix(reference["A_second_moment_unprojected"][static_cast<std::size_t>(k)]));
+    }
+    check_close(value_noise_diagonal(model, v, a), matrix(reference["V_second_moment_diag"]));
+    check_close(value_noise_diagonal_kronecker(model, v, sums),
+                matrix(reference["V_second_moment_diag_kron"]));
+  }
+}
+
+TEST_CASE("bigram population: gradients equal finite differences of the loss",
+          "[theory][bigrams]") {
+  const BigramModel model = tiny_model();
+  MatrixXd v = matrix(reference_values("bigrams")["population"]["tiny"]["V"]);
+  MatrixXd a = matrix(reference_values("bigrams")["population"]["tiny"]["A"]);
+  const BigramGradient g = population_gradient(model, v, a);
+  const auto loss = [&] { return bigram_state(model, v, attention_sums(model, a)).loss; };
+  testing::check_gradient(loss, testing::entries(v), testing::entries(g.value));
+  testing::check_gradient(loss, testing::entries(a), testing::entries(g.attention));
+}
+
+TEST_CASE("bigram population: the truth and its mirror", "[theory][bigrams]") {
+  const BigramModel model = tiny_model();
+  const MatrixXd q = model.dense_attention();
+  const BigramState truth = bigram_state(model, model.transition(), attention_sums(model, q));
+  CHECK(truth.excess_loss == Approx(0).margin(1e-15));
+  CHECK(truth.alpha_v == Approx(1));
+  CHECK(truth.distance_a2 == Approx(0).margin(1e-15));
+  const MatrixXd mirror_v = 2 * stationary_value(model) - model.transition();
+  const MatrixXd mirror_a =
+      MatrixXd::Constant(q.rows(), q.cols(), 2.0 / static_cast<double>(q.rows())) - q;
+  const BigramState mirror = bigram_state(model, mirror_v, attention_sums(model, mirror_a));
+  CHECK(mirror.excess_loss ==
+        Approx(2 * model.k_p() / static_cast<double>(model.context())).epsilon(kExact));
+  CHECK(mirror.alpha_v == Approx(-1));
+}
+
+TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][bigrams]") {
+  const nlohmann::json& check = reference_values("bigrams")["l1_stability"]["check"];
+  const BigramModel model = circulant_model(3, 0.8, 2, 300);
+  CHECK(attention_rate_limit(model, model.transition(), 16) ==
+        Approx(check["limit"].get<double>()).epsilon(kExact));
+}
+
+TEST_CASE("bigram population: descent with linear and with softmax attention",
+          "[theory][bigrams]") {
+  const nlohmann::json& r = reference_values("bigrams")["misc_deterministic"]["softmax_vs_linear"];
+  const double eta = r["eta"].get<double>();
+  const auto t = r["T"].get<double>();
+  const BigramModel model = circulant_model(3, 0.8, 2, r["T"].get<Index>());
+  std::vector<std::int64_t> steps;
+  for (std::size_t row = 0; row < 5; ++row) {
+    steps.push_back(r["softmax"][row][0].get<std::int64_t>());
+  }
+  const SoftmaxDescent with_softmax = softmax_descent(model, eta, t * t * eta, steps);
+  const std::vector<BigramState> without =
+      full_descent(model, {eta, eta}, stationary_value(model), uniform_attention(model), steps);
+  for (std::size_t row = 0; row < 5; ++row) {
+    const BigramState& soft = with_softmax.states[row];
+    const BigramState& linear = without[row];
+    // Rounding grows with the instability, e^{omega t}.
+    CHECK(soft.alpha_v == Approx(r["softmax"][row][1].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(soft.alpha_a == Approx(r["softmax"][row][2].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(linear.alpha_v == Approx(r["linear"][row][1].get<double>()).epsilon(1e-8).margin(1e-12));
+    CHECK(linear.alpha_a == Approx(r["linear"][row][2].get<double>()).epsilon(1e-8).margin(1e-12));
+  }
+}

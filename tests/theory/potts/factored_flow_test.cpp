@@ -1,0 +1,102 @@
+#include "attica/theory/potts/factored_flow.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attica/core/potts/ensembles.hpp"
+#include "attica/core/potts/enumeration.hpp"
+#include "core/reference_models.hpp"
+#include "reference_values.hpp"
+
+using namespace attica;
+using namespace attica::testing;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using nlohmann::json;
+
+TEST_CASE("factored_flow: matches the reference and conserves what it must", "[theory][potts]") {
+  const json& r = reference_values("potts").at("factored_population_flow");
+  const PottsModel model = cosine_model(r["L"], r["C"], r["beta"]);
+  const WeightedSequences population = enumerate(model).states;
+  const ExcessLoss excess(model, population);
+  const FactoredAttention start = deterministic_student(5, 3, r["eps"]);
+  const FactoredFlow flow = factored_flow(start, population, r["t"].get<std::vector<double>>());
+  REQUIRE(flow.solution.finished());
+  const double difference = start.attention.squaredNorm() - start.values.squaredNorm();
+  for (std::size_t k = 0; k < flow.students.size(); ++k) {
+    const FactoredAttention& s = flow.students[k];
+    // Relative tolerance 1e-8 of the integrator, on both sides, over 160 units of time.
+    CHECK_THAT(excess(s), WithinAbs(r["excess"][k], 1e-7));
+    CHECK_THAT(s.attention.squaredNorm() - s.values.squaredNorm(), WithinAbs(difference, 1e-6));
+    CHECK((s.values.colwise().sum() - start.values.colwise().sum()).norm() < 1e-12);
+  }
+}
+
+TEST_CASE("early_growth: singular values match the reference", "[theory][potts]") {
+  const json& r = reference_values("potts").at("potts");
+  const EarlyGrowth growth = early_growth(enumerate(cosine_model(4, 3, 1.2)).states, 3);
+  for (Index k = 0; k < 9; ++k) {
+    CHECK_THAT(growth.singular_values[k] / 4,
+               WithinAbs(r["gamma_singular_values_over_L"][static_cast<std::size_t>(k)], 1e-13));
+  }
+}
+
+TEST_CASE("early_overlap: is the flow from a small start", "[theory][potts]") {
+  const PottsModel model = cosine_model(5, 3, 0.8);
+  const WeightedSequences population = enumerate(model).states;
+  const EarlyGrowth growth = early_growth(population, 3);
+  for (const double scale : {1e-3, 1e-4}) {
+    const FactoredAttention start = deterministic_student(5, 3, scale);
+    const std::vector<double> times{0, 10, 20};
+    const FactoredFlow flow = factored_flow(start, population, times);
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      const double expected = early_overlap(growth, start, times[k]);
+      // What the law neglects is of relative order A V times the time.
+      CHECK_THAT(leading_overlap(growth, flow.students[k]), WithinRel(expected, 20 * scale));
+    }
+  }
+}
+
+TEST_CASE("factored_tail: matches the reference", "[theory][potts]") {
+  const json& r = reference_values("potts").at("potts_asymptotics_L5");
+  const PottsModel model = cosine_model(5, 3, r["beta"]);
+  const LearningTail tail = factored_tail(model, enumerate(model).states);
+  // The reference took the Hessian from central differences.
+  CHECK_THAT(tail.trace, WithinRel(r["factored_tr_HpinvJ"].get<double>(), 1e-5));
+  CHECK(tail.rank == r["factored_rank"].get<Index>());
+  CHECK(general_tail(5, 3).rank == r["plm_d_per_site"].get<Index>());
+}
+
+TEST_CASE("factored_tail: independent sites count the parameters of a row", "[theory][potts]") {
+  // As beta tends to 0, V = U is seen through A only, and A = 0: what is left is one linear
+  // coefficient per A_ij. Each row is a well-specified regression with L - 1 parameters, and the
+  // Hessian does not mix rows, so that the average over sites of tr(H^-1 K) is L - 1.
+  const PottsModel model(ring_couplings(4), cosine_colour_couplings(3), 1e-9);
+  const LearningTail tail = factored_tail(model, enumerate(model).states);
+  CHECK(tail.rank == 12);
+  CHECK_THAT(tail.trace, WithinRel(3.0, 1e-6));
+}
+
+TEST_CASE("gradient_variance: the trace of K at the truth of independent sites",
+          "[theory][potts]") {
+  // Without couplings the logits of the student A = 0 are 0, only A has a gradient, -(1/L) (e -
+  // 1/C) V e: with V = Pi its squares are those of two centred one-hot vectors, (C-1)/C^2 a pair.
+  const PottsModel model(ring_couplings(3), MatrixXd::Zero(2, 2), 1);
+  const FactoredAttention student{MatrixXd::Zero(3, 3),
+                                  MatrixXd::Identity(2, 2) - MatrixXd::Constant(2, 2, 0.5)};
+  // <e_a - 1/2, e_c - 1/2> = +-1/2, squared 1/4, over L^2 = 9, for six ordered pairs.
+  CHECK_THAT(gradient_variance(enumerate(model).states, student), WithinRel(6.0 / 36, 1e-12));
+}
+
+TEST_CASE("orient: the start grows to positive values, whatever the sign", "[theory][potts]") {
+  const WeightedSequences population = enumerate(cosine_model(4, 3, 1.2)).states;
+  EarlyGrowth growth = early_growth(population, 3);
+  for (const double sign : {1.0, -1.0}) {
+    const FactoredAttention start = deterministic_student(4, 3, sign * 1e-3);
+    orient(growth, start);
+    CHECK(early_overlap(growth, start, 100) > 0);
+  }
+}

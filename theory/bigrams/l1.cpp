@@ -1,0 +1,465 @@
+#include "attica/theory/bigrams/l1.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/bigrams/population.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+constexpr double kPointsPerNoise = 8;   // grid points per standard deviation of a step's noise
+constexpr double kReachDeviations = 6;  // of the stationary law without l1
+constexpr double kFixedPointTolerance = 1e-10;
+
+double soft(double x, double h) { return x > h ? x - h : x < -h ? x + h : 0; }
+
+/// exp(c²) erfc(c)
+double scaled_erfc(double c) {
+  constexpr double kAsymptotic = 20;
+  if (c < kAsymptotic) return std::exp(c * c) * std::erfc(c);
+  const double c2 = c * c;
+  return (1 - 0.5 / c2 + 0.75 / (c2 * c2)) / (c * std::sqrt(std::numbers::pi));
+}
+
+double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); }
+
+/// Per-column variances σ_k² of a step's noise at V = P, from the off-support second moment.
+VectorXd frozen_noise(const BigramModel& model, const VectorXd& off_support, double batch) {
+  const ValueMoments moments = value_moments(model, model.transition());
+  VectorXd sigma2(model.tokens());
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const double q2 = model.attention_norm2()[k];
+    const MatrixXd r = residual_covariance(model, moments, 1, q2 + off_support[k], q2);
+    sigma2[k] = moments.s_v.cwiseProduct(r).sum() / (model.stationary()[k] * batch);
+  }
+  return sigma2;
+}
+
+/// E g³ of a sample's gradient g_t = (V δ_{x_t})·r at a position off the support, given the last
+/// token k.
+///
+/// For ξ = V δ_n the residual along ξ is ξ·r = Σ_t a_t f(x_t) + s ξ·Vμ - ξ_y, f(x) = ξ·V δ_x. The
+/// next token follows position j with probability q_j; all other positions are independent of it,
+/// with mean 0, variance (n_k - a_j²) E f² and third moment Σ_{i≠j} a_i³ E f³.
+double noise_third_moment(const BigramModel& model,
+                          const MatrixXd& value,
+                          Index k,
+                          const std::vector<double>& support,
+                          double sum,
+                          double norm2) {
+  const VectorXd& mu = model.stationary();
+  const VectorXd v = value * mu;
+  const MatrixXd centred = value.colwise() - v;  // columns V δ_n
+  const std::vector<double>& weights = model.attention()[static_cast<std::size_t>(k)].weights;
+  double cubes = 0;
+  for (const double a : support) cubes += a * a * a;
+  double third = 0;
+  for (Index n = 0; n < mu.size(); ++n) {
+    const VectorXd xi = centred.col(n);
+    const VectorXd f = centred.transpose() * xi;
+    const double f2 = mu.dot(f.cwiseAbs2());
+    const double f3 = mu.dot(f.array().cube().matrix());
+    const double shift = sum * xi.dot(v);
+    // Moments of ξ_y given the token at position j.
+    const VectorXd y1 = model.transition().transpose() * xi;
+    const VectorXd y2 = model.transition().transpose() * xi.cwiseAbs2();
+    const VectorXd y3 = model.transition().transpose() * xi.array().cube().matrix();
+    for (std::size_t j = 0; j < support.size(); ++j) {
+      const double a = support[j];
+      const VectorXd c = (a * f.array() + shift).matrix();
+      const double z1 = mu.dot(c - y1);
+      const double z3 = mu.dot((c.array().cube() - 3 * c.array().square() * y1.array() +
+                                3 * c.array() * y2.array() - y3.array())
+                                   .matrix());
+      third += mu[n] * weights[j] * (z3 + 3 * z1 * (norm2 - a * a) * f2 + (cubes - a * a * a) * f3);
+    }
+  }
+  return third;
+}
+
+/// Solves for the floor: `second_moment(σ², zero fraction out)` is E x² of an entry off the
+/// support.
+template <class Moment>
+L1Floor self_consistent(
+    const BigramModel& model, double lambda, double batch, int most_sweeps, const Moment& moment) {
+  L1Floor floor{.status = L1FloorStatus::unsettled};
+  const VectorXd& mu = model.stationary();
+  VectorXd off_support = VectorXd::Zero(model.tokens());
+  VectorXd zeros = off_support;
+  VectorXd sigma2;
+  while (floor.status == L1FloorStatus::unsettled && floor.sweeps < most_sweeps) {
+    ++floor.sweeps;
+    sigma2 = frozen_noise(model, off_support, batch);
+    VectorXd next(off_support.size());
+    for (Index k = 0; k < next.size(); ++k) {
+      const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+      next[k] = static_cast<double>(model.context() - static_cast<Index>(support)) *
+                moment(sigma2[k], zeros[k]);
+    }
+    const double change = (next - off_support).cwiseAbs().maxCoeff();
+    off_support = next;
+    const double largest = off_support.maxCoeff();
+    floor.residual = change > 0 ? change / largest : 0;
+    if (change <= kFixedPointTolerance * largest) {
+      floor.status = L1FloorStatus::settled;
+    } else if (!(largest >= 0 && largest < static_cast<double>(model.context()))) {
+      floor.status = L1FloorStatus::unstable;
+    }
+  }
+  const double bias = lambda / model.k_p();
+  for (Index k = 0; k < off_support.size(); ++k) {
+    const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+    floor.distance_a2 += mu[k] * (off_support[k] + static_cast<double>(support) * bias * bias);
+    floor.zero_fraction += zeros[k] / static_cast<double>(off_support.size());
+    floor.noise_ratio += lambda / std::sqrt(sigma2[k]) / static_cast<double>(off_support.size());
+  }
+  return floor;
+}
+
+}  // namespace
+
+std::string to_string(L1FloorStatus status) {
+  switch (status) {
+    case L1FloorStatus::settled:
+      return "settled";
+    case L1FloorStatus::unsettled:
+      return "not settled within the allowed sweeps";
+    case L1FloorStatus::unstable:
+      return "there is none: the learning rate is above the stability limit";
+  }
+  return "";
+}
+
+double L1Floor::stated(double value) const {
+  if (status == L1FloorStatus::settled) return value;
+  return status == L1FloorStatus::unstable ? std::numeric_limits<double>::infinity()
+                                           : std::numeric_limits<double>::quiet_NaN();
+}
+
+double l1_second_moment(double k_v, double lambda, double diffusion) {
+  const double c = lambda / std::sqrt(k_v * diffusion);
+  return diffusion / k_v *
+         ((1 + 2 * c * c) / 2 - c / (std::sqrt(std::numbers::pi) * scaled_erfc(c)));
+}
+
+SoftThresholdChain::SoftThresholdChain(double spacing, double reach)
+    : spacing_(spacing), half_(static_cast<Index>(std::ceil(reach / spacing))) {
+  require(spacing > 0, "spacing", spacing, "spacing > 0");
+  law_ = VectorXd::Zero(2 * half_ + 1);
+  law_[half_] = 1;
+}
+
+double SoftThresholdChain::position(Index i) const {
+  return static_cast<double>(i - half_) * spacing_;
+}
+
+void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const {
+  // Shared between the two neighbours so that the mean is kept; the ends collect what is beyond.
+  const double at = std::clamp(
+      x / spacing_ + static_cast<double>(half_), 0.0, static_cast<double>(2 * half_) - 1e-9);
+  const auto low = static_cast<Index>(at);
+  const double share = at - static_cast<double>(low);
+  target[low] += (1 - share) * mass;
+  target[low + 1] += share * mass;
+}
+
+void SoftThresholdChain::start(double mean, double variance, double threshold) {
+  law_.setZero();
+  const double deviation = std::sqrt(variance);
+  for (Index i = 0; i < law_.size(); ++i) {
+    const double x = position(i);
+    const double mass = deviation > 0 ? normal_cdf((x - mean + spacing_ / 2) / deviation) -
+                                            normal_cdf((x - mean - spacing_ / 2) / deviation)
+                                      : static_cast<double>(i == half_);
+    law_[std::abs(x) < threshold ? half_ : i] += mass;
+  }
+}
+
+void SoftThresholdChain::step(const ChainStep& step) {
+  VectorXd next = VectorXd::Zero(law_.size());
+  double added_variance = 0;  // by sharing mass between grid points
+  for (Index i = 0; i < law_.size(); ++i) {
+    if (law_[i] == 0) continue;
+    const double x = step.contraction * position(i) + step.drift;
+    const double share = x / spacing_ - std::floor(x / spacing_);
+    added_variance += law_[i] * share * (1 - share) * spacing_ * spacing_;
+    deposit(next, x, law_[i]);
+  }
+  const double deviation =
+      std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
+  constexpr double kKernelReach = 6;
+  const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
+  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness.
+  const double skewness = deviation > 0 ? step.third / (deviation * deviation * deviation) : 0;
+  const auto edgeworth = [&](double z) {
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
+  };
+  VectorXd kernel(2 * width + 1);  // reversed: entry width - j is the mass of a push by j cells
+  for (Index j = -width; j <= width; ++j) {
+    const double x = static_cast<double>(j) * spacing_;
+    kernel[width - j] = deviation > 0 ? edgeworth((x + spacing_ / 2) / deviation) -
+                                            edgeworth((x - spacing_ / 2) / deviation)
+                                      : static_cast<double>(j == 0);
+  }
+  law_.setZero();
+  zero_fraction_ = 0;
+  for (Index i = 0; i < next.size(); ++i) {
+    const Index first = std::max<Index>(0, i - width);
+    const Index last = std::min<Index>(next.size() - 1, i + width);
+    const double mass = next.segment(first, last - first + 1)
+                            .dot(kernel.segment(first - i + width, last - first + 1));
+    const double x = position(i);
+    // The part of the cell x ± spacing/2 that lies within ± shrink.
+    const double inside =
+        step.shrink > 0 ? std::clamp((step.shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0) : 0;
+    zero_fraction_ += inside * mass;
+    deposit(law_, soft(x, step.shrink), mass);
+  }
+}
+
+double SoftThresholdChain::mean() const {
+  double sum = 0;
+  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i);
+  return sum;
+}
+
+double SoftThresholdChain::second_moment() const {
+  double sum = 0;
+  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i) * position(i);
+  return sum;
+}
+
+L1Floor l1_floor_closed_form(
+    const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
+  const double k_v = model.k_p();
+  return self_consistent(model, lambda, batch, most_sweeps, [&](double sigma2, double&) {
+    return l1_second_moment(k_v, lambda, eta_a * sigma2) / (1 - eta_a * k_v / 2);
+  });
+}
+
+L1Floor l1_floor_chain(
+    const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
+  const double k_v = model.k_p();
+  return self_consistent(model, lambda, batch, most_sweeps, [&](double sigma2, double& zeros) {
+    const double noise = eta_a * std::sqrt(sigma2);
+    const double spread = noise / std::sqrt(2 * eta_a * k_v);
+    SoftThresholdChain chain(noise / kPointsPerNoise, kReachDeviations * spread);
+    // Relaxation takes 1/(η K_V) steps; without noise-free start the law forgets it in ten of them.
+    const auto steps = static_cast<std::int64_t>(std::ceil(10 / (eta_a * k_v)));
+    for (std::int64_t n = 0; n < steps; ++n) {
+      chain.step({.contraction = 1 - eta_a * k_v, .noise = noise, .shrink = eta_a * lambda});
+    }
+    zeros = chain.zero_fraction();
+    return chain.second_moment();
+  });
+}
+
+double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v) {
+  const double a2 = alpha_v * alpha_v;
+  return rates.eta_v * rates.eta_a * lambda /
+         (rates.eta_a * model.k_p() * a2 +
+          rates.eta_v / (static_cast<double>(model.sparsity()) * a2));
+}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const MatrixXd& value)
+    : L1MeanField(model, rates, batch, lambda, value, {}, 0) {}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const BigramSignals& start,
+                         double threshold)
+    : L1MeanField(model,
+                  rates,
+                  batch,
+                  lambda,
+                  (start.alpha_v * (model.transition().colwise() - model.stationary())).colwise() +
+                      model.stationary(),
+                  start,
+                  threshold) {}
+
+L1MeanField::L1MeanField(const BigramModel& model,
+                         const BigramRates& rates,
+                         double batch,
+                         double lambda,
+                         const MatrixXd& value,
+                         const BigramSignals& start,
+                         double threshold)
+    : model_(&model),
+      rates_(rates),
+      batch_(batch),
+      lambda_(lambda),
+      value_(value),
+      noise_v_(start.d_v),
+      shape_v_(model.covariance() / model.covariance().trace()) {
+  // The grid must resolve the noise the chain will have once V has grown to P.
+  const double t = static_cast<double>(model.context());
+  const VectorXd sigma2 = frozen_noise(model, VectorXd::Zero(model.tokens()), batch);
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const SparseColumn& q = model.attention()[static_cast<std::size_t>(k)];
+    const double noise = rates.eta_a * std::sqrt(sigma2[k]);
+    const double variance = start.d_a / t;
+    const double reach =
+        kReachDeviations *
+        std::max(noise / std::sqrt(2 * rates.eta_a * model.k_p()), std::sqrt(variance));
+    Column column{{}, variance, SoftThresholdChain(noise / kPointsPerNoise, reach)};
+    for (const double w : q.weights) {
+      column.support.push_back((1 - start.alpha_a) / t + start.alpha_a * w);
+    }
+    column.off.start((1 - start.alpha_a) / t, variance, threshold);
+    columns_.push_back(std::move(column));
+  }
+}
+
+AttentionSums L1MeanField::sums() const {
+  const Index n = model_->tokens();
+  AttentionSums sums{VectorXd::Zero(n), VectorXd::Zero(n), VectorXd::Zero(n)};
+  for (Index k = 0; k < n; ++k) {
+    const Column& column = columns_[static_cast<std::size_t>(k)];
+    const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      sums.sum[k] += column.support[j];
+      sums.norm2[k] += column.support[j] * column.support[j] + column.support_variance;
+      sums.overlap[k] += weights[j] * column.support[j];
+    }
+    const auto others = static_cast<double>(model_->context() - static_cast<Index>(weights.size()));
+    sums.sum[k] += others * column.off.mean();
+    sums.norm2[k] += others * column.off.second_moment();
+  }
+  return sums;
+}
+
+double L1MeanField::k_v() const {
+  return (value_ * model_->covariance() * value_.transpose()).trace() + noise_v_;
+}
+
+double L1MeanField::k_vp() const {
+  return (value_ * model_->covariance() * model_->transition().transpose()).trace();
+}
+
+double L1MeanField::alpha_v() const { return k_vp() / model_->k_p(); }
+
+BigramSignals L1MeanField::signals() const {
+  const BigramState s = bigram_state(*model_, value_, sums());
+  return {.alpha_v = s.alpha_v, .alpha_a = s.alpha_a, .d_v = s.d_v + noise_v_, .d_a = s.d_a};
+}
+
+BigramState L1MeanField::state() const {
+  BigramState s = bigram_state(*model_, value_, sums());
+  s.d_v += noise_v_;
+  s.excess_loss = excess_loss();
+  s.loss = model_->bayes_loss() + s.excess_loss;
+  s.distance_v2 = distance_v2();
+  s.k_v = k_v();
+  return s;
+}
+
+double L1MeanField::distance_v2() const {
+  const VectorXd& mu = model_->stationary();
+  return k_v() - 2 * k_vp() + model_->k_p() + (value_ * mu - mu).squaredNorm();
+}
+
+double L1MeanField::distance_a2() const {
+  const AttentionSums a = sums();
+  return model_->stationary().dot(a.norm2 - 2 * a.overlap + model_->attention_norm2());
+}
+
+double L1MeanField::excess_loss() const {
+  const VectorXd& mu = model_->stationary();
+  const AttentionSums a = sums();
+  const MatrixXd mismatch = (value_ * mu * a.sum.transpose()).colwise() - mu;  // s_k Vμ - μ
+  return 0.5 * mu.dot(mismatch.colwise().squaredNorm().transpose() + k_v() * a.norm2 -
+                      2 * k_vp() * a.overlap + model_->k_p() * model_->attention_norm2());
+}
+
+double L1MeanField::zero_fraction() const {
+  double sum = 0;
+  for (const Column& column : columns_) sum += column.off.zero_fraction();
+  return sum / static_cast<double>(columns_.size());
+}
+
+void L1MeanField::step() {
+  const VectorXd& mu = model_->stationary();
+  const AttentionSums a = sums();
+  const double nbar = mu.dot(a.norm2);
+  const double obar = mu.dot(a.overlap);
+  const double kv = k_v();
+  const double kvp = k_vp();
+  const VectorXd v = value_ * mu;
+  const MatrixXd vs = value_ * model_->covariance();
+  const MatrixXd c = vs * model_->transition().transpose();
+  const MatrixXd s_v = vs * value_.transpose() + noise_v_ * shape_v_;
+  const double eta = rates_.eta_a;
+  MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
+  for (Index k = 0; k < mu.size(); ++k) {
+    const VectorXd m = a.sum[k] * v - mu;
+    const MatrixXd r = m * m.transpose() + model_->covariance() + a.norm2[k] * s_v -
+                       a.overlap[k] * (c + c.transpose());
+    r_v += mu[k] * a.norm2[k] * r;
+    const double noise = eta * std::sqrt(s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
+    Column& column = columns_[static_cast<std::size_t>(k)];
+    const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    const double drift = eta * (kv * a.sum[k] - kvp) / static_cast<double>(model_->context());
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      column.support[j] += drift - eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
+    }
+    const double keep = 1 - eta * kv;
+    column.support_variance = keep * keep * column.support_variance + noise * noise;
+    const double third =
+        -std::pow(eta, 3) / std::pow(mu[k] * batch_, 2) *
+        noise_third_moment(*model_, value_, k, column.support, a.sum[k], a.norm2[k]);
+    column.off.step({.contraction = keep,
+                     .drift = drift,
+                     .noise = noise,
+                     .third = third,
+                     .shrink = eta * lambda_});
+  }
+  const double keep_v = 1 - rates_.eta_v * nbar;
+  // The population's hat gradient (I - 11ᵀ/N) (n̄V - ōP) (I - μ1ᵀ).
+  const MatrixXd gradient = nbar * value_ - obar * model_->transition();
+  MatrixXd update = gradient.colwise() - gradient * mu;
+  update.rowwise() -= update.colwise().mean().eval();
+  value_ -= rates_.eta_v * update;
+  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v *
+                                              static_cast<double>(mu.size() - 1) * r_v.trace() /
+                                              batch_;
+  shape_v_ = r_v / r_v.trace();
+}
+
+std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
+                                               const BigramRates& rates,
+                                               double batch,
+                                               double lambda,
+                                               double theta,
+                                               double threshold,
+                                               std::span<const std::int64_t> steps) {
+  const auto follow = [&](auto field) {
+    std::vector<StagedMeanField> curve;
+    std::int64_t step = 0;
+    for (const std::int64_t next : steps) {
+      for (; step < next; ++step) field.step();
+      curve.push_back({next, field.state(), field.noise_v()});
+    }
+    return curve;
+  };
+  const BigramRecursion boosted = boosted_recursion(model, rates, batch, theta);
+  return lambda > 0 ? follow(L1MeanField(model, rates, batch, lambda, boosted.signals(), threshold))
+                    : follow(boosted);
+}
+
+}  // namespace attica

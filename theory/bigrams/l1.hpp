@@ -1,0 +1,191 @@
+#pragma once
+/// @file
+/// @brief Proximal steps with an l1 penalty on the attention matrix: the law of the entries that
+/// should be zero.
+///
+/// Off the support all entries of a column are exchangeable chains
+///
+///     x <- soft((1 - η K_V) x + η (K_V s - K_VP)/T + η σ z, η λ),
+///     soft(x, h) = sign(x) max(|x| - h, 0),
+///
+/// with the gradient noise σ and the column's sum s. Drift, of order 1/T, and the noise's skewness
+/// matter for their sum alone, (T-Q) E x in s: skewed noise has as many small pushes one way as it
+/// has large ones the other way, and the threshold takes the small ones off. Their stationary
+/// second moment sets the floor of ‖A - Q‖²_μ that SGD cannot go below, and by how much l1 lowers
+/// it. On the support the penalty shifts by -λ/K_V. The chain is propagated as a probability vector
+/// on a grid: no sampling. Proximal l1 training: Ren, Wang, Lee 2024 (arXiv:2410.23438); the
+/// analysis of the noise: docs/bigrams.md.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attica/core/bigrams/model.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
+
+namespace attica {
+
+/// @brief E x² of the chain for small steps (λ << σ): (D/K)[(1+2c²)/2 - c/(√π erfcx c)],
+/// c = λ/√(K D), D = η σ².
+double l1_second_moment(double k_v, double lambda, double diffusion);
+
+/// One step of a chain.
+struct ChainStep {
+  double contraction = 1;  ///< 1 - η K_V
+  double drift = 0;
+  double noise = 0;   ///< standard deviation
+  double third = 0;   ///< third cumulant of the noise
+  double shrink = 0;  ///< η λ
+};
+
+/// @brief Law of one chain, on a grid symmetric about 0.
+class SoftThresholdChain {
+ public:
+  /// @param spacing of the grid; η σ/8 keeps discretisation errors of moments below 1 %
+  /// @param reach largest |x| represented
+  SoftThresholdChain(double spacing, double reach);
+
+  /// @brief Starts from a normal law with everything below `threshold` set to 0.
+  void start(double mean, double variance, double threshold);
+  /// @brief Noise is normal with the first Edgeworth correction.
+  void step(const ChainStep& step);
+
+  double mean() const;
+  double second_moment() const;
+  /// @brief Probability of being exactly zero after the last step.
+  double zero_fraction() const { return zero_fraction_; }
+
+ private:
+  double position(Eigen::Index i) const;
+  void deposit(Eigen::VectorXd& target, double x, double mass) const;
+
+  double spacing_;
+  Eigen::Index half_;  ///< grid points on either side of 0
+  Eigen::VectorXd law_;
+  double zero_fraction_ = 1;
+};
+
+/// How the search for a floor ended.
+enum class L1FloorStatus {
+  settled,    ///< the last sweep changed it by a relative 1e-10 at most
+  unsettled,  ///< the sweeps were used up, which happens just below the stability limit
+  unstable,   ///< there is none: a noisier floor raises the noise more than once over
+};
+std::string to_string(L1FloorStatus status);
+
+/// The floor of the attention matrix while V stays at P. Only a settled one is a number to use.
+struct [[nodiscard]] L1Floor {
+  double distance_a2 = 0;    ///< ‖A - Q‖²_μ
+  double zero_fraction = 0;  ///< of the entries off the support
+  double noise_ratio = 0;    ///< λ/σ, averaged over last tokens
+  L1FloorStatus status = L1FloorStatus::settled;
+  int sweeps = 0;
+  double residual = 0;  ///< relative change in the last sweep
+
+  /// @brief One of the numbers as a theory states it: +inf where there is no floor, NaN where it
+  /// was not found.
+  double stated(double value) const;
+};
+
+/// Sweeps that a floor may take; the change shrinks by η_A over its stability limit in each.
+inline constexpr int kL1FloorSweeps = 10000;
+
+/// @brief The floor by the closed form, (T-Q) E x² + Q (λ/K_P)², solved self-consistently; the zero
+/// fraction is not part of it (0).
+L1Floor l1_floor_closed_form(const BigramModel& model,
+                             double eta_a,
+                             double lambda,
+                             double batch,
+                             int most_sweeps = kL1FloorSweeps);
+/// @brief The floor by the chain: any λ/σ.
+L1Floor l1_floor_chain(const BigramModel& model,
+                       double eta_a,
+                       double lambda,
+                       double batch,
+                       int most_sweeps = kL1FloorSweeps);
+
+/// @brief dα_V per step along the valley a = q/α_V that l1 without a sum constraint causes
+/// (uniform weights, T large): η_V η_A λ/(η_A K_P α_V² + η_V/(Q α_V²)).
+double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v);
+
+/// A mean field at a step, and ‖·‖²_μ of V's noise.
+struct StagedMeanField {
+  std::int64_t step = 0;
+  BigramState state;
+  double noise_v = 0;
+};
+
+/// @brief The mean field of training in stages at `steps`, rising, which count from the end of the
+/// first stage, K_V = θ² K_P; entries below `threshold` are then zeroed if l1 sets in.
+/// @param lambda 0: without l1
+/// @throws Error (numerical) as boosted_recursion
+std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
+                                               const BigramRates& rates,
+                                               double batch,
+                                               double lambda,
+                                               double theta,
+                                               double threshold,
+                                               std::span<const std::int64_t> steps);
+
+/// @brief Mean-field dynamics of training with l1: mean of V and its noise, mean and variance of
+/// the support entries, and the chain's law off the support.
+class L1MeanField {
+ public:
+  /// @brief Takes over where the signals of a recursion without l1 stand, after zeroing entries
+  /// below `threshold`.
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const BigramSignals& start,
+              double threshold);
+  /// @brief l1 from the first step on: uniform A and this V, whose Vμ need not be μ.
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const Eigen::MatrixXd& value);
+
+  void step();
+
+  double k_v() const;
+  double k_vp() const;
+  double alpha_v() const;
+  /// @brief Where the mean field stands: means over runs.
+  BigramState state() const;
+  /// @brief Of the means; d_V and d_A count the noise.
+  BigramSignals signals() const;
+  double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
+  double distance_v2() const;
+  double distance_a2() const;
+  double excess_loss() const;
+  double zero_fraction() const;
+
+ private:
+  struct Column {
+    std::vector<double> support;  ///< mean entries on the support
+    double support_variance = 0;  ///< of each
+    SoftThresholdChain off;       ///< law of an entry off the support
+  };
+  L1MeanField(const BigramModel& model,
+              const BigramRates& rates,
+              double batch,
+              double lambda,
+              const Eigen::MatrixXd& value,
+              const BigramSignals& start,
+              double threshold);
+  AttentionSums sums() const;
+
+  const BigramModel* model_;
+  BigramRates rates_;
+  double batch_;
+  double lambda_;
+  Eigen::MatrixXd value_;  ///< mean of V
+  double noise_v_;
+  std::vector<Column> columns_;
+  Eigen::MatrixXd shape_v_;  ///< shape of V's noise
+};
+
+}  // namespace attica

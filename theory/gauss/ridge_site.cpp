@@ -1,0 +1,118 @@
+// The readable path: one site, one eigendecomposition, the formulas of the header as they stand.
+
+#include <cmath>
+#include <limits>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/gauss/ridge.hpp"
+#include "attica/theory/gauss/ridge_first_order.hpp"
+#include "attica/theory/gauss/site_regression.hpp"
+#include "attica/theory/ridge_kappa.hpp"
+
+namespace attica {
+
+RidgeSite ridge_site(const GaussianMlm& problem,
+                     Eigen::Index site,
+                     double samples,
+                     double lambda,
+                     RidgeOrder order) {
+  require_samples(samples);
+  lambda = checked_penalty(lambda);
+  const SiteRegression regression = site_regression(problem, site);
+  const Eigen::ArrayXd& s = regression.s;
+  const Eigen::ArrayXd v2 = regression.teacher.array().square();
+  const double sigma2 = regression.bayes_error;
+  const double rank = static_cast<double>(s.size());
+  const double kappa = ridge_kappa(s, samples, lambda);
+  const double train_factor = kappa > 0 ? lambda / kappa : 1 - rank / samples;
+
+  RidgeSite result{.kappa = kappa, .bayes_error = sigma2};
+  const double slope = (s / (s + kappa).square()).sum();
+  result.one_minus_gamma = train_factor + kappa / samples * slope;
+  const double gamma = 1 - result.one_minus_gamma;
+  result.bias = kappa * kappa * (s * v2 / (s + kappa).square()).sum();
+  result.signal = (s * v2).sum();
+  result.overlap_m = (s.square() * v2 / (s + kappa)).sum();
+  result.overlap_q = (s.cube() * v2 / (s + kappa).square()).sum();
+  result.weight_norm2 = (s.square() * v2 / (s + kappa).square()).sum();
+  if (result.one_minus_gamma == 0) {
+    if (sigma2 == 0) return result;
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    result.noise_variance = result.test_error = kInfinity;
+    result.overlap_q = result.weight_norm2 = kInfinity;
+    result.status = RidgeStatus::divergent;
+    return result;
+  }
+  result.sampling_variance = result.bias * gamma / result.one_minus_gamma;
+  result.noise_variance = sigma2 * gamma / result.one_minus_gamma;
+  result.test_error = (result.bias + sigma2) / result.one_minus_gamma;
+  result.train_error = train_factor * train_factor * result.test_error;
+  result.overlap_q += gamma * result.test_error;
+  result.weight_norm2 += result.test_error / samples * slope;
+  if (order == RidgeOrder::first) {
+    const Eigen::ArrayXd p = s / (s + kappa);
+    const Eigen::ArrayXd q = kappa / (s + kappa);
+    add_first_order({.samples = samples,
+                     .lambda_share = train_factor,
+                     .slope1 = (p / (s + kappa)).sum() / samples,
+                     .slope2 = (p.square() / (s + kappa)).sum() / samples,
+                     .slope3 = (p.cube() / (s + kappa)).sum() / samples,
+                     .bias2 = kappa * (v2 * q * p.square()).sum(),
+                     .bias3 = kappa * (v2 * q * p.cube()).sum(),
+                     .weight2 = (v2 * p.square()).sum()},
+                    result);
+  }
+  return result;
+}
+
+RidgeSite ridge_site_replica(const GaussianMlm& problem,
+                             Eigen::Index site,
+                             double samples,
+                             double lambda) {
+  constexpr int kMaxIterations = 1'000'000;
+  constexpr double kTolerance = 1e-14;
+  require_samples(samples);
+  require(checked_penalty(lambda) > 0, "lambda", lambda, "lambda > 0");
+  const SiteRegression regression = site_regression(problem, site);
+  const Eigen::ArrayXd& s = regression.s;
+  const Eigen::ArrayXd v2 = regression.teacher.array().square();
+  const double sigma2 = regression.bayes_error;
+  const double penalty = samples * lambda;
+
+  RidgeSite result{.bayes_error = sigma2, .signal = (s * v2).sum()};
+  result.status = RidgeStatus::not_converged;
+  double susceptibility = s.sum() / penalty;  // V
+  for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
+    const double conjugate = samples / (1 + susceptibility);  // V̂ = m̂
+    const Eigen::ArrayXd resolvent = 1 / (penalty + conjugate * s);
+    const double test_error = result.signal + sigma2 - 2 * result.overlap_m + result.overlap_q;
+    const double noise = samples * test_error / ((1 + susceptibility) * (1 + susceptibility));  // q̂
+    const double new_susceptibility = (s * resolvent).sum();
+    const double new_m = conjugate * (s.square() * v2 * resolvent).sum();
+    const double new_q =
+        ((conjugate * conjugate * s * v2 + noise) * (s * resolvent).square()).sum();
+    const double change = std::abs(new_susceptibility - susceptibility) / new_susceptibility +
+                          std::abs(new_m - result.overlap_m) + std::abs(new_q - result.overlap_q);
+    susceptibility = new_susceptibility;
+    result.overlap_m = new_m;
+    result.overlap_q = new_q;
+    result.test_error = result.signal + sigma2 - 2 * new_m + new_q;
+    result.weight_norm2 =
+        ((conjugate * conjugate * s.square() * v2 + noise * s) * resolvent.square()).sum();
+    if (change <= kTolerance * (1 + new_q)) {
+      result.status = RidgeStatus::converged;
+      break;
+    }
+  }
+  result.kappa = lambda * (1 + susceptibility);
+  // df2/M of the converged κ, and the split of the error that it implies.
+  const double gamma = (s / (s + result.kappa)).square().sum() / samples;
+  result.one_minus_gamma = 1 - gamma;
+  result.bias = result.test_error * result.one_minus_gamma - sigma2;
+  result.sampling_variance = result.bias * gamma / result.one_minus_gamma;
+  result.noise_variance = sigma2 * gamma / result.one_minus_gamma;
+  result.train_error = result.test_error / ((1 + susceptibility) * (1 + susceptibility));
+  return result;
+}
+
+}  // namespace attica

@@ -1,0 +1,34 @@
+#pragma once
+/// @file
+/// @brief Gradient flow of a one-layer attention network in its exact reduced state, with the
+/// defect of the softmax invariant.
+
+#include <Eigen/Core>
+#include <span>
+#include <vector>
+
+#include "attica/core/joma/model.hpp"
+#include "attica/solvers/ode.hpp"
+
+namespace attica {
+
+/// The flow at the output times that were reached.
+struct JomaFlow {
+  OdeResult solution;
+  std::vector<JomaState> states;
+  /// The integral of JomaModel::softmax_defect_rate; @shape{tokens x times}
+  Eigen::MatrixXd defect;
+};
+
+/// @brief theta' = F(theta), F the negative gradient of the population loss. Not for ReLU at tight
+/// tolerance: its kink makes step control stall.
+/// @param mean_context bbar of the softmax defect; empty: no defect is integrated
+/// @param step 0: the flow. Otherwise theta' = F(theta - (step/2) F(theta)), which gradient descent
+/// with that step follows up to an error of second order in it
+JomaFlow joma_flow(const JomaModel& model,
+                   const JomaState& start,
+                   std::span<const double> times,
+                   const Eigen::VectorXd& mean_context = {},
+                   double step = 0);
+
+}  // namespace attica

@@ -1,0 +1,76 @@
+#include "attica/theory/potts/block_ridge.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "attica/core/error.hpp"
+#include "attica/theory/ridge_kappa.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+BlockRidge::BlockRidge(const MatrixXd& covariance, Index block) {
+  const Index size = covariance.rows();
+  require(block >= 1 && size % block == 0 && size > block,
+          "block",
+          static_cast<double>(block),
+          "a divisor of the size below it");
+  if (covariance.cols() != size || !covariance.allFinite()) {
+    throw invalid_parameter("covariance", static_cast<double>(size), "a finite square matrix");
+  }
+  for (Index first = 0; first < size; first += block) {
+    std::vector<Index> inputs;
+    for (Index k = 0; k < size; ++k) {
+      if (k < first || k >= first + block) inputs.push_back(k);
+    }
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(covariance(inputs, inputs)));
+    const double rounding = static_cast<double>(size) * std::numeric_limits<double>::epsilon();
+    if (eigen.info() != Eigen::Success ||
+        eigen.eigenvalues()[0] <= rounding * eigen.eigenvalues().maxCoeff()) {
+      throw invalid_parameter("covariance",
+                              eigen.eigenvalues()[0],
+                              "positive eigenvalues: every colour must occur at every site");
+    }
+    const MatrixXd cross = covariance(inputs, Eigen::seqN(first, block));
+    blocks_.push_back({.spectrum = eigen.eigenvalues(),
+                       .signal = (eigen.eigenvectors().transpose() * cross).rowwise().squaredNorm(),
+                       .variance = covariance.diagonal().segment(first, block).sum()});
+  }
+}
+
+BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda) const {
+  const Regression& r = blocks_[static_cast<std::size_t>(i)];
+  const double kappa = ridge_kappa(r.spectrum, samples, lambda);
+  const auto n = static_cast<double>(r.spectrum.size());
+  const Eigen::ArrayXd resolvent = 1 / (r.spectrum + kappa);
+  const double one_minus_gamma =
+      kappa > 0 ? lambda / kappa + kappa / samples * (r.spectrum * resolvent.square()).sum()
+                : 1 - n / samples;
+  const double residual = r.variance - (r.signal * (resolvent + kappa * resolvent.square())).sum();
+  BlockRidgeBlock result{.kappa = kappa, .one_minus_gamma = one_minus_gamma};
+  result.test_error =
+      one_minus_gamma > 0 ? residual / one_minus_gamma : std::numeric_limits<double>::infinity();
+  // lambda / kappa tends to 1 - n/M for kappa = 0, where E_train = residual (1 - n/M).
+  result.train_error =
+      kappa > 0 ? std::pow(lambda / kappa, 2) * result.test_error : residual * one_minus_gamma;
+  return result;
+}
+
+BlockRidgePoint BlockRidge::average(double samples, double lambda) const {
+  BlockRidgePoint mean{.one_minus_gamma = 1};
+  const auto count = static_cast<double>(blocks_.size());
+  for (Index i = 0; i < static_cast<Index>(blocks_.size()); ++i) {
+    const BlockRidgeBlock b = block(i, samples, lambda);
+    mean.test_error += b.test_error / count;
+    mean.train_error += b.train_error / count;
+    mean.one_minus_gamma = std::min(mean.one_minus_gamma, b.one_minus_gamma);
+  }
+  return mean;
+}
+
+}  // namespace attica

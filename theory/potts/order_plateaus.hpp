@@ -1,0 +1,35 @@
+#pragma once
+/// @file
+/// @brief The loss that predictions of limited interaction order can reach.
+///
+/// Order p: the logits of the masked site are a sum of functions of at most p-1 other sites, any
+/// functions: multinomial regression on the products of zero-sum codes of up to p-1 sites, a convex
+/// problem for every site. epsilon_1 sees no other site, epsilon_2 pairs, and so on down to the
+/// Bayes loss at the order of the data. They are the plateaus that deep factored networks pass.
+///
+/// Source: R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2304.07235), interactions beyond
+/// pairs.
+
+#include "attica/core/potts/body_model.hpp"
+
+namespace attica {
+
+/// @brief The codes of a site's context: 1, then all products of zero-sum codes of up to `factors`
+/// other sites. @shape{d x n}
+Eigen::MatrixXd context_features(const MaskedSite& site,
+                                 Eigen::Index masked,
+                                 Eigen::Index colours,
+                                 int factors);
+
+/// @brief Their number d = sum_{k <= factors} binomial(L-1, k) (C-1)^k.
+double context_feature_count(Eigen::Index sites, Eigen::Index colours, int factors);
+
+/// Most features times colour codes of a regression: its Newton step is a dense solve of that size.
+inline constexpr double kMostRegressionParameters = 4000;
+
+/// @brief epsilon_p, the mean over sites of the smallest cross-entropy at interaction order p.
+/// @throws Error (input, `order`) for p < 1 or a regression of more than kMostRegressionParameters;
+/// (numerical) if a regression does not converge
+double order_plateau(const MaskedPopulation& population, Eigen::Index colours, int order);
+
+}  // namespace attica
