@@ -7,18 +7,38 @@
 #include <array>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
 
 namespace attica::app {
 namespace {
 
+/// The verdicts of a run's claims together: their disagreements share one level.
+std::vector<ClaimResult> judged(std::vector<ClaimResult> claims) {
+  std::vector<double> p_agree;
+  std::vector<double> p_disagree;
+  for (const ClaimResult& claim : claims) {
+    if (!claim.p_agree || !claim.p_disagree) continue;
+    p_agree.push_back(*claim.p_agree);
+    p_disagree.push_back(*claim.p_disagree);
+  }
+  const std::vector<Verdict> verdicts = claim_verdicts(p_agree, p_disagree);
+  std::size_t next = 0;
+  for (ClaimResult& claim : claims) {
+    if (claim.p_agree && claim.p_disagree) claim.verdict = verdicts[next++];
+  }
+  return claims;
+}
+
+/// AGREE needs every point and every claim, DISAGREE one of them. Claims alone are no agreement of
+/// a theory with anything: they hold.
 Verdict overall(Verdict points, const std::vector<ClaimResult>& claims) {
   Verdict verdict = points;
   for (const ClaimResult& claim : claims) {
     if (claim.verdict == Verdict::none) continue;
-    if (verdict == Verdict::none) verdict = claim.verdict;
+    if (verdict == Verdict::none) verdict = Verdict::claims_hold;
     if (claim.verdict == Verdict::disagree) verdict = Verdict::disagree;
-    if (claim.verdict == Verdict::inconclusive && verdict == Verdict::agree)
+    if (claim.verdict == Verdict::inconclusive && verdict != Verdict::disagree)
       verdict = Verdict::inconclusive;
   }
   return verdict;
@@ -84,7 +104,8 @@ CheckRecord check(const CheckInput& input) {
   Comparison comparison = compare(
       input.rules, input.theory, *input.simulation, {.relative_margin = input.post_hoc_margin});
   RunVerdict points = judge_points(input, comparison);
-  const Verdict verdict = overall(points.verdict, input.claims);
+  std::vector<ClaimResult> claims = judged(input.claims);
+  const Verdict verdict = overall(points.verdict, claims);
   std::vector<SeriesResolution> resolution;
   if (!input.cap) resolution = resolutions(comparison, points);
   return {.study = input.study,
@@ -95,7 +116,7 @@ CheckRecord check(const CheckInput& input) {
           .points = std::move(points),
           .not_compared = comparison.not_compared,
           .resolution = std::move(resolution),
-          .claims = input.claims,
+          .claims = std::move(claims),
           .rules = {input.rules.begin(), input.rules.end()},
           .post_hoc_margin = input.post_hoc_margin,
           .family = input.cap ? "bonferroni" : input.family,

@@ -41,6 +41,12 @@ struct Exhibit {
   bool expected() const { return end.verdict && end.verdict->verdict == recipe.expected; }
 };
 
+/// What a study's quick settings must come to.
+Verdict quick_verdict(const Study& study) {
+  const Configuration defaults(study.name, study.parameters);
+  return study.agreement(defaults).empty() ? Verdict::claims_hold : Verdict::agree;
+}
+
 /// All that the gallery shows, or of the studies that are named. Overrides of the command line come
 /// before a recipe's own.
 std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) {
@@ -48,7 +54,8 @@ std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) 
   const auto add = [&](const Study& study) {
     all.push_back(
         {.study = &study,
-         .recipe = {.name = study.name, .meaning = {}, .values = {}, .expected = Verdict::agree}});
+         .recipe = {
+             .name = study.name, .meaning = {}, .values = {}, .expected = quick_verdict(study)}});
     for (const Recipe& recipe : study.recipes) all.push_back({.study = &study, .recipe = recipe});
   };
   for (const std::string& name : options.files) add(find_study(name, registry));
@@ -137,7 +144,7 @@ std::string card(const Exhibit& e) {
       html_text(e.study->question),
       html_text(lower_case(e.verdict())),
       html_text(e.verdict()),
-      e.expected() ? (e.recipe.expected == Verdict::agree ? "" : ", as it must be")
+      e.expected() ? (exit_code(e.recipe.expected) == kExitDone ? "" : ", as it must be")
                    : fmt::format(", expected {}", describe(e.recipe.expected)));
   for (const fs::path& figure : e.end.figures) {
     if (figure.extension() != ".svg") continue;

@@ -57,6 +57,9 @@ Json to_json(const CheckRecord& record) {
                       {"statement", claim.statement},
                       {"verdict", describe(claim.verdict)},
                       {"detail", claim.detail}});
+    if (claim.p_agree) claims.back()["p_agree"] = *claim.p_agree;
+    if (claim.p_disagree) claims.back()["p_disagree"] = *claim.p_disagree;
+    if (claim.replicates_needed) claims.back()["replicates_needed"] = *claim.replicates_needed;
   }
   Json rules = Json::array();
   for (const AgreementRule& rule : record.rules) {

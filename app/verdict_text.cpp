@@ -161,6 +161,10 @@ std::string text(const CheckRecord& record) {
                          claim.statement,
                          describe(claim.verdict),
                          claim.detail);
+    if (claim.verdict == Verdict::inconclusive && claim.replicates_needed) {
+      lines.pop_back();
+      lines += fmt::format("; {} replicates would decide it\n", *claim.replicates_needed);
+    }
   }
   return lines + summary(record) + '\n' + resolution_text(record) + explanation(record);
 }

@@ -19,7 +19,8 @@ h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 .run { color: var(--soft); overflow-wrap: anywhere; }
 .verdict { border-left: .4rem solid var(--soft); background: var(--wash); padding: .6rem 1rem; margin: 1rem 0; }
 .verdict strong { font-size: 1.3rem; }
-.verdict.agree { border-color: var(--agree); } .verdict.agree strong { color: var(--agree); }
+.verdict.agree, .verdict.hold { border-color: var(--agree); }
+.verdict.agree strong, .verdict.hold strong { color: var(--agree); }
 .verdict.disagree { border-color: var(--disagree); } .verdict.disagree strong { color: var(--disagree); }
 .verdict.inconclusive { border-color: var(--open); } .verdict.inconclusive strong { color: var(--open); }
 .warning { border-left: .4rem solid var(--open); padding: .3rem 1rem; margin: .5rem 0; overflow-wrap: anywhere; }

@@ -136,12 +136,18 @@ struct Observed {
   std::optional<double> predicted(std::string_view series, const Point& point = {}) const;
 };
 
-/// A named inequality on observations and how it came out.
+/// A named statement on a probability or a mean over replicates, and how it came out.
 struct ClaimResult {
   std::string name;       ///< short identifier
   std::string statement;  ///< what was claimed, with numbers
   Verdict verdict = Verdict::inconclusive;
-  std::string detail;  ///< what was found
+  std::string detail;  ///< what was found, with its interval
+  /// p-value of "the statement is wrong": small means that it holds. Empty where nothing is random.
+  std::optional<double> p_agree = {};
+  /// p-value of "the statement is right": small means that it fails.
+  std::optional<double> p_disagree = {};
+  /// INCONCLUSIVE only: replicates that would decide if the truth is what was seen.
+  std::optional<std::size_t> replicates_needed = {};
 };
 
 /// A file of a run's folder that a study writes besides the tables.
@@ -174,6 +180,17 @@ struct Recipe {
   std::string preset = {};  ///< empty: the quick settings
   Table values = {};        ///< overrides
   Verdict expected = Verdict::disagree;
+};
+
+/// A theory that is wrong on purpose, chosen before any data were seen: a verdict that cannot tell
+/// it from the right one is blunt. The theory's own values of parameters, or a series times a
+/// factor.
+struct Plant {
+  std::string name;         ///< short identifier
+  Table values = {};        ///< parameters that only the theory gets
+  std::string series = {};  ///< the series that the factor is for
+  double factor = 1;
+  std::string meaning = {};  ///< whose mistake it is
 };
 
 /// @brief A scaling exponent that theory predicts or bounds, for `attica fit`: y grows like
@@ -218,6 +235,8 @@ struct Study {
   /// Optional: settings at which the theory must be seen to fail, or the data not to suffice. The
   /// quick settings themselves must come to AGREE.
   std::vector<Recipe> recipes = {};
+  /// Wrong theories that the quick settings must reject.
+  std::vector<Plant> plants = {};
   /// Keys that were called otherwise before: old, new.
   std::vector<std::pair<std::string, std::string>> renamed = {};
   /// Series that are recorded to be read in the tables: neither drawn nor judged.

@@ -156,6 +156,8 @@ std::string_view describe(Verdict verdict) {
       return "INCONCLUSIVE";
     case Verdict::none:
       return "NONE";
+    case Verdict::claims_hold:
+      return "CLAIMS HOLD";
   }
   return "";
 }

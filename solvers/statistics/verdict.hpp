@@ -6,9 +6,15 @@
 
 namespace attica {
 
-enum class Verdict { agree, disagree, inconclusive, none };
+enum class Verdict {
+  agree,
+  disagree,
+  inconclusive,
+  none,
+  claims_hold,  ///< of a run: nothing was compared with a theory, and every claim holds
+};
 
-/// @brief "AGREE", "DISAGREE", "INCONCLUSIVE" or "NONE".
+/// @brief "AGREE", "DISAGREE", "INCONCLUSIVE", "NONE" or "CLAIMS HOLD".
 std::string_view describe(Verdict verdict);
 
 /// Which class of replicates a study vouches for.

@@ -106,20 +106,23 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const auto [without, with] = staged_algorithms(c);
-  std::vector<ClaimResult> claims = {
-      median_claim("l1-smaller",
-                   "final |A-Q|^2 with l1 below a third of that of SGD (medians)",
-                   observed.last("distance_A", {{"algorithm", with}}),
-                   observed.last("distance_A", {{"algorithm", without}}),
-                   3)};
   constexpr double kRounded = 0.05;
-  const std::string statement = fmt::format("median error after rounding below {}", kRounded);
   const std::vector<double> errors = observed.last("rounded_error", {{"algorithm", with}});
-  if (errors.empty()) return {claims.front(), missing_claim("rounded", statement)};
-  const double e = median(errors);
-  const Verdict verdict = e < kRounded ? Verdict::agree : Verdict::disagree;
-  claims.push_back({"rounded", statement, verdict, fmt::format("{:.3g}", e)});
-  return claims;
+  std::vector<bool> small;
+  for (const double error : errors) small.push_back(error < kRounded);
+  return {l1_nearer_claim("l1-smaller",
+                          last_of_both(observed,
+                                       "distance_A",
+                                       {{"algorithm", without}},
+                                       "distance_A",
+                                       {{"algorithm", with}}),
+                          3),
+          claim_rate("rounded",
+                     fmt::format("error after rounding below {}", kRounded),
+                     small,
+                     errors.empty() ? "no run ended the stages"
+                                    : fmt::format("median {:.3g}", median(errors)),
+                     kHalf)};
 }
 
 }  // namespace

@@ -194,11 +194,13 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   constexpr double kGap = 0.1;
   const std::vector<double> last = observed.last("gap");
   if (last.empty()) return {};
-  const double middle = median(last);
-  return {{"learned",
-           "median final excess loss of softmax SGD below a tenth of the initial one",
-           middle < kGap ? Verdict::agree : Verdict::disagree,
-           "median " + describe(CoordinateValue(middle))}};
+  std::vector<bool> holds;
+  for (const double gap : last) holds.push_back(gap < kGap);
+  return {claim_rate("learned",
+                     "final excess loss of softmax SGD below a tenth of the initial one",
+                     holds,
+                     fmt::format("median {:.3g}", median(last)),
+                     kHalf)};
 }
 
 }  // namespace

@@ -144,15 +144,16 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
       all.insert(all.end(), remainders->values[j].begin(), remainders->values[j].end());
     }
     if (all.empty()) continue;
-    const double middle = median(all);
     const bool bounded = ratio <= kBelow;
     const double threshold = (bounded ? 3 : kFar) * scale;
-    const bool holds = bounded ? middle < threshold : middle > threshold;
+    std::vector<bool> holds;
+    for (const double d : all) holds.push_back(bounded ? d < threshold : d > threshold);
     claims.push_back(
-        {fmt::format("{}-at-{:.2f}", bounded ? "bounded" : "diverged", ratio),
-         fmt::format("median d_A {} {:.3g}", bounded ? "<" : ">", threshold),
-         holds ? Verdict::agree : Verdict::disagree,
-         fmt::format("median {:.3g} of {} runs, {} diverged", middle, all.size(), diverged)});
+        claim_rate(fmt::format("{}-at-{:.2f}", bounded ? "bounded" : "diverged", ratio),
+                   fmt::format("d_A {} {:.3g}", bounded ? "<" : ">", threshold),
+                   holds,
+                   fmt::format("median {:.3g}, {} diverged", median(all), diverged),
+                   kHalf));
   }
   return claims;
 }

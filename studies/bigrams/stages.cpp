@@ -72,20 +72,21 @@ Panel staged_panel(
           .x_name = x_name};
 }
 
-ClaimResult median_claim(const std::string& name,
-                         const std::string& statement,
-                         const std::vector<double>& small,
-                         const std::vector<double>& large,
-                         double factor) {
-  if (small.empty() || large.empty()) return missing_claim(name, statement);
-  const double a = median(small);
-  const double b = median(large);
-  const Verdict verdict = a < b / factor ? Verdict::agree : Verdict::disagree;
-  return {name, statement, verdict, fmt::format("{:.3g} against {:.3g}", a, b)};
-}
-
-ClaimResult missing_claim(const std::string& name, const std::string& statement) {
-  return {name, statement, Verdict::inconclusive, "no run ended the stages"};
+ClaimResult l1_nearer_claim(const std::string& name,
+                            const std::vector<std::pair<double, double>>& pairs,
+                            double factor) {
+  std::vector<bool> holds;
+  std::vector<double> ratios;
+  for (const auto& [without, with] : pairs) {
+    holds.push_back(with < without / factor);
+    ratios.push_back(without / with);
+  }
+  return claim_rate(name,
+                    fmt::format("final |A-Q|^2 with l1 below that of SGD over {}", factor),
+                    holds,
+                    ratios.empty() ? "no run ended the stages"
+                                   : fmt::format("median ratio {:.3g}", median(ratios)),
+                    kHalf);
 }
 
 }  // namespace attica

@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attica/studies/bigrams/model.hpp"
@@ -34,13 +35,10 @@ double staged_flops(const BigramSetup& setup);
 Panel staged_panel(
     const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series);
 
-/// @brief Claims that the median of `small` lies below that of `large` over the factor.
-ClaimResult median_claim(const std::string& name,
-                         const std::string& statement,
-                         const std::vector<double>& small,
-                         const std::vector<double>& large,
-                         double factor);
-/// @brief The claim where no run says anything about it.
-ClaimResult missing_claim(const std::string& name, const std::string& statement);
+/// @brief The claim that l1 brings A `factor` times nearer to Q than SGD does in at least half of
+/// the runs: the pairs are |A - Q|^2 without and with it, of one replicate each.
+ClaimResult l1_nearer_claim(const std::string& name,
+                            const std::vector<std::pair<double, double>>& pairs,
+                            double factor);
 
 }  // namespace attica

@@ -168,6 +168,8 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   for (std::size_t k = 0; k < results.size(); ++k) {
     const PointVerdict& v = verdict.points[k];
     results[k].verdict = v.verdict;
+    results[k].p_agree = v.p_agree;
+    results[k].p_disagree = v.p_disagree;
     results[k].detail = fmt::format("trend {:.3g} +- {:.2g}", v.sample.mean, v.sample.sem);
   }
   return results;

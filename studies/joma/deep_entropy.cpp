@@ -44,8 +44,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     holds.push_back(b > kBounce);
     found += fmt::format("{:.3f} ", b);
   }
-  all.push_back(claim_in_every(
-      "bounce", "attention entropy falls and rises again: bounce > 0.15", holds, found));
+  all.push_back(claim_rate(
+      "bounce", "attention entropy falls and rises again: bounce > 0.15", holds, found, kHalf));
   return all;
 }
 

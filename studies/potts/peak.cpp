@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "attica/core/potts/coding.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "attica/theory/potts/block_ridge.hpp"
@@ -131,14 +134,6 @@ std::size_t highest(const std::vector<double>& y) {
   return static_cast<std::size_t>(std::max_element(y.begin(), y.end()) - y.begin());
 }
 
-/// Standard errors by which the mean at one x exceeds that at another; data sets are independent.
-double excess_in_errors(const ObservedCurve& curve, std::size_t a, std::size_t b) {
-  const SampleSummary above = summarise(curve.values[a]);
-  const SampleSummary below = summarise(curve.values[b]);
-  return (above.mean - below.mean) / std::hypot(above.sem, below.sem);
-}
-
-constexpr double kErrors = 3;  // standard errors that a difference has to have
 constexpr double kTailMargin = 0.15;
 constexpr double kSamplesPerParameter = 25;  // from which on the tail is claimed
 
@@ -155,53 +150,61 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const std::vector<double>& x = weak->mean.x;
   const std::size_t last = x.size() - 1;
   const std::size_t peak = highest(weak->mean.y);
-  const bool inside = peak > 0 && peak < last && excess_in_errors(*weak, peak, 0) > kErrors &&
-                      excess_in_errors(*weak, peak, last) > kErrors;
-  std::vector<ClaimResult> results;
-  const auto claim = [&](const char* name,
-                         const std::string& statement,
-                         bool holds,
-                         std::string d) {
-    results.push_back({name, statement, holds ? Verdict::agree : Verdict::disagree, std::move(d)});
-  };
-  claim("weak-penalty-peaks",
-        fmt::format("at lambda = {} the excess loss is highest inside the sweep", least),
-        inside,
-        fmt::format("{:.3g} at alpha = {}, {:.3g} at {} and {:.3g} at {}",
-                    weak->mean.y[peak],
-                    x[peak],
-                    weak->mean.y[0],
-                    x[0],
-                    weak->mean.y[last],
-                    x[last]));
+  const std::span<const std::vector<double>> runs = weak->values;
+  const std::string found = fmt::format("{:.3g} at alpha = {}, {:.3g} at {} and {:.3g} at {}",
+                                        weak->mean.y[peak],
+                                        x[peak],
+                                        weak->mean.y[0],
+                                        x[0],
+                                        weak->mean.y[last],
+                                        x[last]);
+  std::vector<ClaimResult> results{
+      claim_tested("weak-penalty-peaks",
+                   fmt::format("at lambda = {} the excess loss is highest inside the sweep", least),
+                   some_above_all(runs.subspan(1, last - 1), std::array{runs.front(), runs.back()}),
+                   found)};
   const double square_peak = square->x[highest(square->y)];
-  claim("later-than-the-square-loss",
-        fmt::format("the peak is at more samples than that of the square loss, alpha = {:.3g}",
-                    square_peak),
-        x[peak] > square_peak,
-        fmt::format("at alpha = {}", x[peak]));
-  double rise = 0;
-  for (std::size_t k = 0; k + 1 < strong->mean.x.size(); ++k) {
-    rise = std::max(rise, excess_in_errors(*strong, k + 1, k));
+  const auto later = static_cast<std::size_t>(std::ranges::upper_bound(x, square_peak) - x.begin());
+  results.push_back(claim_tested(
+      "later-than-the-square-loss",
+      fmt::format("the peak is at more samples than that of the square loss, alpha = {:.3g}",
+                  square_peak),
+      some_above_all(runs.subspan(later), runs.first(later)),
+      fmt::format("at alpha = {}", x[peak])));
+  // Every step of the strong penalty's curve goes down: all have to be shown, one rise refutes it.
+  ClaimTest falls{.interval = {}, .p_agree = 0};
+  for (std::size_t k = 0; k + 1 < strong->values.size(); ++k) {
+    const ClaimTest step = some_above_all(std::span(strong->values).subspan(k, 1),
+                                          std::span(strong->values).subspan(k + 1, 1));
+    falls.p_agree = std::max(falls.p_agree, step.p_agree);
+    falls.p_disagree = std::min(falls.p_disagree,
+                                static_cast<double>(strong->values.size() - 1) * step.p_disagree);
   }
-  claim("strong-penalty-does-not-peak",
-        fmt::format("at lambda = {} the excess loss only falls", most),
-        rise < kErrors,
-        fmt::format("largest rise {:.2g} standard errors", rise));
+  results.push_back(claim_tested(
+      "strong-penalty-does-not-peak",
+      fmt::format("at lambda = {} the excess loss only falls", most),
+      falls,
+      fmt::format("from {:.3g} to {:.3g}", strong->mean.y.front(), strong->mean.y.back())));
   // The tail is the leading order in parameters per sample: not claimed where these are not few.
   const double samples = x[last] * static_cast<double>(c.integer("model.sites"));
   const double trace = general_tail(c.integer("model.sites"), c.integer("model.colours")).trace;
   if (samples < kSamplesPerParameter * trace) return results;
   const double tail = trace / (2 * samples);
-  const SampleSummary end = summarise(weak->values[last]);
-  claim("tail",
-        fmt::format("at alpha = {} and lambda = {} the excess loss is d/2M within {} % and 3 "
-                    "standard errors",
-                    x[last],
-                    least,
-                    100 * kTailMargin),
-        std::abs(end.mean - tail) < kTailMargin * tail + kErrors * end.sem,
-        fmt::format("{:.4g} +- {:.2g}, d/2M = {:.4g}", end.mean, end.sem, tail));
+  const ComparedPoint point{
+      .theory = tail, .replicates = weak->values[last], .margin = {.relative = kTailMargin}};
+  const PointVerdict end = judge(std::span(&point, 1)).points.front();
+  results.push_back(claim_tested(
+      "tail",
+      fmt::format("at alpha = {} and lambda = {} the excess loss is d/2M within {} %",
+                  x[last],
+                  least,
+                  100 * kTailMargin),
+      {.estimate = end.sample.mean,
+       .interval = end.interval,
+       .p_agree = end.p_agree,
+       .p_disagree = end.p_disagree,
+       .needed = end.replicates_needed},
+      fmt::format("{:.4g} +- {:.2g}, d/2M = {:.4g}", end.sample.mean, end.sample.sem, tail)));
   return results;
 }
 

@@ -196,15 +196,13 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   std::vector<ClaimResult> claims;
   for (const ObservedCurve& curve : observed.simulation) {
     if (curve.mean.name != "omega" || curve.values.empty()) continue;
-    const std::vector<double>& last = curve.values.back();
-    const double least = *std::min_element(last.begin(), last.end());
-    claims.push_back(
-        {.name = "own-topic: " + describe(curve.mean.point),
-         .statement =
-             "the own topic's mean attention weight ends above that of other topics, omega "
-             "> 1, in every run",
-         .verdict = least > 1 ? Verdict::agree : Verdict::disagree,
-         .detail = fmt::format("mean {:.4g}, smallest {:.4g}", curve.mean.y.back(), least)});
+    std::vector<bool> holds;
+    for (const double omega : curve.values.back()) holds.push_back(omega > 1);
+    claims.push_back(claim_rate(
+        "own-topic: " + describe(curve.mean.point),
+        "the own topic's mean attention weight ends above that of other topics, omega > 1",
+        holds,
+        fmt::format("mean {:.4g}", curve.mean.y.back())));
   }
   return claims;
 }

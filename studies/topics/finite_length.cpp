@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attica/sim/topics/sampling.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/exponents.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
@@ -127,8 +128,8 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
     claim.detail = "fewer than two lengths of at least 50";
     return {claim};
   }
-  // Lengths have samples of their own, so that their errors add up in squares; two standard errors
-  // must lie inside the claimed range, or outside.
+  // Lengths have samples of their own, so that their errors add up in squares: the slope is nearly
+  // normal, and must be shown to lie inside the range, or outside.
   const double slope = log_log_line(x, y).slope;
   double centre = 0;
   for (const double n : x) centre += std::log(n) / static_cast<double>(x.size());
@@ -139,10 +140,11 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
     squares += lever * lever;
     variance += lever * lever * error[k] * error[k];
   }
-  const double reach = 2 * std::sqrt(variance) / squares;
-  if (slope - reach >= kLow && slope + reach <= kHigh) claim.verdict = Verdict::agree;
-  if (slope + reach < kLow || slope - reach > kHigh) claim.verdict = Verdict::disagree;
-  claim.detail = fmt::format("p = {:.3f} +- {:.3f}, two standard errors", slope, reach);
+  const double sem = std::sqrt(variance) / squares;
+  const double inside = std::min(slope - kLow, kHigh - slope) / sem;
+  claim.p_agree = normal_tail(inside);
+  claim.p_disagree = std::min(1.0, 2 * normal_tail(-inside));
+  claim.detail = fmt::format("p = {:.3f} +- {:.3f}, a standard error", slope, sem);
   return {claim};
 }
 

@@ -412,4 +412,13 @@ std::optional<Uncovered> first_uncovered(
   return {};
 }
 
+std::vector<bool> separate_stages(const Observed& observed, const Point& point) {
+  std::vector<bool> separate;
+  for (const auto& [value, attention] : last_of_both(observed, "t_V", point, "t_KQ", point)) {
+    separate.push_back(attention > 2 * value);
+  }
+  separate.resize(std::max(separate.size(), observed.last("t_V", point).size()), false);
+  return separate;
+}
+
 }  // namespace attica

@@ -150,4 +150,8 @@ std::optional<Uncovered> first_uncovered(
     const Configuration& configuration,
     const std::vector<std::pair<const char*, std::vector<std::string>>>& covered);
 
+/// @brief For each run with a first stage: t_KQ > 2 t_V. A run whose attention was not learnt by
+/// its end says no.
+std::vector<bool> separate_stages(const Observed& observed, const Point& point = {});
+
 }  // namespace attica

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "attica/sim/topics/stages.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
 
 namespace attica {
@@ -289,21 +290,12 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   if (c.text("sim.frozen") != "none") return {};
-  const std::vector<double> value = observed.last("t_V");
-  const std::vector<double> attention = observed.last("t_KQ");
-  ClaimResult claim{.name = "two-stages",
-                    .statement = "t_KQ > 2 t_V in every run: the value matrix is learnt first",
-                    .detail = {}};
-  if (value.empty() || attention.size() != value.size()) {
-    claim.detail = "a stage was not reached in every run";
-    return {claim};
-  }
-  bool all = true;
-  for (std::size_t k = 0; k < value.size(); ++k) all = all && attention[k] > 2 * value[k];
-  claim.verdict = all ? Verdict::agree : Verdict::disagree;
-  claim.detail =
-      "first run: t_V = " + std::to_string(value[0]) + ", t_KQ = " + std::to_string(attention[0]);
-  return {claim};
+  return {claim_rate("two-stages",
+                     "the value matrix is learnt first: t_KQ > 2 t_V",
+                     separate_stages(observed),
+                     fmt::format("means t_V = {:.4g}, t_KQ = {:.4g}",
+                                 summarise(observed.last("t_V")).mean,
+                                 summarise(observed.last("t_KQ")).mean))};
 }
 
 std::vector<Parameter> parameters() {

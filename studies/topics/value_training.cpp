@@ -136,20 +136,16 @@ std::vector<AgreementRule> value_training_agreement(const Configuration& c) {
 
 std::vector<ClaimResult> value_training_claims(const Configuration& c, const Observed& observed) {
   if (!uncovered_training(c)) return {};
-  const std::vector<double> own =
-      observed.last(c.integer("model.words_per_topic") > 1 ? "value_s" : "value_d");
-  const std::vector<double> other = observed.last("value_g");
-  if (own.empty()) return {};
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t k = 0; k < own.size(); ++k) least = std::min(least, own[k] - other[k]);
-  return {{.name = "blocks",
-           .statement = "entries between words of a topic end above those between topics, in every "
-                        "run",
-           .verdict = least > 0 ? Verdict::agree : Verdict::disagree,
-           .detail = fmt::format("means {:.4g} and {:.4g}, smallest difference {:.4g}",
-                                 summarise(own).mean,
-                                 summarise(other).mean,
-                                 least)}};
+  const char* own = c.integer("model.words_per_topic") > 1 ? "value_s" : "value_d";
+  std::vector<double> differences;
+  for (const auto& [within, between] : last_of_both(observed, own, {}, "value_g", {})) {
+    differences.push_back(within - between);
+  }
+  return {claim_above("blocks",
+                      "entries between words of a topic end above those between topics in the mean",
+                      differences,
+                      0,
+                      "difference")};
 }
 
 }  // namespace attica

@@ -1,0 +1,135 @@
+#include "attica/solvers/statistics/claim_tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
+#include "attica/solvers/statistics/fractions.hpp"
+#include "attica/solvers/statistics/multiple_tests.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+
+namespace attica {
+namespace {
+
+constexpr std::size_t kMostReplicates = 1'000'000;
+
+/// The least n in (1, kMostReplicates] at which `decides`, a property that stays once it holds.
+template <class Decides>
+std::optional<std::size_t> least(std::size_t low, const Decides& decides) {
+  std::size_t high = std::max<std::size_t>(low, 2);
+  while (!decides(high)) {
+    if (high >= kMostReplicates) return std::nullopt;
+    low = high;
+    high = std::min(2 * high, kMostReplicates);
+  }
+  while (low + 1 < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    (decides(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tails tails) {
+  const SampleSummary sample = summarise(values);
+  ClaimTest test{.estimate = sample.mean, .interval = {}};
+  if (sample.n < 2 || sample.failed > 0) return test;
+  test.interval = mean_interval(sample, kClaimLevel, tails);
+  // The mean is shown to be above the bound by its lower limit, and not above by its upper one.
+  const double beyond = side == Side::lower ? sample.mean - bound : bound - sample.mean;
+  const Side other = side == Side::lower ? Side::upper : Side::lower;
+  if (sample.identical()) {
+    (beyond > 0 ? test.p_agree : test.p_disagree) = kSmallestPValue;
+    return test;
+  }
+  test.p_agree = p_value(sample, side, beyond, tails);
+  test.p_disagree = p_value(sample, other, -beyond, tails);
+  if (test.verdict() == Verdict::inconclusive) {
+    test.needed = least(sample.n, [&](std::size_t n) {
+      SampleSummary more = sample;
+      more.n = n;
+      more.sem = sample.sd / std::sqrt(static_cast<double>(n));
+      return std::abs(beyond) > half_width(more, beyond > 0 ? side : other, kClaimLevel, tails);
+    });
+  }
+  return test;
+}
+
+}  // namespace
+
+Verdict ClaimTest::verdict() const {
+  if (p_disagree <= kClaimLevel) return Verdict::disagree;
+  return p_agree <= kClaimLevel ? Verdict::agree : Verdict::inconclusive;
+}
+
+ClaimTest rate_at_least(const std::vector<bool>& holds, double rate) {
+  if (!(rate > 0 && rate < 1)) {
+    throw Error(ErrorKind::input, "the rate of a claim must lie between 0 and 1");
+  }
+  const auto n = holds.size();
+  const auto k = static_cast<std::size_t>(std::count(holds.begin(), holds.end(), true));
+  if (n == 0) return {.interval = {}};
+  ClaimTest test{.estimate = Count{.k = k, .n = n}.fraction(),
+                 .interval = clopper_pearson({.k = k, .n = n}, kClaimLevel),
+                 .p_agree = binomial_tail(k, rate, n),
+                 .p_disagree = binomial_lower_tail(k, rate, n)};
+  if (test.verdict() == Verdict::inconclusive) {
+    test.needed = least(n, [&](std::size_t more) {
+      const auto held =
+          static_cast<std::size_t>(std::floor(test.estimate * static_cast<double>(more) + 1e-9));
+      return binomial_tail(held, rate, more) <= kClaimLevel ||
+             binomial_lower_tail(held, rate, more) <= kClaimLevel;
+    });
+  }
+  return test;
+}
+
+ClaimTest mean_above(std::span<const double> values, double bound, Tails tails) {
+  return mean_test(values, Side::lower, bound, tails);
+}
+
+ClaimTest mean_below(std::span<const double> values, double bound, Tails tails) {
+  return mean_test(values, Side::upper, bound, tails);
+}
+
+ClaimTest some_above_all(std::span<const std::vector<double>> first,
+                         std::span<const std::vector<double>> second,
+                         Tails tails) {
+  if (first.empty() || second.empty()) return {.interval = {}};
+  ClaimTest best{.interval = {}, .p_agree = 1, .p_disagree = 0};
+  for (const std::vector<double>& high : first) {
+    double above = 0;      // largest p-value of "high is above this one"
+    double not_above = 1;  // smallest of "this one is above high"
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<double>& low : second) {
+      std::vector<double> differences;
+      for (std::size_t r = 0; r < std::min(high.size(), low.size()); ++r) {
+        differences.push_back(high[r] - low[r]);
+      }
+      const ClaimTest test = mean_above(differences, 0, tails);
+      above = std::max(above, test.p_agree);
+      not_above = std::min(not_above, test.p_disagree);
+      least = std::min(least, test.estimate);
+    }
+    best.estimate = &high == &first.front() ? least : std::max(best.estimate, least);
+    best.p_agree = std::min(best.p_agree, above);
+    best.p_disagree = std::max(best.p_disagree, not_above);
+  }
+  best.p_agree = std::min(1.0, best.p_agree * static_cast<double>(first.size()));
+  best.p_disagree = std::min(1.0, best.p_disagree * static_cast<double>(second.size()));
+  return best;
+}
+
+std::vector<Verdict> claim_verdicts(std::span<const double> p_agree,
+                                    std::span<const double> p_disagree) {
+  const std::vector<double> adjusted = holm(p_disagree);
+  std::vector<Verdict> verdicts;
+  for (std::size_t k = 0; k < p_agree.size(); ++k) {
+    verdicts.push_back(
+        ClaimTest{.interval = {}, .p_agree = p_agree[k], .p_disagree = adjusted[k]}.verdict());
+  }
+  return verdicts;
+}
+
+}  // namespace attica
