@@ -4,7 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <span>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/solvers/statistics/claim_tests.hpp"
@@ -83,18 +84,54 @@ RunVerdict judge_points(const CheckInput& input, const Comparison& comparison) {
                 .seed = input.seed});
 }
 
+/// A compared point's x, and how wrong its theory could be.
+struct Resolved {
+  double x = 0;
+  Resolution resolution;
+};
+
+Resolution joint_of(std::span<const Resolved> points) {
+  std::vector<Resolution> all;
+  for (const Resolved& p : points) all.push_back(p.resolution);
+  return joint(all);
+}
+
+/// Decades of x, or thirds of the points.
+std::vector<SeriesResolution::Part> parts(std::vector<Resolved> points) {
+  std::stable_sort(
+      points.begin(), points.end(), [](const Resolved& a, const Resolved& b) { return a.x < b.x; });
+  const bool decades = points.front().x > 0 && points.back().x >= 10 * points.front().x;
+  std::vector<SeriesResolution::Part> all;
+  std::size_t begin = 0;
+  for (std::size_t k = 1; k <= points.size(); ++k) {
+    const bool ends =
+        k == points.size() ||
+        (decades ? std::floor(std::log10(points[k].x)) != std::floor(std::log10(points[begin].x))
+                 : 3 * k / points.size() != 3 * begin / points.size() &&
+                       points[k].x != points[k - 1].x);
+    if (!ends) continue;
+    all.push_back({.first = points[begin].x,
+                   .last = points[k - 1].x,
+                   .resolution = joint_of(std::span(points).subspan(begin, k - begin))});
+    begin = k;
+  }
+  return all;
+}
+
 /// How wrong the theory of each series could be, in the order of the record.
 std::vector<SeriesResolution> resolutions(const Comparison& comparison, const RunVerdict& run) {
-  std::vector<SeriesResolution> all;
+  std::vector<std::pair<std::string, std::vector<Resolved>>> series;
   for (std::size_t k = 0; k < comparison.places.size(); ++k) {
     if (run.points[k].status == PointStatus::no_theory) continue;
-    const std::string& series = comparison.places[k].series;
+    const Place& place = comparison.places[k];
     auto at = std::find_if(
-        all.begin(), all.end(), [&](const SeriesResolution& r) { return r.series == series; });
-    if (at == all.end()) at = all.insert(all.end(), {.series = series, .resolution = {}});
-    at->resolution = joint(
-        std::array{at->resolution, resolution(comparison.points[k], run.points[k], run.compared)});
+        series.begin(), series.end(), [&](const auto& s) { return s.first == place.series; });
+    if (at == series.end()) at = series.insert(series.end(), {place.series, {}});
+    at->second.push_back({place.x, resolution(comparison.points[k], run.points[k], run.compared)});
   }
+  std::vector<SeriesResolution> all;
+  for (const auto& [name, points] : series)
+    all.push_back({.series = name, .resolution = joint_of(points), .parts = parts(points)});
   return all;
 }
 
@@ -122,6 +159,8 @@ CheckRecord check(const CheckInput& input) {
           .family = input.cap ? "bonferroni" : input.family,
           .replicates = input.replicates,
           .cap = input.cap,
+          .planted = input.planted,
+          .edited = input.edited,
           .likely_cause = verdict == Verdict::disagree ? likely_cause(input.diagnostics) : "",
           .diagnostics = input.diagnostics};
 }

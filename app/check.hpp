@@ -30,7 +30,9 @@ struct CheckInput {
   /// Largest number of replicates of a run that stops as soon as it is decided; empty: a fixed
   /// number.
   std::optional<std::size_t> cap = std::nullopt;
-  bool failed = false;  ///< some replicate or theory point failed numerically
+  bool failed = false;                    ///< some replicate or theory point failed numerically
+  std::vector<std::string> planted = {};  ///< errors that the theory was given on purpose
+  std::vector<std::string> edited = {};   ///< files that were changed after the run
 };
 
 CheckRecord check(const CheckInput& input);

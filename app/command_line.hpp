@@ -32,6 +32,10 @@ enum class Takes {
   drawing,        ///< --format, --style, --width
   power,          ///< --power
   special_check,  ///< --extrapolate, --self-test, --full
+  edits,          ///< --accept-edits
+  plant,          ///< --plant
+  planted,        ///< --planted
+  resolution,     ///< --resolution
   in_tree,        ///< --in-tree
   json,           ///< --json
   always,         ///< what every verb takes

@@ -1,5 +1,8 @@
 #include "attica/app/judge_run.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "attica/app/work.hpp"
@@ -59,24 +62,37 @@ CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
                       std::optional<double> margin) {
+  return judge_run_against(run, run.theory, {}, configuration, replicates, margin);
+}
+
+CheckRecord judge_run_against(const RunRecord& run,
+                              const std::vector<Prediction>& theory,
+                              const std::vector<std::string>& planted,
+                              const CheckedConfiguration& configuration,
+                              const Replicates& replicates,
+                              std::optional<double> margin) {
   std::vector<ClaimResult> claims =
-      judge_claims(configuration, {.theory = run.theory, .simulation = replicates.curves()});
+      judge_claims(configuration, {.theory = theory, .simulation = replicates.curves()});
   Json diagnostics = run.diagnostics;
   diagnostics["statuses"] = run.statuses;
   if (!run.failures.is_null()) diagnostics["failures"] = run.failures;
-  return check({.study = run.study,
-                .run = run.path.string(),
-                .rules = run.rules,
-                .theory = run.theory,
-                .simulation = &replicates,
-                .claims = std::move(claims),
-                .diagnostics = std::move(diagnostics),
-                .family = run.family,
-                .seed = run.seed,
-                .post_hoc_margin = margin,
-                .replicates = run.replicates,
-                .cap = run.cap,
-                .failed = !run.failures.is_null() || run.diagnostics.contains("failed")});
+  CheckInput input{.study = run.study,
+                   .run = run.path.string(),
+                   .rules = run.rules,
+                   .theory = theory,
+                   .simulation = &replicates,
+                   .claims = std::move(claims),
+                   .diagnostics = std::move(diagnostics),
+                   .family = run.family,
+                   .seed = run.seed,
+                   .post_hoc_margin = margin,
+                   .replicates = run.replicates,
+                   .cap = run.cap,
+                   .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
+                   .planted = run.planted,
+                   .edited = run.edited};
+  input.planted.insert(input.planted.end(), planted.begin(), planted.end());
+  return check(input);
 }
 
 FigureData figure_data(const RunRecord& run,
@@ -88,13 +104,19 @@ FigureData figure_data(const RunRecord& run,
 DrawOptions draw_options(const RunRecord& run,
                          const Configuration& values,
                          const CheckRecord& verdict) {
+  std::vector<std::pair<std::string, std::string>> metadata = {
+      {"run", run.name + "-" + run.hash},
+      {"hash", run.hash},
+      {"verdict", std::string(describe(verdict.verdict))}};
+  if (!verdict.planted.empty())
+    metadata.emplace_back("planted", fmt::format("{}", fmt::join(verdict.planted, ", ")));
+  if (!verdict.edited.empty())
+    metadata.emplace_back("edited", fmt::format("{}", fmt::join(verdict.edited, ", ")));
   return {.folder = run.path / "plots",
           .formats = values.texts("plot.formats"),
           .style = values.text("plot.style"),
           .width = values.text("plot.width") == "full" ? FigureWidth::full : FigureWidth::half,
-          .metadata = {{"run", run.name + "-" + run.hash},
-                       {"hash", run.hash},
-                       {"verdict", std::string(describe(verdict.verdict))}}};
+          .metadata = std::move(metadata)};
 }
 
 }  // namespace attica::app

@@ -23,6 +23,14 @@ CheckRecord judge_run(const RunRecord& run,
                       const Replicates& replicates,
                       std::optional<double> margin = std::nullopt);
 
+/// @brief The verdict if the theory were another one, e.g. a wrong one planted on purpose.
+CheckRecord judge_run_against(const RunRecord& run,
+                              const std::vector<Prediction>& theory,
+                              const std::vector<std::string>& planted,
+                              const CheckedConfiguration& configuration,
+                              const Replicates& replicates,
+                              std::optional<double> margin = std::nullopt);
+
 /// @brief What the run's figure is drawn from.
 FigureData figure_data(const RunRecord& run,
                        const Replicates& replicates,

@@ -4,7 +4,6 @@
 
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
-#include "attica/app/run_folder.hpp"
 #include "attica/core/error.hpp"
 #include "attica/plots/report.hpp"
 
@@ -77,9 +76,9 @@ ReportRow point_row(const Json& point) {
 
 }  // namespace
 
-std::string report_page(const fs::path& run, const Study& study, const Figure& figure) {
+std::string report_page(const RunRecord& record, const Study& study, const Figure& figure) {
+  const fs::path& run = record.path;
   try {
-    const RunRecord record = read_run(run);
     const Json check = Json::parse(read_whole(run / "check.json"));
     const Json provenance = Json::parse(read_whole(run / "provenance.json"));
     ReportContent content{.title = study.question,
@@ -112,6 +111,14 @@ std::string report_page(const fs::path& run, const Study& study, const Figure& f
                           .provenance = pairs(provenance),
                           .reproduce = {},
                           .sources = {}};
+    if (check.contains("planted"))
+      content.warnings.push_back("Planted in the theory on purpose: " + plain(check["planted"]) +
+                                 ".");
+    if (!record.edited.empty() || check.contains("edited")) {
+      content.warnings.push_back(
+          "Edited after the run: " +
+          (record.edited.empty() ? plain(check["edited"]) : plain(record.edited)) + ".");
+    }
     if (check.contains("likely_cause"))
       content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());
     if (const fs::path svg = run / "plots" / (figure.name + ".svg"); fs::exists(svg))

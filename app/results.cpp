@@ -92,6 +92,8 @@ std::vector<std::string> read_record(const std::string& text, std::size_t& posit
       fields.emplace_back();
     } else if (c == '\n') {
       break;
+    } else if (c == '\r' && position < text.size() && text[position] == '\n') {
+      continue;  // the table came through a system that ends lines so
     } else {
       fields.back() += c;
     }

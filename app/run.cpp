@@ -6,6 +6,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/manifest.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
@@ -44,7 +45,8 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     if (error.kind() == ErrorKind::storage) throw;
     remark(false, fmt::format("warning: no figure: {}", error.what()));
   }
-  folder.write("report.html", report_page(folder.path(), *c.study, c.study->figure(c.values)));
+  folder.write("report.html", report_page(run, *c.study, c.study->figure(c.values)));
+  seal(folder.path());
   folder.log(summary(*end.verdict));
   return end;
 }
@@ -203,8 +205,9 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
         fmt::format("at most {} shards: the run has no more pieces", pieces(work, ends).size()));
   }
 
-  const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
+  TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   warn(request.quiet, theory.warnings);
+  if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
 
   const RunFolder folder(path, request.mode);
   if (const auto recorded = recorded_run(path)) {
@@ -223,7 +226,8 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
                      .rules = rules,
                      .cap = cap,
                      .shard = request.shard,
-                     .finished = finished});
+                     .finished = finished,
+                     .planted = request.plants});
   };
   const std::string resolved = to_toml(work.configuration);
   folder.write("config.toml", work.configuration.text.empty() ? resolved : work.configuration.text);
@@ -258,7 +262,10 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
         },
         {.threads = threads, .max_seconds = seconds, .quiet = request.quiet, .ranks = ranks});
     if (end != RunnerEnd::finished) return stopped(folder, request, planned, end);
-    if (request.shard) break;
+    if (request.shard) {
+      seal(path);
+      break;
+    }
     const Replicates replicates = folder.collect(work, all);
     work.configuration.values.set(
         "sim.replicates", static_cast<std::int64_t>(ends[look - 1]), true);

@@ -4,6 +4,7 @@
 /// have in common.
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,9 @@ struct RunRequest {
   std::optional<double> max_seconds;
   bool quiet = false;
   std::vector<std::string> command_line;
+  std::vector<std::string> plants = {};  ///< errors that the theory is given on purpose
+  /// Gives them; needed with plants.
+  std::function<std::vector<Prediction>(const std::vector<Prediction>&)> plant = {};
 };
 
 /// What came of it.

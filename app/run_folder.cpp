@@ -169,7 +169,9 @@ RunRecord read_run(const fs::path& folder) {
                      .theory = {},
                      .diagnostics = theory.at("diagnostics"),
                      .pieces = run.at("pieces"),
-                     .shard = std::nullopt};
+                     .shard = std::nullopt,
+                     .planted = run.value("planted", std::vector<std::string>{}),
+                     .edited = {}};
     if (run.contains("cap")) record.cap = run.at("cap").get<std::size_t>();
     if (run.contains("shard")) {
       const Json& shard = run.at("shard");
@@ -212,6 +214,7 @@ std::string run_json(const Work& work, const RunFacts& facts) {
            {"complete", facts.finished != nullptr}};
   if (facts.cap) run["cap"] = *facts.cap;
   if (facts.shard) run["shard"] = {{"index", facts.shard->index}, {"count", facts.shard->count}};
+  if (!facts.planted.empty()) run["planted"] = facts.planted;
   if (facts.finished != nullptr) {
     run["statuses"] = facts.finished->statuses();
     if (!facts.finished->failures().empty()) run["failures"] = facts.finished->failures();

@@ -3,7 +3,7 @@
 /// @brief A run on disk: what is in its folder, how it is made, resumed and read back.
 ///
 ///     run.json  config.toml  config.resolved.toml  provenance.json  theory.json  log.txt
-///     results.csv  replicates.csv  check.json  plots/
+///     results.csv  replicates.csv  check.json  plots/  manifest.json (digests; written last)
 ///     parts/      one file per finished piece of work, renamed into place: existence = done
 
 #include <filesystem>
@@ -19,7 +19,7 @@
 namespace attica::app {
 
 /// Version of the run folder's format; readers accept this and older ones.
-inline constexpr int kRunFormat = 1;
+inline constexpr int kRunFormat = 2;  // 2: manifest.json
 
 enum class FolderMode {
   create,  ///< refuse an existing folder
@@ -71,8 +71,10 @@ struct RunRecord {
   Json failures;  ///< messages of failed replicates; null if there are none
   std::vector<Prediction> theory;
   Json diagnostics;
-  std::size_t pieces = 0;      ///< number of pieces of the run, or of the shard
-  std::optional<Shard> shard;  ///< of a part of a run
+  std::size_t pieces = 0;            ///< number of pieces of the run, or of the shard
+  std::optional<Shard> shard;        ///< of a part of a run
+  std::vector<std::string> planted;  ///< errors that its theory was given on purpose
+  std::vector<std::string> edited;   ///< files that were changed after the run, accepted
 };
 
 /// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file
@@ -83,9 +85,10 @@ struct RunFacts {
   std::string name;
   std::size_t pieces = 0;
   std::vector<AgreementRule> rules;
-  std::optional<std::size_t> cap;        ///< of a run that stops as soon as it is decided
-  std::optional<Shard> shard;            ///< of a part of a run
-  const Replicates* finished = nullptr;  ///< all replicates, once the run is complete
+  std::optional<std::size_t> cap;         ///< of a run that stops as soon as it is decided
+  std::optional<Shard> shard;             ///< of a part of a run
+  const Replicates* finished = nullptr;   ///< all replicates, once the run is complete
+  std::vector<std::string> planted = {};  ///< errors that its theory was given on purpose
 };
 
 /// @brief The text of run.json.

@@ -41,7 +41,12 @@ struct Options {
   std::size_t shards = 8;      ///< slurm: tasks of the array
   bool resume = false;
   bool force = false;
-  std::optional<std::string> in_tree;  ///< new: checkout that receives the study
+  bool accept_edits = false;             ///< judge what was changed after the run
+  std::vector<std::string> plants = {};  ///< errors for the theory: "model.rho=0.72"
+  bool planted = false;                  ///< gallery: the wrong theories of every study
+  bool sensitivity = false;              ///< check: smallest changes that would be noticed
+  std::optional<double> resolution;      ///< plan: relative error of a theory to be noticed
+  std::optional<std::string> in_tree;    ///< new: checkout that receives the study
   std::vector<std::string> command_line;
 };
 
@@ -90,11 +95,22 @@ struct FinishedRun {
   Replicates replicates;
 
   /// @throws Error of kind input for what is no run folder, storage for a run that is not finished
-  FinishedRun(const std::string& folder, const Registry& registry);
+  /// or whose files were edited, unless that is accepted
+  FinishedRun(const std::string& folder, const Registry& registry, bool accept_edits = false);
 };
 
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
 int extrapolate_check(const Options& options, const FinishedRun& run);
 int self_test_check(const Options& options, const FinishedRun& run);
+/// @brief `check --plant`: the verdict on a theory that is wrong on purpose; nothing is written.
+int planted_check(const Options& options, const FinishedRun& run, const Registry& registry);
+/// @brief The verdict on a run if its theory had these errors. @throws Error of kind input if the
+/// wrong theory says nothing at some of the compared points
+CheckRecord verdict_on_planted(const FinishedRun& run,
+                               const Registry& registry,
+                               const std::vector<std::string>& plants,
+                               std::optional<double> margin = std::nullopt);
+/// @brief `check --sensitivity`: the smallest change of each parameter that the run would notice.
+int sensitivity_check(const Options& options, const FinishedRun& run, const Registry& registry);
 
 }  // namespace attica::app

@@ -9,6 +9,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/manifest.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run.hpp"
 #include "attica/app/verbs.hpp"
@@ -78,7 +79,11 @@ std::string slurm_time(double seconds) {
 
 int merge_verb(const Options& options, const Registry& registry) {
   std::vector<RunRecord> parts;
-  for (const std::string& file : options.files) parts.push_back(read_run(without_slash(file)));
+  for (const std::string& file : options.files) {
+    parts.push_back(read_run(without_slash(file)));
+    const fs::path& shard = parts.back().path;
+    if (fs::exists(shard / "manifest.json")) accepted_edits(shard, false);
+  }
   const RunRecord& first = parts.front();
   for (const RunRecord& part : parts) require_same_run(first, part);
   Work work = prepare(recorded_configuration(first, registry));

@@ -95,7 +95,7 @@ int exit_code(const std::vector<ExponentResult>& results) {
 }  // namespace
 
 int fit_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry);
+  const FinishedRun run(options.target, registry, options.accept_edits);
   const Study& study = *run.configuration.study;
   if (study.exponents == nullptr) {
     throw Error(ErrorKind::input, fmt::format("study '{}' declares no exponents", study.name));

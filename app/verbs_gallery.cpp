@@ -12,6 +12,7 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
+#include "attica/app/plant.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/run.hpp"
@@ -199,9 +200,72 @@ std::string page(const std::vector<Exhibit>& all, double seconds) {
   return html_page(title, html + "</div>\n");
 }
 
+/// What became of a wrong theory.
+struct PlantedError {
+  const Study* study = nullptr;
+  const Plant* plant = nullptr;
+  std::string verdict;
+  std::string found;
+
+  bool rejected() const { return verdict == describe(Verdict::disagree); }
+};
+
+/// Every study's quick run against each of its wrong theories: all have to be rejected.
+int planted_gallery(const Options& options, const Registry& registry) {
+  ExitOnSignal signals;
+  std::vector<PlantedError> all;
+  Options own = options;
+  own.resume = true;
+  for (Exhibit& e : exhibits(options, registry)) {
+    if (e.recipe.name != e.study->name || e.study->plants.empty()) continue;
+    exhibit(e, own, registry, signals);
+    if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
+      return e.end.exit_code;
+    if (!e.end.verdict) throw Error(ErrorKind::numerical, e.error);
+    const FinishedRun run(e.end.folder.string(), registry);
+    for (const Plant& plant : e.study->plants) {
+      PlantedError error{.study = e.study, .plant = &plant, .verdict = "ERROR", .found = {}};
+      try {
+        const CheckRecord record = verdict_on_planted(run, registry, plant_texts(plant));
+        error.verdict = describe(record.verdict);
+        error.found = summary(record);
+      } catch (const Error& refusal) {
+        error.found = refusal.what();
+      }
+      if (!options.json) {
+        fmt::print("{:<13} {:<28} {:<28} {}\n",
+                   error.verdict,
+                   e.study->name,
+                   plant.name,
+                   error.rejected() ? plant.meaning : error.found);
+        std::fflush(stdout);
+      }
+      all.push_back(std::move(error));
+    }
+  }
+  const auto rejected = std::count_if(
+      all.begin(), all.end(), [](const PlantedError& error) { return error.rejected(); });
+  if (options.json) {
+    Json entries = Json::array();
+    for (const PlantedError& error : all) {
+      entries.push_back({{"study", error.study->name},
+                         {"plant", error.plant->name},
+                         {"errors", plant_texts(*error.plant)},
+                         {"meaning", error.plant->meaning},
+                         {"verdict", error.verdict},
+                         {"summary", error.found}});
+    }
+    print({{"planted", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
+  } else {
+    fmt::print("{} of {} wrong theories rejected\n", rejected, all.size());
+  }
+  return rejected == std::ssize(all) ? kExitDone : kExitDisagree;
+}
+
 }  // namespace
 
 int gallery_verb(const Options& options, const Registry& registry) {
+  if (options.planted) return planted_gallery(options, registry);
   std::vector<Exhibit> all = exhibits(options, registry);
   if (options.dry_run) {
     for (const Exhibit& e : all) fmt::print("{:<13} {}\n", describe(e.recipe.expected), e.command);

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/run_folder.hpp"
@@ -251,6 +252,7 @@ int cite_verb(const Options& options, const Registry& registry) {
 
 int compare_verb(const Options& options, const Registry& registry) {
   std::array<RunRecord, 2> runs{read_run(options.target), read_run(options.second_target)};
+  for (RunRecord& run : runs) run.edited = accepted_edits(run.path, options.accept_edits);
   std::array<std::map<std::string, std::string>, 2> parameters;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const CheckedConfiguration c = read_configuration(

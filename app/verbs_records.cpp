@@ -8,6 +8,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/manifest.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/plots/draw.hpp"
@@ -34,7 +35,7 @@ CheckRecord verdict_on(const FinishedRun& run, std::optional<double> margin = st
 
 void print(const Json& json) { fmt::print("{}\n", dump(json, 2)); }
 
-FinishedRun::FinishedRun(const std::string& folder, const Registry& registry)
+FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bool accept_edits)
     : record(read_run(run_folder(folder))) {
   if (record.shard) {
     throw Error(ErrorKind::storage,
@@ -49,24 +50,28 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry)
                             "`attica run --resume` carries on",
                             record.path.string()));
   }
+  record.edited = accepted_edits(record.path, accept_edits);
   configuration = recorded_configuration(record, registry);
   replicates = read_replicates(record.path / "replicates.csv");
 }
 
 int check_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry);
+  const FinishedRun run(options.target, registry, options.accept_edits);
+  if (!options.plants.empty()) return planted_check(options, run, registry);
+  if (options.sensitivity) return sensitivity_check(options, run, registry);
   if (options.self_test) return self_test_check(options, run);
   if (options.extrapolate) return extrapolate_check(options, run);
   const CheckRecord verdict = verdict_on(run, options.margin);
   const FolderLock lock(run.record.path);
   const std::string json = dump(to_json(verdict), 2) + "\n";
   write_atomically(run.record.path / "check.json", json);
+  seal_again(run.record.path, "check.json");
   fmt::print("{}", options.json ? json : text(verdict));
   return verdict.exit_code();
 }
 
 int plot_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry);
+  const FinishedRun run(options.target, registry, options.accept_edits);
   const CheckRecord verdict = verdict_on(run);
   const Figure figure = run.configuration.study->figure(run.configuration.values);
   DrawOptions drawing = draw_options(run.record, run.configuration.values, verdict);
@@ -82,11 +87,11 @@ int plot_verb(const Options& options, const Registry& registry) {
 }
 
 int report_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry);
+  const FinishedRun run(options.target, registry, options.accept_edits);
   const FolderLock lock(run.record.path);
   const fs::path page = run.record.path / "report.html";
   write_atomically(page,
-                   report_page(run.record.path,
+                   report_page(run.record,
                                *run.configuration.study,
                                run.configuration.study->figure(run.configuration.values)));
   fmt::print("{}\n", page.string());

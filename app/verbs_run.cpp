@@ -2,10 +2,13 @@
 /// @brief Verbs that compute: run, demo, theory.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/files.hpp"
+#include "attica/app/plant.hpp"
 #include "attica/app/run.hpp"
 #include "attica/app/verbs.hpp"
 
@@ -97,7 +100,21 @@ int run_verb(const Options& options, const Registry& registry) {
     return kExitDone;
   }
   Work work = requested_simulation(options, registry);
-  const RunRequest request = run_request(options);
+  RunRequest request = run_request(options);
+  if (!options.plants.empty()) {
+    if (options.shard) throw Error(ErrorKind::input, "--plant and --shard exclude each other");
+    // Another run than that of the right theory: another folder.
+    work.hash = sha256(fmt::format("{} {}", work.hash, fmt::join(options.plants, " ")))
+                    .substr(0, work.hash.size());
+    request.plants = options.plants;
+    request.plant = [&](const std::vector<Prediction>& theory) {
+      return planted_theory(
+          {.target = options.target, .preset = options.preset, .overrides = options.overrides},
+          registry,
+          theory,
+          options.plants);
+    };
+  }
   if (options.dry_run) return describe_dry_run(options, work, request);
   const RunEnd end = carry_out(std::move(work), request, signals, &ranks);
   if (request.shard && end.exit_code == kExitDone) {

@@ -14,8 +14,10 @@
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
 #include "attica/app/verbs.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
 #include "attica/solvers/statistics/planning.hpp"
+#include "attica/solvers/statistics/resolution.hpp"
 #include "attica/solvers/statistics/self_test.hpp"
 
 namespace attica::app {
@@ -66,6 +68,63 @@ std::string size_text(double bytes) {
   return fmt::format("{:.1f} MB", bytes / kMega);
 }
 
+/// `plan --resolution`: how many replicates notice a theory that is wrong by so much, per series.
+int plan_resolution(const Options& options,
+                    const Work& work,
+                    const Comparison& comparison,
+                    double seconds_per_replicate,
+                    int threads) {
+  const double x = *options.resolution;
+  const RunVerdict pilot = judge(comparison.points);
+  struct Need {
+    std::optional<std::size_t> replicates;  ///< of the most demanding point
+    std::string place;                      ///< where no number suffices, else the most demanding
+    bool forbidden = false;                 ///< the margin is wider than the error at some point
+  };
+  std::map<std::string, Need> needs;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    if (pilot.points[k].status == PointStatus::no_theory) continue;
+    Need& need = needs[comparison.places[k].series];
+    const auto n = replicates_to_resolve(comparison.points[k], pilot.points[k], x, pilot.compared);
+    if (!n && !need.forbidden) {
+      need = {.replicates = {}, .place = place_name(comparison.places[k]), .forbidden = true};
+    } else if (n && !need.forbidden && n > need.replicates) {
+      need.replicates = n;
+      need.place = place_name(comparison.places[k]);
+    }
+  }
+  bool forbidden = false;
+  Json rows = Json::array();
+  for (const auto& [series, need] : needs) {
+    forbidden = forbidden || need.forbidden;
+    rows.push_back({{"series", series},
+                    {"replicates", need.forbidden ? Json("none") : Json(*need.replicates)},
+                    {"at", need.place}});
+    if (options.json) continue;
+    if (need.forbidden) {
+      fmt::print("{:<20} no number: at {} the margin itself is {:.2g} % or wider\n",
+                 series,
+                 need.place,
+                 100 * x);
+    } else {
+      fmt::print(
+          "{:<20} {} replicates, {} on {} threads (most at {})\n",
+          series,
+          *need.replicates,
+          duration_text(seconds_per_replicate * static_cast<double>(*need.replicates) / threads),
+          threads,
+          need.place);
+    }
+  }
+  if (options.json) {
+    print({{"study", work.configuration.study->name},
+           {"resolution", x},
+           {"pilot_replicates", kPilotReplicates},
+           {"series", std::move(rows)}});
+  }
+  return forbidden ? kExitInconclusive : kExitDone;
+}
+
 }  // namespace
 
 int plan_verb(const Options& options, const Registry& registry) {
@@ -76,6 +135,8 @@ int plan_verb(const Options& options, const Registry& registry) {
   const Pilot pilot = run_pilot(work, threads, options.quiet);
   const Comparison comparison =
       compare(agreement_rules(work), theory.predictions, pilot.replicates);
+  if (options.resolution)
+    return plan_resolution(options, work, comparison, pilot.seconds_per_replicate, threads);
   std::vector<PilotPoint> points;
   std::vector<std::size_t> index;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {

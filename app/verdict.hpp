@@ -19,8 +19,17 @@ namespace attica::app {
 
 /// How wrong the theory of a series could be on all its compared points and still agree.
 struct SeriesResolution {
+  /// The same where it is wrong only there: in a decade of x, or in a third of its points where x
+  /// spans no decade or is not positive.
+  struct Part {
+    double first = 0;  ///< least x
+    double last = 0;
+    Resolution resolution;
+  };
+
   std::string series;
   Resolution resolution;
+  std::vector<Part> parts;
 };
 
 /// Everything that was found out about a run.
@@ -38,10 +47,12 @@ struct CheckRecord {
   std::vector<ClaimResult> claims;
   std::vector<AgreementRule> rules;
   std::optional<double> post_hoc_margin;  ///< relative margin given after the run
-  std::string family;              ///< correction for many points: "holm", "maxt" or "bonferroni"
-  std::uint64_t replicates = 0;    ///< of the run
-  std::optional<std::size_t> cap;  ///< most replicates of a run that stops once it is decided
-  std::string likely_cause;        ///< why simulation and theory may disagree; empty if unknown
+  std::string family;                ///< correction for many points: "holm", "maxt" or "bonferroni"
+  std::uint64_t replicates = 0;      ///< of the run
+  std::optional<std::size_t> cap;    ///< most replicates of a run that stops once it is decided
+  std::vector<std::string> planted;  ///< errors that the theory was given on purpose
+  std::vector<std::string> edited;   ///< files that were changed after the run
+  std::string likely_cause;          ///< why simulation and theory may disagree; empty if unknown
   /// Facts of the problem and of its theory, and under "statuses" how many replicates ended how.
   Json diagnostics;
 

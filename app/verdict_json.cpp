@@ -93,9 +93,17 @@ Json to_json(const CheckRecord& record) {
     Json resolution = Json::array();
     std::optional<double> coarsest = 0;
     for (const SeriesResolution& r : record.resolution) {
+      Json parts = Json::array();
+      for (const SeriesResolution::Part& part : r.parts) {
+        parts.push_back({{"first", part.first},
+                         {"last", part.last},
+                         {"not_agree", number(part.resolution.not_agree)},
+                         {"disagree", number(part.resolution.disagree)}});
+      }
       resolution.push_back({{"series", r.series},
                             {"not_agree", number(r.resolution.not_agree)},
-                            {"disagree", number(r.resolution.disagree)}});
+                            {"disagree", number(r.resolution.disagree)},
+                            {"parts", std::move(parts)}});
       if (coarsest && r.resolution.not_agree) {
         coarsest = std::max(*coarsest, *r.resolution.not_agree);
       } else {
@@ -109,6 +117,8 @@ Json to_json(const CheckRecord& record) {
     object["stopping"] = {
         {"rule", "group-sequential"}, {"cap", *record.cap}, {"replicates", record.replicates}};
   }
+  if (!record.planted.empty()) object["planted"] = record.planted;
+  if (!record.edited.empty()) object["edited"] = record.edited;
   if (!record.likely_cause.empty()) object["likely_cause"] = record.likely_cause;
   object["summary"] = summary(record);
   return object;

@@ -2,6 +2,7 @@
 /// @brief The verdict in words: what `attica check` prints.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -79,6 +80,20 @@ std::string resolution_text(const CheckRecord& record) {
       lines +=
           fmt::format(", {:.2g} % off would have been rejected", kPercent * *r.resolution.disagree);
     }
+    // Where an error of a part alone would have gone through most easily.
+    const auto blunt =
+        std::max_element(r.parts.begin(), r.parts.end(), [](const auto& a, const auto& b) {
+          constexpr double kNever = INFINITY;
+          return a.resolution.not_agree.value_or(kNever) < b.resolution.not_agree.value_or(kNever);
+        });
+    if (r.parts.size() > 1) {
+      lines += fmt::format("; at worst {} between {:.4g} and {:.4g}",
+                           blunt->resolution.not_agree
+                               ? fmt::format("{:.2g} %", kPercent * *blunt->resolution.not_agree)
+                               : "nothing is noticed",
+                           blunt->first,
+                           blunt->last);
+    }
     lines += '\n';
   }
   return lines;
@@ -104,6 +119,10 @@ std::string summary(const CheckRecord& record) {
     line += fmt::format(
         "; stopped by rule at {} of at most {} replicates", record.replicates, *record.cap);
   }
+  if (!record.planted.empty())
+    line += fmt::format("; planted in the theory: {}", fmt::join(record.planted, ", "));
+  if (!record.edited.empty())
+    line += fmt::format("; edited after the run: {}", fmt::join(record.edited, ", "));
   return line;
 }
 
