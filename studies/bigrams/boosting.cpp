@@ -141,7 +141,14 @@ Study bigrams_boosting() {
       .sources = {cited("ren2024learning", "boosting stage and its sample need")},
       .make = make<Boosting>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "context",
+                  .values = {{"model.context", 2700}},
+                  .meaning = "T a tenth too small"},
+                 {.name = "factor",
+                  .series = "alpha_V",
+                  .factor = 1.1,
+                  .meaning = "a coefficient times 1.1"}}};
 }
 
 }  // namespace attica

@@ -153,7 +153,13 @@ Study bigrams_floor() {
       .sources = {cited("ren2024learning", "l1 proximal steps")},
       .make = make<Floor>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {
+          {.name = "context", .values = {{"model.context", 550}}, .meaning = "T a tenth too large"},
+          {.name = "factor",
+           .series = "distance_A",
+           .factor = 0.85,
+           .meaning = "a squared distance times 0.85"}}};
 }
 
 }  // namespace attica

@@ -202,7 +202,14 @@ Study bigrams_flow() {
       .sources = {cited("ren2024learning", "model, hat gradients, boosting stage")},
       .make = make<Flow>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "diagonal",
+                  .values = {{"model.p_diagonal", 0.81}},
+                  .meaning = "the diagonal of P 0.01 off"},
+                 {.name = "factor",
+                  .series = "alpha_A",
+                  .factor = 1.01,
+                  .meaning = "a coefficient times 1.01"}}};
 }
 
 }  // namespace attica

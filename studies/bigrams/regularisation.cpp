@@ -162,6 +162,13 @@ Study bigrams_regularisation() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "context",
+                  .values = {{"model.context", 900}},
+                  .meaning = "T a tenth too small"},
+                 {.name = "factor",
+                  .series = "distance_A",
+                  .factor = 0.9,
+                  .meaning = "a squared distance times 0.9"}},
       .diagnostic = {"rounded_error", "refit_error"}};
 }
 

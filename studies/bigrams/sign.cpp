@@ -197,7 +197,14 @@ Study bigrams_sign() {
           .sources = {cited("ren2024learning", "boosting stage and its sample need")},
           .make = make<Sign>,
           .figure = figure,
-          .agreement = agreement};
+          .agreement = agreement,
+          .plants = {{.name = "diagonal",
+                      .values = {{"model.p_diagonal", 0.9}},
+                      .meaning = "the diagonal of P 0.1 off"},
+                     {.name = "factor",
+                      .series = "success_probability",
+                      .factor = 0.9,
+                      .meaning = "a probability times 0.9"}}};
 }
 
 }  // namespace attica

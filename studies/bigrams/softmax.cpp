@@ -236,7 +236,14 @@ Study bigrams_softmax() {
       .make = make<Softmax>,
       .figure = figure,
       .agreement = agreement,
-      .claims = claims};
+      .claims = claims,
+      .plants = {{.name = "diagonal",
+                  .values = {{"model.p_diagonal", 0.75}},
+                  .meaning = "the diagonal of P 0.05 off"},
+                 {.name = "factor",
+                  .series = "alpha_A",
+                  .factor = 1.1,
+                  .meaning = "a coefficient times 1.1"}}};
 }
 
 }  // namespace attica

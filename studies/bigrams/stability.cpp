@@ -179,7 +179,10 @@ Study bigrams_stability() {
       .make = make<Stability>,
       .figure = figure,
       .agreement = agreement,
-      .claims = claims};
+      .claims = claims,
+      .plants = {
+          {.name = "context", .values = {{"model.context", 240}}, .meaning = "T a fifth too small"},
+          {.name = "factor", .series = "d_A", .factor = 1.3, .meaning = "a remainder times 1.3"}}};
 }
 
 }  // namespace attica

@@ -266,7 +266,13 @@ Study bigrams_transfer() {
                         "transfer: a positive correlation skips the first stage")},
       .make = make<Transfer>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {
+          {.name = "context", .values = {{"model.context", 1150}}, .meaning = "T 15 % too large"},
+          {.name = "factor",
+           .series = "alpha_A",
+           .factor = 1.1,
+           .meaning = "a coefficient times 1.1"}}};
 }
 
 }  // namespace attica

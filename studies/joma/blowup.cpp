@@ -132,7 +132,12 @@ Study joma_blowup() {
       .sources = {cited("tian2023joma", "Theorem 2")},
       .make = make<Blowup>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "v", .series = "v", .factor = 1.01, .meaning = "a weight times 1.01"},
+                 {.name = "time",
+                  .series = "blowup_time",
+                  .factor = 0.99,
+                  .meaning = "the time of the blow-up 1 % too early"}}};
 }
 
 }  // namespace attica

@@ -268,6 +268,13 @@ Study joma_bounce() {
       .make = make<BounceExperiment>,
       .figure = figure,
       .agreement = agreement,
+      .plants = {{.name = "start",
+                  .values = {{"model.v0", 0.05}},
+                  .meaning = "a start that is not zero"},
+                 {.name = "factor",
+                  .series = "attention_entropy",
+                  .factor = 1.01,
+                  .meaning = "an entropy times 1.01"}},
       .renamed = {{"sim.rate", "sim.eta"}},
       .diagnostic = {"final_entropy", "minimum_entropy", "minimum_time"}};
 }

@@ -145,7 +145,15 @@ Study joma_convergence_time() {
       .sources = {cited("tian2023joma", "nonlinear dynamics")},
       .make = make<ConvergenceTime>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "late",
+                  .series = "convergence_time",
+                  .factor = 1.01,
+                  .meaning = "a time 1 % too late"},
+                 {.name = "early",
+                  .series = "convergence_time",
+                  .factor = 0.99,
+                  .meaning = "a time 1 % too early"}}};
 }
 
 }  // namespace attica

@@ -143,7 +143,12 @@ Study joma_entropy_gd() {
       .sources = {cited("tian2023joma", "Fig. 4")},
       .make = make<EntropyGd>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "gamma", .values = {{"model.gamma", 0.34}}, .meaning = "gamma 2 % off"},
+                 {.name = "factor",
+                  .series = "attention_entropy",
+                  .factor = 1.01,
+                  .meaning = "an entropy times 1.01"}}};
 }
 
 }  // namespace attica

@@ -261,6 +261,11 @@ Study joma_erf() {
           .recipes = {{.name = "joma-erf-large-steps",
                        .meaning = "Steps of size 1 are not a flow: the growth runs ahead of it.",
                        .values = {{"sim.eta", 1.0}, {"sim.replicates", 1000}}}},
+          .plants = {{.name = "v", .series = "v", .factor = 1.04, .meaning = "a weight times 1.04"},
+                     {.name = "erf",
+                      .series = "erf_coordinate",
+                      .factor = 0.97,
+                      .meaning = "a coordinate times 0.97"}},
           .diagnostic = {"richardson_error", "descent_error"}};
 }
 

@@ -166,7 +166,12 @@ Study joma_salience() {
       .sources = {cited("tian2023joma", "Theorem 4")},
       .make = make<Salience>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "gamma", .values = {{"model.gamma", 0.51}}, .meaning = "gamma 2 % off"},
+                 {.name = "factor",
+                  .series = "log_ratio",
+                  .factor = 1.01,
+                  .meaning = "a logarithm times 1.01"}}};
 }
 
 }  // namespace attica

@@ -262,6 +262,11 @@ Study joma_softmax() {
                    .meaning = "The defect is predicted for small steps; these are twenty times "
                               "larger than the default.",
                    .values = {{"sim.eta", 2.0}}}},
+      .plants =
+          {{.name = "temperature",
+            .values = {{"model.temperature", 0.52}},
+            .meaning = "the temperature off"},
+           {.name = "factor", .series = "loss", .factor = 1.02, .meaning = "a loss times 1.02"}},
       .diagnostic = {"weights_start"}};
 }
 

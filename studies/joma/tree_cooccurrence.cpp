@@ -215,6 +215,13 @@ Study tree_cooccurrence() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "prior",
+                  .values = {{"model.root_prior", List{0.5, 0.25, 0.25}}},
+                  .meaning = "the prior of two classes exchanged for their mean"},
+                 {.name = "factor",
+                  .series = "conditional_probability",
+                  .factor = 1.04,
+                  .meaning = "a probability times 1.04"}},
       .diagnostic = {"token_probability"}};
 }
 

@@ -206,6 +206,13 @@ Study potts_couplings() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "beta",
+                  .values = {{"model.beta", 1.65}},
+                  .meaning = "the inverse temperature a tenth too high"},
+                 {.name = "factor",
+                  .series = "coupling",
+                  .factor = 0.9,
+                  .meaning = "a forgotten factor of nine tenths"}},
       .renamed = {{"sim.steps", "sim.length"}},
       .diagnostic = {"start_spread"}};
 }

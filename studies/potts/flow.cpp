@@ -228,7 +228,13 @@ Study potts_flow() {
       .recipes = {{.name = "potts-flow-large-steps",
                    .meaning = "80 times the default learning rate: SGD leaves the flow.",
                    .values = {{"sim.eta", 1.0}}}},
-  };
+      .plants = {{.name = "beta",
+                  .values = {{"model.beta", 0.85}},
+                  .meaning = "the inverse temperature off"},
+                 {.name = "factor",
+                  .series = "excess_loss",
+                  .factor = 1.05,
+                  .meaning = "a loss per site times 1.05"}}};
 }
 
 }  // namespace attica

@@ -170,7 +170,11 @@ Study potts_learning() {
       .figure = figure,
       .agreement = agreement,
       .exponents = exponents,
-  };
+      .plants = {{.name = "sites", .values = {{"model.sites", 6}}, .meaning = "L + 1 for L"},
+                 {.name = "factor",
+                  .series = "excess_loss",
+                  .factor = 1.25,
+                  .meaning = "a parameter of every site counted once too often"}}};
 }
 
 }  // namespace attica

@@ -150,6 +150,14 @@ Study potts_sampler() {
       .make = make<Sampler>,
       .figure = figure,
       .agreement = agreement,
+      .plants = {{.name = "energy",
+                  .series = "energy",
+                  .factor = 0.97,
+                  .meaning = "an energy per site times 0.97"},
+                 {.name = "occupation",
+                  .series = "occupation",
+                  .factor = 1.05,
+                  .meaning = "an occupation times 1.05"}},
       .diagnostic = {"effective_draws"}};
 }
 

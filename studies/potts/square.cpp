@@ -190,7 +190,13 @@ Study potts_square() {
       .make = make<Square>,
       .figure = figure,
       .agreement = agreement,
-  };
+      .plants = {{.name = "beta",
+                  .values = {{"model.beta", 0.55}},
+                  .meaning = "the inverse temperature a tenth too high"},
+                 {.name = "factor",
+                  .series = "test_error",
+                  .factor = 1.05,
+                  .meaning = "a test error times 1.05"}}};
 }
 
 }  // namespace attica

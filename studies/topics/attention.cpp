@@ -252,6 +252,13 @@ Study topics_attention() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "scale",
+                  .values = {{"model.scale", 0.3}},
+                  .meaning = "the scale of attention a tenth too small"},
+                 {.name = "factor",
+                  .series = "attention_same_topic",
+                  .factor = 0.93,
+                  .meaning = "a weight times 0.93"}},
       .renamed = {{"model.penalty", "model.lambda"}, {"sim.adam_eta", "sim.eta_adam"}}};
 }
 

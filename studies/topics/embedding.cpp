@@ -142,6 +142,13 @@ Study topics_embedding() {
       .make = make<Embedding>,
       .figure = figure,
       .agreement = agreement,
+      .plants = {{.name = "mask",
+                  .values = {{"model.mask_rate", 0.16}},
+                  .meaning = "the rate of masking 0.01 off"},
+                 {.name = "factor",
+                  .series = "delta",
+                  .factor = 0.99,
+                  .meaning = "a contrast times 0.99"}},
       .renamed = {{"sweep.penalty", "sweep.lambda"}}};
 }
 

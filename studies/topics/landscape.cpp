@@ -199,6 +199,13 @@ Study topics_landscape() {
       .make = make<Landscape>,
       .figure = figure,
       .agreement = agreement,
+      .plants = {{.name = "words",
+                  .values = {{"model.words_per_topic", 11}},
+                  .meaning = "v + 1 for v"},
+                 {.name = "factor",
+                  .series = "minimum_omega",
+                  .factor = 1.03,
+                  .meaning = "a ratio times 1.03"}},
       .diagnostic = {"minimum"}};
 }
 

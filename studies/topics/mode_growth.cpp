@@ -138,7 +138,14 @@ Study topics_mode_growth() {
       .sources = {topic_source("second stage of training; the rate is ours")},
       .make = make<ModeGrowth>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "epsilon",
+                  .values = {{"model.epsilon", 0.022}},
+                  .meaning = "the scale of the start a tenth too large"},
+                 {.name = "factor",
+                  .series = "contrast_K",
+                  .factor = 0.9,
+                  .meaning = "a contrast times 0.9"}}};
 }
 
 }  // namespace attica

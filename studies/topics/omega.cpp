@@ -140,6 +140,9 @@ Study topics_omega() {
       .make = make<Omega>,
       .figure = figure,
       .agreement = agreement,
+      .plants =
+          {{.name = "words", .values = {{"model.words_per_topic", 11}}, .meaning = "v + 1 for v"},
+           {.name = "factor", .series = "omega", .factor = 0.97, .meaning = "a ratio times 0.97"}},
       .diagnostic = {"same_word_ratio"}};
 }
 

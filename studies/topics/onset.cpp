@@ -146,7 +146,14 @@ Study topics_onset() {
       .sources = {topic_source("second stage of training; the closed form is ours")},
       .make = make<Onset>,
       .figure = figure,
-      .agreement = agreement};
+      .agreement = agreement,
+      .plants = {{.name = "epsilon",
+                  .values = {{"model.epsilon", 0.022}},
+                  .meaning = "the scale of the start a tenth too large"},
+                 {.name = "factor",
+                  .series = "onset_time",
+                  .factor = 1.05,
+                  .meaning = "a growth rate 5 % too small"}}};
 }
 
 }  // namespace attica

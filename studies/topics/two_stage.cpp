@@ -379,6 +379,11 @@ Study topics_two_stage() {
                    .meaning = "Ten times the default learning rate: gradient descent leaves the "
                               "flow, and the values overshoot.",
                    .values = {{"sim.eta", 5.0}}}},
+      .plants =
+          {{.name = "scale",
+            .values = {{"model.scale", 0.3}},
+            .meaning = "the scale of attention a tenth too small"},
+           {.name = "factor", .series = "norm_K", .factor = 1.05, .meaning = "a norm times 1.05"}},
       .renamed = {{"model.penalty", "model.lambda"},
                   {"model.penalty_V", "model.lambda_V"},
                   {"model.penalty_KQ", "model.lambda_KQ"}},

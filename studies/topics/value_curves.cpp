@@ -55,6 +55,13 @@ Study topics_value_curves() {
       .figure = figure,
       .agreement = value_training_agreement,
       .claims = value_training_claims,
+      .plants = {{.name = "mask",
+                  .values = {{"model.mask_rate", 0.16}},
+                  .meaning = "the rate of masking 0.01 off"},
+                 {.name = "factor",
+                  .series = "value_s",
+                  .factor = 1.03,
+                  .meaning = "an entry times 1.03"}},
       .renamed = {{"model.penalty", "model.lambda"}},
       .diagnostic = {"optimum_b", "value_0w", "value_00", "loss", "optimum_s"}};
 }

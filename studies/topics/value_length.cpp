@@ -168,6 +168,13 @@ Study topics_value_length() {
       .make = make<Length>,
       .figure = figure,
       .agreement = agreement,
+      .plants = {{.name = "mask",
+                  .values = {{"model.mask_rate", 0.16}},
+                  .meaning = "the rate of masking 0.01 off"},
+                 {.name = "factor",
+                  .series = "value_d",
+                  .factor = 1.03,
+                  .meaning = "an entry times 1.03"}},
       .renamed = {{"model.penalty", "model.lambda"}},
       .diagnostic = {"value_0w", "value_00"}};
 }

@@ -62,6 +62,10 @@ Study topics_value_map() {
           .figure = figure,
           .agreement = value_training_agreement,
           .claims = value_training_claims,
+          .plants = {{.name = "mask",
+                      .values = {{"model.mask_rate", 0.16}},
+                      .meaning = "the rate of masking 0.01 off"},
+                     {.name = "topics", .values = {{"model.topics", 6}}, .meaning = "T + 1 for T"}},
           .renamed = {{"model.penalty", "model.lambda"}},
           .diagnostic = {
               "optimum_b", "value_0w", "value_00", "loss", "optimum_s", "optimum_d", "optimum_g"}};

@@ -183,6 +183,13 @@ Study topics_value_penalty() {
           .make = make<Penalty>,
           .figure = figure,
           .agreement = agreement,
+          .plants = {{.name = "mask",
+                      .values = {{"model.mask_rate", 0.16}},
+                      .meaning = "the rate of masking 0.01 off"},
+                     {.name = "factor",
+                      .series = "value_s",
+                      .factor = 1.03,
+                      .meaning = "an entry times 1.03"}},
           .renamed = {{"sweep.penalty", "sweep.lambda"}},
           .diagnostic = {"value_0w", "value_00"}};
 }
