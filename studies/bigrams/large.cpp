@@ -31,7 +31,12 @@ Study bigrams_large() {
                         "surrogate idea: population gradient plus Gaussian noise")},
       .make = make_mean_field,
       .figure = [](const Configuration&) { return mean_field_figure("bigrams-large"); },
-      .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.03); }};
+      .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.03); },
+      .plants =
+          {{.name = "context",
+            .values = {{"model.context", 900}},
+            .meaning = "T a tenth too small"},
+           {.name = "factor", .series = "d_A", .factor = 1.1, .meaning = "a remainder times 1.1"}}};
 }
 
 }  // namespace attica

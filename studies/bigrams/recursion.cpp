@@ -30,7 +30,14 @@ Study bigrams_recursion() {
           .sources = {cited("ren2024learning", "SGD experiments, projected gradients")},
           .make = make_mean_field,
           .figure = [](const Configuration&) { return mean_field_figure("bigrams-recursion"); },
-          .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.05); }};
+          .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.05); },
+          .plants = {{.name = "context",
+                      .values = {{"model.context", 270}},
+                      .meaning = "T a tenth too small"},
+                     {.name = "factor",
+                      .series = "d_A",
+                      .factor = 1.1,
+                      .meaning = "a remainder times 1.1"}}};
 }
 
 }  // namespace attica

@@ -211,8 +211,9 @@ TEST_CASE("check: claims count as points do", "[app][check]") {
   CHECK(verdict(1, {none}) == agree);
   CHECK(verdict(1.2, {agree}) == disagree);
   CHECK(verdict(1.2, {inconclusive}) == disagree);
-  // Claims alone decide where no curve is compared.
-  CHECK(verdict(1, {agree}, false) == agree);
+  // Claims alone agree with no theory: they hold.
+  CHECK(verdict(1, {agree}, false) == Verdict::claims_hold);
+  CHECK(verdict(1, {agree, none}, false) == Verdict::claims_hold);
   CHECK(verdict(1, {inconclusive, disagree}, false) == disagree);
   CHECK(verdict(1, {agree, inconclusive}, false) == inconclusive);
   CHECK(verdict(1, {none}, false) == none);
@@ -223,6 +224,61 @@ TEST_CASE("check: claims count as points do", "[app][check]") {
   CHECK(record.exit_code() == 1);
   CHECK(to_json(record)["claims"][0]["verdict"] == "DISAGREE");
   CHECK_THAT(explanation(record), Catch::Contains("fails: order: 3 < 2 < 1 (found 3 < 1 < 2)"));
+}
+
+TEST_CASE("check: the disagreements of a run's claims share one level", "[app][check]") {
+  const auto verdicts = [](std::vector<double> p_disagree) {
+    Run run;
+    for (const double p : p_disagree) {
+      run.claims.push_back(
+          {.name = "c", .statement = "s", .detail = "d", .p_agree = 1.0, .p_disagree = p});
+    }
+    return run.check().verdict;
+  };
+  CHECK(verdicts({0.04}) == Verdict::disagree);
+  CHECK(verdicts({0.04, 0.9}) == Verdict::inconclusive);
+  CHECK(verdicts({0.02, 0.9}) == Verdict::disagree);
+}
+
+TEST_CASE("check: what was planted and what was edited is told", "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1, 0.02, 100));
+  run.simulation.finish();
+  const CheckRecord record = app::check({.study = "toy",
+                                         .run = "/runs/toy",
+                                         .rules = run.rules,
+                                         .theory = std::span(&run.theory, 1),
+                                         .simulation = &run.simulation,
+                                         .claims = {},
+                                         .post_hoc_margin = {},
+                                         .planted = {"y*=1.1"},
+                                         .edited = {"theory.json"}});
+  CHECK_THAT(summary(record), Catch::Contains("planted in the theory: y*=1.1"));
+  CHECK_THAT(summary(record), Catch::Contains("edited after the run: theory.json"));
+  CHECK(to_json(record)["planted"][0] == "y*=1.1");
+  CHECK(to_json(record)["edited"][0] == "theory.json");
+}
+
+TEST_CASE("check: resolution of a series and of its decades", "[app][check]") {
+  Run run;
+  // The second decade is ten times less precise.
+  for (const double x : {1.0, 2.0, 5.0}) run.point(x, 1, sample(1, 0.001, 100));
+  for (const double x : {10.0, 20.0, 50.0}) run.point(x, 1, sample(1, 0.1, 100));
+  const CheckRecord record = run.check();
+  REQUIRE(record.resolution.size() == 1);
+  const SeriesResolution& r = record.resolution.front();
+  REQUIRE(r.parts.size() == 2);
+  CHECK(r.parts[0].first == 1);
+  CHECK(r.parts[0].last == 5);
+  CHECK(r.parts[1].first == 10);
+  REQUIRE((r.parts[0].resolution.disagree && r.parts[1].resolution.disagree));
+  CHECK(*r.parts[0].resolution.disagree < *r.parts[1].resolution.disagree);
+  CHECK(r.resolution.disagree == r.parts[0].resolution.disagree);
+  // What it promises is so: a theory wrong by more in that decade alone is rejected.
+  Run wrong = run;
+  const double x = 1.01 * *r.parts[1].resolution.disagree;
+  for (std::size_t k = 3; k < 6; ++k) wrong.theory.series.y[k] *= 1 + x;
+  CHECK(wrong.check().verdict == Verdict::disagree);
 }
 
 TEST_CASE("check: a margin given afterwards replaces the relative one and is recorded as post hoc",

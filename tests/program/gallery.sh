@@ -4,7 +4,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 run 0 gallery --dry-run
 studies=$("$program" list | grep -cE '^ *[a-z0-9]+-[a-z0-9-]+ ')
-[ "$(grep -c '^AGREE ' out)" -eq "$studies" ] || fail "the gallery has $(grep -c '^AGREE ' out) of $studies studies"
+good=$(grep -cE '^(AGREE|CLAIMS HOLD) ' out)
+[ "$good" -eq "$studies" ] || fail "the gallery has $good of $studies studies"
 grep -q '^DISAGREE ' out || fail "no recipe must disagree"
 grep -q '^INCONCLUSIVE ' out || fail "no recipe must stay inconclusive"
 
@@ -30,6 +31,12 @@ same before "$(echo g/gauss-double-descent-[0-9a-f]???????)/results.csv"
 run 3 gallery gauss-lambda --out few --replicates 2
 says out 'expected AGREE'
 says few/index.html 'class="warning"'
+# Wrong theories, chosen before looking: each must be rejected.
+run 0 gallery joma-salience topics-onset --planted --out planted
+says out '4 of 4 wrong theories rejected'
+run 0 gallery joma-salience --planted --out planted --json
+one_json out
+says out '"rejected": 2'
 run 2 gallery gauss-lambada
 says err "did you mean 'gauss-lambda'"
 finish

@@ -36,6 +36,45 @@ says err "at least 30"
 run 0 run $study $small --margin 0.2 --replicates "$used" --name ordinary --quiet
 cmp -s "$early/replicates.csv" runs/ordinary-*/replicates.csv || fail "stopping early changes replicates"
 
+# What a verdict is worth: resolution, errors planted in the theory, sensitivity, replicates for a resolution.
+planned=$(echo runs/planned-*)
+run 0 check "$planned"
+says out 'off in test_error would not have agreed'
+cp "$planned/check.json" before.json
+run 1 check "$planned" --plant 'test_error*=1.4'
+says out 'planted in the theory: test_error\*=1.4'
+run 1 check "$planned" --plant model.rho=0.3 --json
+one_json out
+same "$planned/check.json" before.json
+for wrong in nonsense 'no_series*=2' 'test_error*=-1' model.rho=7 model.sitess=3; do run 2 check "$planned" --plant "$wrong"; done
+run 0 check "$planned" --sensitivity
+says out '^model.rho'
+run 1 run $study $small --margin 0.1 --plant 'test_error*=1.4' --name wrong --quiet
+says out 'planted in the theory'
+says "$(echo runs/wrong-*)/report.html" 'Planted in the theory on purpose'
+run 2 run $study $small --plant 'test_error*=1.4' --shard 1/2 --quiet
+run 0 plan $study $small --margin 0.01 --resolution 0.3 --quiet --json
+one_json out
+run 2 plan $study $small --resolution 0 --quiet
+
+# Nothing is edited in silence.
+cp -r "$planned" edited
+sed -i 's/1/2/' edited/replicates.csv
+for verb in check plot report; do
+  run 5 $verb edited
+  says err 'replicates.csv changed since the run wrote it'
+done
+"$program" check edited --accept-edits >out 2>err
+says out 'edited after the run: replicates.csv'
+run 0 report edited --accept-edits
+says edited/report.html 'Edited after the run'
+cp -r "$planned" crlf
+sed -i 's/$/\r/' crlf/replicates.csv crlf/results.csv
+run 0 check crlf
+rm -r crlf/manifest.json
+run 5 check crlf
+says err 'manifest.json'
+
 # check --self-test and --extrapolate.
 planned=$(echo runs/planned-*)
 run 0 check "$planned" --self-test

@@ -1,0 +1,135 @@
+#include "attica/solvers/statistics/claim_tests.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "attica/core/error.hpp"
+#include "attica/core/random.hpp"
+
+using namespace attica;
+using Catch::WithinAbs;
+using Catch::WithinRel;
+
+namespace {
+
+std::vector<bool> outcomes(std::size_t yes, std::size_t no) {
+  std::vector<bool> all(yes, true);
+  all.resize(yes + no, false);
+  return all;
+}
+
+/// P(at least `k` of n), term by term.
+double tail(std::size_t k, std::size_t n, double p) {
+  double sum = 0;
+  for (std::size_t j = k; j <= n; ++j) {
+    const double m = static_cast<double>(n);
+    const double i = static_cast<double>(j);
+    sum += std::exp(std::lgamma(m + 1) - std::lgamma(i + 1) - std::lgamma(m - i + 1) +
+                    i * std::log(p) + (m - i) * std::log1p(-p));
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("claim_tests: n replicates that all hold show 0.05^(1/n), no more",
+          "[solvers][claim_tests]") {
+  // Three runs without an exception are no verdict on 80 %, thirteen neither, fourteen are.
+  CHECK(rate_at_least(outcomes(3, 0), 0.8).verdict() == Verdict::inconclusive);
+  CHECK(rate_at_least(outcomes(3, 0), 0.8).needed == 14);
+  CHECK(rate_at_least(outcomes(13, 0), 0.8).verdict() == Verdict::inconclusive);
+  CHECK(rate_at_least(outcomes(14, 0), 0.8).verdict() == Verdict::agree);
+  CHECK(rate_at_least(outcomes(4, 0), 0.5).verdict() == Verdict::inconclusive);
+  CHECK(rate_at_least(outcomes(5, 0), 0.5).verdict() == Verdict::agree);
+  CHECK(rate_at_least(outcomes(0, 5), 0.5).verdict() == Verdict::disagree);
+  CHECK(rate_at_least({}, 0.5).verdict() == Verdict::inconclusive);
+  for (const std::size_t n : {1, 5, 14}) {
+    const auto interval = rate_at_least(outcomes(n, 0), 0.8).interval;
+    REQUIRE(interval);
+    CHECK_THAT(interval->low, WithinRel(std::pow(0.05, 1.0 / static_cast<double>(n)), 1e-12));
+    CHECK(interval->high == 1);
+  }
+}
+
+TEST_CASE("claim_tests: p-values of rates are binomial tails", "[solvers][claim_tests]") {
+  for (const double rate : {0.3, 0.5, 0.8}) {
+    for (const std::size_t k : {0, 3, 7, 10}) {
+      const ClaimTest test = rate_at_least(outcomes(k, 10 - k), rate);
+      CHECK_THAT(test.p_agree, WithinRel(tail(k, 10, rate), 1e-10));
+      CHECK_THAT(test.p_disagree, WithinAbs(1 - (k < 10 ? tail(k + 1, 10, rate) : 0), 1e-10));
+      CHECK(test.estimate == static_cast<double>(k) / 10);
+    }
+  }
+  for (const double rate : {0.0, 1.0, -1.0, std::nan("")}) {
+    CHECK_THROWS_AS(rate_at_least(outcomes(1, 0), rate), Error);
+  }
+}
+
+TEST_CASE("claim_tests: at the edge of the claim each error has its rate",
+          "[solvers][claim_tests]") {
+  // The worst case of both errors is a truth that lies at the bound.
+  RandomStream stream({.seed = 5, .id = StreamId::data});
+  constexpr int kRuns = 4000;
+  int agree_rate = 0;
+  int disagree_rate = 0;
+  int agree_mean = 0;
+  int disagree_mean = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    std::vector<bool> holds;
+    std::vector<double> values;
+    for (int r = 0; r < 40; ++r) {
+      holds.push_back(stream.uniform() < 0.8);
+      values.push_back(stream.normal());
+    }
+    const Verdict by_rate = rate_at_least(holds, 0.8).verdict();
+    const Verdict by_mean = mean_above(values, 0).verdict();
+    agree_rate += by_rate == Verdict::agree ? 1 : 0;
+    disagree_rate += by_rate == Verdict::disagree ? 1 : 0;
+    agree_mean += by_mean == Verdict::agree ? 1 : 0;
+    disagree_mean += by_mean == Verdict::disagree ? 1 : 0;
+  }
+  // 5 % and four standard errors of 4000 draws.
+  constexpr double kMost = kRuns * (0.05 + 4 * 0.0035);
+  CHECK(agree_rate < kMost);
+  CHECK(disagree_rate < kMost);
+  CHECK(agree_mean < kMost);
+  CHECK(disagree_mean < kMost);
+  CHECK(agree_mean > kRuns / 100);  // and it is not idle
+}
+
+TEST_CASE("claim_tests: means", "[solvers][claim_tests]") {
+  const std::vector<double> around_two = {1.9, 2.1, 2.0, 2.05, 1.95, 2.02, 1.98, 2.01, 1.99, 2.0};
+  CHECK(mean_above(around_two, 1).verdict() == Verdict::agree);
+  CHECK(mean_above(around_two, 3).verdict() == Verdict::disagree);
+  CHECK(mean_below(around_two, 3).verdict() == Verdict::agree);
+  CHECK(mean_below(around_two, 1).verdict() == Verdict::disagree);
+  const ClaimTest open = mean_above(around_two, 1.99);
+  CHECK(open.verdict() == Verdict::inconclusive);
+  REQUIRE(open.needed);
+  CHECK(*open.needed > around_two.size());
+  // One value has no spread, and a run that failed shows nothing.
+  CHECK(mean_above(std::vector{5.0}, 1).verdict() == Verdict::inconclusive);
+  CHECK(mean_above(std::vector{5.0, 5.1, std::nan("")}, 1).verdict() == Verdict::inconclusive);
+  CHECK(mean_above(std::vector{5.0, 5.0, 5.0}, 1).verdict() == Verdict::agree);
+}
+
+TEST_CASE("claim_tests: some of one group above all of another", "[solvers][claim_tests]") {
+  const std::vector<double> low = {0.9, 1.1, 1.0, 1.05, 0.95, 1.02, 0.98, 1.01};
+  const std::vector<double> high = {2.1, 1.9, 2.05, 1.95, 2.0, 2.02, 1.98, 2.03};
+  const std::vector<std::vector<double>> inside = {low, high, low};
+  const std::vector<std::vector<double>> ends = {low, low};
+  CHECK(some_above_all(inside, ends).verdict() == Verdict::agree);
+  CHECK(some_above_all(ends, std::vector{high}).verdict() == Verdict::disagree);
+  CHECK(some_above_all(std::vector{low}, std::vector{low}).verdict() == Verdict::inconclusive);
+  CHECK(some_above_all({}, ends).verdict() == Verdict::inconclusive);
+  // The best of three tries pays for the three.
+  CHECK_THAT(some_above_all(inside, std::vector{low}).p_agree,
+             WithinRel(3 * some_above_all(std::vector{high}, std::vector{low}).p_agree, 1e-12));
+}
+
+TEST_CASE("claim_tests: disagreements of many claims share one level", "[solvers][claim_tests]") {
+  const auto found = claim_verdicts(std::vector{0.01, 0.5, 0.2}, std::vector{0.9, 0.03, 0.004});
+  CHECK(found ==
+        std::vector{Verdict::agree, Verdict::inconclusive, Verdict::disagree});  // 0.03 x 2 > 0.05
+}
