@@ -13,6 +13,13 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+/// Below it a site has no component in the kernel of S.
+constexpr double kNoComponent = 1e-10;
+
+}  // namespace
+
 MatrixXd gaussian_samples(const MatrixXd& factor, bool lower, Index samples, RandomStream& stream) {
   MatrixXd white(samples, factor.cols());
   stream.fill_normal(std::span(white.data(), static_cast<std::size_t>(white.size())));
@@ -93,11 +100,12 @@ RidgeFits::Projector RidgeFits::projector() const {
   // Right singular vectors of Z / sqrt(M) with positive singular value, L x rank.
   MatrixXd v = u_ * spectrum.eigenvectors().rightCols(rank);
   if (wide_) v *= positive.cwiseSqrt().cwiseInverse().asDiagonal();
-  Projector result{.g = -(v * v.transpose()), .train_top = VectorXd::Zero(sites)};
+  Projector result{
+      .g = -(v * v.transpose()), .train_top = VectorXd::Zero(sites), .kernel = {}};
   result.g.diagonal().array() += 1.0;
+  result.kernel = result.g;
   // A site that the kernel of S does not reach is determined by the others' samples: use the
   // pseudo-inverse S^+, for which S^+ S S^+ = S^+.
-  constexpr double kNoComponent = 1e-10;
   for (Index i = 0; i < sites; ++i) {
     if (result.g(i, i) > kNoComponent) continue;
     result.g.row(i) = v * positive.cwiseInverse().asDiagonal() * v.row(i).transpose();
@@ -106,10 +114,29 @@ RidgeFits::Projector RidgeFits::projector() const {
   return result;
 }
 
-RidgeFit RidgeFits::fit_from(const VectorXd& g,
-                             const MatrixXd& gf,
-                             const VectorXd& train_top,
-                             const VectorXd& norm2) const {
+RidgeFits::Inverse RidgeFits::inverse(double lambda) const {
+  require(lambda >= 0, "lambda", lambda, "lambda >= 0");
+  if (lambda == 0) {
+    const Projector p = projector();
+    return {p.g.diagonal(), p.g * factor_, p.train_top, p.g.rowwise().squaredNorm()};
+  }
+  const Solution s = solve(lambda);
+  if (wide_) {
+    // With K = Z Z^T / M = Q T Q^T: lambda G = 1 - Z^T (K + lambda)^{-1} Z / M = 1 - Y U^T, and
+    // [G S G]_ii = |Y_i|^2. Everything is multiplied by lambda, which the ratios do not see;
+    // lambda^2 G G = lambda G - lambda^2 G S G.
+    return {VectorXd::Ones(u_.rows()) - s.overlap,
+            factor_ - s.y * uf_,
+            lambda * lambda * s.norm2,
+            VectorXd::Ones(u_.rows()) - s.overlap - lambda * s.norm2};
+  }
+  // S = Q T Q^T: G = Y Q^T, [G G]_ii = |Y_i|^2 and G S G = G - lambda G G, whose rounding is far
+  // below the train error except where that is zero anyway.
+  return {s.overlap, s.y * uf_, (s.overlap - lambda * s.norm2).cwiseMax(0.0), s.norm2};
+}
+
+RidgeFit RidgeFits::fit_from(const Inverse& inverse) const {
+  const auto& [g, gf, train_top, norm2] = inverse;
   // Row i of A F is that of F - G F / G_ii; Sigma = F F^T.
   const MatrixXd af = factor_ - g.cwiseInverse().asDiagonal() * gf;
   const Eigen::ArrayXd g2 = g.array().square();
@@ -120,25 +147,45 @@ RidgeFit RidgeFits::fit_from(const VectorXd& g,
           .weight_norm2 = norm2.array() / g2 - 1.0};
 }
 
-RidgeFit RidgeFits::fit(double lambda) const {
-  require(lambda >= 0, "lambda", lambda, "lambda >= 0");
+RidgeFit RidgeFits::fit(double lambda) const { return fit_from(inverse(lambda)); }
+
+BestPredictors::BestPredictors(const GaussianMlm& problem)
+    : noise_variances(problem.noise_variances()) {
+  require(problem.rank() == problem.sites(),
+          "covariance",
+          static_cast<double>(problem.rank()),
+          "full rank");
+  const MatrixXd factor = problem.factor();
+  inverse_factor =
+      factor.triangularView<Eigen::Lower>().solve(MatrixXd::Identity(factor.rows(), factor.cols()));
+  precision = inverse_factor.transpose() * inverse_factor;
+}
+
+// Without noise a_i - w*_i = -lambda G_i w*_i, where G_i is the inverse for the inputs alone: by
+// block inversion G_i v = G v - G e_i (G v)_i / G_ii for v without component i. With
+// w*_i = e_i - sigma_i^2 P e_i, P the precision matrix, it is lambda sigma_i^2 times
+//   G P e_i - G e_i (G P)_ii / G_ii.
+RidgeSplit RidgeFits::split(double lambda, const BestPredictors& best) const {
+  const Inverse all = inverse(lambda);
+  const auto sigma2 = best.noise_variances.asDiagonal();
+  RidgeSplit result{.fit = fit_from(all), .signal = {}, .noise = {}};
+  const auto signal = [&](const VectorXd& g, const MatrixXd& gf, double scale, double least) {
+    MatrixXd pgf = best.precision * gf;
+    const VectorXd pg = pgf.cwiseProduct(best.inverse_factor.transpose()).rowwise().sum();
+    const VectorXd share = (g.array() > least).select(pg.cwiseQuotient(g), 0.0);
+    pgf.noalias() -= share.asDiagonal() * gf;
+    return MatrixXd(scale * (sigma2 * pgf));
+  };
   if (lambda == 0) {
-    const Projector p = projector();
-    return fit_from(p.g.diagonal(), p.g * factor_, p.train_top, p.g.rowwise().squaredNorm());
+    const MatrixXd kernel = projector().kernel;  // the limit of lambda G
+    result.signal = signal(kernel.diagonal(), kernel * factor_, 1.0, kNoComponent);
+  } else {
+    result.signal = signal(all.g, all.gf, wide_ ? 1.0 : lambda, 0.0);
   }
-  const Solution s = solve(lambda);
-  if (wide_) {
-    // With K = Z Z^T / M = Q T Q^T: lambda G = 1 - Z^T (K + lambda)^{-1} Z / M = 1 - Y U^T, and
-    // [G S G]_ii = |Y_i|^2. Everything is multiplied by lambda, which the ratios do not see;
-    // lambda^2 G G = lambda G - lambda^2 G S G.
-    return fit_from(VectorXd::Ones(u_.rows()) - s.overlap,
-                    factor_ - s.y * uf_,
-                    lambda * lambda * s.norm2,
-                    VectorXd::Ones(u_.rows()) - s.overlap - lambda * s.norm2);
-  }
-  // S = Q T Q^T: G = Y Q^T, [G G]_ii = |Y_i|^2 and G S G = G - lambda G G, whose rounding is far
-  // below the train error except where that is zero anyway.
-  return fit_from(s.overlap, s.y * uf_, (s.overlap - lambda * s.norm2).cwiseMax(0.0), s.norm2);
+  result.noise = sigma2 * best.inverse_factor.transpose();
+  result.noise -= all.g.cwiseInverse().asDiagonal() * all.gf;
+  result.noise -= result.signal;
+  return result;
 }
 
 MatrixXd RidgeFits::attention(double lambda) const {

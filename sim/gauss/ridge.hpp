@@ -17,6 +17,7 @@
 
 #include <Eigen/Core>
 
+#include "attica/core/gauss/mlm.hpp"
 #include "attica/core/random.hpp"
 
 namespace attica {
@@ -45,6 +46,25 @@ struct RidgeFit {
   Eigen::VectorXd weight_norm2;  ///< |w|^2
 };
 
+/// @brief The best predictors of all sites, as `RidgeFits::split` needs them.
+struct BestPredictors {
+  /// @param problem with a covariance of full rank
+  explicit BestPredictors(const GaussianMlm& problem);
+
+  Eigen::MatrixXd precision;        ///< Sigma^{-1}
+  Eigen::MatrixXd inverse_factor;   ///< F^{-1}, F = problem.factor()
+  Eigen::VectorXd noise_variances;  ///< sigma_i^2; w*_i = e_i - sigma_i^2 Sigma^{-1} e_i
+};
+
+/// @brief The same estimators taken apart. The labels of site i are y = w*.x + xi; fitting is
+/// linear in them, so that w = a + b with a from the labels without noise and b from the noise
+/// alone: -xi in place of xi, on the same inputs, would give a - b.
+struct RidgeSplit {
+  RidgeFit fit;
+  Eigen::MatrixXd signal;  ///< row i: (a_i - w*_i) F, whose square is the error without noise
+  Eigen::MatrixXd noise;   ///< row i: b_i F, whose square is what the noise adds to it on average
+};
+
 /// @brief Ridge estimators of one data set at any number of penalties.
 ///
 /// The Gram matrix of the smaller side is brought to tridiagonal form T once, by an orthogonal
@@ -61,6 +81,10 @@ class RidgeFits {
   /// @throws Error of kind numerical if the factorisation fails
   RidgeFit fit(double lambda) const;
 
+  /// @brief The same with their parts.
+  /// @param best those of the covariance F F^T of the constructor
+  RidgeSplit split(double lambda, const BestPredictors& best) const;
+
   /// @brief The linear attention matrix, L x L with zero diagonal; row i is site i's estimator.
   Eigen::MatrixXd attention(double lambda) const;
 
@@ -76,13 +100,18 @@ class RidgeFits {
   struct Projector {
     Eigen::MatrixXd g;
     Eigen::VectorXd train_top;
+    Eigen::MatrixXd kernel;  ///< the projector on the kernel of S
   };
   Projector projector() const;
-  /// From G of any scale a row: gf = G F, train_top = [G S G]_ii, norm2 = [G G]_ii.
-  RidgeFit fit_from(const Eigen::VectorXd& g,
-                    const Eigen::MatrixXd& gf,
-                    const Eigen::VectorXd& train_top,
-                    const Eigen::VectorXd& norm2) const;
+  /// What the estimators follow from: G of any scale a row.
+  struct Inverse {
+    Eigen::VectorXd g;          ///< G_ii
+    Eigen::MatrixXd gf;         ///< G F
+    Eigen::VectorXd train_top;  ///< [G S G]_ii
+    Eigen::VectorXd norm2;      ///< [G G]_ii
+  };
+  Inverse inverse(double lambda) const;
+  RidgeFit fit_from(const Inverse& inverse) const;
 
   Eigen::Index samples_;
   bool wide_;  ///< M < L: the Gram matrix is Z Z^T / M

@@ -6,11 +6,12 @@ namespace attica {
 
 RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuantity> quantities)
     : model_(GaussianModel::from(c)),
-      ridge_(model_.problem()),
+      ridge_(model_.problem(), ridge_order(c)),
       axis_(axis),
       quantities_(std::move(quantities)),
       sizes_(model_.sizes(c)),
-      lambdas_(c.reals("sweep.lambda")) {
+      lambdas_(c.reals("sweep.lambda")),
+      data_sets_(c.integer("sim.data_sets")) {
   diagnostics_ = model_.diagnostics();
   warnings_ = model_.warnings();
 }
@@ -24,6 +25,17 @@ Curves RidgeSweep::curves(double alpha, double lambda, bool simulated) const {
                                    : Curves({{"alpha", alpha}}, "lambda", names);
 }
 
+Told RidgeSweep::told(const RidgePoint& point, const RidgeQuantity& quantity) const {
+  const double value = point.*quantity.theory;
+  if (point.status == RidgeStatus::not_converged) return std::nan("");
+  if (point.status == RidgeStatus::divergent) return {value, 0, false};
+  // On data the margin is the claim itself.
+  const double allowance = model_.from_data() ? 0 : point.*quantity.allowance;
+  return quantity.theory == &RidgePoint::train_error
+             ? told_train_to(ridge_.order(), value, point.test_error, allowance)
+             : told_to(ridge_.order(), value, allowance);
+}
+
 TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
   constexpr int kLinePoints = 240;
   const auto along = [&](std::vector<double> x) {
@@ -34,11 +46,7 @@ TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
   const auto add = [&](Curves all, const std::vector<double>& x, const std::vector<RidgePoint>& y) {
     for (std::size_t k = 0; k < x.size(); ++k) {
       std::vector<Told> values;
-      for (const RidgeQuantity& quantity : quantities_) {
-        Told& told = values.emplace_back(quantity.theory(y[k]));
-        if (y[k].status == RidgeStatus::not_converged) told.y = std::nan("");
-        if (model_.from_data()) told.finite_size = 0;  // there the margin is the claim itself
-      }
+      for (const RidgeQuantity& quantity : quantities_) values.push_back(told(y[k], quantity));
       all.add(x[k], values);
     }
     all.into(result);
@@ -64,23 +72,36 @@ TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
 }
 
 double RidgeSweep::flops(std::size_t point) const {
-  return ridge_flops(sizes_[point], model_.problem().sites(), lambdas_.size());
+  return static_cast<double>(data_sets_) *
+         ridge_flops(sizes_[point], model_.problem().sites(), lambdas_.size());
+}
+
+std::vector<RidgeFits> RidgeSweep::data_sets(const Replicate& replicate) const {
+  RandomStream stream = replicate.stream();
+  std::vector<RidgeFits> sets;
+  for (std::int64_t k = 0; k < data_sets_; ++k) {
+    sets.emplace_back(model_.samples(sizes_[replicate.point()], stream), model_.factor());
+  }
+  return sets;
 }
 
 Outcome RidgeSweep::run(const Replicate& replicate) const {
-  RandomStream stream = replicate.stream();
-  const RidgeFits fits(model_.samples(sizes_[replicate.point()], stream), model_.factor());
+  const std::vector<RidgeFits> sets = data_sets(replicate);
   const double alpha = sizes_.alpha(replicate.point());
   Outcome outcome;
   for (const double lambda : lambdas_) {
-    const RidgeFit fit = fits.fit(model_.absolute_lambda(lambda));
+    std::vector<RidgeFit> fits;
+    for (const RidgeFits& set : sets) fits.push_back(set.fit(model_.absolute_lambda(lambda)));
     std::vector<double> values;
     for (const RidgeQuantity& quantity : quantities_) {
-      if (quantity.simulation != nullptr) values.push_back((fit.*quantity.simulation).mean());
+      if (quantity.simulation == nullptr) continue;
+      values.push_back(
+          mean_over(fits, [&](const RidgeFit& fit) { return (fit.*quantity.simulation).mean(); }));
     }
     const double x = axis_ == RidgeAxis::alpha ? alpha : lambda;
     curves(alpha, lambda, true).add(x, values).into(outcome);
   }
+  observe(sets, replicate, outcome);
   return outcome;
 }
 
@@ -107,8 +128,17 @@ Parameter lambda_parameter(const std::vector<double>& fallback, bool zero_allowe
 }
 
 Parameter data_sets_parameter(std::int64_t fallback) {
-  return replicates_parameter(fallback,
-                              "independent data sets of every size; all lambda share them");
+  constexpr double kMost = 1e6;
+  return integer_parameter("sim.data_sets",
+                           fallback,
+                           "independent data sets in a replicate, which averages over them: the "
+                           "mean of several is less skew than one",
+                           {.low = 1, .high = kMost});
+}
+
+RidgeOrder ridge_order(Configuration& c) {
+  if (on_data(c)) c.set("theory.order", Value("leading"), false);
+  return configured_order(c);
 }
 
 std::vector<Source> ridge_sources() {

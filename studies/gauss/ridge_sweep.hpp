@@ -8,6 +8,7 @@
 
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
+#include "attica/studies/gauss/order.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 
 namespace attica {
@@ -15,15 +16,16 @@ namespace attica {
 /// A quantity as theory and simulation know it.
 struct RidgeQuantity {
   const char* name;
-  Told (*theory)(const RidgePoint&);                ///< with its allowance on Gaussian samples
-  Eigen::VectorXd RidgeFit::*simulation = nullptr;  ///< null: theory only
+  double RidgePoint::*theory;
+  double RidgePoint::*allowance;                    ///< on Gaussian samples
+  Eigen::VectorXd RidgeFit::*simulation = nullptr;  ///< null: not one of a fit's own
 };
 
 /// Which of the two swept ratios is x; the other is a coordinate of the point.
 enum class RidgeAxis { alpha, lambda };
 
-/// @brief Theory and simulation on the grid `sweep.alpha` x `sweep.lambda`. All penalties of a
-/// replicate share its data set.
+/// @brief Theory and simulation on the grid `sweep.alpha` x `sweep.lambda`. A replicate averages
+/// over `sim.data_sets` data sets, which all penalties share.
 class RidgeSweep : public PointwiseExperiment {
  public:
   RidgeSweep(Configuration& configuration, RidgeAxis axis, std::vector<RidgeQuantity> quantities);
@@ -33,37 +35,60 @@ class RidgeSweep : public PointwiseExperiment {
 
  protected:
   Outcome run(const Replicate& replicate) const override;
+  /// @brief What else a study observes on a replicate's data sets.
+  virtual void observe(const std::vector<RidgeFits>& /*sets*/,
+                       const Replicate& /*replicate*/,
+                       Outcome& /*outcome*/) const {}
+  /// @brief The data sets of a replicate.
+  std::vector<RidgeFits> data_sets(const Replicate& replicate) const;
   double flops(std::size_t point) const override;
+  /// @brief The value that theory has for a quantity; whether it is compared.
+  Told told(const RidgePoint& point, const RidgeQuantity& quantity) const;
+  /// @brief Curves of the quantities that fits have, or of all.
+  Curves curves(double alpha, double lambda, bool simulated) const;
   const GaussianModel& model() const { return model_; }
   const GaussianRidge& ridge() const { return ridge_; }
   const SampleSizes& sizes() const { return sizes_; }
+  const std::vector<double>& lambdas() const { return lambdas_; }
 
  private:
-  Curves curves(double alpha, double lambda, bool simulated) const;
-
   GaussianModel model_;
   GaussianRidge ridge_;
   RidgeAxis axis_;
   std::vector<RidgeQuantity> quantities_;
   SampleSizes sizes_;
   std::vector<double> lambdas_;
+  std::int64_t data_sets_;
 };
 
 /// @brief Work of drawing M samples and fitting them at some penalties.
 double ridge_flops(Eigen::Index samples, Eigen::Index sites, std::size_t lambdas);
 
+/// @brief Mean over the data sets of a replicate of what `measure` says of each.
+template <class Set, class Measure>
+double mean_over(const std::vector<Set>& sets, const Measure& measure) {
+  double sum = 0;
+  for (const Set& set : sets) sum += measure(set);
+  return sum / static_cast<double>(sets.size());
+}
+
 /// @name Parameters `sweep.alpha` and `sweep.lambda`
 /// @{
 Parameter alpha_parameter(const std::vector<double>& fallback);
 Parameter lambda_parameter(const std::vector<double>& fallback, bool zero_allowed);
-/// `sim.replicates`
+/// `sim.data_sets`, and the number of data sets that it stands for.
 Parameter data_sets_parameter(std::int64_t fallback);
 /// @}
 
-/// @brief What the leading order leaves out.
+/// @brief The order of `theory.order`; on data, whose terms of order 1/M are not those of Gaussian
+/// samples, always the leading one, which is then what the configuration says.
+RidgeOrder ridge_order(Configuration& configuration);
+
+/// @brief What the theory leaves out.
 inline constexpr const char* kRidgeNeglects =
-    "corrections of relative order 1/(M (1 - gamma)) to the limit of many sites and samples; on "
-    "data, everything beyond the covariance";
+    "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and samples "
+    "(theory.order = leading: of relative order 1/(M (1 - gamma))); on data, everything beyond the "
+    "covariance";
 
 /// @brief The papers behind setting and theory.
 std::vector<Source> ridge_sources();

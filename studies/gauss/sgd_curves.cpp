@@ -209,10 +209,9 @@ std::vector<Source> sgd_sources() {
                 "recursion of second moments for batches of Gaussian features")};
 }
 
-double sgd_margin(const Configuration& c) {
-  constexpr double kGaussianMargin = 0.03;
+double sgd_margin(const Configuration& c, double gaussian) {
   constexpr double kDataMargin = 0.05;
-  return on_data(c) ? kDataMargin : kGaussianMargin;
+  return on_data(c) ? kDataMargin : gaussian;
 }
 
 }  // namespace attica

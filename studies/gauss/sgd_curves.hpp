@@ -80,9 +80,9 @@ Parameter allow_unstable_parameter();
 /// @brief Test error against steps, with the steady state.
 Figure sgd_figure(std::string name, std::string caption);
 std::vector<Source> sgd_sources();
-/// @brief Relative margin of online SGD: 3 % on Gaussian samples, the precision asked of an exact
-/// theory; 5 % on data, whose moments of fourth order it does not know.
-double sgd_margin(const Configuration& configuration);
+/// @brief Relative margin of online SGD: `gaussian` on Gaussian samples, the precision asked of an
+/// exact theory; 5 % on data, whose moments of fourth order it does not know.
+double sgd_margin(const Configuration& configuration, double gaussian);
 /// @}
 
 }  // namespace attica

@@ -146,6 +146,9 @@ void add_share(const RidgeSite& site, double share, RidgeOrder order, RidgePoint
   point.finite_size_test += bounded ? share * site.test_error / degrees_left : kInfinity;
   point.finite_size_train +=
       bounded ? share * kTrainFactor * site.train_error / degrees_left : kInfinity;
+  point.finite_size_overlap_m += bounded ? share * site.overlap_m / degrees_left : kInfinity;
+  point.finite_size_overlap_q += bounded ? share * site.overlap_q / degrees_left : kInfinity;
+  point.finite_size_weight_norm2 += bounded ? share * site.weight_norm2 / degrees_left : kInfinity;
 }
 
 }  // namespace

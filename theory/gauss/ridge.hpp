@@ -73,8 +73,8 @@ struct RidgePoint {
   double overlap_q = 0;
   double weight_norm2 = 0;
   double signal = 0;
-  /// Allowances for finite size, averages over the sites. At leading order E_test/(M(1-γ)) and
-  /// 3 E_train/(M(1-γ)), none for the others; at first order those of second_order().
+  /// Allowances for finite size, averages over the sites. At leading order 1/(M(1-γ)) of the
+  /// quantity, three times that of E_train; at first order those of second_order().
   double finite_size_test = 0;
   double finite_size_train = 0;
   double finite_size_overlap_m = 0;

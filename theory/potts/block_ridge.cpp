@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/gauss/ridge_first_order.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 namespace attica {
@@ -43,7 +44,7 @@ BlockRidge::BlockRidge(const MatrixXd& covariance, Index block) {
   }
 }
 
-BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda) const {
+BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda, RidgeOrder order) const {
   const Regression& r = blocks_[static_cast<std::size_t>(i)];
   const double kappa = ridge_kappa(r.spectrum, samples, lambda);
   const auto n = static_cast<double>(r.spectrum.size());
@@ -58,16 +59,42 @@ BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda) const 
   // lambda / kappa tends to 1 - n/M for kappa = 0, where E_train = residual (1 - n/M).
   result.train_error =
       kappa > 0 ? std::pow(lambda / kappa, 2) * result.test_error : residual * one_minus_gamma;
+  if (order == RidgeOrder::first && one_minus_gamma > 0) {
+    const Eigen::ArrayXd p = r.spectrum * resolvent;
+    const Eigen::ArrayXd q = kappa * resolvent;
+    const Eigen::ArrayXd v2 = r.signal / r.spectrum.square();
+    RidgeSite site{.kappa = kappa,
+                   .one_minus_gamma = one_minus_gamma,
+                   .bias = (r.spectrum * v2 * q.square()).sum(),
+                   .bayes_error = r.variance - (r.signal / r.spectrum).sum(),
+                   .test_error = result.test_error,
+                   .train_error = result.train_error};
+    add_first_order({.samples = samples,
+                     .lambda_share = kappa > 0 ? lambda / kappa : 1 - n / samples,
+                     .slope1 = (p * resolvent).sum() / samples,
+                     .slope2 = (p.square() * resolvent).sum() / samples,
+                     .slope3 = (p.cube() * resolvent).sum() / samples,
+                     .bias2 = kappa * (v2 * q * p.square()).sum(),
+                     .bias3 = kappa * (v2 * q * p.cube()).sum(),
+                     .weight2 = (v2 * p.square()).sum()},
+                    site);
+    result.test_error = site.test_error;
+    result.train_error = site.train_error;
+    result.finite_size_test = site.finite_size_test;
+    result.finite_size_train = site.finite_size_train;
+  }
   return result;
 }
 
-BlockRidgePoint BlockRidge::average(double samples, double lambda) const {
+BlockRidgePoint BlockRidge::average(double samples, double lambda, RidgeOrder order) const {
   BlockRidgePoint mean{.one_minus_gamma = 1};
   const auto count = static_cast<double>(blocks_.size());
   for (Index i = 0; i < static_cast<Index>(blocks_.size()); ++i) {
-    const BlockRidgeBlock b = block(i, samples, lambda);
+    const BlockRidgeBlock b = block(i, samples, lambda, order);
     mean.test_error += b.test_error / count;
     mean.train_error += b.train_error / count;
+    mean.finite_size_test += b.finite_size_test / count;
+    mean.finite_size_train += b.finite_size_train / count;
     mean.one_minus_gamma = std::min(mean.one_minus_gamma, b.one_minus_gamma);
   }
   return mean;

@@ -192,3 +192,56 @@ TEST_CASE("RidgeFits: a penalty below the rounding of a singular Gram matrix is 
   CHECK_THROWS_WITH(RidgeFits(MatrixXd::Ones(3, 2), MatrixXd::Identity(2, 2)).fit(1e-300),
                     Catch::Contains("singular"));
 }
+
+TEST_CASE("RidgeFits: an estimator's parts are those of labels without noise and of noise alone",
+          "[sim][ridge]") {
+  constexpr Index kSites = 9;
+  const GaussianMlm problem(ar1_covariance(kSites, 0.6));
+  const BestPredictors best(problem);
+  const MatrixXd factor = problem.factor();
+  for (const Index samples : {4, 8, 9, 30}) {
+    RandomStream stream({.seed = 12, .point = static_cast<std::uint64_t>(samples)});
+    const MatrixXd z = gaussian_samples(factor, true, samples, stream);
+    const RidgeFits fits(z, factor);
+    for (const double lambda : {0.0, 0.05, 2.0}) {
+      CAPTURE(samples, lambda);
+      const RidgeSplit split = fits.split(lambda, best);
+      CHECK(split.fit.test == fits.fit(lambda).test);
+      for (Index i = 0; i < kSites; ++i) {
+        // By least squares, site by site.
+        MatrixXd x(samples, kSites - 1);
+        x << z.leftCols(i), z.rightCols(kSites - 1 - i);
+        MatrixXd c(kSites - 1, kSites - 1);
+        VectorXd b(kSites - 1);
+        for (Index j = 0, jj = 0; j < kSites; ++j) {
+          if (j == i) continue;
+          b(jj) = problem.covariance()(j, i);
+          for (Index k = 0, kk = 0; k < kSites; ++k) {
+            if (k != i) c(jj, kk++) = problem.covariance()(j, k);
+          }
+          ++jj;
+        }
+        const VectorXd teacher = c.llt().solve(b);
+        const auto solve = [&](const VectorXd& y) {
+          MatrixXd augmented(samples + kSites - 1, kSites - 1);
+          augmented << x,
+              std::sqrt(lambda * double(samples)) * MatrixXd::Identity(kSites - 1, kSites - 1);
+          VectorXd target = VectorXd::Zero(samples + kSites - 1);
+          target.head(samples) = y;
+          return VectorXd(augmented.completeOrthogonalDecomposition().solve(target));
+        };
+        const VectorXd clean = x * teacher;
+        const VectorXd signal = solve(clean) - teacher;
+        const VectorXd noise = solve(z.col(i) - clean);
+        const auto square = [&](const VectorXd& w) { return w.dot(c * w); };
+        CHECK(split.signal.row(i).squaredNorm() ==
+              Approx(square(signal)).epsilon(1e-8).margin(1e-12));
+        CHECK(split.noise.row(i).squaredNorm() == Approx(square(noise)).epsilon(1e-8));
+        // The other noise on the same inputs: half the sum of both errors is the sum of squares.
+        const VectorXd flipped = solve(2 * clean - z.col(i)) - teacher;
+        CHECK(0.5 * (split.fit.test(i) + square(flipped) + problem.noise_variances()(i)) ==
+              Approx(square(signal) + square(noise) + problem.noise_variances()(i)).epsilon(1e-8));
+      }
+    }
+  }
+}

@@ -112,7 +112,7 @@ TEST_CASE("gauss-double-descent: the theory is GaussianRidge on every model cova
     all.emplace_back("sweep.alpha", List{0.5, 0.77, 2.0});
     all.emplace_back("sweep.lambda", List{0.0, 0.3});
     const auto experiment = make(all);
-    const GaussianRidge ridge{GaussianMlm(sigma)};
+    const GaussianRidge ridge(GaussianMlm(sigma), RidgeOrder::first);
     const TheoryResult requested = experiment->theory(TheoryGrid::requested);
     CHECK(requested.predictions.size() == 2 * 5);
     for (const double lambda : {0.0, 0.3}) {
@@ -196,6 +196,11 @@ TEST_CASE("gauss-double-descent: at lambda = 0 and M = N the theory diverges, ne
   const TheoryResult theory = experiment->theory(TheoryGrid::run);
   const Prediction& test = find(theory, "test_error", 0.0);
   CHECK(std::isinf(at(test, 1.0)));
+  for (const Prediction& p : theory.predictions) {
+    const auto peak = std::find(p.series.x.begin(), p.series.x.end(), 1.0) - p.series.x.begin();
+    CHECK_FALSE(attica::testing::is_compared(p, static_cast<std::size_t>(peak)));
+    for (const double allowance : p.finite_size) CHECK(std::isfinite(allowance));
+  }
   CHECK(std::count_if(test.series.y.begin(), test.series.y.end(), [](double y) {
           return !std::isfinite(y);
         }) == 1);
@@ -206,10 +211,11 @@ TEST_CASE("gauss-double-descent: at lambda = 0 and M = N the theory diverges, ne
 TEST_CASE("gauss-double-descent: the same numbers however replicates are split into pieces",
           "[studies][gauss]") {
   const TemporaryFile file(kData);
-  for (const Table& model :
-       {Table{{"model.sites", 7}},
-        Table{{"model.covariance", "data"}, {"model.file", file.name().c_str()}}}) {
+  const Table gaussian{{"model.sites", 7}};
+  const Table data{{"model.covariance", "data"}, {"model.file", file.name().c_str()}};
+  for (const auto& [model, series] : {std::pair{gaussian, 5U}, {data, 2U}}) {
     Table overrides = model;
+    overrides.emplace_back("sim.data_sets", 3);
     overrides.emplace_back("sweep.alpha", kSmallAlpha);
     const auto experiment = make(overrides);
     const auto values = [&](std::vector<std::uint64_t> blocks) {
@@ -229,7 +235,7 @@ TEST_CASE("gauss-double-descent: the same numbers however replicates are split i
       return all;
     };
     const std::vector<double> whole = values({12});
-    CHECK(whole.size() == 12 * 2 * 3);
+    CHECK(whole.size() == 12 * series * 3);
     CHECK(values({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}) == whole);
     CHECK(values({5, 7}) == whole);
     CHECK(values({11, 1}) == whole);
@@ -238,7 +244,7 @@ TEST_CASE("gauss-double-descent: the same numbers however replicates are split i
     CHECK(other[0].series[0].y[0] != whole[0]);
     CHECK(experiment->simulate({.point = 1, .stream_point = 4, .seed = 10})[0].series[0].y[0] !=
           whole[0]);
-    CHECK(whole[0] != whole[6]);
+    CHECK(whole[0] != whole[3 * series]);
   }
 }
 
@@ -257,7 +263,8 @@ TEST_CASE(
     CHECK(c.integer("model.sites") == 5);
     CHECK(c.text("model.lambda_unit") == "absolute");
     CHECK(at(find(experiment->theory(TheoryGrid::requested), "test_error", 0.5), 2.0) ==
-          Approx(GaussianRidge{GaussianMlm(sigma)}.average(8, 0.5).test_error).epsilon(1e-12));
+          Approx(GaussianRidge(GaussianMlm(sigma), RidgeOrder::first).average(8, 0.5).test_error)
+              .epsilon(1e-12));
   }
 }
 
@@ -321,9 +328,10 @@ TEST_CASE(
 }
 
 TEST_CASE("gauss-double-descent: the simulated errors average to the theory", "[studies][gauss]") {
-  // One point of a larger system; the leading order is off by O(1/M).
-  const auto experiment =
-      make({{"model.sites", 41}, {"sweep.alpha", List{2.0}}, {"sweep.lambda", List{0.1}}});
+  const auto experiment = make({{"model.sites", 41},
+                                {"sweep.alpha", List{2.0}},
+                                {"sweep.lambda", List{0.1}},
+                                {"sim.data_sets", 4}});
   constexpr std::uint64_t kReplicates = 60;
   double sum = 0;
   double squares = 0;
@@ -341,8 +349,10 @@ TEST_CASE("gauss-double-descent: the simulated errors average to the theory", "[
 
 TEST_CASE("gauss-double-descent: train error far below the test error is not compared",
           "[studies][gauss]") {
-  const auto experiment = make(
-      {{"model.sites", 20}, {"sweep.alpha", List{0.5, 3.0}}, {"sweep.lambda", List{0.0, 1.0}}});
+  const auto experiment = make({{"model.sites", 20},
+                                {"sweep.alpha", List{0.5, 3.0}},
+                                {"sweep.lambda", List{0.0, 1.0}},
+                                {"theory.order", "leading"}});
   const TheoryResult theory = experiment->theory(TheoryGrid::run);
   for (const double lambda : {0.0, 1.0}) {
     const Prediction& test = find(theory, "test_error", lambda);
@@ -353,6 +363,36 @@ TEST_CASE("gauss-double-descent: train error far below the test error is not com
       CHECK(train.compared[k] == (train.series.y[k] >= 0.01 * test.series.y[k]));
     }
   }
+}
+
+TEST_CASE("gauss-double-descent: the order of the theory is one word; data have the leading one",
+          "[studies][gauss]") {
+  const Table few{
+      {"model.sites", 20}, {"sweep.alpha", List{0.5, 1.0, 3.0}}, {"sweep.lambda", List{1e-4, 1.0}}};
+  Table leading = few;
+  leading.emplace_back("theory.order", "leading");
+  const GaussianRidge ridge(GaussianMlm(ar1_covariance(20, 0.7)));
+  const TheoryResult first = make(few)->theory(TheoryGrid::requested);
+  const TheoryResult old = make(leading)->theory(TheoryGrid::requested);
+  for (const char* name : {"test_error", "train_error"}) {
+    CHECK(at(find(first, name, 1.0), 0.5) != at(find(old, name, 1.0), 0.5));
+  }
+  CHECK(at(find(old, "test_error", 1.0), 0.5) ==
+        Approx(ridge.average(9.5, 1.0).test_error).epsilon(1e-12));
+  // To order 1/M the allowance is a part of the error of which a tenth is the most.
+  for (const Prediction& p : first.predictions) {
+    for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+      if (!attica::testing::is_compared(p, k) || p.finite_size.empty()) continue;
+      CHECK(p.finite_size[k] <= 0.1 * p.series.y[k]);
+    }
+  }
+  CHECK_FALSE(attica::testing::is_compared(find(first, "train_error", 1e-4), 1));  // the peak
+  CHECK(attica::testing::is_compared(find(first, "test_error", 1e-4), 2));
+
+  const TemporaryFile file(kData);
+  Configuration c = configured({{"model.covariance", "data"}, {"model.file", file.name().c_str()}});
+  (void)study().make(c);
+  CHECK(c.text("theory.order") == "leading");
 }
 
 TEST_CASE("gauss-double-descent: bad input names the parameter", "[studies][gauss][input]") {
@@ -472,7 +512,7 @@ TEST_CASE("gauss-double-descent: declared ranges, choices and presets", "[studie
   }
 }
 
-TEST_CASE("gauss-double-descent: every simulated series is described, drawn and judged",
+TEST_CASE("gauss-double-descent: every simulated series is described and judged, errors are drawn",
           "[studies][gauss]") {
   const auto experiment = make({{"model.sites", 5}, {"sweep.alpha", kSmallAlpha}});
   const Configuration c = configured({});
@@ -484,6 +524,7 @@ TEST_CASE("gauss-double-descent: every simulated series is described, drawn and 
     const auto rules = study().agreement(c);
     CHECK(std::any_of(
         rules.begin(), rules.end(), [&](const AgreementRule& r) { return r.series == s.name; }));
+    if (!s.name.ends_with("_error")) continue;  // the parts stand in the tables
     std::size_t drawn = 0;
     for (const Panel& panel : study().figure(c).panels) {
       for (const Layer& layer : panel.layers) drawn += layer.series == s.name ? 1 : 0;

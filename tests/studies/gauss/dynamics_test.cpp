@@ -34,6 +34,7 @@ Parameter parameter(const Study& study, const std::string& key) {
 TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "[studies]") {
   const auto experiment = made(study_named("gauss-flow"),
                                {{"model.sites", 13},
+                                {"theory.order", "leading"},
                                 {"sweep.alpha", List{0.5, 1.0, 2.0}},
                                 {"sim.times", List{3e4, 0.0, 1.0}}});
   CHECK(experiment->points() == 3);
@@ -61,6 +62,28 @@ TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "
   CHECK_THAT(population.y[2], WithinRel(problem.noise_variances().mean(), 1e-9));
 }
 
+TEST_CASE("gauss-flow: to order 1/M late times end at the ridgeless error, simulated or not",
+          "[studies]") {
+  const auto experiment = made(study_named("gauss-flow"),
+                               {{"model.sites", 13},
+                                {"sweep.alpha", List{0.5, 1.0, 3.0}},
+                                {"sim.times", List{0.0, 1.0, 1e5}},
+                                {"sim.data_sets", 2}});
+  const TheoryResult theory = experiment->theory(TheoryGrid::run);
+  const GaussianRidge ridge(GaussianMlm(ar1_covariance(13, 0.7)), RidgeOrder::first);
+  const std::vector<Prediction> limits = named(theory, "ridgeless_error");
+  REQUIRE(limits.size() == 2);  // none at M = N
+  CHECK_THAT(limits[1].series.y[0], WithinRel(ridge.average(36, 0).test_error, 1e-12));
+  CHECK_THAT(named(theory, "test_error")[2].series.y.back(),
+             WithinRel(limits[1].series.y[0], 1e-6));
+  for (const std::size_t point : {0U, 2U}) {
+    const Outcome outcome = experiment->simulate({.point = point, .stream_point = point})[0];
+    REQUIRE(outcome.series.size() == 3);
+    CHECK_THAT(outcome.series[0].y.back(), WithinRel(outcome.series[2].y[0], 1e-6));
+  }
+  CHECK(experiment->simulate({.point = 1, .stream_point = 1})[0].series.size() == 2);
+}
+
 TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies]") {
   const Study study = study_named("gauss-flow");
   const Table few{
@@ -70,8 +93,9 @@ TEST_CASE("gauss-flow: the simulation shares its data among times", "[studies]")
   const auto alone =
       made(study, {{"model.sites", 9}, {"sweep.alpha", List{2.0}}, {"sim.times", List{5.0}}})
           ->simulate({.first_replicate = 4, .replicates = 1});
-  REQUIRE(outcomes[0].series.size() == 2);
+  REQUIRE(outcomes[0].series.size() == 3);
   CHECK(outcomes[0].series[0].name == "test_error");
+  CHECK(outcomes[0].series[2].name == "ridgeless_error");
   CHECK_THAT(outcomes[0].series[0].y[0], WithinRel(1.0, 1e-12));
   CHECK_THAT(alone[0].series[0].y[0], WithinRel(outcomes[0].series[0].y[2], 1e-12));
   CHECK(outcomes[1].series[0].y[2] != outcomes[0].series[0].y[2]);

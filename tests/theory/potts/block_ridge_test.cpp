@@ -1,8 +1,10 @@
 #include "attica/theory/potts/block_ridge.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/core/gauss/ensembles.hpp"
@@ -45,6 +47,45 @@ TEST_CASE("BlockRidge: blocks of one are the scalar theory", "[theory][potts]") 
     CHECK_THAT(found.train_error, WithinAbs(expected.train_error, 1e-10));
   }
   CHECK(std::isinf(blocks.average(7, 0).test_error));
+
+  const GaussianRidge first(GaussianMlm(covariance), RidgeOrder::first);
+  for (const auto& [samples, lambda] :
+       {std::pair{3.5, 0.1}, {7.0, 0.01}, {20.0, 0.0}, {40.0, 1.0}}) {
+    const RidgePoint expected = first.average(samples, lambda);
+    const BlockRidgePoint found = blocks.average(samples, lambda, RidgeOrder::first);
+    CHECK_THAT(found.test_error, WithinRel(expected.test_error, 1e-9));
+    CHECK_THAT(found.train_error, WithinRel(expected.train_error, 1e-9));
+    CHECK_THAT(found.finite_size_test, WithinRel(expected.finite_size_test, 1e-8));
+    CHECK_THAT(found.finite_size_train, WithinRel(expected.finite_size_train, 1e-8));
+  }
+}
+
+TEST_CASE("BlockRidge: to order 1/M channels of a block add, as single variables would",
+          "[theory][potts]") {
+  // Each channel by itself: a site among the inputs that its block has.
+  const Eigen::MatrixXd one = ar1_covariance(5, 0.6);
+  Eigen::MatrixXd both = Eigen::MatrixXd::Zero(10, 10);
+  for (Eigen::Index i = 0; i < 5; ++i) {
+    for (Eigen::Index j = 0; j < 5; ++j)
+      both(2 * i, 2 * j) = both(2 * i + 1, 2 * j + 1) = one(i, j);
+  }
+  const double samples = 25;
+  const double lambda = 0.2;
+  for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+    double expected = 0;
+    for (const Eigen::Index site : {4, 5}) {  // both channels of the middle one
+      std::vector<Eigen::Index> kept;
+      for (Eigen::Index k = 0; k < 10; ++k) {
+        if (k == site || (k != 4 && k != 5)) kept.push_back(k);
+      }
+      const auto own = std::find(kept.begin(), kept.end(), site) - kept.begin();
+      expected +=
+          ridge_site(GaussianMlm(Eigen::MatrixXd(both(kept, kept))), own, samples, lambda, order)
+              .test_error;
+    }
+    CHECK_THAT(BlockRidge(both, 2).block(2, samples, lambda, order).test_error,
+               WithinRel(expected, 1e-9));
+  }
 }
 
 TEST_CASE("BlockRidge: refuses bad input", "[theory][potts]") {

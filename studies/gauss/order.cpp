@@ -1,0 +1,50 @@
+#include "attica/studies/gauss/order.hpp"
+
+#include <cmath>
+
+namespace attica {
+
+namespace {
+
+const Choices<RidgeOrder>& orders() {
+  static const Choices<RidgeOrder> all = {{"leading", RidgeOrder::leading},
+                                          {"first", RidgeOrder::first}};
+  return all;
+}
+
+}  // namespace
+
+Parameter order_parameter() {
+  return orders().parameter(
+      "theory.order",
+      "first",
+      "where the expansion in 1/M ends: leading, the limit of many sites and "
+      "samples; first, with the terms of order 1/M of Gaussian samples (of others, "
+      "always leading)");
+}
+
+RidgeOrder configured_order(const Configuration& c) { return orders().of(c, "theory.order"); }
+
+std::string order_words(const Configuration& c) {
+  return configured_order(c) == RidgeOrder::first ? "theory to order 1/M"
+                                                  : "theory at leading order";
+}
+
+Told told_to(RidgeOrder order, double value, double allowance, double error) {
+  constexpr double kLargestShare = 0.1;
+  const bool compared =
+      order == RidgeOrder::leading || allowance <= kLargestShare * std::abs(value);
+  return {value, allowance, compared, error};
+}
+
+Told told_train_to(
+    RidgeOrder order, double value, double test_error, double allowance, double error) {
+  constexpr double kSmallestAtLeadingOrder = 1e-2;
+  constexpr double kSmallest = 1e-10;
+  Told told = told_to(order, value, allowance, error);
+  const double smallest = order == RidgeOrder::leading ? kSmallestAtLeadingOrder : kSmallest;
+  told.compared = told.compared && value >= smallest * test_error;
+  return told;
+}
+
+}  // namespace attica

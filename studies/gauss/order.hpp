@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// @brief The order in 1/M of theories of ridge regression, as studies ask for it and tell it.
+
+#include <string>
+
+#include "attica/studies/kit.hpp"
+#include "attica/theory/gauss/ridge.hpp"
+
+namespace attica {
+
+/// @brief `theory.order`, with the first order as default.
+Parameter order_parameter();
+RidgeOrder configured_order(const Configuration& configuration);
+/// @brief For the caption of a figure: "theory to order 1/M" or "theory at leading order".
+std::string order_words(const Configuration& configuration);
+
+/// @brief A value with its allowance and the theory's own error, compared where the theory
+/// describes it: at first order where the allowance is at most a tenth of the value. Beyond, the
+/// expansion in 1/(M (1 - gamma)) is not seen to converge.
+Told told_to(RidgeOrder order, double value, double allowance, double error = 0);
+/// @brief The same of a train error. Far below the test error it is not described at leading order,
+/// and rounding in the end.
+Told told_train_to(
+    RidgeOrder order, double value, double test_error, double allowance, double error = 0);
+
+}  // namespace attica
