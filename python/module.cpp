@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/gauss/mlm.hpp"
+#include "attica/plots/draw.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/ridge.hpp"
@@ -114,17 +116,25 @@ py::list parameters(const std::string& target) {
   return list;
 }
 
-py::dict theory(const std::string& target,
-                const std::string& preset,
-                const std::vector<std::pair<std::string, std::string>>& assignments) {
+using Assignments = std::vector<std::pair<std::string, std::string>>;
+
+app::Work requested_work(const std::string& target,
+                         const std::string& preset,
+                         const Assignments& assignments) {
   std::vector<app::Override> overrides;
   for (const auto& [shown, assignment] : assignments) overrides.push_back({shown, assignment});
+  return app::prepare(app::read_configuration(
+      {.target = target, .preset = preset, .overrides = overrides}, studies()));
+}
+
+py::dict theory(const std::string& target,
+                const std::string& preset,
+                const Assignments& assignments) {
   app::Work work;
   app::TheoryRecord record;
   {
     const py::gil_scoped_release unlocked;
-    work = app::prepare(app::read_configuration(
-        {.target = target, .preset = preset, .overrides = overrides}, studies()));
+    work = requested_work(target, preset, assignments);
     record = app::compute_theory(work, TheoryGrid::requested);
   }
   const std::string& study = work.configuration.study->name;
@@ -152,6 +162,31 @@ py::dict theory(const std::string& target,
   return result;
 }
 
+/// Draws the study's figure with the theory alone, into a folder. Returns the files.
+std::vector<std::string> theory_figure(const std::string& target,
+                                       const std::string& preset,
+                                       const Assignments& assignments,
+                                       const std::string& folder,
+                                       const std::string& format,
+                                       const std::string& style,
+                                       const std::string& width) {
+  if (width != "half" && width != "full") throw invalid_parameter("width", width, "half or full");
+  const py::gil_scoped_release unlocked;
+  const app::Work work = requested_work(target, preset, assignments);
+  const std::vector<Prediction> theory = app::compute_theory(work, TheoryGrid::run).predictions;
+  std::vector<std::string> files;
+  for (const std::filesystem::path& file :
+       draw(work.configuration.study->figure(work.configuration.values),
+            {.curves = app::recorded_curves(theory, {}), .residuals = {}},
+            {.folder = folder,
+            .formats = {format},
+            .style = style,
+            .width = width == "full" ? FigureWidth::full : FigureWidth::half})) {
+    files.push_back(file.string());
+  }
+  return files;
+}
+
 /// The whole program, as `python -m attica` is.
 int program(std::vector<std::string> arguments) {
   std::vector<char*> pointers;
@@ -161,10 +196,14 @@ int program(std::vector<std::string> arguments) {
   return app::program(static_cast<int>(arguments.size()), pointers.data(), studies());
 }
 
-std::vector<std::string> verbs() {
-  std::vector<std::string> names;
-  for (const app::Verb& verb : app::verbs()) names.push_back(verb.name);
-  return names;
+/// Flags of a verb's options; none if there is no such verb.
+std::vector<std::string> options(const std::string& name) {
+  std::vector<std::string> flags;
+  for (const app::Verb& verb : app::verbs()) {
+    if (verb.name != name) continue;
+    for (const app::Option& option : app::options_of(verb)) flags.push_back(option.long_flag());
+  }
+  return flags;
 }
 
 // --- the judge ---------------------------------------------------------------------------------
@@ -426,8 +465,9 @@ PYBIND11_MODULE(_attica, module) {
              py::arg("target"),
              py::arg("preset") = "",
              py::arg("assignments") = py::list());
+  module.def("theory_figure", theory_figure);
   module.def("program", program, py::arg("arguments"));
-  module.def("verbs", verbs);
+  module.def("options", options, py::arg("verb"));
   module.def("nearest", app::nearest, py::arg("word"), py::arg("candidates"));
 
   module.def("agreement",
