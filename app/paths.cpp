@@ -1,14 +1,29 @@
 #include "attica/app/paths.hpp"
 
+#include <dlfcn.h>
+
 namespace attica::app {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// The data folder beside the Python module, if this code was loaded as a part of it.
+fs::path beside_module() {
+  Dl_info info{};
+  const bool found = ::dladdr(reinterpret_cast<const void*>(&data_directory), &info) != 0;
+  const fs::path file = found && info.dli_fname != nullptr ? info.dli_fname : "";
+  return file.extension() == ".so" ? fs::absolute(file).parent_path() / "data" : fs::path();
+}
+
+}  // namespace
 
 fs::path data_directory() {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   for (const fs::path& candidate :
        {program.parent_path().parent_path() / "share" / "attica" / "data",
+        beside_module(),
         fs::path(ATTICA_SOURCE_DATA)}) {
     if (fs::is_directory(candidate, ignored)) return candidate;
   }

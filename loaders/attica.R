@@ -4,10 +4,14 @@
 #   run <- attica_find("mine")
 #   subset(attica_results(run), kind == "sim" & series == "test_error")
 
-# The newest run folder called `name` below `out`; `name` may also be the path of a run.
+# The newest run folder called `name` below `out`, `name-` and the eight digits of its hash; `name` may also be the path of a
+# run.
 attica_find <- function(name, out = "runs") {
   if (file.exists(file.path(name, "run.json"))) return(name)
-  runs <- dirname(Sys.glob(file.path(out, paste0(name, "-*"), "run.json")))
+  folders <- list.files(out)
+  ours <- startsWith(folders, paste0(name, "-")) & grepl("^[0-9a-f]{8}$", substring(folders, nchar(name) + 2))
+  runs <- file.path(out, folders[ours])
+  runs <- runs[file.exists(file.path(runs, "run.json"))]
   if (length(runs) == 0) stop("no run '", name, "' in '", out, "'")
   runs[which.max(file.mtime(file.path(runs, "run.json")))]
 }

@@ -9,11 +9,15 @@ module Attica
 
 using DelimitedFiles: readdlm
 
-"""The newest run folder called `name` below `out`; `name` may also be the path of a run."""
+"""
+The newest run folder called `name` below `out`, `name-` and the eight digits of its hash; `name` may also be the path of a
+run.
+"""
 function find(name, out = "runs")
     isfile(joinpath(name, "run.json")) && return name
     folders = isdir(out) ? readdir(out; join = true) : String[]
-    runs = filter(f -> startswith(basename(f), name * "-") && isfile(joinpath(f, "run.json")), folders)
+    ours(f) = startswith(f, name * "-") && occursin(r"^[0-9a-f]{8}$", chop(f; head = length(name) + 1, tail = 0))
+    runs = filter(f -> ours(basename(f)) && isfile(joinpath(f, "run.json")), folders)
     isempty(runs) && error("no run '$name' in '$out'")
     return argmax(run -> mtime(joinpath(run, "run.json")), runs)
 end

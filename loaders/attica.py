@@ -8,6 +8,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 _WORDS = {"study", "series", "kind", "x_name"}
@@ -15,10 +16,13 @@ _COUNTS = {"n", "replicate"}
 
 
 def find(name, out="runs"):
-    """The newest run folder called `name` below `out`; `name` may also be the path of a run."""
+    """The newest run folder called `name` below `out`, `name-` and the eight digits of its hash; `name` may also be the
+    path of a run."""
     if (Path(name) / "run.json").exists():
         return Path(name)
-    runs = [p.parent for p in Path(out).glob(f"{name}-*/run.json")]
+    folders = Path(out).iterdir() if Path(out).is_dir() else []
+    wanted = re.compile(re.escape(str(name)) + "-[0-9a-f]{8}")
+    runs = [folder for folder in folders if wanted.fullmatch(folder.name) and (folder / "run.json").exists()]
     if not runs:
         raise FileNotFoundError(f"no run '{name}' in '{out}'")
     return max(runs, key=lambda run: (run / "run.json").stat().st_mtime)

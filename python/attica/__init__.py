@@ -1,0 +1,73 @@
+"""attica: does the theory describe the simulation, and how do I know?
+
+    import attica
+    c = attica.theory("gauss-double-descent", rho=0.9, alpha=[0.5, 1.5, 3.0])
+    r = attica.run("gauss-double-descent", rho=0.9, seed=7)
+    j = attica.judge(theory=f, simulate=g, x=[1, 2, 4], margin=0.05)
+
+`studies()` and `parameters(study)` say what there is. Theory is computed in this process by the functions of the program;
+runs are carried out by the program itself. docs/python.md is the guide.
+"""
+
+import sys as _sys
+
+try:
+    import numpy as _numpy  # noqa: F401
+except ImportError as _error:
+    raise ImportError(f"attica needs NumPy, which {_sys.executable} does not have (Debian: python3-numpy)") from _error
+
+from ._attica import version as __version__
+from .display import Figure
+from .errors import Error
+from .gauss import (
+    ar1_covariance,
+    arrow_covariance,
+    descent,
+    equi_covariance,
+    flow,
+    kappa,
+    ridge_errors,
+    site_spectrum,
+    spectrum,
+)
+from .judgement import Judgement, Verdict
+from .judging import agreement, judge
+from .records import find, record, replicates, results
+from .runs import Run, open_run, run
+from .tables import Rows
+from .theories import Curve, Series, Theory, parameters, studies, theory
+
+open = open_run
+
+__all__ = [
+    "Curve",
+    "Error",
+    "Figure",
+    "Judgement",
+    "Rows",
+    "Run",
+    "Series",
+    "Theory",
+    "Verdict",
+    "agreement",
+    "ar1_covariance",
+    "arrow_covariance",
+    "descent",
+    "equi_covariance",
+    "find",
+    "flow",
+    "judge",
+    "kappa",
+    "open",
+    "open_run",
+    "parameters",
+    "record",
+    "replicates",
+    "results",
+    "ridge_errors",
+    "run",
+    "site_spectrum",
+    "spectrum",
+    "studies",
+    "theory",
+]

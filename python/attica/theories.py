@@ -1,0 +1,197 @@
+"""What a study's theory predicts."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from . import _attica
+from .configuration import Keys
+from .display import Figure
+from .errors import Error
+from .tables import Rows
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantity against x at one point of parameter space.
+
+    `x` and `y` are arrays of shape (number of x,), in the units that `attica show STUDY` states; `point` holds all other
+    coordinates. A constant has x_name "none", one x = 0 and one y.
+    """
+
+    name: str
+    point: dict[str, "float | str"]
+    x_name: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Series(Sequence[Curve]):
+    """All curves of one quantity: a sequence of Curve, and NumPy arrays of them."""
+
+    def __init__(self, name: str, curves: Sequence[Curve]) -> None:
+        self.name = name
+        self._curves = tuple(curves)
+
+    def __getitem__(self, index: Any) -> Any:
+        return Series(self.name, self._curves[index]) if isinstance(index, slice) else self._curves[index]
+
+    def __len__(self) -> int:
+        return len(self._curves)
+
+    @property
+    def points(self) -> list[dict[str, "float | str"]]:
+        """The coordinates of every curve besides x."""
+        return [curve.point for curve in self._curves]
+
+    @property
+    def x_name(self) -> str:
+        return self._curves[0].x_name
+
+    @property
+    def x(self) -> np.ndarray:
+        """The x that all curves share, shape (number of x,)."""
+        first = self._curves[0].x
+        if any(not np.array_equal(first, curve.x) for curve in self._curves[1:]):
+            raise Error(f"the curves of '{self.name}' have different x: take them one by one, or .at(...)")
+        return first
+
+    @property
+    def y(self) -> np.ndarray:
+        """The values: shape (number of x,) if there is one curve, else (number of curves, number of x)."""
+        self.x  # the same for all
+        return self._curves[0].y if len(self) == 1 else np.stack([curve.y for curve in self._curves])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.y, dtype=dtype)
+
+    def at(self, **coordinates: Any) -> "Series":
+        """The curves with these coordinates. A name that Python reserves takes a trailing underscore: `lambda_=0.1`."""
+        known = {name for curve in self._curves for name in curve.point}
+        wanted = {}
+        for name, value in coordinates.items():
+            name = name[:-1] if name.endswith("_") and name not in known else name
+            if name not in known:
+                raise Error(f"'{self.name}' has no coordinate '{name}'; it has {', '.join(sorted(known)) or 'none'}")
+            wanted[name] = value
+        found = [c for c in self._curves if all(c.point.get(name) == value for name, value in wanted.items())]
+        if not found:
+            raise Error(f"'{self.name}' has no curve at {wanted}; there are {self.points}")
+        return Series(self.name, found)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name} against {self.x_name}"]
+        lines += [f"  {curve.point or ''} {len(curve.x)} values" for curve in self._curves]
+        return "\n".join(lines)
+
+
+class Theory(Mapping[str, Series]):
+    """The predictions of a study: `c["test_error"]` are the curves of a quantity, `c.rows()` the table that
+    `attica theory` prints.
+
+    `study` is its name, `parameters` all resolved values by dotted key, `diagnostics` facts of the problem; points where
+    the theory itself diverges are left out and listed there under "diverged".
+    """
+
+    def __init__(self, record: Mapping[str, Any], request: tuple[str, str, list[tuple[str, str]]]) -> None:
+        self.study: str = record["study"]
+        self.parameters: dict[str, Any] = record["parameters"]
+        self.diagnostics: dict[str, Any] = record["diagnostics"]
+        self.curves = [Curve(s["name"], s["point"], s["x_name"], s["x"], s["y"]) for s in record["series"]]
+        self._request = request
+
+    def __getitem__(self, name: str) -> Series:
+        curves = [curve for curve in self.curves if curve.name == name]
+        if not curves:
+            near = _attica.nearest(name, list(self))
+            hint = f"did you mean '{near}'?" if near else f"there are {', '.join(self)}"
+            raise KeyError(f"'{self.study}' has no series '{name}'; {hint}")
+        return Series(name, curves)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(curve.name for curve in self.curves))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def rows(self) -> Rows:
+        """A dict a value: series, the point's coordinates, x_name, x, value. Digit for digit what the program prints."""
+        return Rows(
+            {"series": curve.name, **curve.point, "x_name": curve.x_name, "x": x, "value": y}
+            for curve in self.curves
+            for x, y in zip(curve.x.tolist(), curve.y.tolist())
+        )
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas.DataFrame."""
+        return self.rows().to_pandas()
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset: a variable a series, whose dimensions are the point's coordinates and x by its name."""
+        import pandas
+        import xarray
+
+        arrays = {}
+        for name, series in self.items():
+            frame = pandas.concat(
+                pandas.DataFrame({**curve.point, curve.x_name: curve.x, name: curve.y}) for curve in series
+            )
+            axes = [axis for axis in frame.columns if axis not in (name, "none")]
+            values = frame.set_index(axes)[name] if axes else frame[name].iloc[0]
+            arrays[name] = values.to_xarray() if axes else xarray.DataArray(values)
+        return xarray.Dataset(arrays, attrs={"study": self.study})
+
+    def figure(self, format: str = "svg", style: str = "aps", width: str = "half") -> Figure:
+        """The study's figure with the theory alone: its lines are drawn as finely as in a run.
+
+        format: "svg", "pdf" or "png"; style and width as in `attica plot`.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            target, preset, assignments = self._request
+            files = _attica.theory_figure(target, preset, assignments, folder, format, style, width)
+            path = next(Path(file) for file in files if file.endswith("." + format))
+            return Figure(path.read_bytes(), format)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.study}</b>, theory</p>{self.figure()._repr_html_()}"
+
+    def __repr__(self) -> str:
+        return f"Theory of {self.study}: " + ", ".join(f"{name} ({len(series)})" for name, series in self.items())
+
+
+def studies() -> Rows:
+    """The studies that attica has: name, question, and what each theory neglects."""
+    return Rows(_attica.studies())
+
+
+def parameters(study: "str | os.PathLike[str]") -> Rows:
+    """What can be configured in a study (or in that of a configuration file): key, type, list, default, choices, range,
+    meaning with units."""
+    return Rows(_attica.parameters(os.fspath(study)))
+
+
+def theory(study: "str | os.PathLike[str]", *, preset: str = "", **values: Any) -> Theory:
+    """The theory of a study, or of a TOML configuration, computed in this process.
+
+    >>> c = attica.theory("gauss-double-descent", rho=0.9, alpha=[0.5, 1.5, 3.0])
+    >>> c["test_error"].at(lambda_=0.1).y
+
+    A bare keyword is the unique parameter whose last part it is (`rho` is `model.rho`); `model={"rho": 0.9}` and
+    `**{"model.rho": 0.9}` say the same. A list for a scalar of [model] or [sim] sweeps it. Ranges are written as in a
+    configuration: `alpha={"log": [0.1, 10], "n": 24}`. Input errors raise attica.Error with the program's sentence.
+    """
+    target = os.fspath(study)
+    assignments = Keys(target).assignments(values)
+    record = _attica.theory(target, preset, assignments)
+    for warning in record["warnings"]:
+        warnings.warn(warning, stacklevel=2)
+    if record["failed"]:
+        warnings.warn("the theory failed numerically at some points: see .diagnostics['failed']", stacklevel=2)
+    return Theory(record, (target, preset, assignments))
