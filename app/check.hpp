@@ -30,7 +30,9 @@ struct CheckInput {
   /// Largest number of replicates of a run that stops as soon as it is decided; empty: a fixed
   /// number.
   std::optional<std::size_t> cap = std::nullopt;
-  bool failed = false;  ///< some replicate or theory point failed numerically
+  bool failed = false;                    ///< some replicate or theory point failed numerically
+  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 
 CheckRecord check(const CheckInput& input);

@@ -1,5 +1,7 @@
 #include "attica/app/judge_run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "attica/app/work.hpp"
@@ -55,6 +57,30 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
   }
 }
 
+Replicates recorded_replicates(const RunRecord& run) {
+  const std::filesystem::path path = run.path / "replicates.csv";
+  Replicates replicates = read_replicates(path);
+  const auto damaged = [&](std::size_t found, std::size_t expected, const char* what) {
+    return Error(ErrorKind::storage,
+                 fmt::format("'{}' is damaged: {} of {} {}", path.string(), found, expected, what));
+  };
+  if (run.values && replicates.values() != *run.values)
+    throw damaged(replicates.values(), *run.values, "values");
+  // An older attica did not record their number; but no replicate is missing everywhere.
+  std::size_t most = 0;
+  std::uint64_t last = 0;
+  for (const ObservedCurve& curve : replicates.curves()) {
+    for (const auto& numbers : curve.replicates) {
+      most = std::max(most, numbers.size());
+      last = std::max(last, numbers.empty() ? 0 : numbers.back());
+    }
+  }
+  const bool all_well = run.failures.is_null() && !replicates.curves().empty();
+  if (all_well && (most < run.replicates || last >= run.replicates))
+    throw damaged(most, run.replicates, "replicates");
+  return replicates;
+}
+
 CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
@@ -76,7 +102,9 @@ CheckRecord judge_run(const RunRecord& run,
                 .post_hoc_margin = margin,
                 .replicates = run.replicates,
                 .cap = run.cap,
-                .failed = !run.failures.is_null() || run.diagnostics.contains("failed")});
+                .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
+                .looks = run.looks,
+                .judged_before = run.judged_before});
 }
 
 FigureData figure_data(const RunRecord& run,

@@ -73,6 +73,11 @@ struct RunRecord {
   Json diagnostics;
   std::size_t pieces = 0;      ///< number of pieces of the run, or of the shard
   std::optional<Shard> shard;  ///< of a part of a run
+  /// Number of values in replicates.csv; empty: a run of an older attica, or not finished.
+  std::optional<std::size_t> values;
+  std::vector<std::uint64_t> looks;  ///< numbers of replicates at which a verdict was told
+  std::string judged_before;  ///< run whose verdict on these data was known; empty: there is none
+  std::string data_hash;      ///< of everything that can change a number but not the margin
 };
 
 /// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file
@@ -83,9 +88,11 @@ struct RunFacts {
   std::string name;
   std::size_t pieces = 0;
   std::vector<AgreementRule> rules;
-  std::optional<std::size_t> cap;        ///< of a run that stops as soon as it is decided
-  std::optional<Shard> shard;            ///< of a part of a run
-  const Replicates* finished = nullptr;  ///< all replicates, once the run is complete
+  std::optional<std::size_t> cap;         ///< of a run that stops as soon as it is decided
+  std::optional<Shard> shard;             ///< of a part of a run
+  const Replicates* finished = nullptr;   ///< all replicates, once the run is complete
+  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 
 /// @brief The text of run.json.
