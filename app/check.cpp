@@ -151,7 +151,7 @@ CheckRecord check(const CheckInput& input) {
           .failed = input.failed || points.failed > 0,
           .places = std::move(comparison.places),
           .points = std::move(points),
-          .not_compared = comparison.not_compared,
+          .outside = std::move(comparison.outside),
           .resolution = std::move(resolution),
           .claims = std::move(claims),
           .rules = {input.rules.begin(), input.rules.end()},
@@ -161,6 +161,8 @@ CheckRecord check(const CheckInput& input) {
           .cap = input.cap,
           .planted = input.planted,
           .edited = input.edited,
+          .looks = input.looks,
+          .judged_before = input.judged_before,
           .likely_cause = verdict == Verdict::disagree ? likely_cause(input.diagnostics) : "",
           .diagnostics = input.diagnostics};
 }

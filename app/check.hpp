@@ -33,6 +33,8 @@ struct CheckInput {
   bool failed = false;                    ///< some replicate or theory point failed numerically
   std::vector<std::string> planted = {};  ///< errors that the theory was given on purpose
   std::vector<std::string> edited = {};   ///< files that were changed after the run
+  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 
 CheckRecord check(const CheckInput& input);

@@ -139,6 +139,8 @@ const std::vector<Option>& all_options() {
        "--out DIR",
        "folder that receives run folders and page (default: gallery)",
        set_out},
+      {elsewhere, "--out DIR", "folder that receives the files (default: the run folder)", set_out},
+      {replace, "--force", "also replace a script that was edited", enter<&Options::force>},
       {name,
        "--name NAME",
        "first part of the run folder's name (default: the study's)",
@@ -188,7 +190,11 @@ const std::vector<Option>& all_options() {
       {drawing,
        "-f,--format LIST",
        "svg, pdf, png; separated by commas",
-       [](Options& o, const std::string& v) { o.formats.push_back(v); },
+       [](Options& o, const std::string& v) {
+         if (std::find(o.formats.begin(), o.formats.end(), v) != o.formats.end())
+           throw invalid_parameter("--format", v, "distinct formats");
+         o.formats.push_back(v);
+       },
        {"svg", "pdf", "png"},
        true},
       {drawing,
@@ -264,6 +270,7 @@ const std::vector<Option>& all_options() {
 const std::vector<Target>& all_targets() {
   static const std::vector<Target> table = {
       {"STUDY", "name of a study; `attica list` shows them"},
+      {"[WORD]", "only studies with it in family, name or question"},
       {"[STUDY...]", "names of studies; all if none is given"},
       {"STUDY|CONFIG", "name of a study, or a TOML file"},
       {"STUDY|CONFIG|RUN", "name of a study, a TOML file, or the folder of a run"},
@@ -288,7 +295,7 @@ const std::vector<Verb>& verbs() {
        "Theory, simulation, check and figure on real data, in seconds",
        {threads, out, json},
        demo_verb},
-      {"list", {}, "The studies, a line each", {json}, list_verb},
+      {"list", {"[WORD]"}, "The studies with their families, a line each", {json}, list_verb},
       {"show", {"STUDY"}, "A study's parameters, series, figure and sources", {json}, show_verb},
       {"init", {"STUDY"}, "A commented configuration on standard output", {preset}, init_verb},
       {"theory",
@@ -318,7 +325,11 @@ const std::vector<Verb>& verbs() {
        "The verdict on a run: AGREE, DISAGREE or INCONCLUSIVE",
        {margin_after, special_check, plant, edits, json},
        check_verb},
-      {"plot", {"RUN"}, "Draw a run's figure again from its records", {drawing, edits}, plot_verb},
+      {"plot",
+       {"RUN"},
+       "Draw a run's figure again from its records",
+       {drawing, elsewhere, replace, edits},
+       plot_verb},
       {"status", {"RUN"}, "What of a run is done and what is missing", {json}, status_verb},
       {"plan",
        {"STUDY|CONFIG"},
@@ -350,7 +361,7 @@ const std::vector<Verb>& verbs() {
        "Scaling exponents of a run, with intervals and verdicts",
        {edits, json},
        fit_verb},
-      {"report", {"RUN"}, "One offline HTML page of a run", {edits}, report_verb},
+      {"report", {"RUN"}, "One offline HTML page of a run", {elsewhere, edits}, report_verb},
       {"compare",
        {"RUN", "RUN2"},
        "Parameters and series in which two runs differ, with z",

@@ -20,6 +20,8 @@ enum class Takes {
   out,            ///< --out: of a run
   out_of_merge,   ///< --out
   gallery,        ///< --out
+  elsewhere,      ///< --out: of what is made from a run
+  replace,        ///< --force: of a figure
   name,           ///< --name
   keep,           ///< --resume, --force, --dry-run
   time,           ///< --max-time: of a run

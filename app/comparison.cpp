@@ -52,7 +52,8 @@ Comparison compare(std::span<const AgreementRule> rules,
         if (at != x.end()) {
           const auto j = static_cast<std::size_t>(at - x.begin());
           if (!prediction->compared.empty() && !prediction->compared[j]) {
-            ++result.not_compared;
+            result.outside.push_back(
+                {curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]});
             continue;
           }
           point.theory = prediction->series.y[j];

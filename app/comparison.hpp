@@ -30,7 +30,7 @@ std::string place_name(const Place& place);
 struct Comparison {
   std::vector<Place> places;
   std::vector<ComparedPoint> points;  ///< same length
-  std::size_t not_compared = 0;       ///< recorded, but outside what the theory claims
+  std::vector<Place> outside;  ///< recorded, but outside what the theory claims: not compared
 
   /// @brief How many points have a theory to be compared with.
   std::size_t with_theory() const;

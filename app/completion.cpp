@@ -25,6 +25,22 @@ std::vector<std::string> words_after(const Verb& verb, const Registry& registry)
   return words;
 }
 
+/// Presets and keys of every study, as cases of its name: what may follow --preset and --set.
+std::string cases_of_studies(const Registry& registry) {
+  std::string cases;
+  for (const Study& study : registry) {
+    std::vector<std::string> presets;
+    for (const Preset& preset : study.presets) presets.push_back(preset.name);
+    std::vector<std::string> keys;
+    for (const Parameter& p : all_parameters(study)) keys.push_back(p.key + "=");
+    cases += fmt::format("    {}) presets='{}' keys='{}' ;;\n",
+                         study.name,
+                         fmt::join(presets, " "),
+                         fmt::join(keys, " "));
+  }
+  return cases;
+}
+
 }  // namespace
 
 int completion_verb(const Options& options, const Registry& registry) {
@@ -47,10 +63,17 @@ int completion_verb(const Options& options, const Registry& registry) {
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return\n"
       "  fi\n"
-      "  case ${{COMP_WORDS[COMP_CWORD-1]}} in\n{}  esac\n"
+      "  local presets= keys= study=${{COMP_WORDS[2]}}\n"
+      "  case $study in show|keys) study=${{COMP_WORDS[3]}} ;;\n"
+      "    *.toml) study=$(sed -n 's/^ *study *= *\"\\(.*\\)\".*/\\1/p' \"$study\" 2>/dev/null) ;; "
+      "esac\n"
+      "  case $study in\n{}  esac\n"
+      "  case ${{COMP_WORDS[COMP_CWORD-1]}} in\n{}    --preset) words=$presets ;;\n"
+      "    --set) words=$keys; compopt -o nospace 2>/dev/null ;;\n  esac\n"
       "  if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); return; fi\n"
       "  case $verb in\n",
       fmt::join(names, " "),
+      cases_of_studies(registry),
       fmt::join(values, ""));
   for (const Verb& verb : verbs())
     fmt::print("    {}) words='{}' ;;\n", verb.name, fmt::join(words_after(verb, registry), " "));

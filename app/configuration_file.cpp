@@ -11,6 +11,7 @@
 #include <set>
 #include <tuple>
 
+#include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
 
@@ -51,6 +52,51 @@ std::optional<Value> to_value(const toml::node& node) {
     return Value(std::move(list));
   }
   return std::nullopt;
+}
+
+/// Texts become coordinates, legends and names of files: tables and scripts hold a line of each.
+void require_one_line(const Value& value, const std::string& name) {
+  if (const auto* list = std::get_if<List>(&value)) {
+    for (const Value& element : *list) require_one_line(element, name);
+  }
+  const auto* text = std::get_if<std::string>(&value);
+  if (text != nullptr && has_control_characters(*text))
+    throw invalid_parameter(name, to_toml(value), "text without control characters");
+}
+
+/// The parser and the destructor of a document go as deep as its keys: a key of many parts would
+/// take the whole stack. Counts the dots of every key, outside strings and comments.
+void require_shallow_keys(std::string_view text, const std::string& source) {
+  constexpr std::size_t kMostParts = 256;
+  std::size_t dots = 0;
+  std::size_t line = 1;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      dots = 0;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++k;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '.') {
+      if (++dots >= kMostParts) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
+      }
+    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
 }
 
 /// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
@@ -95,6 +141,7 @@ List checked_list(const Parameter& parameter,
   const List& elements = given != nullptr ? *given : single;
   if (elements.empty()) throw invalid_parameter(name, "[]", "at least one value");
   List checked;
+  std::set<std::string> seen;
   for (std::size_t k = 0; k < elements.size(); ++k) {
     if (parameter.rows && std::holds_alternative<List>(elements[k])) {
       Parameter row = parameter;
@@ -104,8 +151,7 @@ List checked_list(const Parameter& parameter,
     }
     checked.push_back(
         parameter.checked(elements[k], given != nullptr ? fmt::format("{}[{}]", name, k) : name));
-    if (distinct &&
-        std::find(checked.begin(), checked.end() - 1, checked.back()) != checked.end() - 1) {
+    if (distinct && !seen.insert(to_toml(checked.back())).second) {
       throw invalid_parameter(
           fmt::format("{}[{}]", name, k), to_toml(checked.back()), "distinct values");
     }
@@ -229,6 +275,7 @@ class Reader {
       throw invalid_parameter(
           entry.key(), entry.node->is_table() ? "a table" : "a date", "a plain value");
     }
+    if (entry.section == "sweep") require_one_line(value, entry.key());
     target_.locations[entry.key()] = entry.where;
     if (swept != nullptr) {
       std::erase_if(target_.swept, [&](const SweptScalar& s) { return s.key == swept->key; });
@@ -238,7 +285,10 @@ class Reader {
     } else if (parameter->list) {
       target_.values.set(
           parameter->key,
-          checked_list(*parameter, value, entry.key(), parameter->section() == "sweep"),
+          checked_list(*parameter,
+                       value,
+                       entry.key(),
+                       parameter->section() == "sweep" || parameter->section() == "plot"),
           true);
     } else {
       target_.values.set(parameter->key, parameter->checked(value, parameter->key), true);
@@ -313,6 +363,7 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 toml::table parse(const std::string& text, const std::string& source, bool file) {
+  require_shallow_keys(text, source);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {

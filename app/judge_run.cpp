@@ -58,6 +58,30 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
   }
 }
 
+Replicates recorded_replicates(const RunRecord& run) {
+  const std::filesystem::path path = run.path / "replicates.csv";
+  Replicates replicates = read_replicates(path);
+  const auto damaged = [&](std::size_t found, std::size_t expected, const char* what) {
+    return Error(ErrorKind::storage,
+                 fmt::format("'{}' is damaged: {} of {} {}", path.string(), found, expected, what));
+  };
+  if (run.values && replicates.values() != *run.values)
+    throw damaged(replicates.values(), *run.values, "values");
+  // An older attica did not record their number; but no replicate is missing everywhere.
+  std::size_t most = 0;
+  std::uint64_t last = 0;
+  for (const ObservedCurve& curve : replicates.curves()) {
+    for (const auto& numbers : curve.replicates) {
+      most = std::max(most, numbers.size());
+      last = std::max(last, numbers.empty() ? 0 : numbers.back());
+    }
+  }
+  const bool all_well = run.failures.is_null() && !replicates.curves().empty();
+  if (all_well && (most < run.replicates || last >= run.replicates))
+    throw damaged(most, run.replicates, "replicates");
+  return replicates;
+}
+
 CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
@@ -90,7 +114,9 @@ CheckRecord judge_run_against(const RunRecord& run,
                    .cap = run.cap,
                    .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
                    .planted = run.planted,
-                   .edited = run.edited};
+                   .edited = run.edited,
+                   .looks = run.looks,
+                   .judged_before = run.judged_before};
   input.planted.insert(input.planted.end(), planted.begin(), planted.end());
   return check(input);
 }

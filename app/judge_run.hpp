@@ -16,6 +16,10 @@ namespace attica::app {
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry);
 
+/// @brief The observations a finished run recorded, all of them. @throws Error of kind storage if
+/// replicates.csv is damaged or not complete
+Replicates recorded_replicates(const RunRecord& run);
+
 /// @brief The verdict.
 /// @param margin relative margin given after the run; recorded as post hoc
 CheckRecord judge_run(const RunRecord& run,

@@ -1,19 +1,24 @@
 #include "attica/app/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <system_error>
 
 #include "attica/app/command_line.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/revision.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
 
@@ -80,8 +85,26 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
 }
 
 int complain(const std::string& text) {
-  fmt::print(stderr, "attica: error: {}\n", text);
+  say(fmt::format("attica: error: {}\n", text));
   return kExitUsage;
+}
+
+/// Files opened later must not get the numbers of the standard streams: one that is closed is
+/// opened so that writing to it fails.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", O_RDONLY);  // the lowest free number
+  }
+}
+
+/// Help and version go to standard output; anything else is a mistake.
+int parsed_to_the_end(const CLI::App& parser, const CLI::ParseError& error) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = parser.exit(error, out, err);
+  say(err.str());
+  fmt::print("{}", out.str());
+  return code == 0 ? kExitDone : kExitUsage;
 }
 
 /// Says which argument was not expected, and which option was probably meant.
@@ -92,7 +115,7 @@ int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
   std::vector<std::string> known;
   for (const Option& option : options_of(*verb)) known.push_back(option.long_flag());
   for (const std::string& word : app.remaining(true)) {
-    if (!word.starts_with("--")) continue;
+    if (!word.starts_with('-')) continue;
     const std::string near = nearest(word.substr(0, word.find('=')), known);
     return complain(fmt::format("`{}` has no option '{}'{}",
                                 name,
@@ -107,7 +130,7 @@ int report(const Error& error) {
   const std::string text = error.what();
   // Configuration errors already say where they are.
   const bool located = text.find(": error: ") != std::string::npos;
-  fmt::print(stderr, "{}{}\n", located ? "" : "attica: error: ", text);
+  say(fmt::format("{}{}\n", located ? "" : "attica: error: ", text));
   return static_cast<int>(error.kind());
 }
 
@@ -117,16 +140,25 @@ int parse_and_run(int argc,
                   CLI::App& parser,
                   const Options& options,
                   const std::vector<Study>& registry) {
+  int code = kExitUsage;
+  bool parsed = true;
   try {
     parser.parse(argc, argv);
   } catch (const CLI::ExtrasError& error) {
     return unexpected_arguments(parser, error);
+  } catch (const CLI::RequiredError& error) {
+    // An unknown option is the mistake, not the argument that the parser missed first.
+    if (!parser.remaining(true).empty() && !parser.get_subcommands().empty())
+      return unexpected_arguments(parser,
+                                  CLI::ExtrasError(parser.get_name(), parser.remaining(true)));
+    code = parsed_to_the_end(parser, error);
+    parsed = false;
   } catch (const CLI::ParseError& error) {
-    return parser.exit(error) == 0 ? kExitDone : kExitUsage;
+    code = parsed_to_the_end(parser, error);
+    parsed = false;
   }
-  int code = kExitUsage;
   for (const Verb& verb : verbs()) {
-    if (parser.got_subcommand(verb.name)) code = verb.run(options, registry);
+    if (parsed && parser.got_subcommand(verb.name)) code = verb.run(options, registry);
   }
   if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
   return code;
@@ -135,12 +167,20 @@ int parse_and_run(int argc,
 }  // namespace
 
 int program(int argc, char** argv, const std::vector<Study>& registry) {
+  open_standard_streams();
   Options options;
   options.command_line.assign(argv, argv + argc);
   const auto parser = make_parser(options);
   if (argc == 1) {
-    fmt::print(stderr, "{}", parser->help());
+    say(parser->help());
     return kExitUsage;
+  }
+  std::string help = "--help";  // `attica help [VERB]`
+  std::array<char*, 3> helped{argv[0], help.data(), nullptr};
+  if (argv[1] == std::string("help")) {
+    if (argc > 2) helped = {argv[0], argv[2], help.data()};
+    argc = argc > 2 ? 3 : 2;
+    argv = helped.data();
   }
   std::vector<std::string> names;
   for (const Verb& verb : verbs()) names.push_back(verb.name);
@@ -161,7 +201,7 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
   } catch (const std::bad_alloc&) {
     return report({ErrorKind::numerical, "out of memory: the problem is too large"});
   } catch (const std::exception& error) {
-    fmt::print(stderr, "attica: internal error: {}\n", error.what());
+    say(fmt::format("attica: internal error: {}\n", error.what()));
     return kExitNumerical;
   }
 }

@@ -4,7 +4,14 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "attica/app/text.hpp"
 
 namespace attica::app {
 
@@ -17,15 +24,37 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", s / kHour, s % kHour / kMinute);
 }
 
+namespace {
+
+/// A terminal that knows no control sequences, such as that of an editor.
+bool is_dumb() {
+  const char* const kind = std::getenv("TERM");
+  return kind == nullptr || kind == std::string_view("dumb");
+}
+
+}  // namespace
+
 Progress::Progress(std::size_t total, bool quiet)
     : total_(total),
       quiet_(quiet),
-      terminal_(::isatty(STDERR_FILENO) == 1),
+      terminal_(::isatty(STDERR_FILENO) == 1 && !is_dumb()),
       start_(Clock::now()),
       last_(start_) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+Notice::Notice(bool quiet, std::string text) {
+  if (quiet) return;
+  waiting_ = std::jthread([text = std::move(text)](const std::stop_token& over) {
+    constexpr auto kPatience = std::chrono::seconds(2);
+    std::mutex guard;
+    std::condition_variable_any waiting;
+    std::unique_lock lock(guard);
+    if (!waiting.wait_for(lock, over, kPatience, [] { return false; }) && !over.stop_requested())
+      say(text + "\n");
+  });
 }
 
 void Progress::update(std::size_t done) {
@@ -55,7 +84,7 @@ void Progress::update(std::size_t done) {
     std::fflush(stderr);
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{:.0f} % after {}{}\n", kPercent * fraction, duration_text(elapsed), left);
+    say(fmt::format("{:.0f} % after {}{}\n", kPercent * fraction, duration_text(elapsed), left));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <thread>
 
 namespace attica::app {
 
@@ -32,5 +33,15 @@ class Progress {
 
 /// @brief "3 s", "2 min 10 s", "1 h 5 min".
 std::string duration_text(double seconds);
+
+/// @brief Says after some seconds, unless quiet, what takes so long: set-up that has no progress to
+/// show.
+class Notice {
+ public:
+  Notice(bool quiet, std::string text);
+
+ private:
+  std::jthread waiting_;
+};
 
 }  // namespace attica::app

@@ -4,6 +4,7 @@
 
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
+#include "attica/app/text.hpp"
 #include "attica/core/error.hpp"
 #include "attica/plots/report.hpp"
 
@@ -86,7 +87,7 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                           .run = fmt::format("{}-{}", record.name, record.hash),
                           .verdict = check.at("verdict"),
                           .summary = after_verdict(check.at("summary")),
-                          .neglects = study.neglects,
+                          .neglects = neglects_sentence(study.neglects),
                           .warnings = {},
                           .figure_svg = {},
                           .caption = figure.caption,
@@ -132,9 +133,10 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                                 .verdict = claim.at("verdict")});
     }
     content.reproduce = fmt::format(
-        "attica run config.resolved.toml --name {}   # the configuration below, saved under this "
+        "attica run config.resolved.toml --name {}{}   # the configuration below, saved under this "
         "name",
-        record.name);
+        shell_word(record.name),
+        record.cap ? " --until-decided" : "");
     for (const Source& s : study.sources) {
       content.sources.push_back(
           fmt::format("{} ({}). {}. arXiv:{}: {}", s.authors, s.year, s.title, s.arxiv, s.used));

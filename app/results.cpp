@@ -231,6 +231,17 @@ void Replicates::finish() {
   }
 }
 
+std::size_t Replicates::values() const {
+  std::size_t count = 0;
+  for (const ObservedCurve& c : curves_) {
+    for (const std::vector<double>& values : c.values) {
+      count += static_cast<std::size_t>(
+          std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); }));
+    }
+  }
+  return count;
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -269,9 +280,14 @@ Replicates read_replicates(const std::filesystem::path& path) {
   const std::vector<std::string> header = read_record(text, position);
   constexpr std::size_t kBefore = 2;  // study, series
   constexpr std::size_t kAfter = 4;   // x_name, x, replicate, value
-  const auto bad = [&](std::size_t line) -> Error {
-    return {ErrorKind::storage, fmt::format("{}:{}: damaged replicates file", path.string(), line)};
+  const auto bad = [&](std::size_t line, const char* what = "") -> Error {
+    return {ErrorKind::storage,
+            fmt::format("{}:{}: damaged replicates file{}", path.string(), line, what)};
   };
+  if (!text.ends_with('\n')) {
+    throw bad(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1,
+              ": the last line has no end");
+  }
   if (header.size() < kBefore + kAfter || header.front() != "study" || header.back() != "value")
     throw bad(1);
   // Doubles hold every integer up to 2^53.
@@ -302,12 +318,18 @@ Replicates read_replicates(const std::filesystem::path& path) {
     }
     ObservedCurve& c = result.curve(series, series.point);
     if (c.mean.x.empty() || c.mean.x.back() != x) {
+      // All replicates of a point stand together.
+      if (std::find(c.mean.x.begin(), c.mean.x.end(), x) != c.mean.x.end())
+        throw bad(line, ": a point that was there before");
       c.mean.x.push_back(x);
       c.values.emplace_back();
       c.replicates.emplace_back();
     }
+    std::vector<std::uint64_t>& numbers = c.replicates.back();
+    if (!numbers.empty() && static_cast<std::uint64_t>(replicate) <= numbers.back())
+      throw bad(line, ": replicates out of order");
     c.values.back().push_back(value);
-    c.replicates.back().push_back(static_cast<std::uint64_t>(replicate));
+    numbers.push_back(static_cast<std::uint64_t>(replicate));
     if (seen.insert(static_cast<std::uint64_t>(replicate)).second) ++result.statuses_["finished"];
   }
   result.finish();

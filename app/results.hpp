@@ -38,6 +38,8 @@ class Replicates {
   void finish();
 
   const std::vector<ObservedCurve>& curves() const { return curves_; }
+  /// @brief Number of values, missing ones not counted.
+  std::size_t values() const;
   /// @brief How many replicates ended with each status.
   const std::map<std::string, std::size_t>& statuses() const { return statuses_; }
   /// @brief Messages of failed replicates.
@@ -55,7 +57,8 @@ class Replicates {
 
 /// @brief study,series,<point columns>,x_name,x,replicate,value
 std::string replicates_csv(const std::string& study, const Replicates& replicates);
-/// @brief Reads it back. @throws Error of kind storage naming the line
+/// @brief Reads it back. @throws Error of kind storage naming the line that is cut off, malformed
+/// or there twice
 Replicates read_replicates(const std::filesystem::path& path);
 
 /// @brief study,series,kind,<point columns>,x_name,x,mean,sem,sd,n: theory first, then simulation.

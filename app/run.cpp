@@ -1,13 +1,19 @@
 #include "attica/app/run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
+#include "attica/app/paths.hpp"
 #include "attica/app/report_page.hpp"
+#include "attica/app/text.hpp"
+#include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
 
@@ -27,27 +33,42 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
   RunEnd end{.exit_code = kExitDone,
              .folder = folder.path(),
              .verdict = judge_run(run, c, replicates),
-             .figures = {}};
+             .figures = {},
+             .unfinished = std::nullopt};
   end.exit_code = end.verdict->exit_code();
   folder.write("check.json", dump(to_json(*end.verdict), 2) + "\n");
+  folder.log(summary(*end.verdict));
   if (c.study->files != nullptr) {
     const Observed observed{.theory = run.theory, .simulation = replicates.curves()};
     for (const TextFile& file : c.study->files(c.values, observed)) {
       folder.write(file.name, file.content);
     }
   }
+  const Figure figure = c.study->figure(c.values);
   try {
-    end.figures = draw(c.study->figure(c.values),
-                       figure_data(run, replicates, *end.verdict),
-                       draw_options(run, c.values, *end.verdict));
+    const DrawOptions drawing = draw_options(run, c.values, *end.verdict);
+    if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {
+      remark(false,
+             fmt::format("warning: '{}' was edited: the figure is left as it is; `attica plot "
+                         "--force` draws it anew, `--out DIR` elsewhere",
+                         script.string()));
+    } else {
+      end.figures = draw(figure, figure_data(run, replicates, *end.verdict), drawing);
+    }
   } catch (const Error& error) {
-    // A machine without gnuplot still has its run.
-    if (error.kind() == ErrorKind::storage) throw;
-    remark(false, fmt::format("warning: no figure: {}", error.what()));
+    // A machine without gnuplot still has its run, and a full disk does not swallow the verdict.
+    if (error.kind() == ErrorKind::storage) {
+      end.unfinished = error;
+    } else {
+      remark(false, fmt::format("warning: no figure: {}", error.what()));
+    }
   }
-  folder.write("report.html", report_page(run, *c.study, c.study->figure(c.values)));
+  try {
+    folder.write("report.html", report_page(run, *c.study, figure));
+  } catch (const Error& error) {
+    if (!end.unfinished) end.unfinished = error;
+  }
   seal(folder.path());
-  folder.log(summary(*end.verdict));
   return end;
 }
 
@@ -140,19 +161,101 @@ RunEnd stopped(const RunFolder& folder,
           ? "run again with --resume"
           : "merge the other shards too, or let `attica run --resume` compute the rest");
   folder.log(text);
-  fmt::print(stderr, "{}\n", text);
+  say(text + "\n");
   const bool nothing_done = left == planned.size();
   return {
       .exit_code = end == RunnerEnd::interrupted && nothing_done ? kExitInterrupted : kExitStopped,
       .folder = folder.path(),
       .verdict = std::nullopt,
-      .figures = {}};
+      .figures = {},
+      .unfinished = std::nullopt};
 }
+
+/// The finished run in the same folder whose data these will be, judged with another margin: its
+/// name, empty if there is none.
+std::string judged_before(const fs::path& path, const Work& work) {
+  std::error_code none;
+  std::vector<std::string> found;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), none)) {
+    if (entry.path() == path || !fs::exists(entry.path() / "run.json", none)) continue;
+    const Json run = Json::parse(
+        read_bytes(entry.path() / "run.json").value_or(""), nullptr, /*allow_exceptions=*/false);
+    const auto text = [&](const char* key) {
+      return run.is_object() && run.contains(key) && run[key].is_string()
+                 ? run[key].get<std::string>()
+                 : std::string();
+    };
+    if (text("data_hash") == work.data_hash && text("hash") != work.hash &&
+        run.value("complete", Json()) == Json(true)) {
+      found.push_back(entry.path().filename().string());
+    }
+  }
+  return found.empty() ? std::string() : *std::min_element(found.begin(), found.end());
+}
+
+/// For somebody who wants to resume, but has changed the configuration: unfinished runs of that
+/// name beside the one that will be started, and in which keys they differ.
+std::vector<std::string> unfinished_siblings(const fs::path& path,
+                                             const std::string& name,
+                                             const Work& work) {
+  std::vector<std::string> remarks;
+  std::error_code none;
+  if (fs::exists(path)) return remarks;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), none)) {
+    constexpr std::size_t kHashDigits = 8;
+    const std::string folder = entry.path().filename().string();
+    if (!folder.starts_with(name + "-") || folder.size() != name.size() + 1 + kHashDigits ||
+        !fs::exists(entry.path() / "run.json")) {
+      continue;
+    }
+    try {
+      const RunRecord run = read_run(entry.path());
+      if (run.complete || run.study != work.configuration.study->name) continue;
+      const Json now = parameters_object(work.configuration);
+      const Json then = parameters_object(recorded_configuration(run, {*work.configuration.study}));
+      std::vector<std::string> keys;
+      for (const auto& [key, value] : now.items()) {
+        if (key != "sim.replicates" && (!then.contains(key) || then[key] != value))
+          keys.push_back(key);
+      }
+      for (const auto& [key, value] : then.items()) {
+        if (!now.contains(key)) keys.push_back(key);
+      }
+      remarks.push_back(
+          fmt::format("this is a new run, '{}': the unfinished '{}' differs in {}",
+                      path.filename().string(),
+                      folder,
+                      keys.empty() ? "its input files" : fmt::format("{}", fmt::join(keys, ", "))));
+    } catch (const Error&) {  // a damaged neighbour is no matter here
+    }
+  }
+  return remarks;
+}
+
+/// Input files by their full paths: the resolved configuration gives the same run from any folder.
+/// What is installed with attica keeps its short name.
+CheckedConfiguration with_full_paths(const Work& work) {
+  CheckedConfiguration c = work.configuration;
+  const fs::path installed = data_directory();
+  for (const Parameter& p : all_parameters(*c.study)) {
+    if (p.type != ParameterType::file || p.list || !c.values.has(p.key) || c.is_swept(p.key))
+      continue;
+    std::error_code unknown;
+    const fs::path path = fs::weakly_canonical(c.values.input_file(p.key), unknown);
+    const fs::path short_name = c.values.text(p.key);
+    if (unknown || path == fs::weakly_canonical(installed / short_name, unknown)) continue;
+    c.values.set(p.key, path.string(), c.values.given(p.key));
+  }
+  return c;
+}
+
+/// The most pieces of a run: each is a file.
+constexpr std::size_t kMostPieces = 5'000'000;
 
 }  // namespace
 
 void remark(bool quiet, const std::string& text) {
-  if (!quiet) fmt::print(stderr, "{}\n", text);
+  if (!quiet) say(text + "\n");
 }
 
 void warn(bool quiet, const std::vector<std::string>& warnings) {
@@ -176,10 +279,21 @@ std::vector<AgreementRule> agreement_rules(const Work& work) {
   return rules;
 }
 
+void require_possible(const Work& work, std::span<const std::size_t> ends) {
+  if (const double count = count_pieces(work, ends); count > static_cast<double>(kMostPieces)) {
+    throw invalid_parameter(
+        "sim.replicates",
+        static_cast<double>(work.replicates()),
+        fmt::format("fewer: the run would have {:.3g} pieces of work, a file each; at most {}",
+                    count,
+                    kMostPieces));
+  }
+}
+
 fs::path run_path(const RunRequest& request, const Work& work) {
   const std::string name = request.name.empty() ? work.configuration.study->name : request.name;
-  if (name.find('/') != std::string::npos) {
-    throw invalid_parameter("--name", name, "a name without '/'");
+  if (name.find('/') != std::string::npos || has_control_characters(name)) {
+    throw invalid_parameter("--name", name, "a name without '/' and control characters");
   }
   fs::path path = run_path(request.out, name, work);
   if (request.shard)
@@ -187,17 +301,33 @@ fs::path run_path(const RunRequest& request, const Work& work) {
   return path;
 }
 
-std::vector<PieceOfRun> requested_pieces(const RunRequest& request, const Work& work) {
-  return own_pieces(request, work, stopping_points(request, work.replicates()));
+double requested_pieces(const RunRequest& request, const Work& work) {
+  const double all = count_pieces(work, stopping_points(request, work.replicates()));
+  if (!request.shard) return all;
+  const auto count = static_cast<double>(request.shard->count);
+  return std::max(0.0, std::ceil((all - static_cast<double>(request.shard->index - 1)) / count));
 }
 
-RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, const Ranks* ranks) {
+RunEnd carry_out(Work work,
+                 const RunRequest& request,
+                 ExitOnSignal& signals,
+                 const Ranks* ranks,
+                 Deadline* running) {
+  std::optional<Deadline> own;
+  Deadline& deadline = running != nullptr ? *running : own.emplace(request.max_seconds);
   const std::string name = request.name.empty() ? work.configuration.study->name : request.name;
   const fs::path path = run_path(request, work);
   warn(request.quiet, work.warnings);
-  if (request.mode == FolderMode::resume) warn(request.quiet, changed_inputs(path, name, work));
+  if (request.mode == FolderMode::resume) {
+    warn(request.quiet, changed_inputs(path, name, work));
+    warn(request.quiet, unfinished_siblings(path, name, work));
+    std::error_code none;
+    if (fs::directory_iterator(path / "parts", none) != fs::directory_iterator())
+      signals.checkpoint();
+  }
   const std::vector<AgreementRule> rules = agreement_rules(work);
   std::vector<std::size_t> ends = stopping_points(request, work.replicates());
+  require_possible(work, ends);
   if (request.shard && request.shard->count > pieces(work, ends).size()) {
     throw invalid_parameter(
         "--shard",
@@ -210,7 +340,11 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
   if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
 
   const RunFolder folder(path, request.mode);
+  std::vector<std::uint64_t> looks;
+  std::string judged = judged_before(path, work);
   if (const auto recorded = recorded_run(path)) {
+    looks = recorded->looks;
+    judged = recorded->judged_before;  // the margin was declared when the run was started
     reconcile(request, *recorded, work);
     ends = stopping_points(request, work.replicates());
   }
@@ -227,9 +361,17 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
                      .cap = cap,
                      .shard = request.shard,
                      .finished = finished,
-                     .planted = request.plants});
+                     .planted = request.plants,
+                     .looks = looks,
+                     .judged_before = judged});
   };
-  const std::string resolved = to_toml(work.configuration);
+  if (!judged.empty()) {
+    warn(request.quiet,
+         {fmt::format("the run '{}' has shown the same data already, with another margin: this "
+                      "one counts as chosen post hoc; another --seed gives new data",
+                      judged)});
+  }
+  const std::string resolved = to_toml(with_full_paths(work));
   folder.write("config.toml", work.configuration.text.empty() ? resolved : work.configuration.text);
   folder.write("config.resolved.toml", resolved);
   folder.write("provenance.json", provenance_json(work, request.command_line, threads));
@@ -238,7 +380,6 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
   for (const std::string& warning : work.warnings) folder.log("warning: " + warning);
   folder.tidy(planned);
 
-  const auto start = std::chrono::steady_clock::now();
   for (std::size_t look = 1; look <= ends.size(); ++look) {
     const std::vector<PieceOfRun> all = own_pieces(request, work, std::span(ends).first(look));
     const std::vector<PieceOfRun> missing = folder.missing(all);
@@ -250,17 +391,16 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
                            processes));
     if (!request.simulate && !missing.empty())
       return stopped(folder, request, planned, RunnerEnd::out_of_time);
-    std::optional<double> seconds = request.max_seconds;
-    if (seconds)
-      *seconds -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const RunnerEnd end = run_pieces(
-        work,
-        missing,
-        [&](const PieceOfRun& piece, const PartRecord& part) {
-          folder.store(piece, part);
-          signals.checkpoint();
-        },
-        {.threads = threads, .max_seconds = seconds, .quiet = request.quiet, .ranks = ranks});
+    const RunnerEnd end = run_pieces(work,
+                                     missing,
+                                     [&](const PieceOfRun& piece, const PartRecord& part) {
+                                       folder.store(piece, part);
+                                       signals.checkpoint();
+                                     },
+                                     {.threads = threads,
+                                      .max_seconds = deadline.left(),
+                                      .quiet = request.quiet,
+                                      .ranks = ranks});
     if (end != RunnerEnd::finished) return stopped(folder, request, planned, end);
     if (request.shard) {
       seal(path);
@@ -269,15 +409,22 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
     const Replicates replicates = folder.collect(work, all);
     work.configuration.values.set(
         "sim.replicates", static_cast<std::int64_t>(ends[look - 1]), true);
+    if (!cap && (looks.empty() || looks.back() != work.replicates()))
+      looks.push_back(work.replicates());
     folder.write("run.json", recorded_as(all.size(), &replicates));
     if (look < ends.size()) {
       const Verdict verdict = judge_run(read_run(path), work.configuration, replicates).verdict;
       folder.log(fmt::format("look at {} replicates: {}", ends[look - 1], describe(verdict)));
       if (verdict == Verdict::inconclusive) continue;
     }
+    deadline.lift();
     return finish(work, folder, replicates);
   }
-  return {.exit_code = kExitDone, .folder = path, .verdict = std::nullopt, .figures = {}};
+  return {.exit_code = kExitDone,
+          .folder = path,
+          .verdict = std::nullopt,
+          .figures = {},
+          .unfinished = std::nullopt};
 }
 
 }  // namespace attica::app

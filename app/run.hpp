@@ -40,6 +40,9 @@ struct RunEnd {
   std::filesystem::path folder;
   std::optional<CheckRecord> verdict;  ///< of a run that is complete
   std::vector<std::filesystem::path> figures;
+  /// Why figure or page could not be written after the verdict was; the caller tells the verdict,
+  /// then this.
+  std::optional<Error> unfinished;
 };
 
 /// @brief A remark on standard error, unless quiet.
@@ -53,15 +56,21 @@ std::vector<AgreementRule> agreement_rules(const Work& work);
 /// @brief The folder that the request writes. @throws Error of kind input for a bad name
 std::filesystem::path run_path(const RunRequest& request, const Work& work);
 
-/// @brief The pieces that the request asks for, before an earlier run in its folder is looked at.
-std::vector<PieceOfRun> requested_pieces(const RunRequest& request, const Work& work);
+/// @brief Refuses a run of more pieces than a folder can hold. @throws Error of kind input
+void require_possible(const Work& work, std::span<const std::size_t> ends);
+
+/// @brief How many pieces the request asks for, before an earlier run in its folder is looked at.
+double requested_pieces(const RunRequest& request, const Work& work);
 
 /// @brief Theory, simulation, tables, verdict, figure and page. Results go to the run folder alone;
 /// remarks to standard error.
 /// @param ranks other processes that take part
+/// @param deadline that runs since before the work was prepared; empty: a new one of
+/// `request.max_seconds`
 RunEnd carry_out(Work work,
                  const RunRequest& request,
                  ExitOnSignal& signals,
-                 const Ranks* ranks = nullptr);
+                 const Ranks* ranks = nullptr,
+                 Deadline* deadline = nullptr);
 
 }  // namespace attica::app

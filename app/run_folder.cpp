@@ -171,7 +171,12 @@ RunRecord read_run(const fs::path& folder) {
                      .pieces = run.at("pieces"),
                      .shard = std::nullopt,
                      .planted = run.value("planted", std::vector<std::string>{}),
-                     .edited = {}};
+                     .edited = {},
+                     .values = std::nullopt,
+                     .looks = run.value("looks", std::vector<std::uint64_t>{}),
+                     .judged_before = run.value("judged_before", ""),
+                     .data_hash = run.value("data_hash", "")};
+    if (run.contains("values")) record.values = run.at("values").get<std::size_t>();
     if (run.contains("cap")) record.cap = run.at("cap").get<std::size_t>();
     if (run.contains("shard")) {
       const Json& shard = run.at("shard");
@@ -213,9 +218,13 @@ std::string run_json(const Work& work, const RunFacts& facts) {
            {"agreement", std::move(agreement)},
            {"complete", facts.finished != nullptr}};
   if (facts.cap) run["cap"] = *facts.cap;
+  run["data_hash"] = work.data_hash;
+  if (!facts.looks.empty()) run["looks"] = facts.looks;
+  if (!facts.judged_before.empty()) run["judged_before"] = facts.judged_before;
   if (facts.shard) run["shard"] = {{"index", facts.shard->index}, {"count", facts.shard->count}};
   if (!facts.planted.empty()) run["planted"] = facts.planted;
   if (facts.finished != nullptr) {
+    run["values"] = facts.finished->values();
     run["statuses"] = facts.finished->statuses();
     if (!facts.finished->failures().empty()) run["failures"] = facts.finished->failures();
   }

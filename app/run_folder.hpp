@@ -75,6 +75,11 @@ struct RunRecord {
   std::optional<Shard> shard;        ///< of a part of a run
   std::vector<std::string> planted;  ///< errors that its theory was given on purpose
   std::vector<std::string> edited;   ///< files that were changed after the run, accepted
+  /// Number of values in replicates.csv; empty: a run of an older attica, or not finished.
+  std::optional<std::size_t> values;
+  std::vector<std::uint64_t> looks;  ///< numbers of replicates at which a verdict was told
+  std::string judged_before;  ///< run whose verdict on these data was known; empty: there is none
+  std::string data_hash;      ///< of everything that can change a number but not the margin
 };
 
 /// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file
@@ -89,6 +94,8 @@ struct RunFacts {
   std::optional<Shard> shard;             ///< of a part of a run
   const Replicates* finished = nullptr;   ///< all replicates, once the run is complete
   std::vector<std::string> planted = {};  ///< errors that its theory was given on purpose
+  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 
 /// @brief The text of run.json.

@@ -1,5 +1,6 @@
 #include "attica/app/runner.hpp"
 
+#include <fmt/format.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -7,23 +8,32 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <csignal>
 #include <future>
+#include <memory>
+#include <mutex>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/progress.hpp"
+#include "attica/app/text.hpp"
 
 namespace attica::app {
 namespace {
+
+// A piece that hears of the stop may take a moment to end.
+constexpr double kGraceSeconds = 3;
+constexpr double kGraceShare = 10;  // of the time limit
 
 // What signal handlers write and read: the only globals of the program.
 std::atomic<int> g_signal{0};
 std::atomic<int> g_exit_code{kExitInterrupted};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGUSR1, SIGHUP};
 using Actions = std::array<struct sigaction, kSignals.size()>;
 
 Actions take_over(void (*handler)(int)) {
@@ -58,12 +68,57 @@ class SignalWatch {
 
 ExitOnSignal::ExitOnSignal() {
   g_exit_code = kExitInterrupted;
-  previous_ = take_over([](int) { ::_exit(g_exit_code); });
+  previous_ = take_over([](int) {
+    constexpr std::string_view kStopped = "\nstopped; run again with --resume\n";
+    constexpr std::string_view kNothing = "\ninterrupted before anything was finished\n";
+    const std::string_view text = g_exit_code == kExitStopped ? kStopped : kNothing;
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    ::_exit(g_exit_code);
+  });
 }
 
 ExitOnSignal::~ExitOnSignal() { give_back(previous_); }
 
 void ExitOnSignal::checkpoint() { g_exit_code = kExitStopped; }
+
+struct Deadline::State {
+  std::mutex guard;
+  std::condition_variable over;
+  bool lifted = false;
+};
+
+Deadline::Deadline(std::optional<double> seconds)
+    : start_(std::chrono::steady_clock::now()),
+      seconds_(seconds),
+      state_(std::make_unique<State>()) {
+  if (!seconds) return;
+  watcher_ = std::jthread([this] {
+    std::unique_lock lock(state_->guard);
+    const auto end =
+        std::chrono::duration<double>(*seconds_ + kGraceSeconds + *seconds_ / kGraceShare);
+    if (state_->over.wait_for(lock, end, [&] { return state_->lifted; })) return;
+    say(
+        fmt::format("stopped after --max-time {:.6g} s, in work that cannot be cut short (set-up "
+                    "counts too); run "
+                    "again with --resume and more time\n",
+                    *seconds_));
+    ::_exit(kExitStopped);  // what is finished is on disk, whole
+  });
+}
+
+Deadline::~Deadline() { lift(); }
+
+void Deadline::lift() {
+  const std::lock_guard lock(state_->guard);
+  state_->lifted = true;
+  state_->over.notify_all();
+}
+
+std::optional<double> Deadline::left() const {
+  if (!seconds_) return std::nullopt;
+  return *seconds_ -
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 int default_threads() { return tbb::this_task_arena::max_concurrency(); }
 

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
+#include <thread>
 
 #include "attica/app/ranks.hpp"
 #include "attica/app/results.hpp"
@@ -25,7 +27,7 @@ struct RunnerOptions {
 enum class RunnerEnd {
   finished,
   out_of_time,
-  interrupted,  ///< SIGINT, SIGTERM or SIGUSR1
+  interrupted,  ///< SIGINT, SIGTERM, SIGUSR1 or SIGHUP
 };
 
 /// @brief Runs the pieces, each on one thread of this process or on another rank, and hands every
@@ -36,9 +38,9 @@ RunnerEnd run_pieces(const Work& work,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
                      const RunnerOptions& options);
 
-/// @brief While it lives, SIGINT, SIGTERM and SIGUSR1 end the process at once: before the work with
-/// kExitInterrupted, after `checkpoint()` with kExitStopped. During run_pieces they stop the work
-/// in good order instead.
+/// @brief While it lives, SIGINT, SIGTERM, SIGUSR1 and SIGHUP end the process at once: before the
+/// work with kExitInterrupted, after `checkpoint()` with kExitStopped. During run_pieces they stop
+/// the work in good order instead.
 class ExitOnSignal {
  public:
   ExitOnSignal();
@@ -49,7 +51,30 @@ class ExitOnSignal {
   void checkpoint();
 
  private:
-  std::array<struct sigaction, 3> previous_{};
+  std::array<struct sigaction, 4> previous_{};
+};
+
+/// @brief The time limit of a whole run, its set-up included. A little after it the process ends
+/// with kExitStopped, whatever it is doing: what cannot be interrupted, such as a large
+/// decomposition, must not go on for ever. Finished work is on disk then.
+class Deadline {
+ public:
+  /// @param seconds from now on; empty: no limit
+  explicit Deadline(std::optional<double> seconds);
+  ~Deadline();
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  /// @brief The work is done: what remains is written however long it takes.
+  void lift();
+  /// @brief Seconds that are left; empty: no limit.
+  std::optional<double> left() const;
+
+ private:
+  struct State;
+  std::chrono::steady_clock::time_point start_;
+  std::optional<double> seconds_;
+  std::unique_ptr<State> state_;
+  std::jthread watcher_;
 };
 
 /// @brief Number of threads a run uses when none is asked for: all processors this process may use.

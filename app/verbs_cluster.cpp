@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cctype>
 #include <cmath>
 #include <fstream>
 
@@ -12,6 +13,7 @@
 #include "attica/app/manifest.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 
 namespace attica::app {
@@ -55,15 +57,12 @@ void require_same_run(const RunRecord& first, const RunRecord& other) {
   }
 }
 
-/// A word for the shell.
-std::string shell_word(const std::string& word) {
-  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789-_=.,/:+@%") == std::string::npos) {
-    return word;
+/// A word for the directives of a job script, which know no quotes.
+std::string directive_word(std::string word) {
+  for (char& c : word) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
   }
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
+  return word;
 }
 
 constexpr long kMinute = 60;
@@ -120,9 +119,15 @@ int merge_verb(const Options& options, const Registry& registry) {
 
 int slurm_verb(const Options& options, const Registry& registry) {
   const Work work = requested_simulation(options, registry);
-  const std::size_t count = pieces(work, work.replicates()).size();
+  const std::size_t all = work.replicates();
+  require_possible(work, std::span(&all, 1));
+  const std::size_t count = pieces(work, all).size();
   const std::size_t shards = std::min(options.shards, count);
   const std::string name = options.name.empty() ? work.configuration.study->name : options.name;
+  for (const std::string& word : {options.target, options.out.value_or("runs"), options.preset}) {
+    if (has_control_characters(word))
+      throw invalid_parameter("a word of the job script", printable(word), "no control characters");
+  }
   std::vector<std::string> command{"attica", "run", options.target};
   if (!options.preset.empty()) command.insert(command.end(), {"--preset", options.preset});
   for (const Override& o : options.overrides)
@@ -158,14 +163,14 @@ int slurm_verb(const Options& options, const Registry& registry) {
       work.configuration.study->name,
       count,
       shards,
-      name,
+      directive_word(name),
       shell_word(fs::path(options.out.value_or("runs")) / joined.filename()),
       shards,
-      name,
+      directive_word(name),
       shards,
       threads,
       slurm_time(options.max_seconds.value_or(kHour)),
-      name,
+      directive_word(name),
       fmt::join(command, " "),
       shards,
       kExitStopped);

@@ -8,18 +8,24 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <thread>
+#include <tuple>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
@@ -84,6 +90,31 @@ const Study& study_of(const std::string& target, const Registry& registry) {
   return *read_configuration({.target = target, .preset = {}, .overrides = {}}, registry).study;
 }
 
+/// The family that a study belongs to: what its name begins with. A few names are older than their
+/// families.
+std::string family(const Study& study) {
+  const std::string word = study.name.substr(0, study.name.find('-'));
+  if (word == "body4") return "potts";
+  if (word == "tree" || word == "deep") return "joma";
+  return word;
+}
+
+/// A title whose capitals styles leave alone: words with a capital behind their first letter in
+/// braces.
+std::string bibtex_title(const std::string& title) {
+  std::string text;
+  for (std::size_t at = 0; at < title.size();) {
+    const std::size_t end = std::min(title.find(' ', at), title.size());
+    const std::string word = title.substr(at, end - at);
+    const bool keep = std::any_of(word.begin() + (word.empty() ? 0 : 1), word.end(), [](char c) {
+      return c >= 'A' && c <= 'Z';
+    });
+    text += (at == 0 ? "" : " ") + (keep ? "{" + word + "}" : word);
+    at = end + 1;
+  }
+  return text;
+}
+
 std::string bibtex(const Source& source) {
   std::string authors;
   for (const char c : source.authors) {
@@ -93,16 +124,67 @@ std::string bibtex(const Source& source) {
       authors += c;
     }
   }
-  std::string text =
-      fmt::format("@article{{{},\n  title = {{{}}},\n  author = {{{}}},\n  year = {{{}}},\n",
-                  source.key,
-                  source.title,
-                  authors,
-                  source.year);
+  // What of the paper is used is a comment: a note would be printed in the bibliography.
+  std::string text = fmt::format("% {}: {}\n@misc{{{},\n  title = {{{}}},\n",
+                                 source.key,
+                                 source.used,
+                                 source.key,
+                                 bibtex_title(source.title));
+  text += fmt::format("  author = {{{}}},\n  year = {{{}}}", authors, source.year);
   if (!source.arxiv.empty()) {
-    text += fmt::format("  eprint = {{{}}},\n  archivePrefix = {{arXiv}},\n", source.arxiv);
+    text += fmt::format(
+        ",\n  eprint = {{{0}}},\n  archivePrefix = {{arXiv}},\n  doi = {{10.48550/arXiv.{0}}},\n"
+        "  url = {{https://arxiv.org/abs/{0}}}",
+        source.arxiv);
   }
-  return text + fmt::format("  note = {{{}}}\n}}\n", source.used);
+  return text + "\n}\n";
+}
+
+/// The extensions of the instruction set that this build was allowed to use, and those of them that
+/// this processor lacks.
+struct Instructions {
+  std::string used;
+  std::string missing;
+};
+
+Instructions instructions() {
+  Instructions found;
+  [[maybe_unused]] const auto add = [&](const std::string& name, bool there) {
+    found.used += (found.used.empty() ? "" : " ") + name;
+    if (!there) found.missing += (found.missing.empty() ? "" : " ") + name;
+  };
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+#if defined(__SSE4_2__)
+  add("SSE4.2", __builtin_cpu_supports("sse4.2") != 0);
+#endif
+#if defined(__AVX__)
+  add("AVX", __builtin_cpu_supports("avx") != 0);
+#endif
+#if defined(__AVX2__)
+  add("AVX2", __builtin_cpu_supports("avx2") != 0);
+#endif
+#if defined(__FMA__)
+  add("FMA", __builtin_cpu_supports("fma") != 0);
+#endif
+#if defined(__BMI2__)
+  add("BMI2", __builtin_cpu_supports("bmi2") != 0);
+#endif
+#if defined(__AVX512F__)
+  add("AVX512F", __builtin_cpu_supports("avx512f") != 0);
+#endif
+#if defined(__AVX512DQ__)
+  add("AVX512DQ", __builtin_cpu_supports("avx512dq") != 0);
+#endif
+#if defined(__AVX512BW__)
+  add("AVX512BW", __builtin_cpu_supports("avx512bw") != 0);
+#endif
+#if defined(__AVX512VL__)
+  add("AVX512VL", __builtin_cpu_supports("avx512vl") != 0);
+#endif
+#endif
+  if (found.used.empty()) found.used = "the processor family's common ones";
+  return found;
 }
 
 /// First line of a command's output; empty if it cannot be run.
@@ -121,7 +203,9 @@ struct Difference {
   std::string where;
   double first = 0;
   double second = 0;
-  double z = 0;  ///< difference over its standard error
+  /// Difference over its standard error; empty where a side has one replicate, hence no error.
+  std::optional<double> z;
+  double gap() const { return first - second; }
 };
 
 std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
@@ -139,8 +223,12 @@ std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
       const SampleSummary s = summarise(curve.values[k]);
       const SampleSummary t =
           summarise(other->values[static_cast<std::size_t>(at - other->mean.x.begin())]);
+      if (s.n == 0 || t.n == 0) continue;
       const double error = std::hypot(s.sem, t.sem);
       const double gap = s.mean - t.mean;
+      std::optional<double> z;
+      if (s.n > 1 && t.n > 1)
+        z = gap == 0 ? 0.0 : error > 0 ? gap / error : std::copysign(HUGE_VAL, gap);
       found.push_back({.where = fmt::format("{} {} {}={:.6g}",
                                             curve.mean.name,
                                             describe(curve.mean.point),
@@ -148,13 +236,14 @@ std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
                                             curve.mean.x[k]),
                        .first = s.mean,
                        .second = t.mean,
-                       .z = gap == 0    ? 0.0
-                            : error > 0 ? gap / error
-                                        : std::copysign(HUGE_VAL, gap)});
+                       .z = z});
     }
   }
-  std::sort(found.begin(), found.end(), [](const Difference& x, const Difference& y) {
-    return std::abs(x.z) > std::abs(y.z);
+  std::stable_sort(found.begin(), found.end(), [](const Difference& x, const Difference& y) {
+    const auto order = [](const Difference& d) {
+      return std::tuple(d.z.has_value(), std::abs(d.z.value_or(0)), std::abs(d.gap()));
+    };
+    return order(x) > order(y);
   });
   return found;
 }
@@ -162,14 +251,38 @@ std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
 }  // namespace
 
 int list_verb(const Options& options, const Registry& registry) {
+  const auto lower = [](std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) {
+      return static_cast<char>(std::tolower(c));
+    });
+    return text;
+  };
+  const std::string word = lower(options.target);
+  std::vector<const Study*> shown;
+  for (const Study& study : registry) {
+    for (const std::string& text : {family(study), study.name, study.question}) {
+      if (lower(text).find(word) == std::string::npos) continue;
+      shown.push_back(&study);
+      break;
+    }
+  }
+  if (shown.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("no study has '{}' in its family, name or question; `attica list` "
+                            "names them all",
+                            options.target));
+  }
   if (options.json) {
     Json list = Json::array();
-    for (const Study& study : registry)
-      list.push_back({{"name", study.name}, {"question", study.question}});
+    for (const Study* study : shown) {
+      list.push_back(
+          {{"name", study->name}, {"family", family(*study)}, {"question", study->question}});
+    }
     print(list);
     return kExitDone;
   }
-  for (const Study& study : registry) fmt::print("{:<24} {}\n", study.name, study.question);
+  for (const Study* study : shown)
+    fmt::print("{:<24} {:<8} {}\n", study->name, family(*study), study->question);
   return kExitDone;
 }
 
@@ -199,10 +312,10 @@ int show_verb(const Options& options, const Registry& registry) {
     print(object);
     return kExitDone;
   }
-  fmt::print("{}: {}\n\nThe theory neglects {}.\n\nParameters\n{}",
+  fmt::print("{}: {}\n\n{}\n\nParameters\n{}",
              study.name,
              study.question,
-             study.neglects,
+             neglects_sentence(study.neglects),
              parameter_text(all_parameters(study)));
   fmt::print(
       "\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
@@ -253,6 +366,14 @@ int cite_verb(const Options& options, const Registry& registry) {
 int compare_verb(const Options& options, const Registry& registry) {
   std::array<RunRecord, 2> runs{read_run(options.target), read_run(options.second_target)};
   for (RunRecord& run : runs) run.edited = accepted_edits(run.path, options.accept_edits);
+  if (runs[0].study != runs[1].study) {
+    throw Error(ErrorKind::input,
+                fmt::format("'{}' is a run of {} and '{}' of {}: expected two runs of one study",
+                            options.target,
+                            runs[0].study,
+                            options.second_target,
+                            runs[1].study));
+  }
   std::array<std::map<std::string, std::string>, 2> parameters;
   for (std::size_t k = 0; k < runs.size(); ++k) {
     const CheckedConfiguration c = read_configuration(
@@ -275,18 +396,20 @@ int compare_verb(const Options& options, const Registry& registry) {
     if (value(0) != value(1))
       changed.push_back({{"key", key}, {"first", value(0)}, {"second", value(1)}});
   }
+  const bool same_seed = runs[0].seed == runs[1].seed;
   const std::vector<Difference> points =
-      differences(read_replicates(runs[0].path / "replicates.csv"),
-                  read_replicates(runs[1].path / "replicates.csv"));
+      differences(recorded_replicates(runs[0]), recorded_replicates(runs[1]));
   if (options.json) {
     Json list = Json::array();
     for (const Difference& d : points) {
       list.push_back({{"where", d.where},
                       {"first", d.first},
                       {"second", d.second},
-                      {"z", std::isfinite(d.z) ? Json(d.z) : Json()}});
+                      {"z", d.z && std::isfinite(*d.z) ? Json(*d.z) : Json()}});
     }
-    print({{"parameters", std::move(changed)}, {"points", std::move(list)}});
+    print({{"parameters", std::move(changed)},
+           {"points", std::move(list)},
+           {"same_seed", same_seed}});
     return kExitDone;
   }
   fmt::print("parameters that differ: {}\n", changed.size());
@@ -296,20 +419,37 @@ int compare_verb(const Options& options, const Registry& registry) {
                entry["first"].get<std::string>(),
                entry["second"].get<std::string>());
   }
-  const auto differing = static_cast<std::size_t>(
-      std::count_if(points.begin(), points.end(), [](const Difference& d) { return d.z != 0; }));
+  const auto differing = static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [](const Difference& d) { return d.gap() != 0; }));
   fmt::print("points in both runs: {}, of which {} differ\n", points.size(), differing);
   constexpr std::size_t kShown = 10;
   for (std::size_t k = 0; k < std::min(kShown, differing); ++k) {
     const Difference& d = points[k];
-    fmt::print("  z = {:>7.2f}  {:>12.6g}  |  {:>12.6g}  {}\n", d.z, d.first, d.second, d.where);
+    fmt::print("  z = {:>7}  {:>12.6g}  |  {:>12.6g}  {}\n",
+               d.z ? fmt::format("{:.2f}", *d.z) : "",
+               d.first,
+               d.second,
+               d.where);
   }
-  if (differing > 0) {
+  if (points.empty()) fmt::print("no point occurs in both runs\n");
+  const auto with_z = static_cast<std::size_t>(std::count_if(
+      points.begin(), points.end(), [](const Difference& d) { return d.z.has_value(); }));
+  if (with_z < points.size()) {
+    fmt::print("{} of them without z: a run with one replicate has no error bar\n",
+               points.size() - with_z);
+  }
+  if (same_seed && differing > 0) {
+    fmt::print(
+        "both runs have seed {}: their replicates may share random numbers, and then z is not that "
+        "of independent runs\n",
+        runs[0].seed);
+  }
+  if (differing > 0 && with_z > 0) {
     // Largest of n standard normals in absolute value: median quantile, for orientation.
     fmt::print("largest |z| = {:.2f}; {} equal means of independent runs reach about {:.2f}\n",
-               std::abs(points[0].z),
-               points.size(),
-               std::sqrt(2 * std::log(2.0 * static_cast<double>(points.size()))));
+               std::abs(*points[0].z),
+               with_z,
+               std::sqrt(2 * std::log(2.0 * static_cast<double>(with_z))));
   }
   return kExitDone;
 }
@@ -348,12 +488,19 @@ int doctor_verb(const Options& options, const Registry& registry) {
   const std::string font = first_line("fc-list 'DejaVu Sans' 2>/dev/null");
   std::error_code ignored;
   const fs::path data = data_directory();
+  const Instructions needs = instructions();
   const Json found{
       {"attica", kVersion},
       {"revision", kRevision},
       {"compiler", kCompiler},
       {"build_type", kBuildType},
-      {"native_instructions", kNative},
+      {"built_for",
+       kNative == std::string_view("ON") ? "the processor it was built on"
+       : *kMarch != 0                    ? kMarch
+                                         : "any processor of the family"},
+      {"instructions", needs.used},
+      {"this_processor",
+       needs.missing.empty() ? "has them all" : "LACKS " + needs.missing + ": build anew here"},
       {"libraries", kLibraries},
       {"mpi", "not compiled in"},
       {"studies", registry.size()},

@@ -3,6 +3,7 @@
 /// again.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/report_page.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/plots/draw.hpp"
 
@@ -25,6 +27,19 @@ fs::path run_folder(const std::string& target) {
     throw Error(ErrorKind::input, fmt::format("'{}' is not a run folder", target));
   }
   return path.has_filename() ? path : path.parent_path();
+}
+
+/// Whether this process may write there: somebody else's run can be judged all the same.
+bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK) == 0; }
+
+/// Where files made from a run go: --out, or its own folder.
+fs::path target_folder(const Options& options, const fs::path& own) {
+  if (options.out) return *options.out;
+  const fs::path run = own.filename() == "plots" ? own.parent_path() : own;
+  if (is_writable(run)) return own;
+  throw Error(ErrorKind::storage,
+              fmt::format("the run folder '{}' cannot be written; --out DIR writes elsewhere",
+                          run.string()));
 }
 
 CheckRecord verdict_on(const FinishedRun& run, std::optional<double> margin = std::nullopt) {
@@ -52,7 +67,7 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
   }
   record.edited = accepted_edits(record.path, accept_edits);
   configuration = recorded_configuration(record, registry);
-  replicates = read_replicates(record.path / "replicates.csv");
+  replicates = recorded_replicates(record);
 }
 
 int check_verb(const Options& options, const Registry& registry) {
@@ -62,11 +77,15 @@ int check_verb(const Options& options, const Registry& registry) {
   if (options.self_test) return self_test_check(options, run);
   if (options.extrapolate) return extrapolate_check(options, run);
   const CheckRecord verdict = verdict_on(run, options.margin);
-  const FolderLock lock(run.record.path);
   const std::string json = dump(to_json(verdict), 2) + "\n";
-  write_atomically(run.record.path / "check.json", json);
-  seal_again(run.record.path, "check.json");
-  fmt::print("{}", options.json ? json : text(verdict));
+  if (is_writable(run.record.path)) {
+    const FolderLock lock(run.record.path);
+    write_atomically(run.record.path / "check.json", json);
+    seal_again(run.record.path, "check.json");
+  } else {
+    remark(options.quiet, "the run folder cannot be written: check.json stays as it is");
+  }
+  fmt::print("{}", options.json ? json : printable(text(verdict)));
   return verdict.exit_code();
 }
 
@@ -79,6 +98,22 @@ int plot_verb(const Options& options, const Registry& registry) {
   if (!options.style.empty()) drawing.style = options.style;
   if (!options.width.empty())
     drawing.width = options.width == "full" ? FigureWidth::full : FigureWidth::half;
+  drawing.folder = target_folder(options, drawing.folder);
+  drawing.replace_edited = options.force;
+  const fs::path script = drawing.folder / (figure.name + ".gp");
+  if (!options.force && was_edited(script)) {
+    throw Error(ErrorKind::storage,
+                fmt::format("'{}' was edited; --out DIR draws elsewhere, --force replaces it",
+                            script.string()));
+  }
+  // What stays from an earlier drawing is not of this one.
+  for (const char* format : {"svg", "pdf", "png"}) {
+    const fs::path file = drawing.folder / (figure.name + "." + format);
+    const bool drawn =
+        std::find(drawing.formats.begin(), drawing.formats.end(), format) != drawing.formats.end();
+    if (!drawn && fs::exists(file))
+      remark(options.quiet, fmt::format("'{}' stays as it was drawn before", file.string()));
+  }
   for (const fs::path& file :
        draw(figure, figure_data(run.record, run.replicates, verdict), drawing)) {
     fmt::print("{}\n", file.string());
@@ -88,8 +123,19 @@ int plot_verb(const Options& options, const Registry& registry) {
 
 int report_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry, options.accept_edits);
-  const FolderLock lock(run.record.path);
-  const fs::path page = run.record.path / "report.html";
+  const fs::path folder = target_folder(options, run.record.path);
+  std::optional<FolderLock> lock;
+  if (options.out) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) {
+      throw Error(ErrorKind::storage,
+                  fmt::format("cannot make '{}': {}", folder.string(), error.message()));
+    }
+  } else {
+    lock.emplace(run.record.path);
+  }
+  const fs::path page = folder / "report.html";
   write_atomically(page,
                    report_page(run.record,
                                *run.configuration.study,
@@ -106,7 +152,9 @@ int status_verb(const Options& options, const Registry&) {
     for (const auto& entry : fs::directory_iterator(path / "parts"))
       done += entry.path().extension() == ".part" ? 1 : 0;
   }
-  done = std::min(done, run.pieces);
+  // A finished run is whole without its parts.
+  const bool removed = run.complete && done == 0;
+  done = run.complete ? run.pieces : std::min(done, run.pieces);
   if (options.json) {
     print({{"study", run.study},
            {"run", path.string()},
@@ -125,7 +173,8 @@ int status_verb(const Options& options, const Registry&) {
         run.replicates,
         done,
         run.pieces,
-        run.complete                      ? "complete"
+        removed                           ? "complete; its parts were removed"
+        : run.complete                    ? "complete"
         : run.shard && done == run.pieces ? "done: join all shards by `attica merge`"
                                           : "unfinished: carry on with `attica run ... --resume`");
   }

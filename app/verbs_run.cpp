@@ -6,10 +6,13 @@
 
 #include <algorithm>
 
+#include "attica/app/estimate.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/plant.hpp"
+#include "attica/app/progress.hpp"
 #include "attica/app/run.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 
 namespace attica::app {
@@ -20,35 +23,57 @@ namespace {
 
 int describe_dry_run(const Options& options, const Work& work, const RunRequest& request) {
   const fs::path path = run_path(request, work);
-  const std::vector<PieceOfRun> all = requested_pieces(request, work);
+  const double pieces = requested_pieces(request, work);
+  // Of all shards together: each takes its part.
+  constexpr double kPatience = 3;
+  const int threads = request.threads > 0 ? request.threads : default_threads();
+  const auto replicates = static_cast<double>(work.replicates());
+  const std::optional<CostEstimate> cost = estimate_cost(work, kPatience);
   std::size_t points = 0;
   for (const Problem& problem : work.problems) points += problem.experiment->points();
   if (options.json) {
-    print({{"study", work.configuration.study->name},
-           {"run", path.string()},
-           {"exists", fs::exists(path)},
-           {"problems", work.problems.size()},
-           {"points", points},
-           {"replicates", work.replicates()},
-           {"pieces", all.size()}});
+    Json object{{"study", work.configuration.study->name},
+                {"run", path.string()},
+                {"exists", fs::exists(path)},
+                {"problems", work.problems.size()},
+                {"points", points},
+                {"replicates", work.replicates()},
+                {"pieces", static_cast<std::uint64_t>(pieces)}};
+    if (cost) object["cost"] = cost_json(*cost, replicates, threads);
+    print(object);
     return kExitDone;
   }
   fmt::print(
       "study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
-      "  {}\n",
+      "  {}\n{}",
       work.configuration.study->name,
       path.string(),
       fs::exists(path) ? " (exists)" : "",
       work.problems.size(),
       points,
       work.replicates(),
-      all.size());
+      static_cast<std::uint64_t>(pieces),
+      cost ? cost_text(*cost, replicates, threads) : "");
   return kExitDone;
+}
+
+/// Whether a run of this name has finished pieces. Which of them is meant, the configuration tells
+/// later.
+bool has_parts(const Options& options) {
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(options.out.value_or("runs"), none)) {
+    const std::string folder = entry.path().filename().string();
+    if (!options.name.empty() && !folder.starts_with(options.name + "-")) continue;
+    if (fs::directory_iterator(entry.path() / "parts", none) != fs::directory_iterator())
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 Work requested_work(const Options& options, const Registry& registry) {
+  const Notice notice(options.quiet, "checking the problem; large ones take a while ...");
   return prepare(read_configuration(
       {.target = options.target, .preset = options.preset, .overrides = options.overrides},
       registry));
@@ -78,13 +103,17 @@ int announce(const RunEnd& end, bool json) {
   if (!end.verdict) return end.exit_code;
   if (json) {
     print(to_json(*end.verdict));
+    std::fflush(stdout);
+    if (end.unfinished) throw *end.unfinished;
     return end.exit_code;
   }
-  fmt::print("{}\n{}run     {}\nreport  {}\n",
-             summary(*end.verdict),
-             explanation(*end.verdict),
-             end.folder.string(),
-             (end.folder / "report.html").string());
+  fmt::print("{}\n{}run     {}\n",
+             printable(summary(*end.verdict)),
+             printable(explanation(*end.verdict)),
+             printable(end.folder.string()));
+  std::fflush(stdout);
+  if (end.unfinished) throw *end.unfinished;
+  fmt::print("report  {}\n", printable((end.folder / "report.html").string()));
   for (const fs::path& figure : end.figures) {
     if (figure.extension() != ".csv" && figure.extension() != ".gp")
       fmt::print("figure  {}\n", figure.string());
@@ -94,11 +123,14 @@ int announce(const RunEnd& end, bool json) {
 
 int run_verb(const Options& options, const Registry& registry) {
   ExitOnSignal signals;
+  Deadline deadline(options.max_seconds);
   Ranks ranks;
   if (!ranks.leads()) {
     ranks.serve([&] { return requested_simulation(options, registry); });
     return kExitDone;
   }
+  // A checkpoint is there from the start if the run that is resumed has one.
+  if (options.resume && has_parts(options)) signals.checkpoint();
   Work work = requested_simulation(options, registry);
   RunRequest request = run_request(options);
   if (!options.plants.empty()) {
@@ -116,7 +148,7 @@ int run_verb(const Options& options, const Registry& registry) {
     };
   }
   if (options.dry_run) return describe_dry_run(options, work, request);
-  const RunEnd end = carry_out(std::move(work), request, signals, &ranks);
+  const RunEnd end = carry_out(std::move(work), request, signals, &ranks, &deadline);
   if (request.shard && end.exit_code == kExitDone) {
     if (options.json) {
       fmt::print(
@@ -168,9 +200,8 @@ int theory_verb(const Options& options, const Registry& registry) {
     fmt::print("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
   if (theory.failed) {
-    fmt::print(stderr,
-               "attica: error: the theory failed numerically at some points; --json names them "
-               "under diagnostics\n");
+    say("attica: error: the theory failed numerically at some points; --json names them under "
+        "diagnostics\n");
   }
   return theory.failed ? kExitNumerical : kExitDone;
 }

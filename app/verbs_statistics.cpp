@@ -9,10 +9,12 @@
 #include <mutex>
 
 #include "attica/app/comparison.hpp"
+#include "attica/app/estimate.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
@@ -61,6 +63,21 @@ Pilot run_pilot(const Work& work, int threads, bool quiet) {
   pilot.seconds_per_replicate = seconds / static_cast<double>(kPilotReplicates);
   pilot.bytes_per_replicate = static_cast<double>(bytes) / static_cast<double>(kPilotReplicates);
   return pilot;
+}
+
+/// The run that was planned: everything that was asked for but the number of replicates, which the
+/// plan tells.
+std::string planned_command(const Options& options, std::int64_t replicates) {
+  std::string command = "attica run " + shell_word(options.target);
+  if (!options.preset.empty()) command += " --preset " + shell_word(options.preset);
+  for (const Override& o : options.overrides) {
+    const auto space = o.shown.find(' ');
+    if (o.shown.starts_with("--replicates ")) continue;
+    command +=
+        fmt::format(" {} {}", o.shown.substr(0, space), shell_word(o.shown.substr(space + 1)));
+  }
+  if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
+  return fmt::format("{} --replicates {}", command, replicates);
 }
 
 std::string size_text(double bytes) {
@@ -130,8 +147,21 @@ int plan_resolution(const Options& options,
 int plan_verb(const Options& options, const Registry& registry) {
   const Work work = requested_simulation(options, registry);
   const CheckedConfiguration& c = work.configuration;
-  const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
   const int threads = options.threads > 0 ? options.threads : default_threads();
+  constexpr double kPatience = 3;
+  const auto pilot_replicates = static_cast<double>(kPilotReplicates);
+  if (const auto cost = estimate_cost(work, kPatience)) {
+    remark(options.quiet,
+           fmt::format("the pilot of {} replicates takes {} {}",
+                       kPilotReplicates,
+                       cost->complete ? "about" : "more than",
+                       duration_text(cost->seconds(pilot_replicates, threads))));
+  }
+  TheoryRecord theory;
+  {
+    const Notice notice(options.quiet, "computing the theory ...");
+    theory = compute_theory(work, TheoryGrid::run);
+  }
   const Pilot pilot = run_pilot(work, threads, options.quiet);
   const Comparison comparison =
       compare(agreement_rules(work), theory.predictions, pilot.replicates);
@@ -210,7 +240,7 @@ int plan_verb(const Options& options, const Registry& registry) {
         "time         {} ({} to {}) on {} threads\n"
         "disk         {}\n"
         "hardest      {}\n"
-        "then         attica run {} --replicates {}\n",
+        "then         {}\n",
         kPilotReplicates,
         points.size(),
         rounded(plan.run_replicates->expected),
@@ -225,8 +255,7 @@ int plan_verb(const Options& options, const Registry& registry) {
         threads,
         size_text(bytes),
         place,
-        options.target,
-        rounded(plan.run_replicates->expected));
+        planned_command(options, rounded(plan.run_replicates->expected)));
   }
   return kExitDone;
 }

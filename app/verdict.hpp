@@ -37,10 +37,10 @@ struct CheckRecord {
   std::string study;
   std::string run;  ///< path of the run folder
   Verdict verdict = Verdict::none;
-  bool failed = false;           ///< some replicate or theory point failed numerically
-  std::vector<Place> places;     ///< of the compared points
-  RunVerdict points;             ///< theirs, in that order, counts, and the verdict of all of them
-  std::size_t not_compared = 0;  ///< points recorded, but outside what the theory claims
+  bool failed = false;         ///< some replicate or theory point failed numerically
+  std::vector<Place> places;   ///< of the compared points
+  RunVerdict points;           ///< theirs, in that order, counts, and the verdict of all of them
+  std::vector<Place> outside;  ///< points recorded, but outside what the theory claims
   /// Of every compared series; none of a run that stops once it is decided, whose levels are
   /// others.
   std::vector<SeriesResolution> resolution;
@@ -52,13 +52,21 @@ struct CheckRecord {
   std::optional<std::size_t> cap;    ///< most replicates of a run that stops once it is decided
   std::vector<std::string> planted;  ///< errors that the theory was given on purpose
   std::vector<std::string> edited;   ///< files that were changed after the run
-  std::string likely_cause;          ///< why simulation and theory may disagree; empty if unknown
+  /// Numbers of replicates at which a verdict was told: after the first, the stated error rates are
+  /// those of more than one look.
+  std::vector<std::uint64_t> looks;
+  /// The run whose verdict on the same data was known when this one's margin was given; empty:
+  /// none.
+  std::string judged_before;
+  std::string likely_cause;  ///< why simulation and theory may disagree; empty if unknown
   /// Facts of the problem and of its theory, and under "statuses" how many replicates ended how.
   Json diagnostics;
 
   int exit_code() const;
   /// @brief The widest relative margin; each point has its own terms besides.
   double margin() const;
+  /// @brief Whether the margin was given when the data, or a verdict on them, were known.
+  bool margin_is_post_hoc() const { return post_hoc_margin || !judged_before.empty(); }
   /// @brief What the panels of residuals show: points with a theory and with data.
   std::vector<ResidualPoint> residuals() const;
 };
@@ -71,8 +79,8 @@ Json to_json(const CheckRecord& record);
 
 /// @brief A line: the verdict and the counts behind it.
 std::string summary(const CheckRecord& record);
-/// @brief Where simulation and theory disagree, the worst first, and why they may; empty unless
-/// DISAGREE.
+/// @brief Where simulation and theory disagree, the worst first, and why they may; or which points
+/// are undecided, and what would decide them. Empty for other verdicts.
 std::string explanation(const CheckRecord& record);
 /// @brief What `attica check` prints: a row a point, claims, summary and explanation.
 std::string text(const CheckRecord& record);

@@ -72,7 +72,7 @@ Json to_json(const CheckRecord& record) {
               {"verdict", describe(record.verdict)},
               {"margin", record.margin()},
               {"rules", std::move(rules)},
-              {"post_hoc_margin", record.post_hoc_margin.has_value()},
+              {"post_hoc_margin", record.margin_is_post_hoc()},
               {"family", record.family},
               {"counts",
                {{"compared", record.points.compared},
@@ -81,7 +81,7 @@ Json to_json(const CheckRecord& record) {
                 {"inconclusive", record.points.inconclusive},
                 {"failed", record.points.failed},
                 {"no_theory", record.points.no_theory},
-                {"not_compared", record.not_compared}}},
+                {"not_compared", record.outside.size()}}},
               {"points", std::move(points)},
               {"claims", std::move(claims)},
               {"diagnostics", record.diagnostics}};
@@ -119,6 +119,18 @@ Json to_json(const CheckRecord& record) {
   }
   if (!record.planted.empty()) object["planted"] = record.planted;
   if (!record.edited.empty()) object["edited"] = record.edited;
+  if (!record.outside.empty()) {
+    Json outside = Json::array();
+    for (const Place& at : record.outside) {
+      outside.push_back({{"series", at.series},
+                         {"point", to_json(at.point)},
+                         {"x_name", at.x_name},
+                         {"x", at.x}});
+    }
+    object["outside"] = std::move(outside);
+  }
+  if (!record.looks.empty()) object["looks"] = record.looks;
+  if (!record.judged_before.empty()) object["judged_before"] = record.judged_before;
   if (!record.likely_cause.empty()) object["likely_cause"] = record.likely_cause;
   object["summary"] = summary(record);
   return object;

@@ -6,21 +6,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/app/verdict.hpp"
 
 namespace attica::app {
 namespace {
 
+constexpr std::size_t kNamed = 6;  ///< points that are named one by one
+constexpr double kPercent = 100;
+
 std::string table_row(const Place& at, const PointVerdict& v) {
+  // One replicate has no error bar.
+  const std::string sem = v.sample.n < 2 ? "" : fmt::format("{:.2g}", v.sample.sem);
   std::string row =
-      fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10.2g} {:>6} {:>10.2g}  {}",
+      fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10} {:>6} {:>10.2g}  {}",
                   at.series,
                   describe(at.point),
                   at.x,
                   v.theory,
                   v.sample.mean,
-                  v.sample.sem,
+                  sem,
                   v.sample.n,
                   v.margin,
                   describe(v.verdict));
@@ -62,10 +68,47 @@ std::string counts_text(const CheckRecord& record) {
   return head + (run.compared == 0 ? "" : points + "; ") + claims_text(record.claims);
 }
 
+/// Which points and claims are undecided, the hardest first, and what to do about it.
+std::string undecided_text(const CheckRecord& record) {
+  const std::vector<PointVerdict>& points = record.points.points;
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    if (points[k].verdict == Verdict::inconclusive) order.push_back(k);
+  }
+  constexpr auto kNever = std::numeric_limits<std::size_t>::max();
+  const auto needed = [&](std::size_t k) { return points[k].replicates_needed.value_or(kNever); };
+  std::stable_sort(
+      order.begin(), order.end(), [&](auto a, auto b) { return needed(a) > needed(b); });
+  std::string lines;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t k = order[i];
+    if (points[k].replicates_needed) most = std::max(most, *points[k].replicates_needed);
+    if (i >= kNamed) continue;
+    lines +=
+        fmt::format("undecided: {}: {}\n",
+                    place_name(record.places[k]),
+                    points[k].replicates_needed
+                        ? fmt::format("about {} replicates would decide", needed(k))
+                        : "no number of replicates would decide, if the truth is what was seen");
+  }
+  if (order.size() > kNamed) lines += fmt::format("and {} more\n", order.size() - kNamed);
+  for (const ClaimResult& claim : record.claims) {
+    if (claim.verdict != Verdict::inconclusive) continue;
+    lines += fmt::format("undecided: {}: {} ({})\n", claim.name, claim.statement, claim.detail);
+    if (claim.replicates_needed) most = std::max(most, *claim.replicates_needed);
+  }
+  if (most > record.replicates) {
+    lines += fmt::format("to decide: run it anew with another --seed and {}--replicates {}\n",
+                         record.cap ? "--until-decided " : "",
+                         most);
+  }
+  return lines;
+}
+
 /// What an AGREE is worth, series by series.
 std::string resolution_text(const CheckRecord& record) {
   if (record.verdict != Verdict::agree) return "";
-  constexpr double kPercent = 100;
   std::string lines;
   for (const SeriesResolution& r : record.resolution) {
     if (!r.resolution.not_agree) {
@@ -107,13 +150,32 @@ std::string summary(const CheckRecord& record) {
   if (run.compared > 0 || !record.claims.empty()) {
     line = counts_text(record);
     if (run.no_theory > 0) line += fmt::format(", {} without theory", run.no_theory);
-    if (record.not_compared > 0) {
-      line += fmt::format(", {} recorded but outside what the theory claims", record.not_compared);
+    if (!record.outside.empty()) {
+      line +=
+          fmt::format(", {} recorded but outside what the theory claims", record.outside.size());
     }
     line += ends_text(record.diagnostics.value("statuses", Json::object()));
     if (record.failed) line += "; some replicates or theory points FAILED numerically";
     if (record.post_hoc_margin)
       line += fmt::format("; post hoc margin {}", *record.post_hoc_margin);
+    if (!record.judged_before.empty()) {
+      line +=
+          fmt::format("; margin given after run {} had shown the same data", record.judged_before);
+    }
+    if (const double margin = record.margin(); margin >= 1) {
+      line += fmt::format(
+          "; a relative margin of {} is {:.3g} % of the theory: it admits anything "
+          "from 0 to twice the theory",
+          margin,
+          kPercent * margin);
+    }
+    if (record.looks.size() > 1) {
+      line += fmt::format(
+          "; {} looks at these data, at {} replicates: the stated error rates are those of one "
+          "look",
+          record.looks.size(),
+          fmt::join(record.looks, ", "));
+    }
   }
   if (record.cap) {
     line += fmt::format(
@@ -127,6 +189,7 @@ std::string summary(const CheckRecord& record) {
 }
 
 std::string explanation(const CheckRecord& record) {
+  if (record.verdict == Verdict::inconclusive) return undecided_text(record);
   if (record.verdict != Verdict::disagree) return {};
   const std::vector<PointVerdict>& points = record.points.points;
   std::vector<std::size_t> order;
@@ -138,7 +201,6 @@ std::string explanation(const CheckRecord& record) {
   };
   std::stable_sort(
       order.begin(), order.end(), [&](auto a, auto b) { return excess(a) > excess(b); });
-  constexpr std::size_t kNamed = 6;
   std::string lines;
   for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
     const Place& at = record.places[order[i]];
@@ -174,6 +236,24 @@ std::string text(const CheckRecord& record) {
                   "margin");
   for (std::size_t k = 0; k < record.places.size(); ++k)
     lines += table_row(record.places[k], record.points.points[k]);
+  for (const Place& at : record.outside) {
+    lines += fmt::format("{:<18} {:<24} {:>10.5g}  not compared: outside what the theory claims\n",
+                         at.series,
+                         describe(at.point),
+                         at.x);
+  }
+  const bool early =
+      record.cap &&
+      std::any_of(
+          record.points.points.begin(), record.points.points.end(), [&](const PointVerdict& v) {
+            return v.sample.n > 0 && v.sample.n < record.replicates;
+          });
+  if (early) {
+    lines += fmt::format(
+        "points of fewer than {} replicates were decided at an earlier look, with "
+        "the data of then; results.csv and the figure show all\n",
+        record.replicates);
+  }
   for (const ClaimResult& claim : record.claims) {
     lines += fmt::format("claim {}: {}: {} ({})\n",
                          claim.name,

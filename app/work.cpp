@@ -35,13 +35,14 @@ CoordinateValue coordinate(const Value& value) {
 }
 
 /// Everything that can change a number, as text.
-std::string identity(const Work& work) {
+std::string identity(const Work& work, bool with_margin) {
   std::string text = fmt::format("attica {}\nstudy {}\n", kVersion, work.configuration.study->name);
   const std::vector<Parameter> parameters = all_parameters(*work.configuration.study);
   for (const auto& [key, value] : work.configuration.values.entries()) {
     const auto parameter = std::find_if(parameters.begin(),
                                         parameters.end(),
                                         [&, &k = key](const Parameter& p) { return p.key == k; });
+    if (key == "check.margin" && !with_margin) continue;
     if (work.configuration.is_swept(key) || key == "sim.replicates" ||
         parameter->section() == "plot" || parameter->type == ParameterType::file) {
       continue;
@@ -78,6 +79,7 @@ Work prepare(CheckedConfiguration configuration) {
             .problems = {},
             .input_digests = {},
             .hash = {},
+            .data_hash = {},
             .warnings = {}};
   CheckedConfiguration& checked = work.configuration;
   checked.values.input_directories = input_directories(checked.directory);
@@ -118,7 +120,8 @@ Work prepare(CheckedConfiguration configuration) {
     work.problems.push_back(std::move(problem));
   }
   constexpr std::size_t kHashDigits = 8;
-  work.hash = sha256(identity(work)).substr(0, kHashDigits);
+  work.hash = sha256(identity(work, true)).substr(0, kHashDigits);
+  work.data_hash = sha256(identity(work, false)).substr(0, kHashDigits);
   return work;
 }
 
@@ -234,6 +237,21 @@ std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> en
 
 std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates) {
   return pieces(work, std::span(&replicates, 1));
+}
+
+double count_pieces(const Work& work, std::span<const std::size_t> ends) {
+  double count = 0;
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : ends) {
+    for (const Problem& problem : work.problems) {
+      for (std::size_t point = 0; point < problem.experiment->points(); ++point) {
+        const std::uint64_t block = problem.experiment->replicates_per_piece(point);
+        count += static_cast<double>((end - begin + block - 1) / block);
+      }
+    }
+    begin = end;
+  }
+  return count;
 }
 
 std::vector<PieceOfRun> share(const std::vector<PieceOfRun>& pieces, const Shard& shard) {

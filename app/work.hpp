@@ -26,8 +26,9 @@ struct Problem {
 struct Work {
   CheckedConfiguration configuration;  ///< completed by the study
   std::vector<Problem> problems;
-  Table input_digests;  ///< path -> SHA-256
-  std::string hash;     ///< of everything that can change a number; 8 hexadecimal digits
+  Table input_digests;    ///< path -> SHA-256
+  std::string hash;       ///< of everything that can change a number; 8 hexadecimal digits
+  std::string data_hash;  ///< the same without the margin: equal for equal data
   std::vector<std::string> warnings;
 
   std::uint64_t seed() const;
@@ -73,6 +74,8 @@ struct PieceOfRun {
 /// replicates. No piece reaches across one.
 std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> ends);
 std::vector<PieceOfRun> pieces(const Work& work, std::size_t replicates);
+/// @brief Their number, without making them.
+double count_pieces(const Work& work, std::span<const std::size_t> ends);
 
 /// One of `count` parts of a run that are computed independently, perhaps on different machines.
 struct Shard {

@@ -8,7 +8,7 @@ set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
-if((ATTICA_NATIVE OR ATTICA_SANITIZE) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
+if((ATTICA_NATIVE OR ATTICA_MARCH OR ATTICA_SANITIZE) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
    AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12: its own AVX-512 header (GCC bug 105593), moves of std::variant under sanitizers, and copies of
   # short strings (GCC bugs 105329, 105651).
@@ -25,6 +25,12 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 target_compile_options(attica_flags INTERFACE -fno-semantic-interposition)
 if(ATTICA_NATIVE)
   target_compile_options(attica_flags INTERFACE -march=native)
+elseif(ATTICA_MARCH)
+  target_compile_options(attica_flags INTERFACE -march=${ATTICA_MARCH})
+  if(ATTICA_MARCH MATCHES "^x86-64-v[234]$")
+    # The loader of a processor that has less says so, instead of an illegal instruction somewhere.
+    target_link_options(attica_flags INTERFACE -Wl,-z,${ATTICA_MARCH})
+  endif()
 endif()
 if(ATTICA_SANITIZE)
   target_compile_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE} -fno-omit-frame-pointer

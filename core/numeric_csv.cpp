@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/core/read_bytes.hpp"
@@ -21,24 +23,51 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// Fields of a line; a field in double quotes may hold commas, "" is a quote.
-std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t k = 0; k < line.size(); ++k) {
-    const char c = line[k];
-    if (c == '"' && quoted && k + 1 < line.size() && line[k + 1] == '"') {
-      fields.back() += line[++k];
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
+/// Fields of a line; a field in double quotes may hold commas, "" is a quote there. Empty: a quote
+/// inside a field, text behind its closing quote, or a quote that is not closed.
+std::optional<std::vector<std::string>> split(std::string_view line) {
+  std::vector<std::string> fields;
+  while (true) {
+    line = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    std::string field;
+    if (line.starts_with('"')) {
+      std::size_t at = 1;
+      for (; at < line.size(); ++at) {
+        if (line[at] == '"' && (at + 1 == line.size() || line[at + 1] != '"')) break;
+        if (line[at] == '"') ++at;
+        field += line[at];
+      }
+      if (at >= line.size()) return std::nullopt;
+      line.remove_prefix(at + 1);
+      if (!trimmed(line.substr(0, line.find(','))).empty()) return std::nullopt;
     } else {
-      fields.back() += c;
+      field = line.substr(0, line.find(','));
+      if (field.find('"') != std::string::npos) return std::nullopt;
     }
+    fields.emplace_back(trimmed(field));
+    const std::size_t comma = line.find(',');
+    if (comma == std::string_view::npos) return fields;
+    line.remove_prefix(comma + 1);
   }
-  for (std::string& field : fields) field = trimmed(field);
-  return fields;
+}
+
+/// What other separator a line that makes no sense with commas may have; empty: none.
+std::string separator_hint(std::string_view line) {
+  for (const auto& [separator, name] :
+       {std::pair(';', "semicolons"), std::pair('\t', "tabulators")}) {
+    if (line.find(separator) != std::string_view::npos)
+      return fmt::format(
+          "; the line has {}: are the columns separated by them? Expected commas, and "
+          "points in numbers",
+          name);
+  }
+  return {};
+}
+
+/// The beginning of what may be long.
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  return std::string(text.substr(0, kShown)) + (text.size() > kShown ? "..." : "");
 }
 
 std::optional<double> number(std::string_view text) {
@@ -77,7 +106,9 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
       continue;
     }
     if (blank_line != 0) throw refuse(blank_line, "a blank line inside the table");
-    const std::vector<std::string> fields = split(current);
+    const std::optional<std::vector<std::string>> parts = split(current);
+    if (!parts) throw refuse(line, fmt::format("a stray quote in '{}'", shortened(current)));
+    const std::vector<std::string>& fields = *parts;
     if (width == 0) {
       width = fields.size();
       bool names = header == CsvHeader::required;
@@ -86,29 +117,40 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
         if (header == CsvHeader::required && number(fields.front())) {
           throw refuse(line,
                        fmt::format("'{}' is a number, expected a header with the columns' names",
-                                   fields.front()));
+                                   shortened(fields.front())));
         }
+        std::unordered_set<std::string> names_so_far;
         for (std::size_t k = 0; k < fields.size(); ++k) {
-          if (fields[k].empty()) throw refuse(line, fmt::format("column {} has no name", k + 1));
-          if (std::find(fields.begin(),
-                        fields.begin() + static_cast<std::ptrdiff_t>(k),
-                        fields[k]) != fields.begin() + static_cast<std::ptrdiff_t>(k)) {
-            throw refuse(line, fmt::format("two columns are named '{}'", fields[k]));
+          if (fields[k].empty()) {
+            throw refuse(
+                line,
+                fmt::format(
+                    "column {} has no name{}",
+                    k + 1,
+                    k == 0 ? "; the index of a data frame? Write it with index=False" : ""));
           }
+          if (!names_so_far.insert(fields[k]).second)
+            throw refuse(line, fmt::format("two columns are named '{}'", shortened(fields[k])));
         }
         table.columns = fields;
         continue;
       }
     }
     if (fields.size() != width) {
-      throw refuse(line, fmt::format("{} fields, expected {}", fields.size(), width));
+      throw refuse(
+          line,
+          fmt::format("{} fields, expected {}{}", fields.size(), width, separator_hint(current)));
     }
     for (std::size_t k = 0; k < width; ++k) {
       const std::optional<double> value = number(fields[k]);
       if (!value || !std::isfinite(*value)) {
         const std::string name =
             table.columns.empty() ? fmt::format("column {}", k + 1) : table.columns[k];
-        throw refuse(line, fmt::format("'{}' in {}, expected a finite number", fields[k], name));
+        throw refuse(line,
+                     fmt::format("'{}' in {}, expected a finite number{}",
+                                 shortened(fields[k]),
+                                 shortened(name),
+                                 separator_hint(current)));
       }
       values.push_back(*value);
     }

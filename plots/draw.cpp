@@ -1,9 +1,13 @@
 #include "attica/plots/draw.hpp"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/crc.hpp>
+#include <cerrno>
+#include <cstdlib>
 #include <fstream>
 
 #include "attica/core/error.hpp"
@@ -34,6 +38,7 @@ class WorkFolder {
     std::error_code error;
     fs::create_directories(parent, error);
     if (error) throw storage_error(parent, error.message());
+    remove_left_over(parent, fmt::format(".{}.", name));
     path_ = fs::absolute(parent) / fmt::format(".{}.{}", name, ::getpid());
     if (!fs::create_directory(path_, error)) {
       throw storage_error(path_, error ? error.message() : "it exists already");
@@ -49,8 +54,34 @@ class WorkFolder {
   const fs::path& path() const { return path_; }
 
  private:
+  /// What processes that were killed while they drew left behind.
+  static void remove_left_over(const fs::path& parent, const std::string& prefix) {
+    std::error_code ignored;
+    std::vector<fs::path> dead;
+    for (const auto& entry : fs::directory_iterator(parent, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.starts_with(prefix) || !entry.is_directory(ignored)) continue;
+      const std::string number = name.substr(prefix.size());
+      if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) continue;
+      const auto process = static_cast<pid_t>(std::strtol(number.c_str(), nullptr, 10));
+      if (process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH))
+        dead.push_back(entry.path());
+    }
+    for (const fs::path& folder : dead) fs::remove_all(folder, ignored);
+  }
+
   fs::path path_;
 };
+
+constexpr std::string_view kSealStart = "# checksum of the lines above ";
+
+std::string seal(std::string_view script) {
+  boost::crc_32_type crc;
+  crc.process_bytes(script.data(), script.size());
+  return fmt::format("{}{:08x}: attica replaces no script that was edited, unless asked to\n",
+                     kSealStart,
+                     crc.checksum());
+}
 
 void write(const fs::path& path, const std::string& bytes) {
   std::ofstream stream(path, std::ios::binary);
@@ -61,6 +92,8 @@ void write(const fs::path& path, const std::string& bytes) {
 
 void check_formats(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
+    if (std::count(formats.begin(), formats.end(), format) > 1)
+      throw invalid_parameter("figure format", format, "distinct values");
     if (format != "svg" && format != "pdf" && format != "png") {
       throw invalid_parameter("figure format", format, "svg, pdf or png");
     }
@@ -79,19 +112,26 @@ std::vector<fs::path> draw(const Figure& figure,
   const plots::Layout layout =
       plots::lay_out(content, theme, inches * kPointsPerInch, options.note);
   const plots::DataFile table = plots::data_file(content);
-  const std::string script = plots::script(content, layout, table, theme, options);
+  std::string script = plots::script(content, layout, table, theme, options);
+  if (!script.ends_with('\n')) script += '\n';
+  script += seal(script);
+  const fs::path old_script = options.folder / (figure.name + ".gp");
+  if (!options.replace_edited && was_edited(old_script))
+    throw storage_error(old_script, "it has been edited since it was written");
 
   const WorkFolder work(options.folder, figure.name);
   std::vector<std::string> names = {figure.name + ".csv", figure.name + ".gp"};
   write(work.path() / names[0], table.text);
   write(work.path() / names[1], script);
-  plots::run_gnuplot(script, work.path());
+  const bool has_gnuplot = plots::run_gnuplot(script, work.path());
   for (const std::string& format : options.formats) {
+    if (!has_gnuplot) break;
     names.push_back(figure.name + "." + format);
     const fs::path path = work.path() / names.back();
-    const std::string bytes = read_bytes(path).value_or("");
+    std::string bytes = read_bytes(path).value_or("");
     if (!plots::is_complete(bytes, format))
       throw storage_error(path, "gnuplot left it unfinished (is the disk full?)");
+    if (format == "pdf" && plots::set_pdf_date(bytes)) write(path, bytes);
     if (options.metadata.empty()) continue;
     if (format == "png") write(path, plots::with_png_text(bytes, options.metadata));
     if (format == "pdf")
@@ -104,7 +144,20 @@ std::vector<fs::path> draw(const Figure& figure,
     fs::rename(work.path() / name, written.back(), error);
     if (error) throw storage_error(written.back(), error.message());
   }
+  if (!has_gnuplot) {
+    throw Error(ErrorKind::input,
+                fmt::format("gnuplot was not found: '{}' and its data are there, figures need it "
+                            "(Debian package gnuplot-nox)",
+                            written[1].string()));
+  }
   return written;
+}
+
+bool was_edited(const fs::path& script) {
+  const std::optional<std::string> text = read_bytes(script);
+  if (!text) return false;
+  const auto at = text->rfind(kSealStart);
+  return at == std::string::npos || text->substr(at) != seal(text->substr(0, at));
 }
 
 std::vector<std::string> style_names() {

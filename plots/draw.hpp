@@ -28,7 +28,8 @@ struct DrawOptions {
   /// trailing comment in SVG and in the script, the information dictionary in PDF, tEXt chunks in
   /// PNG.
   std::vector<std::pair<std::string, std::string>> metadata = {};
-  std::string note = {};  ///< plain text printed small beneath the figure, e.g. the verdict
+  bool replace_edited = false;  ///< also a script that somebody has edited
+  std::string note = {};        ///< plain text printed small beneath the figure, e.g. the verdict
 };
 
 /// @brief Draws `figure` from `data` and returns the files written: NAME.csv, NAME.gp and
@@ -36,8 +37,9 @@ struct DrawOptions {
 ///
 /// Nothing is recomputed. NAME.csv holds every number drawn in its shortest round-trip form;
 /// `gnuplot NAME.gp` in the folder draws the figure files again. Existing files are replaced only
-/// after everything succeeded. SVG and PNG are identical between runs on one machine (PDF holds its
-/// creation date).
+/// after everything succeeded, and nothing of a figure whose script was edited. SVG and PNG are
+/// identical between runs on one machine, PDF with SOURCE_DATE_EPOCH in the environment (else it
+/// holds its creation date). Without gnuplot data and script are written all the same.
 ///
 /// What cannot be shown is never dropped in silence: values <= 0 on a logarithmic axis and values
 /// beyond a fixed range are counted in a line beneath the figure; residuals far outside the others
@@ -45,10 +47,14 @@ struct DrawOptions {
 /// @throws Error of kind input if the figure, an option or a layer cannot be drawn, or gnuplot is
 /// not installed or
 ///   refuses the script; of kind numerical, naming the series, if a recorded number is not finite;
-///   of kind storage if the folder cannot be written or the disk is full
+///   of kind storage if the folder cannot be written, the disk is full or the script was edited
 std::vector<std::filesystem::path> draw(const Figure& figure,
                                         const FigureData& data,
                                         const DrawOptions& options);
+
+/// @brief Whether a script that draw() wrote has been changed since. Its last line holds a checksum
+/// of the others.
+bool was_edited(const std::filesystem::path& script);
 
 /// @brief The names that DrawOptions::style accepts.
 std::vector<std::string> style_names();

@@ -11,9 +11,9 @@ namespace attica::plots {
 ///
 /// The user's own gnuplot settings are not read. gnuplot's messages are left in
 /// `folder`/gnuplot.log.
-/// @throws Error of kind input if gnuplot is not installed or refuses the script; of kind storage
-/// if nothing can be
-///   written to the folder
-void run_gnuplot(const std::string& script, const std::filesystem::path& folder);
+/// @return false if gnuplot is not installed
+/// @throws Error of kind input if gnuplot refuses the script; of kind storage if nothing can be
+/// written to the folder
+bool run_gnuplot(const std::string& script, const std::filesystem::path& folder);
 
 }  // namespace attica::plots

@@ -1,9 +1,15 @@
 #include "attica/plots/metadata.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <boost/crc.hpp>
+#include <charconv>
 #include <cstdint>
+#include <cstdlib>
+#include <ctime>
+
+#include "attica/core/error.hpp"
 
 namespace attica::plots {
 namespace {
@@ -80,6 +86,28 @@ std::string with_png_text(std::string_view png, const Metadata& metadata) {
   }
   const std::size_t end = png.size() - kPngLastChunk;
   return std::string(png.substr(0, end)) + chunks + std::string(png.substr(end));
+}
+
+bool set_pdf_date(std::string& pdf) {
+  const char* const epoch = std::getenv("SOURCE_DATE_EPOCH");
+  if (epoch == nullptr) return false;
+  long long seconds = 0;
+  const std::string_view text(epoch);
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (code != std::errc() || end != text.data() + text.size() || seconds < 0) {
+    throw invalid_parameter("SOURCE_DATE_EPOCH", text, "seconds since 1970, a whole number");
+  }
+  constexpr std::string_view kKey = "/CreationDate (";
+  const auto start = pdf.find(kKey);
+  const auto stop = start == std::string::npos ? start : pdf.find(')', start);
+  if (stop == std::string::npos) return false;
+  const auto first = start + kKey.size();
+  std::string date =
+      fmt::format("D:{:%Y%m%d%H%M%S}Z", fmt::gmtime(static_cast<std::time_t>(seconds)));
+  // The table of the file's objects counts bytes: the date keeps its length.
+  date.resize(stop - first, ' ');
+  pdf.replace(first, stop - first, date);
+  return true;
 }
 
 std::string with_pdf_information(std::string_view pdf,

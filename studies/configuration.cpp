@@ -18,7 +18,10 @@ namespace {
 std::string shown(const Value& value) {
   if (const auto* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
   if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
-  if (const auto* d = std::get_if<double>(&value)) return fmt::format("{}", *d);
+  if (const auto* d = std::get_if<double>(&value)) {
+    const std::string digits = fmt::format("{}", *d);
+    return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
+  }
   if (const auto* s = std::get_if<std::string>(&value)) return fmt::format("\"{}\"", *s);
   return std::holds_alternative<List>(value) ? "a list" : "a table";
 }

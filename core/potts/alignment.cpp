@@ -49,6 +49,31 @@ std::array<std::int16_t, 256> letter_table(std::string_view alphabet) {
   return table;
 }
 
+/// A sequence as it stands in the file.
+struct Record {
+  std::string letters;
+  std::size_t line = 0;  ///< where it starts
+};
+
+/// What stands in a column of A2M that is no site.
+bool is_insertion(char c) { return c == '.' || (c >= 'a' && c <= 'z'); }
+
+/// Whether aligned sequences are written as A2M: columns of sites and columns of insertions, and
+/// none that is both.
+bool has_insertions(const std::vector<Record>& records) {
+  const std::size_t length = records.front().letters.size();
+  std::size_t insertions = 0;
+  for (std::size_t k = 0; k < length; ++k) {
+    const bool inserted = is_insertion(records.front().letters[k]);
+    for (const Record& record : records) {
+      if (record.letters.size() != length || is_insertion(record.letters[k]) != inserted)
+        return false;
+    }
+    insertions += inserted ? 1 : 0;
+  }
+  return insertions > 0 && insertions < length;
+}
+
 }  // namespace
 
 Alignment read_alignment(const std::filesystem::path& path, std::string_view alphabet) {
@@ -60,25 +85,12 @@ Alignment read_alignment(const std::filesystem::path& path, std::string_view alp
   const auto refuse = [&](std::size_t line, const std::string& what) {
     return Error(ErrorKind::input, fmt::format("{}:{}: {}", path.string(), line, what));
   };
-  Alignment result{.sequences = {}, .alphabet = std::string(alphabet)};
-  std::vector<std::uint8_t> letters;  // of all sequences so far
-  std::size_t length = 0;             // of the first one
-  std::size_t count = 0;
-  std::size_t begin = 0;       // of the sequence that is being read
-  std::size_t begin_line = 0;  // where it starts; 0: none is open
+  std::vector<Record> records;
+  bool open = false;  // whether a sequence is being read
   const auto close = [&] {
-    if (begin_line == 0) return;
-    const std::size_t own = letters.size() - begin;
-    if (own == 0) throw refuse(begin_line, "an empty sequence");
-    if (count == 0) length = own;
-    if (own != length) {
-      throw refuse(
-          begin_line,
-          fmt::format("a sequence of {} letters, expected {} as in the first one", own, length));
-    }
-    ++count;
-    begin = letters.size();
-    begin_line = 0;
+    if (open && records.back().letters.empty())
+      throw refuse(records.back().line, "an empty sequence");
+    open = false;
   };
   bool fasta = false;
   bool first = true;
@@ -95,10 +107,11 @@ Alignment read_alignment(const std::filesystem::path& path, std::string_view alp
     first = false;
     if (fasta && rest.front() == '>') {
       close();
-      begin_line = line;
+      records.push_back({.letters = {}, .line = line});
+      open = true;
       continue;
     }
-    if (!fasta) begin_line = line;
+    if (!fasta) records.push_back({.letters = {}, .line = line});
     for (std::size_t k = 0; k < rest.size(); ++k) {
       const auto c = static_cast<unsigned char>(rest[k]);
       const std::int16_t colour = table[c];
@@ -108,20 +121,43 @@ Alignment read_alignment(const std::filesystem::path& path, std::string_view alp
         throw refuse(line,
                      fmt::format("{} at column {}, expected a letter or a gap", shown, k + 1));
       }
-      if (colour == kUnknown) ++result.unknown;
-      letters.push_back(static_cast<std::uint8_t>(std::max<std::int16_t>(colour, 0)));
     }
+    records.back().letters += rest;
     if (!fasta) close();
   }
   close();
-  if (count < 2) {
-    throw Error(
-        ErrorKind::input,
-        fmt::format(
-            "{}: {} sequence{}, expected at least 2", path.string(), count, count == 1 ? "" : "s"));
+  if (records.size() < 2) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: {} sequence{}, expected at least 2",
+                            path.string(),
+                            records.size(),
+                            records.size() == 1 ? "" : "s"));
   }
-  result.sequences = Eigen::Map<const Sequences>(
-      letters.data(), static_cast<Index>(count), static_cast<Index>(length));
+  Alignment result{.sequences = {}, .alphabet = std::string(alphabet)};
+  const std::string ending = path.extension().string();
+  const bool cases_differ = std::any_of(alphabet.begin(), alphabet.end(), is_insertion);
+  if (fasta && !cases_differ && (ending == ".a2m" || ending == ".a3m" || has_insertions(records))) {
+    for (Record& record : records)
+      result.inserted += static_cast<std::int64_t>(std::erase_if(record.letters, is_insertion));
+    if (records.front().letters.empty()) throw refuse(records.front().line, "an empty sequence");
+  }
+  const std::size_t length = records.front().letters.size();
+  result.sequences.resize(static_cast<Index>(records.size()), static_cast<Index>(length));
+  for (std::size_t m = 0; m < records.size(); ++m) {
+    const std::string& letters = records[m].letters;
+    if (letters.size() != length) {
+      throw refuse(
+          records[m].line,
+          fmt::format(
+              "a sequence of {} letters, expected {} as in the first one", letters.size(), length));
+    }
+    for (std::size_t k = 0; k < length; ++k) {
+      const std::int16_t colour = table[static_cast<unsigned char>(letters[k])];
+      if (colour == kUnknown) ++result.unknown;
+      result.sequences(static_cast<Index>(m), static_cast<Index>(k)) =
+          static_cast<std::uint8_t>(std::max<std::int16_t>(colour, 0));
+    }
+  }
   return result;
 }
 

@@ -21,15 +21,21 @@ struct Alignment {
   Sequences sequences;       ///< M x L, colour = place in the alphabet
   std::string alphabet;      ///< its first letter stands for gaps and unknown letters
   std::int64_t unknown = 0;  ///< letters that are not in the alphabet, read as gaps
+  /// Letters of insertions in A2M or A3M, which are no sites and were left out.
+  std::int64_t inserted = 0;
 
   Eigen::Index colours() const { return static_cast<Eigen::Index>(alphabet.size()); }
 };
 
-/// @brief Reads FASTA or A2M (a line that begins with '>' starts a sequence, which may go on over
-/// several lines) or plain text with one sequence a line. Which it is shows in the first line.
+/// @brief Reads FASTA, A2M or A3M (a line that begins with '>' starts a sequence, which may go on
+/// over several lines) or plain text with one sequence a line. Which of the last two it is shows in
+/// the first line.
 ///
-/// Lower case is read as upper case unless the alphabet has it; '.' is a gap; other letters and '*'
-/// that are not in the alphabet count as unknown. CRLF ends of lines and blank lines are allowed.
+/// In A2M and A3M capitals and '-' are sites, lower case and '.' insertions relative to them: these
+/// are left out. A file is read so if its name ends with .a2m or .a3m, or if its columns say so:
+/// there are both kinds, and no column has both. Everywhere else lower case is read as upper case
+/// unless the alphabet has it, and '.' is a gap. Other letters and '*' that are not in the alphabet
+/// count as unknown. CRLF ends of lines and blank lines are allowed.
 /// @throws Error (input) naming file and line: a character that is no letter, sequences of unequal
 /// length (with the first one's), an empty sequence; or the file, if it is missing or has fewer
 /// than 2 sequences; or `alphabet`, unless it has 2 to 64 different printable characters

@@ -53,9 +53,8 @@ GaussianModel build_from_file(const Configuration& c, const Build& build) {
     return build(path);
   } catch (const Error& error) {
     if (error.parameter().starts_with("model.")) throw;
-    throw Error(error.kind(),
-                fmt::format("parameter 'model.file' = {}: {}", path.string(), error.what()),
-                "model.file");
+    throw Error(
+        error.kind(), fmt::format("parameter 'model.file': {}", error.what()), "model.file");
   }
 }
 
@@ -104,6 +103,12 @@ std::string likely_cause(const std::vector<std::string>& columns, const VectorXd
   std::vector<std::string> named;
   for (const Index k : order) {
     named.push_back(fmt::format("{} ({:.3g})", columns[static_cast<std::size_t>(k)], kurtosis(k)));
+  }
+  if (kurtosis.maxCoeff() <= kHeavy) {
+    return fmt::format(
+        "the data are not Gaussian, although no column has heavy tails (largest excess kurtosis "
+        "{}): few distinct rows, or columns that depend on each other beyond their covariance",
+        named.front());
   }
   return fmt::format(
       "the data are not Gaussian: {} of {} columns have excess kurtosis above {} (Gaussian: 0), "

@@ -285,7 +285,8 @@ Study deep_study(const std::string& name, const std::string& question, Parameter
   return {
       .name = name,
       .question = question,
-      .neglects = "everything beyond one layer: measured, not predicted",
+      .neglects =
+          "there is no theory beyond one layer: what deeper networks do is measured, not predicted",
       .parameters = together({deep_parameters(), {std::move(rates)}}),
       .series =
           {{"attention_entropy", "H", "mean over sequences, heads and positions, nats, per layer"},

@@ -66,7 +66,8 @@ class AlignmentFits : public PointwiseExperiment {
     diagnostics_ = {{"sequences", static_cast<std::int64_t>(alignment_.sequences.rows())},
                     {"sites", static_cast<std::int64_t>(alignment_.sequences.cols())},
                     {"colours", static_cast<std::int64_t>(alignment_.colours())},
-                    {"unknown_letters", alignment_.unknown}};
+                    {"unknown_letters", alignment_.unknown},
+                    {"inserted_letters_left_out", alignment_.inserted}};
     if (alignment_.unknown == 0) return;
     warnings_ = {fmt::format("{} letters that are not in the alphabet were read as gaps",
                              alignment_.unknown)};

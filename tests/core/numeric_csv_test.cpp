@@ -117,3 +117,29 @@ TEST_CASE("read_numeric_csv: missing files and folders cannot be read", "[core][
                       "cannot read '" + path.string() + "'");
   }
 }
+
+TEST_CASE("read_numeric_csv: stray quotes are refused, not removed", "[core][csv]") {
+  CHECK(error("a,b\n3\"4\",1\n") == ":2: a stray quote in '3\"4\",1'");
+  CHECK(error("a,b\n\"3\"4,1\n") == ":2: a stray quote in '\"3\"4,1'");
+  CHECK(error("a,b\n\"3,1\n") == ":2: a stray quote in '\"3,1'");
+  CHECK(read("a,\"b, \"\"quoted\"\"\"\n\"3\" , 1\n").columns[1] == "b, \"quoted\"");
+  CHECK(read("a,b\n\"3\" , 1\n").values(0, 0) == 3);
+}
+
+TEST_CASE("read_numeric_csv: other separators and a data frame's index are named", "[core][csv]") {
+  CHECK_THAT(error("a;b\n1;2\n"), Catch::Contains("semicolons"));
+  CHECK_THAT(error("a;b\n1,5;2,5\n"), Catch::Contains("semicolons"));
+  CHECK_THAT(error("a\tb\n1\t2\n"), Catch::Contains("tabulators"));
+  CHECK_THAT(error(",a\n0,1\n"), Catch::Contains("index=False"));
+}
+
+TEST_CASE("read_numeric_csv: a wide table takes time in proportion to its columns", "[core][csv]") {
+  std::string names;
+  std::string row;
+  constexpr int kColumns = 200000;  // comparing all pairs of names would take minutes
+  for (int k = 0; k < kColumns; ++k) {
+    names += (k == 0 ? "c" : ",c") + std::to_string(k);
+    row += k == 0 ? "1" : ",1";
+  }
+  CHECK(read(names + "\n" + row + "\n").columns.size() == kColumns);
+}

@@ -95,7 +95,7 @@ run 0 compare "$planned" "$planned"
 says out "parameters that differ: 0"
 says out "of which 0 differ"
 run 0 cite $study
-says out "@article{rende2024mapping,"
+says out "@misc{rende2024mapping,"
 says out "@software{attica,"
 run 0 cite "$planned"
 run 0 config show $study --set model.rho=0.5

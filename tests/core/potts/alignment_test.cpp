@@ -90,3 +90,26 @@ TEST_CASE("split_alignment: every sequence is in one part, with weights of its p
   CHECK(split_alignment(a.sequences, 0, 1, stream).training.effective == Approx(4));
   CHECK_THROWS_WITH(split_alignment(a.sequences, 5, 1, stream), Contains("'held_out'"));
 }
+
+TEST_CASE("read_alignment: insertions of A2M and A3M are no sites", "[core]") {
+  Sequences expected(2, 4);
+  expected << 1, 2, 0, 20, 3, 3, 0, 0;
+  // Two columns of insertions: all lower case or '.', the others all capitals or '-'.
+  const Alignment a2m = read(">one\nAC.y-Y\n>two\nDDk.--\n");
+  CHECK(a2m.sequences == expected);
+  CHECK(a2m.inserted == 4);
+  CHECK(a2m.unknown == 0);
+  // A file that says so by its name: no columns are needed, insertions may be unaligned.
+  const std::string path = std::string(ATTICA_BINARY_DIR) + "/alignment_test.a3m";
+  std::ofstream(path, std::ios::binary) << ">one\nACyy-Y\n>two\nDD--\n";
+  CHECK(read_alignment(path).sequences == expected);
+  // FASTA with soft-masked letters or '.' for gaps: a column has both kinds, every letter is a
+  // site.
+  CHECK(read(">one\nacGT\n>two\nACGT\n").sequences.cols() == 4);
+  CHECK(read(">one\nAC.Y\n>two\nDDA-\n").sequences.cols() == 4);
+  CHECK(read(">one\nAC.Y\n>two\nDDA-\n").inserted == 0);
+  // An alphabet with lower case has no insertions.
+  CHECK(read(">one\naA\n>two\naA\n", "-aA").sequences.cols() == 2);
+  CHECK_THROWS_WITH(read(">one\nAc-\n>two\nAcd-\n"),
+                    Contains("a sequence of 4 letters, expected 3"));
+}

@@ -1,0 +1,27 @@
+#pragma once
+/// @file
+/// @brief Text that leaves the program: words for a shell, and talk that a terminal cannot be
+/// harmed by.
+
+#include <string>
+#include <string_view>
+
+namespace attica::app {
+
+/// @brief A word as a POSIX shell reads it back, in quotes where it needs them.
+std::string shell_word(const std::string& word);
+
+/// @brief Whether the text has characters that steer a terminal or end a line: below 0x20, 0x7f,
+/// and the same range with the high bit (U+0080 to U+009f).
+bool has_control_characters(std::string_view text);
+
+/// @brief The text with its control characters written out (\x1b), lines and tabulators kept.
+std::string printable(std::string_view text);
+
+/// @brief What a study's theory neglects, as a sentence; a study without a theory says so.
+std::string neglects_sentence(const std::string& neglects);
+
+/// @brief Talk on standard error. A closed or full standard error never ends the program.
+void say(std::string_view text);
+
+}  // namespace attica::app
