@@ -114,11 +114,13 @@ Study gauss_double_descent() {
           "sequences?",
       .neglects = kRidgeNeglects,
       // The hardest point, lambda = 0.001 near alpha = 1.3, needs 2400 data sets.
-      .parameters = together({gaussian_model_parameters(),
-                              {order_parameter(),
-                               alpha_parameter(log_grid(0.2, 4, 12)),
-                               lambda_parameter({1e-3, 0.1, 1.0}, true),
-                               data_sets_parameter(1200)}}),
+      .parameters =
+          together({gaussian_model_parameters(),
+                    {order_parameter(),
+                     alpha_parameter(log_grid(0.2, 4, 12)),
+                     lambda_parameter({1e-3, 0.1, 1.0}, true),
+                     data_sets_parameter(16),
+                     replicates_parameter(150, "replicates of every number of samples")}}),
       .series = {test_error_info(),
                  train_error_info(),
                  {"bias", "B", "squared bias of the mean predictor"},

@@ -234,8 +234,8 @@ Study gauss_flow() {
                                 "recorded training times of dw/dt = -gradient of (1/2M) sum of "
                                 "squares, in 1/lambda_unit",
                                 kNotNegative),
-                replicates_parameter(
-                    400, "independent data sets of every size; all times share them")}}),
+                data_sets_parameter(8),
+                replicates_parameter(56, "replicates of every size; all times share them")}}),
           .series = {test_error_info(),
                      train_error_info(),
                      {"population_error",

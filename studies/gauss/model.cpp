@@ -170,6 +170,16 @@ bool on_data(const Configuration& c) { return c.text("model.covariance") == "dat
 
 GaussianModel::GaussianModel(GaussianMlm problem, double lambda_unit)
     : problem_(std::move(problem)), factor_(problem_.factor()), lambda_unit_(lambda_unit) {
+  // Cubes of eigenvalues are formed, and must stay finite and apart from 0.
+  constexpr double kLargest = 1e60;
+  const double mean = problem_.mean_eigenvalue();
+  require(mean <= kLargest && mean >= 1 / kLargest,
+          "model.file",
+          mean,
+          fmt::format("data or a covariance in units in which the mean variance of the sites lies "
+                      "between {:g} and {:g}: rescale the numbers",
+                      1 / kLargest,
+                      kLargest));
   /// Eigenvalues then carry few digits.
   constexpr double kLargeCondition = 1e12;
   factor_is_lower_ = factor_.isLowerTriangular(0);
@@ -230,6 +240,19 @@ GaussianModel GaussianModel::from(Configuration& c) {
 GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
   refuse_unused(c);
   return GaussianModel(families().of(c, "model.covariance")(c, sites), 1.0);
+}
+
+void GaussianModel::require_penalties(const std::vector<double>& configured,
+                                      const std::string& key) const {
+  constexpr double kLargest = 1e60;
+  for (const double lambda : configured) {
+    require(absolute_lambda(lambda) <= kLargest * problem_.mean_eigenvalue(),
+            key,
+            lambda,
+            fmt::format("at most {:g} mean eigenvalues of the covariance, where nothing has been "
+                        "learnt for long",
+                        kLargest));
+  }
 }
 
 SampleSizes GaussianModel::sizes(const Configuration& c) const {

@@ -42,6 +42,8 @@ class GaussianModel {
   const Eigen::MatrixXd& factor() const { return factor_; }
   /// @brief A configured penalty in the units of the covariance.
   double absolute_lambda(double configured) const { return configured * lambda_unit_; }
+  /// @brief Refuses penalties with which numbers overflow. @throws Error (input) naming the key
+  void require_penalties(const std::vector<double>& configured, const std::string& key) const;
   bool from_data() const { return data_.rows.size() > 0; }
   /// @brief N = L - 1.
   double inputs() const { return static_cast<double>(problem_.sites() - 1); }

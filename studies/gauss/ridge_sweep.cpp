@@ -12,6 +12,7 @@ RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuanti
       sizes_(model_.sizes(c)),
       lambdas_(c.reals("sweep.lambda")),
       data_sets_(c.integer("sim.data_sets")) {
+  model_.require_penalties(lambdas_, "sweep.lambda");
   diagnostics_ = model_.diagnostics();
   warnings_ = model_.warnings();
 }

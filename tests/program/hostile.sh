@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 study=gauss-double-descent
-small="--set model.sites=40 --set sweep.lambda=[1.0] --set plot.formats=[\"svg\"] --threads 2"
+small="--set model.sites=40 --set sim.data_sets=1 --set sweep.lambda=[1.0] --set plot.formats=[\"svg\"] --threads 2"
 
 run 0 run $study $small --replicates 400 --margin 0.2 --name whole --quiet
 whole=$(echo runs/whole-*)
@@ -65,7 +65,7 @@ wait $first 2>/dev/null
 
 # A changed input file is another run, and the program says so.
 head -40 "$project/data/digits.csv" | cut -d, -f3-8 > mine.csv
-data="--set model.covariance=\"data\" --set model.file=\"mine.csv\" --set sweep.alpha=[2.0] --set sweep.lambda=[1.0]"
+data="--set sim.data_sets=1 --set model.covariance=\"data\" --set model.file=\"mine.csv\" --set sweep.alpha=[2.0] --set sweep.lambda=[1.0]"
 "$program" run $study $data --replicates 10 --name input --set 'plot.formats=["svg"]' >/dev/null 2>&1
 sed -i '$d' mine.csv
 "$program" run $study $data --replicates 10 --name input --set 'plot.formats=["svg"]' --resume >out 2>err

@@ -7,7 +7,7 @@ if [ -z "$browser" ]; then
   echo "SKIPPED: no chromium here; ./dev test --all installs it" >&2
   exit 77
 fi
-run 3 run gauss-double-descent --preset demo --replicates 30 --quiet --name page
+run 3 run gauss-double-descent --preset demo --set sim.data_sets=1 --replicates 30 --quiet --name page
 page=$(realpath runs/page-*)/report.html
 
 # visit NAME OPTIONS...: takes a screenshot of the page as NAME.png; leaves the browser's log in NAME.log.

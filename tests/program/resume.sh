@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 study=gauss-double-descent
 # About a second of work in some dozens of pieces.
-options="--set model.sites=60 --set sweep.alpha=[0.3,1.0,2.0,4.0] --set plot.formats=[\"svg\"] --margin 0.5 --quiet"
+options="--set model.sites=60 --set sim.data_sets=1 --set sweep.alpha=[0.3,1.0,2.0,4.0] --set plot.formats=[\"svg\"] --margin 0.5 --quiet"
 replicates=300
 
 # attica_run NAME ARGUMENTS...: leaves its exit code in $code.

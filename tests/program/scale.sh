@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 study=gauss-double-descent
-options=(--set model.sites=60 --set 'sweep.alpha=[0.3,1.0,2.0,4.0]' --set 'plot.formats=["svg"]' --margin 0.5
+options=(--set model.sites=60 --set sim.data_sets=1 --set 'sweep.alpha=[0.3,1.0,2.0,4.0]' --set 'plot.formats=["svg"]' --margin 0.5
   --replicates 200)
 folder() { echo runs/"$1"-????????; }
 same_run() {
@@ -88,7 +88,7 @@ mpi -n 3 "$program" run $study --set model.sites=-1
 # machine needs it to be, to be caught at work.
 hurt=
 for replicates in 400 1600 6400; do
-  longer=(--set model.sites=150 --set 'sweep.alpha=[0.5,2.0]' --set 'plot.formats=["svg"]' --margin 0.5
+  longer=(--set model.sites=150 --set sim.data_sets=1 --set 'sweep.alpha=[0.5,2.0]' --set 'plot.formats=["svg"]' --margin 0.5
     --replicates $replicates)
   mpi -n 3 "$program" run $study "${longer[@]}" --name killed$replicates --quiet &
   job=$!
