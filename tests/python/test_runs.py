@@ -132,9 +132,9 @@ def test_a_wrong_theory_disagrees(tmp_path):
 
 
 def test_exponents(tmp_path):
-    run = attica.run("bigrams-vocabulary", out=tmp_path, replicates=4, sweep={"tokens": [8, 16, 32]})
+    run = attica.run("bigrams-complexity", out=tmp_path, replicates=3, sweep={"context": [30, 60, 120]}, seed=1)
     exponents = run.fit()
-    assert exponents and {"name", "exponent", "verdict"} <= set(exponents.columns)
+    assert {e["name"] for e in exponents} == {"scratch", "transfer"} and all(len(e["medians"]) == 3 for e in exponents)
 
 
 def test_errors_are_the_programs_sentences(run, tmp_path):

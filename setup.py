@@ -1,0 +1,50 @@
+"""Builds the module `attica._attica` with CMake, in build/: what is compiled there already is not compiled again."""
+
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+BUILD = ROOT / "build"
+
+
+class CMakeModule(build_ext):
+    """The module, by the build that makes the program: the same objects, the same digits."""
+
+    def build_extension(self, extension):
+        module = BUILD / "python" / "attica" / f"_attica{sysconfig.get_config_var('EXT_SUFFIX')}"
+        cache = BUILD / "CMakeCache.txt"
+        if not (module.exists() and cache.exists()):
+            python = Path(sys.executable).resolve()  # of a virtual environment: the one it was made from
+            configure = ["cmake", "--preset", "release", "-DATTICA_PYTHON=ON", f"-DPython3_EXECUTABLE={python}"]
+            if not cache.exists():
+                configure += ["-DATTICA_TESTS=OFF", "-DATTICA_BENCH=OFF"]
+                configure += ["-DATTICA_MPI=OFF"] if shutil.which("mpicxx") is None else []
+                configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER="] if shutil.which("ccache") is None else []
+            subprocess.run(configure, cwd=ROOT, check=True)
+        subprocess.run(["cmake", "--build", BUILD, "--target", "attica_module"], check=True)
+        target = Path(self.get_ext_fullpath(extension.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(module, target)
+
+
+BUILD.mkdir(exist_ok=True)
+setup(
+    version=re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text().split("project(", 1)[1])[1],
+    packages=["attica", "attica.data"],
+    package_dir={"attica": "python/attica", "attica.data": "data"},
+    package_data={"attica": ["py.typed"], "attica.data": ["*.csv", "*.txt", "*.fa", "README.md", "new/*"]},
+    ext_modules=[Extension("attica._attica", [])],
+    cmdclass={"build_ext": CMakeModule},
+    options={
+        "egg_info": {"egg_base": "build"},
+        "build": {"build_base": "build/setuptools"},
+        "bdist_wheel": {"bdist_dir": "build/setuptools/wheel"},
+    },
+)
