@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct SweptScalar {
 /// @brief A configuration that has passed all checks that need no problem to be built.
 struct CheckedConfiguration {
   const Study* study = nullptr;
-  Configuration values;
+  std::shared_ptr<const Study> defined = {};  ///< of study `own`, which the configuration defines
+  Configuration values = {};
   std::vector<SweptScalar> swept;
   std::string text;                 ///< the file as read; empty if there was none
   std::filesystem::path directory;  ///< where relative input files are looked up first

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attica/app/work.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -77,6 +78,22 @@ CheckRecord judge_run(const RunRecord& run,
                 .replicates = run.replicates,
                 .cap = run.cap,
                 .failed = !run.failures.is_null() || run.diagnostics.contains("failed")});
+}
+
+Figure figure_of(const RunRecord& run,
+                 const CheckedConfiguration& configuration,
+                 const Replicates& replicates) {
+  Configuration values = configuration.values;
+  if (configuration.study->name == kOwnStudy && !values.has("figure.series")) {
+    std::vector<std::string> series;
+    const auto add = [&](const std::string& name) {
+      if (std::find(series.begin(), series.end(), name) == series.end()) series.push_back(name);
+    };
+    for (const ObservedCurve& curve : replicates.curves()) add(curve.mean.name);
+    for (const Prediction& prediction : run.theory) add(prediction.series.name);
+    if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
+  }
+  return configuration.study->figure(values);
 }
 
 FigureData figure_data(const RunRecord& run,

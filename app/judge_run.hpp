@@ -23,6 +23,11 @@ CheckRecord judge_run(const RunRecord& run,
                       const Replicates& replicates,
                       std::optional<double> margin = std::nullopt);
 
+/// @brief The study's figure. That of study `own` has a panel for every series that was recorded.
+Figure figure_of(const RunRecord& run,
+                 const CheckedConfiguration& configuration,
+                 const Replicates& replicates);
+
 /// @brief What the run's figure is drawn from.
 FigureData figure_data(const RunRecord& run,
                        const Replicates& replicates,

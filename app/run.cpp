@@ -36,7 +36,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     }
   }
   try {
-    end.figures = draw(c.study->figure(c.values),
+    end.figures = draw(figure_of(run, c, replicates),
                        figure_data(run, replicates, *end.verdict),
                        draw_options(run, c.values, *end.verdict));
   } catch (const Error& error) {
@@ -44,7 +44,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     if (error.kind() == ErrorKind::storage) throw;
     remark(false, fmt::format("warning: no figure: {}", error.what()));
   }
-  folder.write("report.html", report_page(folder.path(), *c.study, c.study->figure(c.values)));
+  folder.write("report.html", report_page(folder.path(), *c.study, figure_of(run, c, replicates)));
   folder.log(summary(*end.verdict));
   return end;
 }
@@ -203,8 +203,14 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
         fmt::format("at most {} shards: the run has no more pieces", pieces(work, ends).size()));
   }
 
-  const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
-  warn(request.quiet, theory.warnings);
+  std::string theory_text;
+  if (request.theory_json) {
+    theory_text = *request.theory_json;
+  } else {
+    const TheoryRecord theory = compute_theory(work, TheoryGrid::run);
+    warn(request.quiet, theory.warnings);
+    theory_text = theory_json(theory);
+  }
 
   const RunFolder folder(path, request.mode);
   if (const auto recorded = recorded_run(path)) {
@@ -229,7 +235,7 @@ RunEnd carry_out(Work work, const RunRequest& request, ExitOnSignal& signals, co
   folder.write("config.toml", work.configuration.text.empty() ? resolved : work.configuration.text);
   folder.write("config.resolved.toml", resolved);
   folder.write("provenance.json", provenance_json(work, request.command_line, threads));
-  folder.write("theory.json", theory_json(theory));
+  folder.write("theory.json", theory_text);
   folder.write("run.json", recorded_as(planned.size(), nullptr));
   for (const std::string& warning : work.warnings) folder.log("warning: " + warning);
   folder.tidy(planned);
