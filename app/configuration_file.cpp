@@ -539,7 +539,7 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   std::string source;
   if (looks_like_file(request.target)) {
     source = request.target;
-    result.text = read_file(request.target);
+    result.text = request.text.empty() ? read_file(request.target) : request.text;
     result.directory = std::filesystem::absolute(request.target).parent_path();
     document = parse(result.text, source, true);
     const toml::node* study_node = document.get("study");

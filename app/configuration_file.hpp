@@ -24,6 +24,7 @@ struct ConfigurationRequest {
   std::string target;               ///< name of a study, or path of a TOML file
   std::string preset;               ///< name of a preset; empty: the defaults
   std::vector<Override> overrides;  ///< later ones win
+  std::string text = {};            ///< what `target` would hold, where it is no file
 };
 
 /// A scalar of [model] or [sim] that [sweep] takes over: every value makes a problem of its own.

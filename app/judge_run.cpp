@@ -17,13 +17,29 @@ bool strip(const Point& front, Point& point) {
   return true;
 }
 
-/// What a study claims, for every problem of a sweep on its own: studies do not know of the swept
-/// coordinates that the run puts before their points.
+/// What a study claims, for every problem of a sweep on its own.
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
                                       const Observed& all) {
-  const Study& study = *configuration.study;
-  if (study.claims == nullptr) return {};
+  if (configuration.study->claims == nullptr) return {};
   std::vector<ClaimResult> claims;
+  each_problem(configuration,
+               all,
+               [&](const Configuration& values, const Point& front, const Observed& own) {
+                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
+                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
+                   claims.push_back(std::move(claim));
+                 }
+               });
+  return claims;
+}
+
+}  // namespace
+
+void each_problem(
+    const CheckedConfiguration& configuration,
+    const Observed& all,
+    const std::function<void(
+        const Configuration& values, const Point& coordinates, const Observed& observed)>& use) {
   for (const Table& combination : combinations(configuration.swept)) {
     Configuration values = configuration.values;
     for (const auto& [key, value] : combination) values.set(key, value, true);
@@ -35,15 +51,9 @@ std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
     for (ObservedCurve curve : all.simulation) {
       if (strip(front, curve.mean.point)) own.simulation.push_back(std::move(curve));
     }
-    for (ClaimResult& claim : study.claims(values, own)) {
-      if (!front.empty()) claim.name += " (" + describe(front) + ")";
-      claims.push_back(std::move(claim));
-    }
+    use(values, front, own);
   }
-  return claims;
 }
-
-}  // namespace
 
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry) {

@@ -3,6 +3,7 @@
 /// @brief From a recorded run to its verdict and figure: the one way both `run` and the later verbs
 /// go.
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -15,6 +16,15 @@ namespace attica::app {
 /// @brief The configuration a run recorded. @throws Error of kind storage if it is damaged
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry);
+
+/// @brief Hands out every problem of a run's sweep: its values, its coordinates, and what was
+/// observed of it, without those coordinates. Studies do not know of what the run puts before their
+/// points.
+void each_problem(
+    const CheckedConfiguration& configuration,
+    const Observed& all,
+    const std::function<void(
+        const Configuration& values, const Point& coordinates, const Observed& observed)>& use);
 
 /// @brief The verdict.
 /// @param margin relative margin given after the run; recorded as post hoc

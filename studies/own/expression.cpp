@@ -20,6 +20,14 @@ struct Expression::Parser {
 Expression::Expression(std::string where, std::string formula)
     : where_(std::move(where)), formula_(std::move(formula)), parser_(std::make_unique<Parser>()) {
   mu::Parser& parser = parser_->parser;
+  // muParser assigns by "=": whoever writes it means "==".
+  for (std::size_t k = 0; k < formula_.size(); ++k) {
+    const bool compares =
+        (k > 0 && std::string_view("=<>!").find(formula_[k - 1]) != std::string_view::npos) ||
+        (k + 1 < formula_.size() && formula_[k + 1] == '=');
+    if (formula_[k] == '=' && !compares)
+      throw invalid_parameter(where_, formula_, "a formula: no '='; equality is '=='");
+  }
   try {
     parser.DefineConst("pi", std::numbers::pi);
     parser.DefineFun("erf", static_cast<double (*)(double)>(std::erf));

@@ -626,8 +626,9 @@ class OwnExperiment : public Experiment {
   }
 
   void check_columns() const {
-    if (theory_table_ && simulation_table_)
-      require_same_columns(*theory_table_, *simulation_table_);
+    if (!theory_table_ || !simulation_table_) return;
+    require_same_columns(*theory_table_, *simulation_table_);
+    require_common_place(*theory_table_, *simulation_table_);
   }
 
   /// The keys that formulas may use, besides coordinates.
@@ -792,6 +793,7 @@ class OwnExperiment : public Experiment {
   /// Values of x between the given ones, for a line that is smooth.
   void smooth(Places& p) const {
     constexpr int kLine = 100;
+    constexpr double kNear = 1e-8;
     if (p.x.size() < 2) return;
     const auto [low, high] = std::minmax_element(p.x.begin(), p.x.end());
     const bool log = c_.text("figure.x.scale") == "log" && *low > 0;
@@ -801,7 +803,8 @@ class OwnExperiment : public Experiment {
     for (int k = 1; k < kLine; ++k) {
       const double t = static_cast<double>(k) / kLine;
       const double x = log ? first * std::pow(last / first, t) : first + (last - first) * t;
-      if (known.count(x) == 0) p.x.push_back(x);
+      const auto near = known.lower_bound(x * (x > 0 ? 1 - kNear : 1 + kNear));
+      if (near == known.end() || !same_number(*near, x)) p.x.push_back(x);
     }
   }
 

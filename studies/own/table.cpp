@@ -518,6 +518,34 @@ void require_same_columns(const OutsideTable& theory, const OutsideTable& simula
   units("values", theory.value_unit, simulation.value_unit);
 }
 
+void require_common_place(const OutsideTable& theory, const OutsideTable& simulation) {
+  const auto curve = [](const TableRow& row) {
+    std::string key = row.series;
+    for (const auto& [name, value] : row.point) {
+      const auto* number = std::get_if<double>(&value);
+      key += number != nullptr ? fmt::format("\x1f{}={:.9g}", name, *number)
+                               : fmt::format("\x1f{}={}", name, std::get<std::string>(value));
+    }
+    return key;
+  };
+  std::unordered_map<std::string, std::vector<double>> known;
+  for (const TableRow& row : theory.rows) known[curve(row)].push_back(row.x);
+  for (const TableRow& row : simulation.rows) {
+    const auto at = known.find(curve(row));
+    if (at == known.end()) continue;
+    for (const double x : at->second) {
+      if (same_number(x, row.x)) return;
+    }
+  }
+  const TableRow& first = simulation.rows.front();
+  throw refusal(simulation.source,
+                first.line,
+                1,
+                fmt::format("{} is not in '{}', nor is any other row: nothing can be compared",
+                            where(first, "x"),
+                            theory.source));
+}
+
 void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value) {
   const auto at = std::find(table.coordinates.begin(), table.coordinates.end(), column);
   if (at == table.coordinates.end()) return;
@@ -552,8 +580,7 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
           {.series = {.name = row.series, .point = row.point, .x_name = x_of, .x = {}, .y = {}}});
       seen.emplace_back();
     }
-    const double x = places.x(k, row.x);
-    const auto [first, fresh] = seen[k].try_emplace(x, row.line);
+    const auto [first, fresh] = seen[k].try_emplace(row.x, row.line);
     if (!fresh) {
       throw refusal(table.source,
                     row.line,
@@ -561,7 +588,7 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
                     fmt::format("{} stands in line {} already", where(row, x_of), first->second));
     }
     Prediction& curve = curves[k];
-    curve.series.x.push_back(x);
+    curve.series.x.push_back(row.x);
     curve.series.y.push_back(row.value);
     curve.finite_size.push_back(row.finite_size);
     curve.numerical_error.push_back(row.numerical_error);

@@ -73,6 +73,9 @@ OutsideTable read_table(std::string_view text,
 /// different units. @throws Error of kind input with the place
 void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation);
 
+/// @brief Refuses tables that have no series, point and x in common. @throws Error of kind input
+void require_common_place(const OutsideTable& theory, const OutsideTable& simulation);
+
 /// @brief Keeps the rows whose column of that name has the value, and takes the column away; does
 /// nothing if there is none. Numbers are equal within 1e-9 of their size.
 void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value);
