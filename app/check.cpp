@@ -141,6 +141,8 @@ CheckRecord check(const CheckInput& input) {
   Comparison comparison = compare(
       input.rules, input.theory, *input.simulation, {.relative_margin = input.post_hoc_margin});
   RunVerdict points = judge_points(input, comparison);
+  // Where no margin was declared there is nothing to agree within: z values, and no verdict.
+  if (points.compared > 0 && points.no_margin == points.compared) points.verdict = Verdict::none;
   std::vector<ClaimResult> claims = judged(input.claims);
   const Verdict verdict = overall(points.verdict, claims);
   std::vector<SeriesResolution> resolution;

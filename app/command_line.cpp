@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -65,9 +66,11 @@ double parse_margin(const std::string& text) {
   double margin = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, margin);
-  if (code != std::errc() || rest != end || !std::isfinite(margin) || margin < 0)
-    throw invalid_parameter("--margin", text, "R >= 0");
-  return margin;
+  const bool percent = rest + 1 == end && *rest == '%';
+  if (code != std::errc() || (rest != end && !percent) || !std::isfinite(margin) || margin < 0)
+    throw invalid_parameter("--margin", text, "R >= 0, such as 0.05 or 5%");
+  constexpr double kPercent = 100;
+  return percent ? margin / kPercent : margin;
 }
 
 /// An option that is short for `--set key=value`.
@@ -187,6 +190,35 @@ const std::vector<Option>& all_options() {
        "--margin R",
        "relative margin instead of the declared one; recorded as post hoc",
        [](Options& o, const std::string& v) { o.margin = parse_margin(v); }},
+      {judge,
+       "--margin R",
+       "relative margin, such as 0.05 or 5%; without one: z values and no verdict",
+       [](Options& o, const std::string& v) { o.margin = parse_margin(v); }},
+      {judge,
+       "--absolute A",
+       "absolute margin, added to the relative one",
+       [](Options& o, const std::string& v) {
+         o.absolute = number("--absolute", v, 0.0, std::numeric_limits<double>::max());
+       }},
+      {judge,
+       "--tails TAILS",
+       "guarded, or normal for near-symmetric replicates (default guarded)",
+       enter<&Options::tails>,
+       {"guarded", "normal"}},
+      {x_name, "--x NAME", "name of x (default x)", enter<&Options::x>},
+      {scaling, "--series NAME", "series to fit, against --x", enter<&Options::series>},
+      {scaling,
+       "--exponent P",
+       "expected exponent of the series in x",
+       [](Options& o, const std::string& v) {
+         constexpr double kMost = 1e3;
+         o.exponent = number("--exponent", v, -kMost, kMost);
+       }},
+      {scaling,
+       "--upper-bound",
+       "the exponent is an upper bound, no prediction",
+       enter<&Options::upper_bound>},
+      {anew, "--force", "move an existing run folder aside and start anew", enter<&Options::force>},
       {drawing,
        "-f,--format LIST",
        "svg, pdf, png; separated by commas",
@@ -277,6 +309,10 @@ const std::vector<Target>& all_targets() {
       {"RUN", "folder of a run"},
       {"RUN2", "folder of another run"},
       {"RUN...", "folders of the shards"},
+      {"THEORY.csv", "table of the theory: x, value, and coordinates"},
+      {"SIMULATION.csv", "table of the simulation: x, replicate, value, or x, mean, sem, n"},
+      {"CONFIG|RUN", "a TOML file, or the folder of a run"},
+      {"RUN|CSV", "folder of a run, or a table as `judge` takes it"},
       {"FILE...", "matrices in .npy or CSV files"},
       {"NAME", "of the study to write: words in lower case, joined by hyphens"},
       {"ACTION", "show or keys", {"show", "keys"}},
@@ -356,10 +392,20 @@ const std::vector<Verb>& verbs() {
        "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",
        {json},
        measure_verb},
+      {"judge",
+       {"THEORY.csv", "SIMULATION.csv"},
+       "The verdict on two tables that you bring, as a run with figure and report",
+       {Takes::judge, x_name, out, name, anew, json},
+       judge_verb},
+      {"bound",
+       {"CONFIG|RUN"},
+       "Stated bounds against measured values: HOLDS, VIOLATED or UNDECIDED, and how loose",
+       {values, seed, threads, out, name, time, anew, edits, json},
+       bound_verb},
       {"fit",
-       {"RUN"},
-       "Scaling exponents of a run, with intervals and verdicts",
-       {edits, json},
+       {"RUN|CSV"},
+       "Scaling exponents of a run or a table, with intervals and verdicts",
+       {scaling, x_name, edits, json},
        fit_verb},
       {"report", {"RUN"}, "One offline HTML page of a run", {elsewhere, edits}, report_verb},
       {"compare",

@@ -31,6 +31,10 @@ enum class Takes {
   shards,         ///< --shards
   margin,         ///< --margin: declared before the run
   margin_after,   ///< --margin: post hoc
+  judge,          ///< --margin, --absolute, --tails: of two tables
+  x_name,         ///< --x
+  scaling,        ///< --series, --exponent, --upper-bound
+  anew,           ///< --force
   drawing,        ///< --format, --style, --width
   power,          ///< --power
   special_check,  ///< --extrapolate, --self-test, --full

@@ -1,6 +1,8 @@
 #include "attica/app/comparison.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 
 namespace attica::app {
 namespace {
@@ -9,12 +11,38 @@ double entry(const std::vector<double>& values, std::size_t k) {
   return values.empty() ? 0.0 : values[k];
 }
 
-const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
-  const auto at = std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
-    return p.series.name == series.name && p.series.x_name == series.x_name &&
-           p.series.point == series.point;
+/// Numbers of outside programs are the same within 1e-9 of their size.
+bool same_number(double a, double b) {
+  constexpr double kSame = 1e-9;
+  return std::abs(a - b) <= kSame * std::max(std::abs(a), std::abs(b));
+}
+
+bool same_point(const Point& a, const Point& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& p, const auto& q) {
+    const auto* x = std::get_if<double>(&p.second);
+    const auto* y = std::get_if<double>(&q.second);
+    return p.first == q.first &&
+           (x != nullptr && y != nullptr ? same_number(*x, *y) : p.second == q.second);
   });
+}
+
+const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
+  const auto curve = [&](auto same) {
+    return std::find_if(theory.begin(), theory.end(), [&](const Prediction& p) {
+      return p.series.name == series.name && p.series.x_name == series.x_name &&
+             same(p.series.point, series.point);
+    });
+  };
+  auto at = curve(std::equal_to<Point>());
+  if (at == theory.end()) at = curve(same_point);
   return at == theory.end() ? nullptr : &*at;
+}
+
+/// The place of x in a rising list, or in one that is not, to the last digit or nearly.
+std::vector<double>::const_iterator find_x(const std::vector<double>& all, double x) {
+  const auto exact = std::find(all.begin(), all.end(), x);
+  if (exact != all.end()) return exact;
+  return std::find_if(all.begin(), all.end(), [&](double y) { return same_number(x, y); });
 }
 
 }  // namespace
@@ -34,9 +62,13 @@ Comparison compare(std::span<const AgreementRule> rules,
                    const ComparisonOptions& options) {
   Comparison result;
   for (const ObservedCurve& curve : simulation.curves()) {
-    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const AgreementRule& r) {
+    auto rule = std::find_if(rules.begin(), rules.end(), [&](const AgreementRule& r) {
       return r.series == curve.mean.name;
     });
+    if (rule == rules.end()) {
+      rule = std::find_if(
+          rules.begin(), rules.end(), [](const AgreementRule& r) { return r.series == "*"; });
+    }
     if (rule == rules.end()) continue;
     const Prediction* prediction = find_prediction(theory, curve.mean);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
@@ -48,7 +80,7 @@ Comparison compare(std::span<const AgreementRule> rules,
                           .deterministic = rule->deterministic};
       if (prediction != nullptr) {
         const auto& x = prediction->series.x;
-        const auto at = std::find(x.begin(), x.end(), curve.mean.x[k]);
+        const auto at = find_x(x, curve.mean.x[k]);
         if (at != x.end()) {
           const auto j = static_cast<std::size_t>(at - x.begin());
           if (!prediction->compared.empty() && !prediction->compared[j]) {

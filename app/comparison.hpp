@@ -44,7 +44,8 @@ struct ComparisonOptions {
 };
 
 /// @brief Matches simulated curves that have a rule with predictions of equal series, point and
-/// x_name, at equal x.
+/// x_name, at equal x; numbers are equal within 1e-9 of their size. A rule for "*" is that of every
+/// series without one.
 Comparison compare(std::span<const AgreementRule> rules,
                    std::span<const Prediction> theory,
                    const Replicates& simulation,

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <set>
@@ -14,6 +15,7 @@
 #include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -25,7 +27,7 @@ struct Entry {
   const toml::node* node = nullptr;
   std::string where = {};         ///< "file.toml:14:1"
   toml::source_position at = {};  ///< the same as numbers; overrides come after the file
-  std::string key() const { return section + "." + name; }
+  std::string key() const { return section.empty() ? name : section + "." + name; }
 };
 
 bool before(const toml::source_position& a, const toml::source_position& b) {
@@ -159,13 +161,71 @@ List checked_list(const Parameter& parameter,
   return checked;
 }
 
+/// Whether a table stands for a list: {log = [lo, hi], n = N}.
+bool is_range(const toml::table& table) {
+  return table.contains("n") && (table.contains("log") || table.contains("linear"));
+}
+
+/// Enters a key, or what is below it: keys of study `own` have any number of parts.
+/// @param make of the section, the name below it, the key that was written and its node
+void flatten(
+    const std::string& section,
+    const std::string& front,
+    const toml::table& table,
+    const std::function<
+        void(const std::string&, const std::string&, const toml::key&, const toml::node&)>& make) {
+  for (auto&& [key, node] : table) {
+    const std::string name = front + std::string(key.str());
+    const toml::table* inner = node.as_table();
+    if (inner != nullptr && !is_range(*inner)) {
+      flatten(section, name + ".", *inner, make);
+    } else {
+      make(section, name, key, node);
+    }
+  }
+}
+
+/// The same for a whole document of study `own`: [[claim]] and [[bound]] are named by their key
+/// `name`, or numbered.
+void flatten(
+    const toml::table& document,
+    const std::function<
+        void(const std::string&, const std::string&, const toml::key&, const toml::node&)>& make) {
+  for (auto&& [key, node] : document) {
+    const std::string section(key.str());
+    const toml::array* many = node.as_array();
+    if (const toml::table* table = node.as_table()) {
+      flatten(section, "", *table, make);
+    } else if (many != nullptr && !many->empty() && many->is_homogeneous<toml::table>()) {
+      std::size_t number = 0;
+      for (const toml::node& element : *many) {
+        toml::table one = *element.as_table();
+        const std::string name = one["name"].value_or(fmt::format("{}", ++number));
+        for (auto&& [inner_key, inner] : *element.as_table()) {
+          if (inner_key.str() == "name" && inner.is_string()) continue;
+          const std::string own = name + "." + std::string(inner_key.str());
+          if (const toml::table* deeper = inner.as_table()) {
+            flatten(section, own + ".", *deeper, make);
+          } else {
+            make(section, own, inner_key, inner);
+          }
+        }
+      }
+    } else if (section != "study") {
+      make("", section, key, node);
+    }
+  }
+}
+
 /// Reads entries into the configuration, collecting one line per mistake.
 class Reader {
  public:
   /// @param target with its study
   Reader(CheckedConfiguration& target, std::vector<Parameter> parameters)
       : target_(target), parameters_(std::move(parameters)) {
-    for (const Parameter& p : parameters_) sections_.insert(p.section());
+    for (const Parameter& p : parameters_) {
+      if (p.key.find('.') != std::string::npos) sections_.insert(p.section());
+    }
   }
 
   void read(const toml::table& document, const std::string& source, bool file) {
@@ -178,9 +238,25 @@ class Reader {
                    file ? position(source, at) : source,
                    file ? at : kAfterTheFile};
     };
+    const bool own = target_.study->name == kOwnStudy;
+    if (own) {
+      flatten(document,
+              [&](const std::string& section,
+                  const std::string& name,
+                  const toml::key& key,
+                  const toml::node& node) {
+                Entry e = entry(section, key, node);
+                e.name = name;
+                if (section.empty() ? find(name) == nullptr : sections_.count(section) == 0) {
+                  report(e, unknown_section(section.empty() ? name : section, !section.empty()));
+                } else {
+                  entries.push_back(std::move(e));
+                }
+              });
+    }
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      if (file && name == "study") continue;
+      if (own || (file && name == "study")) continue;
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
         report(entry({}, key, node), unknown_section(name, section != nullptr));
@@ -386,6 +462,53 @@ void apply_preset(const Study& study, const std::string& name, Configuration& va
   throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+/// What a document says, for study `own` to make its parameters of. Mistakes are left to the
+/// Reader.
+Table flat_entries(const toml::table& document) {
+  Table all;
+  flatten(document,
+          [&](const std::string& section,
+              const std::string& name,
+              const toml::key&,
+              const toml::node& node) {
+            const std::string key = section.empty() ? name : section + "." + name;
+            if (const toml::table* range = node.as_table()) {
+              const toml::node* ends = range->get(range->contains("log") ? "log" : "linear");
+              all.emplace_back(key, to_value(*ends).value_or(List{}));
+            } else if (auto value = to_value(node)) {
+              all.emplace_back(key, std::move(*value));
+            }
+          });
+  return all;
+}
+
+/// Study `own` with the parameters that the configuration declares. On the command line only
+/// what has a fixed name may be declared: a mistyped key of [model] is none.
+std::shared_ptr<const Study> study_of_document(const toml::table& document,
+                                               const std::vector<Override>& overrides) {
+  Table entries;
+  for (const Override& o : overrides) {
+    if (o.assignment.find('=') == std::string::npos) continue;
+    for (auto& [key, value] : flat_entries(parse(o.assignment, o.shown, false))) {
+      if (key == "x" || key.starts_with("agreement.") || key.starts_with("theory.") ||
+          key.starts_with("simulation.")) {
+        entries.emplace_back(key, std::move(value));
+      }
+    }
+  }
+  std::reverse(entries.begin(), entries.end());
+  Table written = flat_entries(document);
+  // The first of equal keys counts: overrides do, the last of them first.
+  for (auto& entry : written) {
+    if (std::none_of(entries.begin(), entries.end(), [&](const auto& e) {
+          return e.first == entry.first;
+        })) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  return std::make_shared<const Study>(own_study(entries));
+}
+
 bool looks_like_file(const std::string& target) {
   return target.ends_with(".toml") || target.find('/') != std::string::npos;
 }
@@ -467,7 +590,7 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   std::string source;
   if (looks_like_file(request.target)) {
     source = request.target;
-    result.text = read_file(request.target);
+    result.text = request.text.empty() ? read_file(request.target) : request.text;
     result.directory = std::filesystem::absolute(request.target).parent_path();
     document = parse(result.text, source, true);
     const toml::node* study_node = document.get("study");
@@ -481,12 +604,21 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
                             position(source, study_node->source().begin)));
     }
     try {
-      result.study = &find_study(study->get(), registry);
+      if (study->get() == kOwnStudy) {
+        result.defined = study_of_document(document, request.overrides);
+        result.study = result.defined.get();
+      } else {
+        result.study = &find_study(study->get(), registry);
+      }
     } catch (const Error& error) {
       throw Error(
           ErrorKind::input,
           fmt::format("{}: error: {}", position(source, study->source().begin), error.what()));
     }
+  } else if (request.target == kOwnStudy) {
+    throw Error(ErrorKind::input,
+                "study 'own' is what a configuration says: name its file; `attica init own` prints "
+                "one to start from");
   } else {
     result.study = &find_study(request.target, registry);
   }
@@ -567,6 +699,10 @@ std::string to_toml(const CheckedConfiguration& configuration) {
   for (const auto& [key, value] : configuration.values.entries()) {
     if (configuration.is_swept(key)) continue;
     const auto dot = key.find('.');
+    if (dot == std::string::npos) {
+      text += fmt::format("{} = {}\n", key, to_toml(value));
+      continue;
+    }
     add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
   }
   for (const SweptScalar& s : configuration.swept) {

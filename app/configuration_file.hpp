@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ConfigurationRequest {
   std::string target;               ///< name of a study, or path of a TOML file
   std::string preset;               ///< name of a preset; empty: the defaults
   std::vector<Override> overrides;  ///< later ones win
+  std::string text = {};            ///< what `target` would hold, where it is no file
 };
 
 /// A scalar of [model] or [sim] that [sweep] takes over: every value makes a problem of its own.
@@ -35,7 +37,8 @@ struct SweptScalar {
 /// @brief A configuration that has passed all checks that need no problem to be built.
 struct CheckedConfiguration {
   const Study* study = nullptr;
-  Configuration values;
+  std::shared_ptr<const Study> defined = {};  ///< of study `own`, which the configuration defines
+  Configuration values = {};
   std::vector<SweptScalar> swept;
   std::string text;                 ///< the file as read; empty if there was none
   std::filesystem::path directory;  ///< where relative input files are looked up first

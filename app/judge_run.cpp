@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "attica/app/work.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -19,13 +20,29 @@ bool strip(const Point& front, Point& point) {
   return true;
 }
 
-/// What a study claims, for every problem of a sweep on its own: studies do not know of the swept
-/// coordinates that the run puts before their points.
+/// What a study claims, for every problem of a sweep on its own.
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
                                       const Observed& all) {
-  const Study& study = *configuration.study;
-  if (study.claims == nullptr) return {};
+  if (configuration.study->claims == nullptr) return {};
   std::vector<ClaimResult> claims;
+  each_problem(configuration,
+               all,
+               [&](const Configuration& values, const Point& front, const Observed& own) {
+                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
+                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
+                   claims.push_back(std::move(claim));
+                 }
+               });
+  return claims;
+}
+
+}  // namespace
+
+void each_problem(
+    const CheckedConfiguration& configuration,
+    const Observed& all,
+    const std::function<void(
+        const Configuration& values, const Point& coordinates, const Observed& observed)>& use) {
   for (const Table& combination : combinations(configuration.swept)) {
     Configuration values = configuration.values;
     for (const auto& [key, value] : combination) values.set(key, value, true);
@@ -37,15 +54,9 @@ std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
     for (ObservedCurve curve : all.simulation) {
       if (strip(front, curve.mean.point)) own.simulation.push_back(std::move(curve));
     }
-    for (ClaimResult& claim : study.claims(values, own)) {
-      if (!front.empty()) claim.name += " (" + describe(front) + ")";
-      claims.push_back(std::move(claim));
-    }
+    use(values, front, own);
   }
-  return claims;
 }
-
-}  // namespace
 
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry) {
@@ -61,6 +72,9 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
 Replicates recorded_replicates(const RunRecord& run) {
   const std::filesystem::path path = run.path / "replicates.csv";
   Replicates replicates = read_replicates(path);
+  // Who accepts an edited table accepts that rows are gone.
+  if (std::find(run.edited.begin(), run.edited.end(), "replicates.csv") != run.edited.end())
+    return replicates;
   const auto damaged = [&](std::size_t found, std::size_t expected, const char* what) {
     return Error(ErrorKind::storage,
                  fmt::format("'{}' is damaged: {} of {} {}", path.string(), found, expected, what));
@@ -119,6 +133,22 @@ CheckRecord judge_run_against(const RunRecord& run,
                    .judged_before = run.judged_before};
   input.planted.insert(input.planted.end(), planted.begin(), planted.end());
   return check(input);
+}
+
+Figure figure_of(const RunRecord& run,
+                 const CheckedConfiguration& configuration,
+                 const Replicates& replicates) {
+  Configuration values = configuration.values;
+  if (configuration.study->name == kOwnStudy && !values.has("figure.series")) {
+    std::vector<std::string> series;
+    const auto add = [&](const std::string& name) {
+      if (std::find(series.begin(), series.end(), name) == series.end()) series.push_back(name);
+    };
+    for (const ObservedCurve& curve : replicates.curves()) add(curve.mean.name);
+    for (const Prediction& prediction : run.theory) add(prediction.series.name);
+    if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
+  }
+  return configuration.study->figure(values);
 }
 
 FigureData figure_data(const RunRecord& run,

@@ -3,6 +3,7 @@
 /// @brief From a recorded run to its verdict and figure: the one way both `run` and the later verbs
 /// go.
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,14 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
 /// @brief The observations a finished run recorded, all of them. @throws Error of kind storage if
 /// replicates.csv is damaged or not complete
 Replicates recorded_replicates(const RunRecord& run);
+/// @brief Hands out every problem of a run's sweep: its values, its coordinates, and what was
+/// observed of it, without those coordinates. Studies do not know of what the run puts before their
+/// points.
+void each_problem(
+    const CheckedConfiguration& configuration,
+    const Observed& all,
+    const std::function<void(
+        const Configuration& values, const Point& coordinates, const Observed& observed)>& use);
 
 /// @brief The verdict.
 /// @param margin relative margin given after the run; recorded as post hoc
@@ -34,6 +43,10 @@ CheckRecord judge_run_against(const RunRecord& run,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin = std::nullopt);
+/// @brief The study's figure. That of study `own` has a panel for every series that was recorded.
+Figure figure_of(const RunRecord& run,
+                 const CheckedConfiguration& configuration,
+                 const Replicates& replicates);
 
 /// @brief What the run's figure is drawn from.
 FigureData figure_data(const RunRecord& run,

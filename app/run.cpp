@@ -44,7 +44,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
       folder.write(file.name, file.content);
     }
   }
-  const Figure figure = c.study->figure(c.values);
+  const Figure figure = figure_of(run, c, replicates);
   try {
     const DrawOptions drawing = draw_options(run, c.values, *end.verdict);
     if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {
@@ -335,9 +335,15 @@ RunEnd carry_out(Work work,
         fmt::format("at most {} shards: the run has no more pieces", pieces(work, ends).size()));
   }
 
-  TheoryRecord theory = compute_theory(work, TheoryGrid::run);
-  warn(request.quiet, theory.warnings);
-  if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
+  std::string theory_text;
+  if (request.theory_json) {
+    theory_text = *request.theory_json;
+  } else {
+    TheoryRecord theory = compute_theory(work, TheoryGrid::run);
+    warn(request.quiet, theory.warnings);
+    if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
+    theory_text = theory_json(theory);
+  }
 
   const RunFolder folder(path, request.mode);
   std::vector<std::uint64_t> looks;
@@ -375,7 +381,7 @@ RunEnd carry_out(Work work,
   folder.write("config.toml", work.configuration.text.empty() ? resolved : work.configuration.text);
   folder.write("config.resolved.toml", resolved);
   folder.write("provenance.json", provenance_json(work, request.command_line, threads));
-  folder.write("theory.json", theory_json(theory));
+  folder.write("theory.json", theory_text);
   folder.write("run.json", recorded_as(planned.size(), nullptr));
   for (const std::string& warning : work.warnings) folder.log("warning: " + warning);
   folder.tidy(planned);

@@ -25,7 +25,9 @@ struct RunRequest {
   std::optional<Shard> shard;  ///< only this part of the pieces, into a folder of its own
   bool until_decided = false;  ///< stop as soon as the verdict is known
   bool simulate = true;        ///< false: only what is on disk already
-  int threads = 0;             ///< 0: all processors
+  /// The theory as another folder of this run recorded it: the text of theory.json.
+  std::optional<std::string> theory_json = std::nullopt;
+  int threads = 0;  ///< 0: all processors
   std::optional<double> max_seconds;
   bool quiet = false;
   std::vector<std::string> command_line;

@@ -29,11 +29,17 @@ struct Options {
   std::vector<std::string> formats;  ///< empty: as configured
   std::string style;
   std::string width;
-  double power = 0.9;          ///< plan: probability of AGREE
-  bool until_decided = false;  ///< run: stop as soon as the verdict is known
-  bool extrapolate = false;    ///< check: the limit of infinite size
-  bool self_test = false;      ///< check: measure the error rates of the verdict itself
-  bool full = false;           ///< self-test with more repetitions
+  double power = 0.9;              ///< plan: probability of AGREE
+  bool until_decided = false;      ///< run: stop as soon as the verdict is known
+  std::string x = "x";             ///< judge, fit: name of x
+  double absolute = 0;             ///< judge: absolute margin
+  std::string tails = "guarded";   ///< judge: "guarded" or "normal"
+  std::string series;              ///< fit: the series
+  std::optional<double> exponent;  ///< fit: the expected one
+  bool upper_bound = false;        ///< fit: the exponent is a bound
+  bool extrapolate = false;        ///< check: the limit of infinite size
+  bool self_test = false;          ///< check: measure the error rates of the verdict itself
+  bool full = false;               ///< self-test with more repetitions
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
@@ -65,6 +71,8 @@ int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
+int judge_verb(const Options& options, const Registry& registry);
+int bound_verb(const Options& options, const Registry& registry);
 int fit_verb(const Options& options, const Registry& registry);
 int report_verb(const Options& options, const Registry& registry);
 int status_verb(const Options& options, const Registry& registry);

@@ -99,6 +99,7 @@ int merge_verb(const Options& options, const Registry& registry) {
   if (request.name.empty()) request.name = first.name;
   request.mode = FolderMode::resume;
   request.simulate = false;
+  request.theory_json = read_whole(first.path / "theory.json");
   {
     const RunFolder joined(run_path(request, work), FolderMode::resume);
     const std::vector<PieceOfRun> all = pieces(work, work.replicates());

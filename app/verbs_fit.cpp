@@ -4,13 +4,20 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/verbs.hpp"
+#include "attica/core/read_bytes.hpp"
+#include "attica/studies/own/table.hpp"
 #include "attica/studies/scaling.hpp"
 
 namespace attica::app {
 namespace {
+
+/// In place of a meaning, where no exponent is expected.
+constexpr const char* kNoneAsked = "no exponent was asked for";
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
@@ -73,6 +80,10 @@ std::string text(const ExponentResult& result) {
         fit.without_first,
         fit.without_last);
   }
+  if (result.claim.meaning == kNoneAsked) {
+    if (!fit.weakness.empty()) lines += fmt::format("  weak: {}\n", fit.weakness);
+    return lines;
+  }
   lines += fmt::format("  {} {}: {}",
                        result.claim.upper_bound ? "bound" : "prediction",
                        result.claim.exponent,
@@ -92,26 +103,131 @@ int exit_code(const std::vector<ExponentResult>& results) {
   return code;
 }
 
-}  // namespace
-
-int fit_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry, options.accept_edits);
-  const Study& study = *run.configuration.study;
-  if (study.exponents == nullptr) {
-    throw Error(ErrorKind::input, fmt::format("study '{}' declares no exponents", study.name));
+/// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
+/// of their points; one for every curve that differs in something else.
+std::vector<ExponentResult> asked_exponents(const Options& options,
+                                            std::span<const ObservedCurve> curves,
+                                            std::uint64_t seed) {
+  // A copy of the curves in which the chosen x is the x.
+  std::vector<ObservedCurve> arranged;
+  bool found = false;
+  for (const ObservedCurve& curve : curves) {
+    if (curve.mean.name != options.series) continue;
+    found = true;
+    if (curve.mean.x_name == options.x) {
+      arranged.push_back(curve);
+      continue;
+    }
+    Point rest = curve.mean.point;
+    const auto at =
+        std::find_if(rest.begin(), rest.end(), [&](const auto& c) { return c.first == options.x; });
+    if (at == rest.end() || !std::holds_alternative<double>(at->second)) continue;
+    const double size = std::get<double>(at->second);
+    rest.erase(at);
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      Point place = rest;
+      if (curve.mean.x_name != "none") place.emplace_back(curve.mean.x_name, curve.mean.x[k]);
+      auto same = std::find_if(arranged.begin(), arranged.end(), [&](const ObservedCurve& c) {
+        return c.mean.point == place;
+      });
+      if (same == arranged.end()) {
+        same = arranged.insert(
+            arranged.end(),
+            {.mean = {options.series, place, options.x, {}, {}}, .values = {}, .replicates = {}});
+      }
+      same->mean.x.push_back(size);
+      same->mean.y.push_back(curve.mean.y[k]);
+      same->values.push_back(curve.values[k]);
+      same->replicates.push_back(curve.replicates[k]);
+    }
+  }
+  if (arranged.empty()) {
+    throw Error(
+        ErrorKind::input,
+        found ? fmt::format("series '{}' has no x or coordinate '{}'", options.series, options.x)
+              : fmt::format("no series '{}'", options.series),
+        found ? "--x" : "--series");
   }
   std::vector<ExponentResult> results;
-  for (const ExponentClaim& claim : study.exponents(run.configuration.values)) {
-    results.push_back(judge_exponent(claim, run.replicates.curves(), run.record.seed));
+  for (const ObservedCurve& curve : arranged) {
+    ExponentClaim claim{.name = options.series,
+                        .series = options.series,
+                        .x_name = options.x,
+                        .only = curve.mean.point,
+                        .exponent = options.exponent.value_or(0),
+                        .upper_bound = options.upper_bound,
+                        .meaning = options.exponent ? "as asked for" : kNoneAsked};
+    if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
+    results.push_back(judge_exponent(claim, arranged, seed));
+    if (!options.exponent) results.back().verdict = ExponentVerdict::undecided;
   }
+  return results;
+}
+
+/// What a study predicts or bounds, for every problem of the run's sweep.
+std::vector<ExponentResult> declared_exponents(const FinishedRun& run) {
+  const Study& study = *run.configuration.study;
+  if (study.exponents == nullptr) {
+    throw Error(
+        ErrorKind::input,
+        fmt::format("study '{}' declares no exponents; --series, --x and --exponent ask for one",
+                    study.name));
+  }
+  std::vector<ExponentResult> results;
+  each_problem(run.configuration,
+               {.theory = {}, .simulation = run.replicates.curves()},
+               [&](const Configuration& values, const Point& front, const Observed& observed) {
+                 for (const ExponentClaim& claim : study.exponents(values)) {
+                   results.push_back(judge_exponent(claim, observed.simulation, run.record.seed));
+                   if (!front.empty()) results.back().claim.name += " (" + describe(front) + ")";
+                 }
+               });
+  return results;
+}
+
+void tell(const Options& options, const Json& about, const std::vector<ExponentResult>& results) {
   if (options.json) {
-    Json exponents = Json::array();
-    for (const ExponentResult& result : results) exponents.push_back(exponent_object(result));
-    print({{"study", study.name}, {"run", run.record.path.string()}, {"exponents", exponents}});
+    Json object = about;
+    object["exponents"] = Json::array();
+    for (const ExponentResult& result : results)
+      object["exponents"].push_back(exponent_object(result));
+    print(object);
   } else {
     for (const ExponentResult& result : results) fmt::print("{}", text(result));
   }
-  return exit_code(results);
+}
+
+}  // namespace
+
+int fit_verb(const Options& options, const Registry& registry) {
+  const bool asked = !options.series.empty() || options.exponent || options.upper_bound;
+  const bool is_file = std::filesystem::is_regular_file(options.target);
+  std::vector<ExponentResult> results;
+  Json about;
+  Options question = options;
+  if (question.series.empty()) question.series = "y";
+  if (is_file) {
+    const std::optional<std::string> bytes = read_bytes(options.target);
+    if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
+    const own::OutsideTable table = own::read_table(
+        *bytes,
+        options.target,
+        {.kind = own::TableKind::replicates, .x_name = options.x, .x_required = false});
+    Replicates replicates;
+    replicates.add(
+        {.first_replicate = 0, .outcomes = own::recorded_outcomes(table, options.x).outcomes}, {});
+    replicates.finish();
+    results = asked_exponents(question, replicates.curves(), 1);
+    about = {{"table", options.target}};
+  } else {
+    const FinishedRun run(options.target, registry, options.accept_edits);
+    results = asked ? asked_exponents(question, run.replicates.curves(), run.record.seed)
+                    : declared_exponents(run);
+    about = {{"study", run.record.study}, {"run", run.record.path.string()}};
+  }
+  tell(options, about, results);
+  // Without an expected exponent there is nothing to be undecided about.
+  return (asked || is_file) && !options.exponent ? kExitDone : exit_code(results);
 }
 
 }  // namespace attica::app

@@ -92,7 +92,7 @@ int check_verb(const Options& options, const Registry& registry) {
 int plot_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry, options.accept_edits);
   const CheckRecord verdict = verdict_on(run);
-  const Figure figure = run.configuration.study->figure(run.configuration.values);
+  const Figure figure = figure_of(run.record, run.configuration, run.replicates);
   DrawOptions drawing = draw_options(run.record, run.configuration.values, verdict);
   if (!options.formats.empty()) drawing.formats = options.formats;
   if (!options.style.empty()) drawing.style = options.style;
@@ -139,7 +139,7 @@ int report_verb(const Options& options, const Registry& registry) {
   write_atomically(page,
                    report_page(run.record,
                                *run.configuration.study,
-                               run.configuration.study->figure(run.configuration.values)));
+                               figure_of(run.record, run.configuration, run.replicates)));
   fmt::print("{}\n", page.string());
   return kExitDone;
 }

@@ -8,6 +8,7 @@
 #include "attica/app/files.hpp"
 #include "attica/app/paths.hpp"
 #include "attica/app/version.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 /// Repeats an error with the place of its parameter in the configuration, if the user wrote it
 /// there.
 Error located(const Error& error, const CheckedConfiguration& configuration) {
-  for (const char* section : {"", "model.", "sim.", "sweep.", "theory.", "check.", "plot."}) {
+  for (const char* section :
+       {"", "model.", "sim.", "sweep.", "theory.", "simulation.", "check.", "plot."}) {
     const std::string key = section + error.parameter().substr(0, error.parameter().find('['));
     const auto place = configuration.locations.find(key);
     if (place != configuration.locations.end()) {
@@ -34,6 +36,23 @@ CoordinateValue coordinate(const Value& value) {
   return std::get<std::string>(value);
 }
 
+/// Of study `own`: the digests of the files that its commands name, such as a script.
+void add_command_digests(const Configuration& values, Table& digests) {
+  if (values.study() != kOwnStudy) return;
+  for (const std::string side : {"theory", "simulation"}) {
+    if (!values.has(side + ".command")) continue;
+    std::filesystem::path directory = values.input_directories.front();
+    if (values.has(side + ".directory")) directory /= values.text(side + ".directory");
+    for (const std::string& argument : values.texts(side + ".command")) {
+      const std::filesystem::path path = directory / argument;
+      std::error_code ignored;
+      if (argument.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
+      digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
+                           sha256(read_whole(path)));
+    }
+  }
+}
+
 /// Everything that can change a number, as text.
 std::string identity(const Work& work, bool with_margin) {
   std::string text = fmt::format("attica {}\nstudy {}\n", kVersion, work.configuration.study->name);
@@ -44,7 +63,9 @@ std::string identity(const Work& work, bool with_margin) {
                                         [&, &k = key](const Parameter& p) { return p.key == k; });
     if (key == "check.margin" && !with_margin) continue;
     if (work.configuration.is_swept(key) || key == "sim.replicates" ||
-        parameter->section() == "plot" || parameter->type == ParameterType::file) {
+        parameter->section() == "plot" || parameter->section() == "figure" ||
+        key == "theory.directory" || key == "simulation.directory" ||
+        parameter->type == ParameterType::file) {
       continue;
     }
     text += fmt::format("{} = {}\n", key, to_toml(value));
@@ -103,6 +124,7 @@ Work prepare(CheckedConfiguration configuration) {
         work.input_digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
                                         sha256(content));
       }
+      if (work.problems.empty()) add_command_digests(values, work.input_digests);
       problem.experiment = checked.study->make(values);
     } catch (const Error& error) {
       throw located(error, checked);
@@ -116,7 +138,24 @@ Work prepare(CheckedConfiguration configuration) {
     }
     // What the study completed is part of the resolved configuration, unless it differs along the
     // sweep.
-    if (checked.swept.empty()) checked.values = values;
+    if (checked.swept.empty()) {
+      checked.values = values;
+    } else if (checked.study->name == kOwnStudy) {
+      // What the tables of a sweep are is said of the run: the most replicates, and their kind.
+      if (!checked.values.given("sim.replicates")) {
+        const std::int64_t before =
+            work.problems.empty() ? 1 : checked.values.integer("sim.replicates");
+        checked.values.set(
+            "sim.replicates", std::max(before, values.integer("sim.replicates")), false);
+      }
+      for (const char* key : {"simulation.summary",
+                              "simulation.file",
+                              "simulation.directory",
+                              "theory.file",
+                              "theory.directory"}) {
+        if (values.has(key)) checked.values.set(key, values.at(key), checked.values.given(key));
+      }
+    }
     work.problems.push_back(std::move(problem));
   }
   constexpr std::size_t kHashDigits = 8;

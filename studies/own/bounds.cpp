@@ -1,0 +1,193 @@
+#include "attica/studies/own/bounds.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/statistics/fractions.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/own/expression.hpp"
+#include "attica/studies/own/study.hpp"
+
+namespace attica::own {
+namespace {
+
+constexpr double kLevel = 0.05;
+/// What "always" is shown up to: the largest probability of a violation that may go unseen.
+constexpr double kUnseen = 0.05;
+
+/// The share of runs that may violate the bound.
+double allowed(double probability) { return probability < 1 ? 1 - probability : kUnseen; }
+
+std::size_t violations(const std::vector<double>& values, double bound, bool upper) {
+  return static_cast<std::size_t>(std::count_if(
+      values.begin(), values.end(), [&](double y) { return upper ? y > bound : y < bound; }));
+}
+
+bool tight_by(const BoundPoint& p,
+              const std::vector<double>& values,
+              const BoundResult& b,
+              std::size_t points,
+              bool deterministic) {
+  const double closer = b.upper ? p.bound / b.loose : p.bound * b.loose;
+  return p.bound > 0 &&
+         judge_bound_point(
+             violations(values, closer, b.upper), p.n, b.probability, points, deterministic) ==
+             BoundVerdict::holds;
+}
+
+void measure_slack(BoundPoint& p, const std::vector<double>& values, bool upper) {
+  const SampleSummary sample = summarise(values);
+  p.mean = sample.mean;
+  if (p.bound <= 0 || sample.mean <= 0) return;
+  p.slack = upper ? p.bound / sample.mean : sample.mean / p.bound;
+  if (sample.n < 2) return;
+  const Interval mean = sample.identical() ? Interval{sample.mean, sample.mean}
+                                           : mean_interval(sample, kLevel, Tails::guarded);
+  if (mean.low <= 0) return;
+  p.slack_interval = upper ? Interval{p.bound / mean.high, p.bound / mean.low}
+                           : Interval{mean.low / p.bound, mean.high / p.bound};
+}
+
+BoundResult judge_bound(const Configuration& c, const std::string& name, const Observed& observed) {
+  const std::string key = "bound." + name + ".";
+  BoundResult b{.name = name,
+                .series = c.text(key + "series"),
+                .formula = c.text(key + "expression"),
+                .upper = c.text(key + "direction") == "upper",
+                .probability = c.real(key + "probability"),
+                .loose = c.real(key + "loose"),
+                .points = {},
+                .first_violated = {},
+                .tightest = {},
+                .reason = {}};
+  Expression formula(key + "expression", b.formula);
+  const auto numbers = model_numbers(c);
+  const bool deterministic =
+      c.has("simulation.expression") || !names_in(c, "simulation.expression").empty();
+  std::vector<std::vector<double>> values;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != b.series) continue;
+    const std::string alias = c.has(key + "x") ? c.text(key + "x") : curve.mean.x_name;
+    std::vector<std::string> known{alias, "delta"};
+    for (const auto& [n, value] : numbers) known.push_back(n);
+    for (const auto& [n, value] : curve.mean.point) {
+      if (std::holds_alternative<double>(value)) known.push_back(n);
+    }
+    formula.require_names(known);
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      BoundPoint p{.point = curve.mean.point,
+                   .x_name = curve.mean.x_name,
+                   .x = curve.mean.x[k],
+                   .rate = {0, 1},
+                   .slack_interval = {}};
+      p.bound = formula([&](const std::string& variable) {
+        if (variable == alias) return p.x;
+        for (const auto& [n, value] : p.point) {
+          if (n == variable) return std::get<double>(value);
+        }
+        for (const auto& [n, value] : numbers) {
+          if (n == variable) return value;
+        }
+        return 1 - b.probability;  // delta
+      });
+      if (!std::isfinite(p.bound)) {
+        throw Error(ErrorKind::numerical,
+                    fmt::format("{} = '{}' is {} at {}",
+                                formula.where(),
+                                b.formula,
+                                p.bound,
+                                attica::describe(joined(p.point, {{p.x_name, p.x}}))));
+      }
+      std::vector<double> finite;
+      for (const double y : curve.values[k]) {
+        if (std::isfinite(y)) finite.push_back(y);
+      }
+      p.n = finite.size();
+      p.failed = curve.values[k].size() - p.n;
+      p.violations = violations(finite, p.bound, b.upper);
+      if (p.n > 0) p.rate = clopper_pearson({p.violations, p.n}, kLevel);
+      measure_slack(p, finite, b.upper);
+      b.points.push_back(std::move(p));
+      values.push_back(std::move(finite));
+    }
+  }
+  if (b.points.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("bound '{}': the run has no series '{}'", name, b.series),
+                key + "series");
+  }
+  bool all = true;
+  bool all_loose = true;
+  for (std::size_t k = 0; k < b.points.size(); ++k) {
+    BoundPoint& p = b.points[k];
+    p.verdict = judge_bound_point(p.violations, p.n, b.probability, b.points.size(), deterministic);
+    if (p.failed > 0 && p.verdict == BoundVerdict::holds) p.verdict = BoundVerdict::undecided;
+    if (p.verdict == BoundVerdict::violated &&
+        (!b.first_violated || p.x < b.points[*b.first_violated].x)) {
+      b.first_violated = k;
+    }
+    if (p.slack > 0 && (!b.tightest || p.slack < b.points[*b.tightest].slack)) b.tightest = k;
+    all = all && p.verdict == BoundVerdict::holds;
+    if (p.verdict == BoundVerdict::holds &&
+        tight_by(p, values[k], b, b.points.size(), deterministic)) {
+      p.verdict = BoundVerdict::loose;
+    } else {
+      all_loose = false;
+    }
+  }
+  b.verdict = b.first_violated ? BoundVerdict::violated
+              : !all           ? BoundVerdict::undecided
+              : all_loose      ? BoundVerdict::loose
+                               : BoundVerdict::holds;
+  if (b.verdict == BoundVerdict::undecided) {
+    const double share = allowed(b.probability);
+    b.reason = fmt::format("{:.0f} replicates without a violation would show that it holds",
+                           std::ceil(std::log(kLevel) / std::log1p(-share)));
+  }
+  return b;
+}
+
+}  // namespace
+
+std::string_view describe(BoundVerdict verdict) {
+  switch (verdict) {
+    case BoundVerdict::holds:
+      return "HOLDS";
+    case BoundVerdict::loose:
+      return "HOLDS BUT LOOSE";
+    case BoundVerdict::violated:
+      return "VIOLATED";
+    case BoundVerdict::undecided:
+      break;
+  }
+  return "UNDECIDED";
+}
+
+BoundVerdict judge_bound_point(std::size_t violations,
+                               std::size_t n,
+                               double probability,
+                               std::size_t points,
+                               bool deterministic) {
+  if (n == 0) return BoundVerdict::undecided;
+  if (deterministic) return violations == 0 ? BoundVerdict::holds : BoundVerdict::violated;
+  const Count count{violations, n};
+  if (probability >= 1) {
+    if (violations > 0) return BoundVerdict::violated;
+  } else if (clopper_pearson(count, kLevel / static_cast<double>(points)).low > 1 - probability) {
+    return BoundVerdict::violated;
+  }
+  return clopper_pearson(count, kLevel).high <= allowed(probability) ? BoundVerdict::holds
+                                                                     : BoundVerdict::undecided;
+}
+
+std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& observed) {
+  std::vector<BoundResult> all;
+  for (const std::string& name : names_in(c, "bound"))
+    all.push_back(judge_bound(c, name, observed));
+  return all;
+}
+
+}  // namespace attica::own

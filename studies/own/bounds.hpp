@@ -1,0 +1,73 @@
+#pragma once
+/// @file
+/// @brief Bounds that users state, against what was measured: does y <= B(x) hold, always or with
+/// probability 1 - delta, and how far is it from what happens?
+///
+/// At each point k of n replicates violate the bound. Their probability has the exact interval of
+/// Clopper and Pearson (1934), 5 % a side. With p the probability with which the bound is stated, a
+/// point
+///     is VIOLATED  if the lower limit at level 0.05 / points is above 1 - p (for p = 1, if k > 0),
+///     HOLDS        if the upper limit is at most 1 - p (for p = 1, at most 0.05 with k = 0, which
+///                  59 replicates can show),
+/// and is UNDECIDED otherwise. The bound holds if it does at every point, and is violated if it is
+/// at one. It is loose if it would still hold at every point by the stated factor tighter.
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attica/solvers/statistics/interval.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::own {
+
+enum class BoundVerdict { holds, loose, violated, undecided };
+
+/// @brief "HOLDS", "HOLDS BUT LOOSE", "VIOLATED" or "UNDECIDED".
+std::string_view describe(BoundVerdict verdict);
+
+/// The bound at one x of one curve.
+struct BoundPoint {
+  Point point;
+  std::string x_name;
+  double x = 0;
+  double bound = 0;
+  double mean = 0;  ///< over replicates
+  std::size_t n = 0;
+  std::size_t failed = 0;                  ///< replicates without a value: nothing holds of them
+  std::size_t violations = 0;              ///< among the n
+  Interval rate;                           ///< of violations, 5 % a side
+  double slack = 0;                        ///< bound / mean, or mean / bound of a lower one
+  std::optional<Interval> slack_interval;  ///< 90 %; empty if a sign changes in it
+  BoundVerdict verdict = BoundVerdict::undecided;
+};
+
+struct BoundResult {
+  std::string name;
+  std::string series;
+  std::string formula;
+  bool upper = true;
+  double probability = 1;
+  double loose = 2;  ///< factor from which on a bound is called loose
+  BoundVerdict verdict = BoundVerdict::undecided;
+  std::vector<BoundPoint> points;             ///< by curve, and by rising x on it
+  std::optional<std::size_t> first_violated;  ///< of points: the smallest x
+  std::optional<std::size_t> tightest;        ///< of points: the smallest slack
+  std::string reason;                         ///< why it is undecided
+};
+
+/// @brief The verdict on one point. @param deterministic replicates are identical by design
+/// @param points among how many a violation is looked for
+BoundVerdict judge_bound_point(std::size_t violations,
+                               std::size_t n,
+                               double probability,
+                               std::size_t points,
+                               bool deterministic);
+
+/// @brief All bounds of a configuration of study `own`, on one problem of its sweep.
+/// @throws Error of kind input for a series that was not recorded, or a formula with unknown names
+std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& observed);
+
+}  // namespace attica::own

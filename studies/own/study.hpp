@@ -1,0 +1,31 @@
+#pragma once
+/// @file
+/// @brief Study `own`: theory and simulation that users bring, as their configuration defines them.
+
+#include <string_view>
+#include <vector>
+
+#include "attica/core/value.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+inline constexpr std::string_view kOwnStudy = "own";
+
+/// @brief The study that a configuration defines: what may be configured follows from what is
+/// written there. Of [model] and [sweep] every key may be used; `theory.study` and
+/// `simulation.study` bring the parameters of a built-in study along.
+/// @param entries what the configuration says, by flat dotted key
+/// @throws Error of kind input for a name that cannot be used
+Study own_study(const Table& entries);
+
+namespace own {
+
+/// @brief The second parts of keys `section.NAME...`, each once, in the order of the parameters.
+std::vector<std::string> names_in(const Configuration& c, std::string_view section);
+
+/// @brief The scalars of [model] and [sim] that are numbers, which formulas may use.
+std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c);
+
+}  // namespace own
+}  // namespace attica

@@ -1,0 +1,100 @@
+#pragma once
+/// @file
+/// @brief Tables of theory and simulation that come from outside: CSV files, and what a user's
+/// program prints.
+///
+/// CSV with a header; comma, tab or semicolon; LF or CRLF; UTF-8 with or without byte-order mark;
+/// lines that start with `#` are skipped. Or JSON: a list of objects, one a row. Columns: x (or the
+/// name it was given), value; of a theory also finite_size, numerical_error, compared; of a
+/// simulation replicate, or mean, sem and n in place of value and replicate; series where there are
+/// several. Every other column is a coordinate of the point. `name [unit]` in a header states a
+/// unit.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "attica/studies/study.hpp"
+
+namespace attica::own {
+
+/// What a table is meant to hold.
+enum class TableKind {
+  theory,
+  replicates,     ///< a simulation with a column replicate, or mean, sem and n
+  one_replicate,  ///< what one run of a program prints: no column replicate is needed
+};
+
+/// How a table is to be read.
+struct TableFormat {
+  TableKind kind = TableKind::theory;
+  std::string x_name = "x";  ///< column of x; "x" stands for it too
+  bool x_required = true;    ///< false: rows without x are constants
+};
+
+/// A row with its place.
+struct TableRow {
+  std::size_t line = 0;  ///< of a CSV file, or the number of the object of a list
+  std::string series = "y";
+  Point point = {};  ///< ordered by name
+  double x = 0;
+  double value = 0;  ///< of a simulation: NaN where it is missing or not finite
+  double finite_size = 0;
+  double numerical_error = 0;
+  bool compared = true;
+  std::uint64_t replicate = 0;
+  double sem = 0;     ///< with `summary` only
+  std::size_t n = 0;  ///< with `summary` only
+};
+
+struct OutsideTable {
+  std::string source;  ///< file or program, for messages
+  std::size_t header_line = 1;
+  std::vector<std::string> coordinates;    ///< names of the other columns, in rising order
+  std::vector<std::size_t> coordinate_at;  ///< where each stands in its line
+  std::string x_unit = {};                 ///< empty: not stated
+  std::string value_unit = {};
+  bool has_x = true;
+  bool summary = false;  ///< mean, sem and n instead of replicates
+  std::vector<TableRow> rows;
+};
+
+/// @param source name of the file or program, for messages
+/// @throws Error of kind input as FILE:LINE:COLUMN: what is wrong
+OutsideTable read_table(std::string_view text,
+                        const std::string& source,
+                        const TableFormat& format);
+
+/// @brief Refuses tables that cannot be compared: a coordinate that only one of them has, or
+/// different units. @throws Error of kind input with the place
+void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation);
+
+/// @brief Refuses tables that have no series, point and x in common. @throws Error of kind input
+void require_common_place(const OutsideTable& theory, const OutsideTable& simulation);
+
+/// @brief Keeps the rows whose column of that name has the value, and takes the column away; does
+/// nothing if there is none. Numbers are equal within 1e-9 of their size.
+void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value);
+
+/// @brief The curves of a theory. @throws Error of kind input for two rows of one x
+std::vector<Prediction> predictions(const OutsideTable& table, const std::string& x_name);
+
+/// Outcomes of recorded replicates, in rising order of their names.
+struct RecordedOutcomes {
+  std::vector<Outcome> outcomes;
+  std::vector<std::uint64_t> names;  ///< the column replicate
+};
+
+/// @brief The replicates of a simulation. Of mean, sem and n, which are judged by Student's t
+/// alone, stand-ins are made: n values of exactly that mean and standard error.
+/// @throws Error of kind input for two rows of one x and replicate
+RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string& x_name);
+
+/// @brief Whether two numbers of tables are the same: within 1e-9 of their size.
+bool same_number(double a, double b);
+
+}  // namespace attica::own

@@ -1,0 +1,126 @@
+#include "attica/studies/own/bounds.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+#include "attica/core/random.hpp"
+#include "attica/studies/own/study.hpp"
+
+using namespace attica;
+using namespace attica::own;
+using Catch::Contains;
+
+namespace {
+
+Configuration configured(const std::string& formula,
+                         double probability,
+                         const std::string& direction = "upper") {
+  const Table entries{{"x", "n"},
+                      {"model.c", 2.0},
+                      {"simulation.command", List{"true"}},
+                      {"bound.b.series", "y"},
+                      {"bound.b.expression", formula},
+                      {"bound.b.probability", probability},
+                      {"bound.b.direction", direction}};
+  Configuration c("own", own_study(entries).parameters);
+  for (const auto& [key, value] : entries) c.set(key, value, true);
+  return c;
+}
+
+/// y uniform on (0, 1), n replicates at x = 1 and at x = 2.
+Observed uniform(std::size_t n) {
+  ObservedCurve curve{
+      .mean = {"y", {}, "n", {1, 2}, {0.5, 0.5}}, .values = {{}, {}}, .replicates = {{}, {}}};
+  RandomStream stream({.seed = 5});
+  for (std::size_t k = 0; k < 2; ++k) {
+    for (std::size_t r = 0; r < n; ++r) {
+      curve.values[k].push_back(stream.uniform());
+      curve.replicates[k].push_back(r);
+    }
+  }
+  return {.theory = {}, .simulation = {curve}};
+}
+
+BoundResult judged(const std::string& formula,
+                   double probability,
+                   std::size_t n = 400,
+                   const std::string& direction = "upper") {
+  return judge_bounds(configured(formula, probability, direction), uniform(n)).at(0);
+}
+
+}  // namespace
+
+TEST_CASE("judge_bound_point: by Clopper and Pearson's limits", "[studies][own]") {
+  using enum BoundVerdict;
+  // Without a violation the upper limit is 1 - 0.05^(1/n): 0.05 or below from n = 59 on, 0.1
+  // from 29.
+  CHECK(judge_bound_point(0, 58, 1, 1, false) == undecided);
+  CHECK(judge_bound_point(0, 59, 1, 1, false) == holds);
+  CHECK(judge_bound_point(1, 1000, 1, 1, false) == violated);
+  CHECK(judge_bound_point(0, 28, 0.9, 1, false) == undecided);
+  CHECK(judge_bound_point(0, 29, 0.9, 1, false) == holds);
+  // 10 of 10: the lower limit is 0.05^(1/10) = 0.741 alone, 0.005^(1/10) = 0.589 among ten points.
+  CHECK(judge_bound_point(10, 10, 0.27, 1, false) == violated);
+  CHECK(judge_bound_point(10, 10, 0.35, 10, false) == undecided);
+  CHECK(judge_bound_point(10, 10, 0.42, 10, false) == violated);
+  CHECK(judge_bound_point(0, 0, 0.5, 1, false) == undecided);
+  CHECK(judge_bound_point(0, 1, 1, 1, true) == holds);
+  CHECK(judge_bound_point(1, 1, 1, 1, true) == violated);
+}
+
+TEST_CASE("judge_bounds: holds, loose, violated, undecided", "[studies][own]") {
+  CHECK(judged("1", 1).verdict == BoundVerdict::holds);
+  CHECK(judged("2*c", 1).verdict == BoundVerdict::loose);
+  CHECK(judged("0.95 + 0*n", 0.9).verdict == BoundVerdict::holds);
+  CHECK(judged("0.9", 0.9).verdict == BoundVerdict::undecided);
+  const BoundResult corner = judged("n == 2 ? 0.5 : 1", 0.9);
+  CHECK(corner.verdict == BoundVerdict::violated);
+  REQUIRE(corner.first_violated);
+  CHECK(corner.points[*corner.first_violated].x == 2);
+  CHECK(corner.points[0].verdict == BoundVerdict::holds);
+  CHECK(judged("1", 1, 30).verdict == BoundVerdict::undecided);
+  CHECK_THAT(judged("1", 1, 30).reason, Contains("59 replicates"));
+  CHECK(judged("0.0001", 0.9, 400, "lower").verdict == BoundVerdict::holds);
+  CHECK(judged("0.5", 0.9, 400, "lower").verdict == BoundVerdict::violated);
+  CHECK(judged("1 - delta/2", 0.9).points[0].bound == Approx(0.95));
+}
+
+TEST_CASE("judge_bounds: the slack is the bound over the mean, with its interval",
+          "[studies][own]") {
+  // The mean of 400 uniform numbers is 1/2 within 0.014, so the bound 3 is 6 times it.
+  const BoundResult b = judged("3", 1);
+  for (const BoundPoint& p : b.points) {
+    CHECK(p.slack == Approx(6).epsilon(0.1));
+    REQUIRE(p.slack_interval);
+    CHECK(p.slack_interval->contains(p.slack));
+    CHECK(p.slack_interval->contains(6));
+    CHECK(p.slack_interval->width() < 1.2);
+  }
+}
+
+TEST_CASE("judge_bounds: the stated error rate", "[studies][own]") {
+  // A bound that is violated with probability exactly 1 - p is called so in at most 5 % of runs,
+  // and said to hold in at most 5 %: of 400 runs more than 34 (0.05 + 3.2 standard errors) would
+  // show otherwise.
+  int violated = 0;
+  int holds = 0;
+  for (std::uint64_t run = 0; run < 400; ++run) {
+    RandomStream stream({.seed = 9, .replicate = run});
+    std::size_t k = 0;
+    for (int r = 0; r < 100; ++r) k += stream.uniform() > 0.9 ? 1 : 0;
+    const BoundVerdict verdict = judge_bound_point(k, 100, 0.9, 1, false);
+    violated += verdict == BoundVerdict::violated ? 1 : 0;
+    holds += verdict == BoundVerdict::holds ? 1 : 0;
+  }
+  CHECK(violated <= 34);
+  CHECK(holds <= 34);
+}
+
+TEST_CASE("judge_bounds: bad input", "[studies][own]") {
+  CHECK_THROWS_WITH(judged("m", 1), Contains("no name 'm'"));
+  Configuration c = configured("1", 1);
+  c.set("bound.b.series", Value("z"), true);
+  CHECK_THROWS_WITH(judge_bounds(c, uniform(10)), Contains("no series 'z'"));
+  CHECK_THROWS_AS(judged("1/0*n", 1), Error);
+}
