@@ -105,12 +105,13 @@ py::list parameters(const std::string& target) {
   constexpr std::array kTypes{"real", "integer", "flag", "text", "file"};
   py::list list;
   for (const Parameter& p : app::all_parameters(study)) {
+    const bool number = p.type == ParameterType::real || p.type == ParameterType::integer;
     list.append(as_python({{"key", p.key},
                            {"type", kTypes.at(static_cast<std::size_t>(p.type))},
                            {"list", p.list},
                            {"default", p.fallback ? app::to_json(*p.fallback) : Json(nullptr)},
                            {"choices", p.choices},
-                           {"range", p.range.describe(p.name())},
+                           {"range", number ? Json(p.range.describe(p.name())) : Json(nullptr)},
                            {"meaning", p.meaning}}));
   }
   return list;

@@ -192,6 +192,13 @@ class _Bar:
             print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
 
 
+def _require_finite(theory: Mapping[_Key, _TheoryCurve]) -> None:
+    for (name, _), curve in theory.items():
+        for at, value in zip(curve.x, curve.value):
+            if not (math.isfinite(at) and math.isfinite(value)):
+                raise Error(f"theory of '{name}' is {value} at x = {at}; expected finite numbers: leave this x out")
+
+
 def _matched(theory: Mapping[_Key, _TheoryCurve], simulation: Mapping[_Key, _Simulation]) -> None:
     """Every simulated curve has a theory; x that differ by rounding become equal."""
     for (name, point), curve in simulation.items():
@@ -313,6 +320,7 @@ def judge(
     if seed < 0:
         raise Error(f"parameter 'seed' = {seed}: expected seed >= 0")
     predicted = _theory_curves(theory, x, series)
+    _require_finite(predicted)
     cap = None
     if callable(simulate):
         simulator = _Simulator(simulate, _grid(x), series, seed)
@@ -335,6 +343,10 @@ def judge(
         if until_decided:
             raise Error("parameter 'until_decided' = True: expected a function to simulate with")
         simulated = _given_simulation(simulate, x, series)
+        for (known, _), curve in simulated.items():
+            for at, replicate, value in zip(curve.x, curve.replicate, curve.value):
+                if not math.isfinite(value):
+                    raise Error(f"simulated '{known}' is {value} at x = {at}, replicate {replicate}", 4)
         _matched(predicted, simulated)
         record = _check(predicted, simulated, margin, absolute, tails)
     options = _attica.options("judge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import warnings
@@ -88,8 +89,8 @@ class Run(Judgement):
         try:
             figure = self.figure()._repr_html_()
         except Error as error:  # no gnuplot, say: the verdict stands without
-            figure = f"<p>{error}</p>"
-        return super()._repr_html_() + figure + f"<p><code>{self.folder}</code></p>"
+            figure = f"<p>{html.escape(str(error))}</p>"
+        return super()._repr_html_() + figure + f"<p><code>{html.escape(str(self.folder))}</code></p>"
 
 
 def finished_run(end: Finished) -> Run:

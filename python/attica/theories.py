@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import tempfile
 import warnings
@@ -160,7 +161,11 @@ class Theory(Mapping[str, Series]):
             return Figure(path.read_bytes(), format)
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{self.study}</b>, theory</p>{self.figure()._repr_html_()}"
+        try:
+            figure = self.figure()._repr_html_()
+        except Error as error:  # the study's figure may need a simulation, or there is no gnuplot
+            figure = f"<p>{html.escape(str(error))}</p>"
+        return f"<p><b>{self.study}</b>, theory</p>{figure}"
 
     def __repr__(self) -> str:
         return f"Theory of {self.study}: " + ", ".join(f"{name} ({len(series)})" for name, series in self.items())

@@ -165,6 +165,7 @@ def test_agreement_of_arrays():
         ({"seed": -1}, "expected seed >= 0"),
         ({"theory": [1, 2]}, r"shape \(2,\); expected \(3,\)"),
         ({"theory": lambda x: "one"}, "gave 'one'; expected a number"),
+        ({"theory": [1, np.inf, 2]}, "theory of 'y' is inf at x = 16.0; expected finite numbers"),
         ({"simulate": np.ones((2, 5))}, r"shape \(2, 5\); expected \(3, replicates\)"),
         ({"simulate": {"z": np.ones((3, 5))}}, "simulated 'z' has no theory; there is 'y'"),
         ({"simulate": np.ones((3, 5)), "until_decided": True}, "expected a function to simulate with"),
@@ -180,6 +181,9 @@ def test_bad_input_is_refused(change, sentence):
 def test_failures_of_the_simulation_are_told():
     with pytest.raises(attica.Error, match="simulate at x = 4.0, replicate 0, gave nan") as refusal:
         attica.judge(theory=lambda x: 1.0, simulate=lambda x, rng: np.nan, x=X, out=None)
+    assert refusal.value.exit_code == 4
+    with pytest.raises(attica.Error, match="simulated 'y' is nan at x = 4.0, replicate 1") as refusal:
+        attica.judge(theory=[1.0], simulate=[[1.0, np.nan]], x=[4.0], out=None)
     assert refusal.value.exit_code == 4
     with pytest.raises(ZeroDivisionError):  # the user's own errors pass as they are
         attica.judge(theory=lambda x: 1.0, simulate=lambda x, rng: 1 / 0, x=X, out=None)
