@@ -74,6 +74,18 @@ const std::vector<Source>& papers() {
        2024,
        "2410.23438",
        ""},
+      {"lu2025asymptotic",
+       "Asymptotic theory of in-context learning by linear attention",
+       "Y. M. Lu, M. I. Letey, J. A. Zavatone-Veth, A. Maiti, C. Pehlevan",
+       2025,
+       "2405.11751",
+       ""},
+      {"letey2025pretrain",
+       "Pretrain-test task alignment governs generalization in in-context learning",
+       "M. I. Letey, J. A. Zavatone-Veth, Y. M. Lu, C. Pehlevan",
+       2025,
+       "2509.26551",
+       ""},
   };
   return all;
 }

@@ -1,0 +1,24 @@
+/// @file
+/// @brief The studies of learning in context and of token dynamics, in the order of `attica list`.
+
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+Study icl_double_descent();
+Study icl_diversity();
+Study icl_context();
+Study icl_alignment();
+Study icl_training();
+
+std::vector<Study> icl_studies() {
+  return {
+      icl_double_descent(),
+      icl_diversity(),
+      icl_context(),
+      icl_alignment(),
+      icl_training(),
+  };
+}
+
+}  // namespace attica
