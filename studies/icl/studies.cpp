@@ -10,6 +10,9 @@ Study icl_diversity();
 Study icl_context();
 Study icl_alignment();
 Study icl_training();
+Study token_curve();
+Study token_time();
+Study token_metastable();
 
 std::vector<Study> icl_studies() {
   return {
@@ -18,6 +21,9 @@ std::vector<Study> icl_studies() {
       icl_context(),
       icl_alignment(),
       icl_training(),
+      token_curve(),
+      token_time(),
+      token_metastable(),
   };
 }
 
