@@ -10,6 +10,8 @@ Study icl_diversity();
 Study icl_context();
 Study icl_alignment();
 Study icl_training();
+Study icl_merged();
+Study icl_separate();
 Study token_curve();
 Study token_time();
 Study token_metastable();
@@ -21,6 +23,8 @@ std::vector<Study> icl_studies() {
       icl_context(),
       icl_alignment(),
       icl_training(),
+      icl_merged(),
+      icl_separate(),
       token_curve(),
       token_time(),
       token_metastable(),
