@@ -10,6 +10,7 @@ std::vector<Study> potts_studies();
 std::vector<Study> topics_studies();
 std::vector<Study> joma_studies();
 std::vector<Study> bigrams_studies();
+std::vector<Study> icl_studies();
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all = [] {
@@ -20,6 +21,7 @@ const std::vector<Study>& studies() {
              topics_studies,
              joma_studies,
              bigrams_studies,
+             icl_studies,
          }) {
       for (Study& study : family()) joined.push_back(std::move(study));
     }

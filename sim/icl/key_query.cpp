@@ -1,0 +1,115 @@
+#include "attica/sim/icl/key_query.hpp"
+
+#include <cmath>
+#include <span>
+
+#include "attica/sim/icl/sequences.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace {
+
+void fill(MatrixXd& normals, RandomStream& stream) {
+  stream.fill_normal(std::span(normals.data(), static_cast<std::size_t>(normals.size())));
+}
+
+/// Of fixed sequences: -dL/dU = first - Σ_kl second_(ij)(kl) U_kl.
+struct Moments {
+  MatrixXd first;
+  MatrixXd second;
+};
+
+Moments moments(const RegressionBatch& batch) {
+  const Index d = batch.beta.rows();
+  const Index count = batch.beta.cols();
+  MatrixXd features(d * d, count);
+  for (Index b = 0; b < count; ++b) {
+    for (Index j = 0; j < d; ++j) {
+      features.col(b).segment(j * d, d) = batch.queries(j, b) * batch.beta.col(b);
+    }
+  }
+  const VectorXd first = features * batch.labels / static_cast<double>(count);
+  return {Eigen::Map<const MatrixXd>(first.data(), d, d),
+          features * features.transpose() / static_cast<double>(count)};
+}
+
+}  // namespace
+
+void draw_batch(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch) {
+  const Eigen::ArrayXd root = task.spectrum().array().sqrt();
+  fill(batch.beta, stream);
+  fill(batch.queries, stream);
+  VectorXd u(task.dimension());
+  for (Index b = 0; b < batch.labels.size(); ++b) {
+    // In whitened inputs ξ: y = u·ξ with u = Λ^{1/2} w, Σ y ξ = |u| (c û + √c z⊥), c ~ χ²_N.
+    for (Index i = 0; i < u.size(); ++i) u(i) = root(i) * stream.normal();
+    const double c = chi_squared(task.context(), stream);
+    const double norm = u.norm();
+    auto z = batch.beta.col(b);
+    batch.labels(b) = u.dot(batch.queries.col(b));
+    const double along = z.dot(u) / (norm * norm);
+    z = (norm * std::sqrt(c) * (z - along * u) + c * u) / task.context();
+  }
+  batch.beta.array().colwise() *= root;
+  batch.queries.array().colwise() *= root;
+}
+
+void draw_batch_literally(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch) {
+  const Eigen::ArrayXd root = task.spectrum().array().sqrt();
+  const auto length = static_cast<Index>(task.context());
+  MatrixXd x(task.dimension(), length + 1);
+  VectorXd w(task.dimension());
+  for (Index b = 0; b < batch.labels.size(); ++b) {
+    for (double& entry : w) entry = stream.normal();
+    fill(x, stream);
+    x.array().colwise() *= root;
+    const VectorXd y = x.transpose() * w;
+    batch.beta.col(b) = x.leftCols(length) * y.head(length) / task.context();
+    batch.queries.col(b) = x.col(length);
+    batch.labels(b) = y(length);
+  }
+}
+
+std::int64_t descend(const KeyQueryTask& task,
+                     const KeyQueryShape& shape,
+                     VectorXd weights,
+                     const KeyQueryDescent& descent,
+                     RandomStream& stream,
+                     const std::function<bool(std::int64_t, double)>& record) {
+  const Index d = task.dimension();
+  const bool sampled = descent.data != TrainingData::population;
+  const Index count = sampled ? descent.sequences : 0;
+  RegressionBatch batch{MatrixXd(d, count), MatrixXd(d, count), VectorXd(count)};
+  Moments fixed;
+  if (descent.data == TrainingData::fixed) {
+    draw_batch(task, stream, batch);
+    fixed = moments(batch);
+  }
+  MatrixXd u = effective_matrix(shape, weights);
+  MatrixXd direction(d, d);
+  for (std::int64_t step = 0;; ++step) {
+    const double mse = task.mse(u);
+    if (!std::isfinite(mse)) return step;
+    if (!record(step, mse) || step == descent.steps) return 0;
+    if (descent.data == TrainingData::population) {
+      direction = task.descent(u);
+    } else if (descent.data == TrainingData::fixed) {
+      const VectorXd pulled = fixed.second * Eigen::Map<const VectorXd>(u.data(), d * d);
+      direction = fixed.first - Eigen::Map<const MatrixXd>(pulled.data(), d, d);
+    } else {
+      draw_batch(task, stream, batch);
+      const VectorXd residual =
+          batch.labels - batch.beta.cwiseProduct(u * batch.queries).colwise().sum().transpose();
+      direction.noalias() = (batch.beta * residual.asDiagonal()) * batch.queries.transpose() /
+                            static_cast<double>(count);
+    }
+    weights += descent.eta * weight_direction(shape, weights, direction);
+    u = effective_matrix(shape, weights);
+  }
+}
+
+}  // namespace attica

@@ -1,0 +1,154 @@
+#include "attica/sim/icl/sequences.hpp"
+
+#include <cmath>
+#include <span>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+double chi_squared(double degrees, RandomStream& stream) {
+  require(degrees > 0, "degrees", degrees, "degrees > 0");
+  // Marsaglia and Tsang 2000: Gamma(shape) for shape >= 1; below, Gamma(shape + 1) U^{1/shape}.
+  double shape = degrees / 2;
+  double factor = 2;
+  if (shape < 1) {
+    factor *= std::pow(stream.uniform(), 1 / shape);
+    shape += 1;
+  }
+  const double d = shape - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const double z = stream.normal();
+    const double root = 1 + c * z;
+    const double u = stream.uniform();
+    if (root <= 0) continue;
+    const double v = root * root * root;
+    if (std::log(u) < z * z / 2 + d - d * v + d * std::log(v)) return factor * d * v;
+  }
+}
+
+namespace {
+
+void fill(VectorXd& normals, RandomStream& stream) {
+  stream.fill_normal(std::span(normals.data(), static_cast<std::size_t>(normals.size())));
+}
+
+/// Column μ from (h, g), the query and its label.
+void write_features(ContextSequences& sequences,
+                    Index mu,
+                    const VectorXd& query,
+                    const VectorXd& hg) {
+  const Index d = query.size();
+  for (Index j = 0; j <= d; ++j) sequences.features.col(mu).segment(j * d, d) = hg(j) * query;
+}
+
+ContextSequences empty_sequences(Index count, Index d) {
+  return {.features = MatrixXd(d * (d + 1), count), .labels = VectorXd(count)};
+}
+
+}  // namespace
+
+ContextSequences draw_sequences(const MatrixXd& pool,
+                                const ContextNoise& context,
+                                Index count,
+                                RandomStream& stream) {
+  const Index d = pool.cols();
+  const auto dim = static_cast<double>(d);
+  const double scale = 1 / std::sqrt(dim);
+  const VectorXd norms = pool.rowwise().norm();
+  ContextSequences sequences = empty_sequences(count, d);
+  VectorXd normals(d);
+  VectorXd query(d);
+  VectorXd hg(d + 1);
+  for (Index mu = 0; mu < count; ++mu) {
+    const Index task = mu % pool.rows();
+    const double s = norms(task) * norms(task) / dim;
+    const double q = s + context.rho;
+    const double squares = q * chi_squared(context.length, stream);  // Σ y_i²
+    fill(normals, stream);
+    // Along w, x_i has mean sqrt(s/d) y_i/q and variance ρ/(dq); across it, mean 0 and 1/d.
+    hg.head(d) = std::sqrt(squares / dim) * normals;
+    if (s > 0) {
+      const VectorXd unit = pool.row(task).transpose() / norms(task);
+      const double z = unit.dot(normals);
+      const double along =
+          std::sqrt(s / dim) / q * squares + std::sqrt(context.rho * squares / (dim * q)) * z;
+      hg.head(d) += (along - std::sqrt(squares / dim) * z) * unit;
+    }
+    hg.head(d) *= dim / context.length;
+    hg(d) = squares / context.length;
+    fill(query, stream);
+    query *= scale;
+    write_features(sequences, mu, query, hg);
+    sequences.labels(mu) = pool.row(task).dot(query) + std::sqrt(context.rho) * stream.normal();
+  }
+  return sequences;
+}
+
+ContextSequences draw_sequences_literally(const MatrixXd& pool,
+                                          const ContextNoise& context,
+                                          Index count,
+                                          RandomStream& stream) {
+  const Index d = pool.cols();
+  const auto dim = static_cast<double>(d);
+  const auto length = static_cast<Index>(context.length);
+  ContextSequences sequences = empty_sequences(count, d);
+  VectorXd x(d);
+  for (Index mu = 0; mu < count; ++mu) {
+    VectorXd hg = VectorXd::Zero(d + 1);
+    for (Index i = 0; i <= length; ++i) {
+      fill(x, stream);
+      x /= std::sqrt(dim);
+      const double y = pool.row(mu % pool.rows()).dot(x) + std::sqrt(context.rho) * stream.normal();
+      if (i == length) {
+        write_features(sequences, mu, x, hg);
+        sequences.labels(mu) = y;
+        break;
+      }
+      hg.head(d) += dim / context.length * y * x;
+      hg(d) += y * y / context.length;
+    }
+  }
+  return sequences;
+}
+
+double posterior_mean_error(const MatrixXd& pool,
+                            const MatrixXd& tests,
+                            const ContextNoise& context,
+                            RandomStream& stream) {
+  require(context.rho > 0, "rho", context.rho, "rho > 0: a posterior needs noise");
+  const Index d = pool.cols();
+  const auto length = static_cast<Index>(context.length);
+  const double scale = 1 / std::sqrt(static_cast<double>(d));
+  MatrixXd x(length, d);
+  VectorXd y(length);
+  VectorXd query(d);
+  double sum = 0;
+  for (Index mu = 0; mu < tests.rows(); ++mu) {
+    stream.fill_normal(std::span(x.data(), static_cast<std::size_t>(x.size())));
+    fill(y, stream);
+    fill(query, stream);
+    const double noise = stream.normal();
+    x *= scale;
+    query *= scale;
+    y = x * tests.row(mu).transpose() + std::sqrt(context.rho) * y;
+    // Sums of squared residuals of all tasks, from the context's moments.
+    const MatrixXd second = x.transpose() * x;
+    const VectorXd first = x.transpose() * y;
+    const VectorXd squares =
+        (pool * second).cwiseProduct(pool).rowwise().sum() - 2 * (pool * first);
+    const VectorXd weights =
+        (-(squares.array() - squares.minCoeff()) / (2 * context.rho)).exp().matrix();
+    const double predicted = (pool * query).dot(weights) / weights.sum();
+    const double label = tests.row(mu).dot(query) + std::sqrt(context.rho) * noise;
+    sum += (label - predicted) * (label - predicted);
+  }
+  return sum / static_cast<double>(tests.rows());
+}
+
+}  // namespace attica

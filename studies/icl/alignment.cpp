@@ -1,0 +1,237 @@
+/// @file
+/// @brief Study icl-alignment: error of linear attention in context on tasks of another covariance
+/// than those it was trained on.
+
+#include "attica/core/icl/regression.hpp"
+#include "attica/sim/icl/ridge.hpp"
+#include "attica/studies/icl/ridge_sweep.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+using Spectrum = ArrayXd (*)(Index d);
+
+/// Shapes of spectra; they are scaled to mean 1.
+const Choices<Spectrum>& spectra() {
+  static const Choices<Spectrum> all = {
+      {"flat", [](Index d) -> ArrayXd { return ArrayXd::Ones(d); }},
+      {"ramp", [](Index d) -> ArrayXd { return ArrayXd::LinSpaced(d, 1, static_cast<double>(d)); }},
+      {"ramp-reversed",
+       [](Index d) -> ArrayXd { return ArrayXd::LinSpaced(d, static_cast<double>(d), 1); }},
+      {"half",
+       [](Index d) -> ArrayXd {
+         constexpr double kFaint = 1e-3;
+         ArrayXd s = ArrayXd::Constant(d, kFaint);
+         s.head(d / 2).setOnes();
+         return s;
+       }},
+      {"power", [](Index d) -> ArrayXd {
+         constexpr double kPower = -0.5;
+         return ArrayXd::LinSpaced(d, 1, static_cast<double>(d)).pow(kPower);
+       }}};
+  return all;
+}
+
+ArrayXd spectrum(const std::string& word, Index d) {
+  const ArrayXd shape = spectra()(word)(d);
+  return shape / shape.mean();
+}
+
+class Alignment : public PointwiseExperiment {
+ public:
+  explicit Alignment(const Configuration& c)
+      : configuration_(c),
+        dimension_(c.integer("model.dimension")),
+        train_(spectrum(c.text("model.train_spectrum"), dimension_)),
+        tests_(c.texts("sweep.test_spectrum")),
+        alpha_test_(c.has("model.alpha_test") ? c.real("model.alpha_test") : c.real("model.alpha")),
+        kappas_(ascending(c.reals("sweep.kappa"))),
+        lambda_(c.real("model.lambda")) {
+    for (const double kappa : kappas_)
+      sizes_.push_back(ContextSizes::nearest(dimension_, at(kappa)));
+    const ContextSizes test =
+        ContextSizes::nearest(dimension_, {.alpha = alpha_test_, .tau = c.real("model.tau")});
+    test_context_ = static_cast<double>(test.context);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const bool run = grid == TheoryGrid::run;
+    std::vector<double> xs = kappas_;
+    double alpha_test = alpha_test_;
+    if (run) {
+      xs.clear();
+      for (const ContextSizes& sizes : sizes_) xs.push_back(sizes.realised({}).kappa);
+      xs = line_between(ascending(std::move(xs)), AxisScale::log);
+      alpha_test = test_context_ / static_cast<double>(dimension_);
+    }
+    TheoryResult result;
+    for (const std::string& word : tests_) {
+      Curves curves({{"test_spectrum", word}}, "kappa", {"icl"});
+      const ArrayXd test = spectrum(word, dimension_);
+      for (const double kappa : xs) {
+        ContextRatios r = at(kappa);
+        if (run) {
+          const ContextRatios whole = sizes_.front().realised(r);
+          r.alpha = whole.alpha;
+          r.tau = whole.tau;
+        }
+        const ContextErrors e =
+            context_limit(r, {.train = train_, .test = test, .alpha_test = alpha_test});
+        curves.add(kappa,
+                   {with_allowance(e.icl, limit_allowance(kappa), e.one_minus_gamma, dimension_)});
+      }
+      curves.into(result);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.size(); }
+  void require_simulable() const override {
+    for (const ContextSizes& sizes : sizes_) sizes.require_memory(configuration_);
+  }
+
+ protected:
+  double flops(std::size_t point) const override {
+    return ContextRidge::flops(
+        static_cast<double>(dimension_), static_cast<double>(sizes_[point].samples), 1);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const ContextSizes& sizes = sizes_[replicate.point()];
+    RandomStream model = replicate.stream(StreamId::model);
+    RandomStream data = replicate.stream();
+    const double rho = configuration_.real("model.rho");
+    const MatrixXd pool = gaussian_pool(sizes.tasks, train_, model);
+    const ContextSequences sequences = draw_sequences(
+        pool, {.length = static_cast<double>(sizes.context), .rho = rho}, sizes.samples, data);
+    const MatrixXd gamma = ContextRidge(sequences).fit(lambda_);
+    Outcome outcome;
+    for (const std::string& word : tests_) {
+      const ContextMoments moments =
+          gaussian_moments(spectrum(word, dimension_), {.length = test_context_, .rho = rho});
+      Curves({{"test_spectrum", word}}, "kappa", {"icl"})
+          .add(sizes.realised({}).kappa, std::vector<double>{population_error(gamma, moments)})
+          .into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  ContextRatios at(double kappa) const {
+    return {.alpha = configuration_.real("model.alpha"),
+            .kappa = kappa,
+            .tau = configuration_.real("model.tau"),
+            .rho = configuration_.real("model.rho"),
+            .lambda = configuration_.real("model.lambda")};
+  }
+
+  Configuration configuration_;
+  Index dimension_;
+  ArrayXd train_;
+  std::vector<std::string> tests_;
+  double alpha_test_;
+  std::vector<double> kappas_;
+  double lambda_;
+  double test_context_ = 1;
+  std::vector<ContextSizes> sizes_;
+};
+
+Figure figure(const Configuration& c) {
+  return {.name = "icl-alignment",
+          .panels = {{.x = {.label = "tasks {/:Italic κ} = {/:Italic k}/{/:Italic d}",
+                            .scale = AxisScale::log},
+                      .y = {.label = "ICL error", .scale = AxisScale::log},
+                      .layers = {{.series = "icl", .label = "{test_spectrum}"}},
+                      .x_name = "kappa",
+                      .residuals = true}},
+          .caption = "Linear attention in context, pretrained on tasks whose covariance has a " +
+                     c.text("model.train_spectrum") +
+                     " spectrum, on test tasks of other spectra in the same basis. Lines: theory "
+                     "in the limit of large dimension; points: exact population errors of "
+                     "simulated fits, mean and standard error over pools and data sets; band: "
+                     "declared margin."};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const std::string& train = c.text("model.train_spectrum");
+  const std::string other = train == "ramp" ? "ramp-reversed" : "ramp";
+  const std::string statement =
+      "at the most tasks the error is larger on " + other + " than on the pretraining spectrum";
+  std::vector<double> rises;
+  for (const auto& [against, along] : last_of_both(
+           observed, "icl", {{"test_spectrum", other}}, "icl", {{"test_spectrum", train}})) {
+    rises.push_back(against - along);
+  }
+  if (rises.empty()) return {claim_open("misaligned", statement, "not both spectra were tested")};
+  return {claim_above("misaligned", statement, rises, 0, "by how much")};
+}
+
+}  // namespace
+
+Study icl_alignment() {
+  Parameter tests = spectra().parameter(
+      "sweep.test_spectrum", "ramp", "spectra of the test tasks, of mean 1, in the same basis");
+  tests.list = true;
+  tests.fallback = Value(List{"ramp", "flat", "ramp-reversed"});
+  return {
+      .name = "icl-alignment",
+      .question =
+          "How does learning in context depend on the tasks of pretraining resembling "
+          "those of the test?",
+      .neglects =
+          "relative order 1/((1 - gamma) d): features that are not Gaussian, fluctuations "
+          "of the pool and of the tasks' norms",
+      .parameters = together(
+          {without(context_parameters(
+                       {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 64}),
+                   {"model.pool", "model.pool_seed", "theory.level"}),
+           {spectra().parameter("model.train_spectrum",
+                                "ramp",
+                                "spectrum of the pretraining tasks' covariance, of mean 1: flat; "
+                                "ramp j; ramp-reversed d+1-j; half 1, then 0.001; power j^-1/2"),
+            optional_parameter(real_parameter("model.alpha_test",
+                                              2,
+                                              "context of the test sequences per dimension; "
+                                              "unset: that of pretraining",
+                                              kPositive)),
+            tests,
+            reals_parameter("sweep.kappa",
+                            {0.3, 0.6, 1, 2, 5},
+                            "pretraining tasks per dimension, kappa = k/d",
+                            kPositive)}}),
+      .series = {{"icl",
+                  "E_ICL",
+                  "mean square error on sequences of fresh tasks with the test spectrum, noise "
+                  "included"}},
+      .presets = {{"quick", "the defaults: d = 20, 5 kappa, 3 test spectra, 64 replicates", {}},
+                  {"paper",
+                   "d = 64, 8 kappa, 5 test spectra, 20 replicates",
+                   {{"model.dimension", 64},
+                    {"sweep.kappa", log_grid(0.25, 8, 6)},
+                    {"sweep.test_spectrum", List{"ramp", "flat", "half", "power", "ramp-reversed"}},
+                    {"sim.replicates", 20}}}},
+      .sources = {cited("letey2025pretrain", "limit with task covariances"),
+                  cited("lu2025asymptotic", "model"),
+                  cited("dobriban2018high",
+                        "deterministic equivalents, by which the pool's inverse is replaced here")},
+      .make = make<Alignment>,
+      .figure = figure,
+      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
+        return {{.series = "icl", .relative = kContextMargin}};
+      },
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "reversed",
+                  .values = {{"model.train_spectrum", "ramp-reversed"}},
+                  .meaning = "eigenvalues of the two covariances matched in opposite order"},
+                 {.name = "half-square",
+                  .series = "icl",
+                  .factor = 0.5,
+                  .meaning = "a loss with the factor 1/2 read as one without"}}};
+}
+
+}  // namespace attica

@@ -1,0 +1,112 @@
+/// @file
+/// @brief Study icl-double-descent: errors of linear attention in context against the number of
+/// pretraining sequences.
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/solvers/statistics/claim_tests.hpp"
+#include "attica/studies/icl/ridge_sweep.hpp"
+
+namespace attica {
+namespace {
+
+struct DoubleDescent : ContextSweep {
+  explicit DoubleDescent(Configuration& c) : ContextSweep(c, ContextAxis::tau) {}
+};
+
+Figure figure(const Configuration&) {
+  const Axis tau{.label = "sequences {/:Italic τ} = {/:Italic n}/{/:Italic d}^2",
+                 .scale = AxisScale::log};
+  Panel icl = context_panel("icl", tau, "tau", "{/:Italic λ} = {lambda}");
+  Panel idg = context_panel("idg", tau, "tau", "{/:Italic λ} = {lambda}");
+  icl.vertical_marks = {1.0};
+  idg.vertical_marks = {1.0};
+  return {.name = "icl-double-descent",
+          .panels = {icl, idg},
+          .columns = 1,
+          .caption =
+              "Linear attention on linear regression in context, trained by ridge regression: "
+              "errors on fresh tasks (ICL) and on tasks of the pretraining pool (IDG) against the "
+              "number of pretraining sequences. Lines: theory; points: exact population errors of "
+              "simulated fits, mean and standard error over data sets; dashed: best predictor of a "
+              "fresh task; band: declared margin."};
+}
+
+/// With the smallest penalty the mean ICL error is largest at the τ nearest the threshold
+/// n = d (d + 1).
+ClaimResult peak(const Configuration& c, const Observed& observed) {
+  const std::string name = "peak_at_one";
+  const std::string statement =
+      "with the smallest penalty the ICL error is largest at the tau nearest 1 + 1/d";
+  const std::vector<double> lambdas = ascending(c.reals("sweep.lambda"));
+  const ObservedCurve* curve = observed.curve("icl", {{"lambda", lambdas.front()}});
+  if (curve == nullptr) return claim_open(name, statement, "no such curve");
+  const double threshold = 1 + 1 / static_cast<double>(c.integer("model.dimension"));
+  const std::vector<double>& x = curve->mean.x;
+  if (x.size() < 3 || x.front() >= threshold || x.back() <= threshold) {
+    return claim_open(name, statement, "the swept tau do not enclose the threshold");
+  }
+  const auto nearest = std::min_element(x.begin(), x.end(), [&](double a, double b) {
+    return std::abs(std::log(a / threshold)) < std::abs(std::log(b / threshold));
+  });
+  const auto top = static_cast<std::size_t>(nearest - x.begin());
+  std::vector<std::vector<double>> others = curve->values;
+  const std::vector<std::vector<double>> first = {others[top]};
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(top));
+  return claim_tested(name, statement, some_above_all(first, others), "largest mean compared");
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  return {above_bayes(observed), peak(c, observed)};
+}
+
+}  // namespace
+
+Study icl_double_descent() {
+  return {.name = "icl-double-descent",
+          .question =
+              "How many sequences must linear attention see before it learns to regress in "
+              "context?",
+          .neglects = kContextNeglects,
+          .parameters =
+              together({context_parameters({.alpha = 2, .kappa = 1}),
+                        {reals_parameter("sweep.tau",
+                                         {0.25, 0.5, 0.75, 1, 1.5, 2, 3},
+                                         "pretraining sequences per squared dimension, tau = n/d^2",
+                                         kPositive),
+                         reals_parameter("sweep.lambda",
+                                         {0.01, 0.1, 1},
+                                         "ridge penalty of sum of squares + (n/d) lambda |Gamma|^2",
+                                         kNotNegative)}}),
+          .series = context_series(),
+          .presets = {{"quick", "the defaults: d = 20, 7 tau, 3 lambda, 64 replicates", {}},
+                      {"paper",
+                       "d = 64, alpha 10, kappa 0.5, rho 0.01, lambda 1e-5, 0.1, 1, 10 replicates",
+                       {{"model.dimension", 64},
+                        {"model.alpha", 10.0},
+                        {"model.kappa", 0.5},
+                        {"model.rho", 0.01},
+                        {"sweep.lambda", List{1e-5, 0.1, 1.0}},
+                        {"sweep.tau", List{0.2, 0.5, 0.85, 1.15, 1.5, 2.0}},
+                        {"sim.replicates", 10}}}},
+          .sources = context_sources("Figure 1"),
+          .make = make<DoubleDescent>,
+          .figure = figure,
+          .agreement = context_agreement,
+          .size_coordinate = "dimension",
+          .claims = claims,
+          .plants = {{.name = "endless-pool",
+                      .values = {{"model.kappa", 1000.0}},
+                      .meaning = "forgets that the tasks come from a finite pool"},
+                     {.name = "half-square",
+                      .series = "icl",
+                      .factor = 0.5,
+                      .meaning = "a loss with the factor 1/2 read as one without"},
+                     {.name = "no-noise",
+                      .values = {{"model.rho", 0.0}},
+                      .meaning = "forgets the noise of the labels"}},
+          .diagnostic = {"gap"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,150 @@
+#include "attica/studies/icl/key_query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace attica {
+
+namespace {
+
+const Choices<TrainingData>& training_data() {
+  static const Choices<TrainingData> all = {{"online", TrainingData::online},
+                                            {"fixed", TrainingData::fixed},
+                                            {"population", TrainingData::population}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<Parameter> key_query_parameters(const KeyQueryDefaults& defaults) {
+  return {
+      integer_parameter("model.dimension", defaults.dimension, "inputs D", {.low = 1, .high = 64}),
+      integer_parameter("model.context", defaults.context, "pairs of a context N"),
+      real_parameter("model.spectrum_power",
+                     1,
+                     "eigenvalues of the inputs' covariance (D+1-i)^power, of trace 1; 0: "
+                     "white"),
+      optional_parameter(integer_parameter(
+          "model.heads",
+          defaults.heads,
+          "heads H; unset: " + std::to_string(defaults.heads) + ", or as many as inputs if aligned",
+          {.low = 1, .high = 1000})),
+      integer_parameter("model.init_seed",
+                        1,
+                        "seed of the start, the same in all replicates",
+                        {.low = 0, .high = 1e15}),
+      real_parameter("sim.eta", 0.05, "learning rate for L = (1/2) E (y - f)^2", kPositive),
+      training_data().parameter("sim.data",
+                                "online",
+                                "online: fresh sequences in every step; fixed: the same, all in "
+                                "every step; population: the loss itself"),
+      integer_parameter("sim.batch", 64, "sequences of a step; fixed: of the data set"),
+      reals_parameter("sim.times",
+                      defaults.times,
+                      "recorded times, learning rate times steps; rounded to steps",
+                      kNotNegative),
+      replicates_parameter(defaults.replicates,
+                           "runs from the same start, with sequences of their own")};
+}
+
+KeyQuerySetup::KeyQuerySetup(const Configuration& c)
+    : task(KeyQueryTask::power_law(c.integer("model.dimension"),
+                                   c.real("model.spectrum_power"),
+                                   static_cast<double>(c.integer("model.context")))),
+      descent({.data = training_data().of(c, "sim.data"),
+               .eta = c.real("sim.eta"),
+               .sequences = c.integer("sim.batch")}) {
+  constexpr double kMostSteps = 1e8;
+  for (const double t : ascending(c.reals("sim.times"))) {
+    const double count = t / descent.eta;
+    require(count <= kMostSteps, "sim.times", t, "at most 1e8 steps of sim.eta");
+    steps.push_back(std::llround(count));
+  }
+  steps = ascending(std::move(steps));
+  descent.steps = steps.back();
+}
+
+void KeyQuerySetup::warn_if_unstable(double sum, std::vector<std::string>& warnings) const {
+  const double sharpness = task.spectrum()(0) * task.second()(0) * sum;
+  if (descent.eta * sharpness < 2) return;
+  warnings.push_back(
+      fmt::format("sim.eta = {}: the end of training is unstable from about {:.3g} on, runs may "
+                  "diverge",
+                  descent.eta,
+                  2 / sharpness));
+}
+
+double KeyQuerySetup::flops() const {
+  constexpr double kNormal = 20;
+  const auto d = static_cast<double>(task.dimension());
+  const double sequence = 3 * kNormal * (d + 1) + 4 * d * d;
+  const double sampled =
+      descent.data == TrainingData::online ? static_cast<double>(descent.sequences) : 1;
+  return static_cast<double>(descent.steps) * (sampled * sequence + 2 * d * d * d * d);
+}
+
+KeyQueryRun simulate_run(const KeyQuerySetup& setup,
+                         const KeyQueryShape& shape,
+                         const Eigen::VectorXd& weights,
+                         const std::vector<double>& levels,
+                         const Replicate& replicate) {
+  RandomStream stream = replicate.stream(StreamId::minibatch);
+  KeyQueryRun run;
+  double before = 0;
+  run.diverged = descend(
+      setup.task, shape, weights, setup.descent, stream, [&](std::int64_t step, double mse) {
+        while (run.crossings.size() < levels.size() && mse <= levels[run.crossings.size()]) {
+          const double level = levels[run.crossings.size()];
+          const double back = step == 0 ? 0 : (level - mse) / (before - mse);
+          run.crossings.push_back(setup.time(step) - back * setup.descent.eta);
+        }
+        before = mse;
+        if (run.mse.size() < setup.steps.size() && step == setup.steps[run.mse.size()]) {
+          run.mse.push_back(mse);
+        }
+        return !replicate.stopped();
+      });
+  return run;
+}
+
+bool record_divergence(Outcome& outcome, const KeyQueryRun& run) {
+  if (run.diverged == 0) return false;
+  outcome.status = "diverged";
+  outcome.failed = true;
+  outcome.message =
+      fmt::format("the error left the finite numbers at step {}; lower sim.eta", run.diverged);
+  return true;
+}
+
+AgreementRule mse_rule(const Configuration& c, double base) {
+  constexpr double kOnline = 0.5;
+  constexpr double kPopulation = 0.25;
+  constexpr double kFixed = 200;
+  constexpr double kBatch = 64;
+  const double eta = c.real("sim.eta");
+  const auto sequences = static_cast<double>(c.integer("sim.batch"));
+  AgreementRule rule{.series = "mse"};
+  switch (training_data().of(c, "sim.data")) {
+    case TrainingData::online:
+      rule.relative = base + kOnline * eta * std::max(1.0, kBatch / sequences);
+      break;
+    case TrainingData::fixed:
+      rule.relative = base + kOnline * eta + kFixed / sequences;
+      break;
+    case TrainingData::population:
+      rule.relative = kPopulation * eta + 1e-6;
+      rule.deterministic = true;
+      break;
+  }
+  return rule;
+}
+
+std::vector<Source> key_query_sources() {
+  return {
+      cited("zhang2025training",
+            "model, population loss, fixed points, plateaus; the closed forms are derived here")};
+}
+
+}  // namespace attica

@@ -1,0 +1,64 @@
+#pragma once
+/// @file
+/// @brief What the studies of merged and separate keys and queries share: the [model] and [sim]
+/// sections, the simulated run, margins.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "attica/core/icl/key_query.hpp"
+#include "attica/sim/icl/key_query.hpp"
+#include "attica/studies/kit.hpp"
+
+namespace attica {
+
+/// Defaults in which the two studies differ.
+struct KeyQueryDefaults {
+  std::int64_t dimension = 4;
+  std::int64_t context = 31;
+  std::int64_t heads = 8;
+  std::vector<double> times = {};
+  std::int64_t replicates = 32;
+};
+std::vector<Parameter> key_query_parameters(const KeyQueryDefaults& defaults);
+
+/// @brief The problem as configured.
+struct KeyQuerySetup {
+  /// @throws Error (input) naming the parameter
+  explicit KeyQuerySetup(const Configuration& configuration);
+
+  /// @brief Times on the grid of steps. @throws as the constructor
+  double time(std::int64_t step) const { return descent.eta * static_cast<double>(step); }
+  /// @brief A warning where no end of training is stable: the sum over heads is that of its end.
+  void warn_if_unstable(double sum, std::vector<std::string>& warnings) const;
+  /// @brief Work of a run in floating-point operations.
+  double flops() const;
+
+  KeyQueryTask task;
+  KeyQueryDescent descent;
+  std::vector<std::int64_t> steps;  ///< recorded
+};
+
+/// What a simulated run gave.
+struct KeyQueryRun {
+  std::vector<double> mse;        ///< at the recorded steps
+  std::vector<double> crossings;  ///< times at which the error first fell below the levels
+  std::int64_t diverged = 0;      ///< step; 0 if it did not
+};
+/// @param levels falling; a level that is not reached has no crossing, nor have those after it
+KeyQueryRun simulate_run(const KeyQuerySetup& setup,
+                         const KeyQueryShape& shape,
+                         const Eigen::VectorXd& weights,
+                         const std::vector<double>& levels,
+                         const Replicate& replicate);
+/// @brief Says that a run diverged. @return whether it did
+bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
+
+/// @brief Margin of the mean square error: sampling and steps, as measured. @param base 2 %, or
+/// more
+AgreementRule mse_rule(const Configuration& configuration, double base);
+
+std::vector<Source> key_query_sources();
+
+}  // namespace attica

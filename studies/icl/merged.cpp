@@ -1,0 +1,240 @@
+/// @file
+/// @brief Study icl-merged: training of linear attention with merged keys and queries on regression
+/// in context: one plateau and one abrupt drop.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/studies/icl/key_query.hpp"
+#include "attica/theory/icl/key_query.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::VectorXd;
+
+class Merged : public PointwiseExperiment {
+ public:
+  explicit Merged(const Configuration& c)
+      : setup_(c),
+        shape_({.kind = KeyQuery::merged,
+                .heads = c.has("model.heads") ? c.integer("model.heads") : kHeads,
+                .dimension = setup_.task.dimension()}),
+        white_(c.text("model.init") == "white"),
+        seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))),
+        scales_(ascending(c.reals("sweep.init_scale"))) {
+    if (white_ && c.real("model.spectrum_power") != 0) {
+      throw invalid_parameter("model.init",
+                              "white",
+                              "\"gaussian\", or model.spectrum_power = 0: a start proportional to "
+                              "the identity stays one for equal eigenvalues only");
+    }
+    // At the end the heads of a small start are balanced: sum of squares 2 |U*|.
+    const Eigen::ArrayXd best = setup_.task.spectrum().array() / setup_.task.second().array();
+    setup_.warn_if_unstable(2 * best.matrix().norm(), warnings_);
+    if (scales_.front() == 0) {
+      warnings_.emplace_back("sweep.init_scale = 0 is a fixed point: the error stays what it is");
+    }
+  }
+
+  static constexpr std::int64_t kHeads = 8;
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times;
+    for (const std::int64_t step : setup_.steps) times.push_back(setup_.time(step));
+    times = line_between(times, AxisScale::linear, grid, 8);
+    TheoryResult result;
+    Curves drops({}, "init_scale", {"drop_time"});
+    for (const double scale : scales_) {
+      const VectorXd start = weights(scale);
+      std::vector<double> mse;
+      if (white_) {
+        for (const double t : times) mse.push_back(white_mse(setup_.task, shape_, start, t));
+      } else {
+        mse = flow_mse(setup_.task, shape_, start, times);
+      }
+      Curves curve({{"init_scale", scale}}, "t", {"mse"});
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        curve.add(times[k], std::vector<double>{mse[k]});
+      }
+      curve.into(result);
+      if (scale == 0) continue;
+      // The formula is late, by the less the smaller the start; measured over eight starts.
+      constexpr double kTiny = 0.01;
+      constexpr double kSmall = 0.05;
+      constexpr double kTinyShare = 0.04;
+      constexpr double kSmallShare = 0.06;
+      const double time = drop_time(setup_.task, shape_, start);
+      const double share = scale <= kTiny ? kTinyShare : kSmallShare;
+      const bool known = std::isfinite(time) && scale <= kSmall && time < times.back();
+      drops.add(scale, {{time, known ? share * time : 0.0, known}});
+    }
+    drops.into(result);
+    for (const Eigen::Index modes : {Eigen::Index{0}, setup_.task.dimension()}) {
+      add_constant(
+          result, "plateau", setup_.task.plateau(modes), {{"modes", static_cast<double>(modes)}});
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return scales_.size(); }
+
+ protected:
+  double flops(std::size_t) const override { return setup_.flops(); }
+  bool deterministic(std::size_t) const override {
+    return setup_.descent.data == TrainingData::population;
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double scale = scales_[replicate.point()];
+    const double half = (setup_.task.plateau(0) + setup_.task.plateau(setup_.task.dimension())) / 2;
+    const KeyQueryRun done = simulate_run(setup_, shape_, weights(scale), {half}, replicate);
+    Outcome outcome;
+    if (record_divergence(outcome, done)) return outcome;
+    Curves curve({{"init_scale", scale}}, "t", {"mse"});
+    for (std::size_t k = 0; k < done.mse.size(); ++k) {
+      curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
+    }
+    curve.into(outcome);
+    if (!done.crossings.empty()) {
+      Curves({}, "init_scale", {"drop_time"})
+          .add(scale, std::vector<double>{done.crossings.front()})
+          .into(outcome);
+    }
+    return outcome;
+  }
+
+ private:
+  VectorXd weights(double scale) const {
+    RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
+    return white_ ? white_weights(shape_, scale, stream) : gaussian_weights(shape_, scale, stream);
+  }
+
+  KeyQuerySetup setup_;
+  KeyQueryShape shape_;
+  bool white_;
+  std::uint64_t seed_;
+  std::vector<double> scales_;
+};
+
+Figure figure(const Configuration&) {
+  return {.name = "icl-merged",
+          .panels = {{.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
+                      .y = {.label = "mean square error"},
+                      .layers = {{.series = "mse", .label = "start {init_scale}"},
+                                 {.series = "plateau", .label = "fixed points", .reference = true}},
+                      .x_name = "t",
+                      .residuals = true},
+                     {.x = {.label = "scale of the start", .scale = AxisScale::log},
+                      .y = {.label = "drop time"},
+                      .layers = {{.series = "drop_time"}},
+                      .x_name = "init_scale"}},
+          .columns = 1,
+          .caption =
+              "Linear attention with merged keys and queries on regression in context: exact mean "
+              "square error along training, and the time at which it is half-way down. Lines: "
+              "gradient flow, small-start formula; points: stochastic gradient descent, mean and "
+              "standard error over runs; dashed: fixed points; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  const AgreementRule mse = mse_rule(c, 0.02);
+  return {mse, {.series = "drop_time", .relative = 0, .deterministic = mse.deterministic}};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const double first = *observed.predicted("plateau", {{"modes", 0.0}});
+  const double last = *observed.predicted(
+      "plateau", {{"modes", static_cast<double>(c.integer("model.dimension"))}});
+  std::vector<std::vector<double>> all;
+  for (const double scale : ascending(c.reals("sweep.init_scale"))) {
+    const auto paths = observed.paths("mse", {{"init_scale", scale}});
+    all.insert(all.end(), paths.begin(), paths.end());
+  }
+  std::vector<bool> single;
+  for (const std::vector<double>& path : all) {
+    // Values in the middle half stand side by side.
+    int entries = 0;
+    bool inside = false;
+    for (const double mse : path) {
+      constexpr double kQuarter = 0.25;
+      const double done = (first - mse) / (first - last);
+      const bool middle = done > kQuarter && done < 1 - kQuarter;
+      entries += middle && !inside ? 1 : 0;
+      inside = middle;
+    }
+    single.push_back(entries <= 1);
+  }
+  std::vector<bool> learnt;
+  double least = 1;
+  for (const std::vector<double>& path : all) {
+    constexpr double kMost = 0.9;
+    const double done = (first - path.back()) / (first - last);
+    least = std::min(least, done);
+    learnt.push_back(done > kMost);
+  }
+  return {
+      claim_rate("final",
+                 "at the last time the error has made 90 % of its way to the optimum",
+                 learnt,
+                 fmt::format("least {:.1f} %", 100 * least)),
+      claim_rate(
+          "single_drop", "the error crosses the middle half of its range in one go", single, "")};
+}
+
+}  // namespace
+
+Study icl_merged() {
+  std::vector<double> times;
+  for (int k = 1; k <= 30; ++k) times.push_back(2.0 * k);
+  return {
+      .name = "icl-merged",
+      .question =
+          "Why does linear attention with merged keys and queries learn regression in "
+          "context in one abrupt drop?",
+      .neglects =
+          "finite steps and batches: relative order eta; of the drop time also the size of "
+          "the start, 4 to 6 %",
+      .parameters = together(
+          {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
+           {word_parameter("model.init",
+                           "gaussian",
+                           "start: gaussian, all weights N(0, init_scale^2); white, U_h "
+                           "proportional to the identity, with a closed form",
+                           {"gaussian", "white"}),
+            reals_parameter("sweep.init_scale",
+                            {0.003, 0.01, 0.05},
+                            "scale of the start",
+                            {.low = 0, .high = 10})}}),
+      .series = {{"mse", "2L", "exact mean square error of the current weights"},
+                 {"plateau", "2L_m", "its values at the two fixed points, m = 0 and D (theory)"},
+                 {"drop_time", "t_1/2", "time at which the error is half-way between them"}},
+      .presets = {{"quick", "the defaults: D = 4, N = 31, H = 8, 3 starts, 128 replicates", {}},
+                  {"paper",
+                   "5000 fixed sequences, start 5.6e-6, t to 140, 20 data sets",
+                   {{"sim.data", "fixed"},
+                    {"sim.batch", 5000},
+                    {"sweep.init_scale", List{5.6e-6}},
+                    {"sim.times", log_grid(1, 140, 40)},
+                    {"sim.replicates", 20}}}},
+      .sources = key_query_sources(),
+      .make = make<Merged>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .plants = {{.name = "long-context",
+                  .values = {{"model.context", 1000}},
+                  .meaning = "the limit N to infinity, in which the error vanishes at the end"},
+                 {.name = "half-square",
+                  .series = "mse",
+                  .factor = 0.5,
+                  .meaning = "a loss with the factor 1/2 read as one without"},
+                 {.name = "no-half",
+                  .series = "drop_time",
+                  .factor = 0.5,
+                  .meaning = "time of a loss without the factor 1/2"}}};
+}
+
+}  // namespace attica

@@ -1,0 +1,390 @@
+#include "attica/studies/icl/ridge_sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "attica/core/icl/regression.hpp"
+#include "attica/sim/icl/ridge.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+namespace {
+
+constexpr double kBytesOfGigabyte = 1e9;
+
+Index whole(const char* name, double value) {
+  constexpr double kMost = 1e12;
+  require(std::isfinite(value) && value > 0 && value < kMost,
+          name,
+          value,
+          fmt::format("0 < {} < {:g}", name, kMost));
+  return std::max<Index>(1, std::llround(value));
+}
+
+ContextNoise noise_of(const ContextSizes& sizes, double rho) {
+  return {.length = static_cast<double>(sizes.context), .rho = rho};
+}
+
+}  // namespace
+
+ContextSizes ContextSizes::nearest(Index dimension, const ContextRatios& r) {
+  const auto d = static_cast<double>(dimension);
+  return {.dimension = dimension,
+          .context = whole("alpha d", r.alpha * d),
+          .tasks = whole("kappa d", r.kappa * d),
+          .samples = whole("tau d^2", r.tau * d * d)};
+}
+
+ContextRatios ContextSizes::realised(ContextRatios asked) const {
+  const auto d = static_cast<double>(dimension);
+  asked.alpha = static_cast<double>(context) / d;
+  asked.kappa = static_cast<double>(tasks) / d;
+  asked.tau = static_cast<double>(samples) / (d * d);
+  return asked;
+}
+
+void ContextSizes::require_memory(const Configuration& c) const {
+  const auto d = static_cast<double>(dimension);
+  const double bytes = ContextRidge::bytes(d, static_cast<double>(samples)) +
+                       sizeof(double) * static_cast<double>(tasks) * d;
+  const double limit = c.real("sim.max_memory");
+  if (bytes <= limit * kBytesOfGigabyte) return;
+  throw invalid_parameter(
+      "sim.max_memory",
+      limit,
+      fmt::format("at least {:.3g} GB: {:.0f} bytes for {} sequences of {} features and {} tasks",
+                  bytes / kBytesOfGigabyte,
+                  bytes,
+                  samples,
+                  dimension * (dimension + 1),
+                  tasks));
+}
+
+ContextSweep::ContextSweep(Configuration& c, ContextAxis axis)
+    : axis_(axis),
+      configuration_(c),
+      dimension_(c.integer("model.dimension")),
+      pool_theory_(c.text("theory.level") == "pool"),
+      fresh_pool_(c.text("model.pool") == "fresh"),
+      pool_([this] {
+        RandomStream stream(
+            {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
+             .id = StreamId::model});
+        return sphere_pool(most_tasks_, dimension_, stream);
+      }) {
+  const auto scalar = [&](const char* key, double other) {
+    return c.declares(key) ? c.real(key) : other;
+  };
+  base_ = {.alpha = scalar("model.alpha", 1),
+           .kappa = scalar("model.kappa", 1),
+           .tau = scalar("model.tau", 1),
+           .rho = c.real("model.rho"),
+           .lambda = 0};
+  const char* x_key = axis == ContextAxis::tau     ? "sweep.tau"
+                      : axis == ContextAxis::kappa ? "sweep.kappa"
+                                                   : "sweep.alpha";
+  xs_ = ascending(c.reals(x_key));
+  outers_ = axis == ContextAxis::alpha ? ascending(c.reals("sweep.kappa"))
+                                       : std::vector<double>{base_.kappa};
+  lambdas_ = axis == ContextAxis::tau ? ascending(c.reals("sweep.lambda"))
+                                      : std::vector<double>{c.real("model.lambda")};
+  if (pool_theory_ && fresh_pool_) {
+    throw invalid_parameter("theory.level",
+                            "pool",
+                            "\"limit\" where model.pool = \"fresh\": every replicate then has a "
+                            "pool of its own");
+  }
+  for (const double outer : outers_) {
+    for (const double x : xs_) {
+      const ContextRatios asked = at(x, outer);
+      if (pool_theory_) {
+        const auto d = static_cast<double>(dimension_);
+        require(asked.tau * d >= 1,
+                axis == ContextAxis::tau ? "sweep.tau" : "model.tau",
+                asked.tau,
+                fmt::format("tau >= 1/d = {:.3g}: at least d sequences", 1 / d));
+      }
+      const ContextSizes sizes = ContextSizes::nearest(dimension_, asked);
+      const Case next{sizes.realised(asked), sizes, point(outer, 0)};
+      const bool known = std::any_of(cases_.begin(), cases_.end(), [&](const Case& other) {
+        return x_of(other.ratios) == x_of(next.ratios) && other.point == next.point;
+      });
+      if (!known) cases_.push_back(next);
+      most_tasks_ = std::max(most_tasks_, sizes.tasks);
+    }
+  }
+  constexpr double kMostNumbers = 1e8;
+  const double numbers = static_cast<double>(most_tasks_) * static_cast<double>(dimension_);
+  if (pool_theory_ && numbers > kMostNumbers) {
+    throw invalid_parameter(axis == ContextAxis::tau ? "model.kappa" : "sweep.kappa",
+                            static_cast<double>(most_tasks_) / static_cast<double>(dimension_),
+                            "a pool of at most 1e8 numbers, or theory.level = \"limit\"");
+  }
+  diagnostics_ = {{"features", static_cast<std::int64_t>(dimension_ * (dimension_ + 1))}};
+}
+
+double ContextSweep::x_of(const ContextRatios& r) const {
+  return axis_ == ContextAxis::tau ? r.tau : axis_ == ContextAxis::kappa ? r.kappa : r.alpha;
+}
+
+ContextRatios ContextSweep::at(double x, double outer) const {
+  ContextRatios r = base_;
+  r.kappa = outer;
+  (axis_ == ContextAxis::tau ? r.tau : axis_ == ContextAxis::kappa ? r.kappa : r.alpha) = x;
+  return r;
+}
+
+Point ContextSweep::point(double outer, double lambda) const {
+  if (axis_ == ContextAxis::tau) return {{"lambda", lambda}};
+  if (axis_ == ContextAxis::alpha) return {{"kappa", outer}};
+  return {};
+}
+
+ContextRatios ContextSweep::told(const ContextRatios& asked) const {
+  if (!pool_theory_) return asked;
+  ContextRatios whole_ones = ContextSizes::nearest(dimension_, asked).realised(asked);
+  whole_ones.tau = asked.tau;  // n enters as a real number
+  return whole_ones;
+}
+
+ContextErrors ContextSweep::errors(const ContextRatios& ratios, double lambda) const {
+  ContextRatios r = ratios;
+  r.lambda = lambda;
+  if (!pool_theory_) return context_limit(r);
+  const ContextSizes sizes = ContextSizes::nearest(dimension_, r);
+  const auto d = static_cast<double>(dimension_);
+  return context_pool(pool_.get().topRows(sizes.tasks),
+                      {.context = static_cast<double>(sizes.context),
+                       .samples = r.tau * d * d,
+                       .rho = r.rho,
+                       .lambda = lambda});
+}
+
+Told with_allowance(double error, double allowance, double one_minus_gamma, Index dimension) {
+  const double share = allowance / (one_minus_gamma * static_cast<double>(dimension));
+  return {error, std::isfinite(error) ? share * error : 0.0, one_minus_gamma >= 1 - kLargestGamma};
+}
+
+std::vector<Told> ContextSweep::values(const ContextRatios& r, double lambda) const {
+  const ContextErrors e = errors(r, lambda);
+  const double allowance = pool_theory_ ? pool_allowance(r.alpha) : limit_allowance(r.kappa);
+  std::vector<Told> all = {with_allowance(e.icl, allowance, e.one_minus_gamma, dimension_),
+                           with_allowance(e.idg, allowance, e.one_minus_gamma, dimension_)};
+  // Without a penalty the interpolation threshold lies at n = d (d + 1).
+  constexpr double kNear = 0.02;
+  const auto d = static_cast<double>(dimension_);
+  const bool near = lambda == 0 && std::abs(r.tau * d / (d + 1) - 1) < kNear;
+  for (Told& value : all) value.compared = value.compared && !near;
+  const double both = e.icl + e.idg;
+  all.emplace_back(
+      std::isfinite(both) ? e.icl - e.idg : both,
+      all[0].finite_size + all[1].finite_size + (std::isfinite(both) ? kContextMargin * both : 0.0),
+      all[0].compared);
+  return all;
+}
+
+TheoryResult ContextSweep::theory(TheoryGrid grid) const {
+  const char* x_name = axis_ == ContextAxis::tau     ? "tau"
+                       : axis_ == ContextAxis::kappa ? "kappa"
+                                                     : "alpha";
+  TheoryResult result;
+  for (const double outer : outers_) {
+    std::vector<double> xs;
+    if (grid == TheoryGrid::requested) {
+      for (const double x : xs_) xs.push_back(x_of(told(at(x, outer))));
+    } else {
+      std::vector<double> simulated;
+      for (const Case& one : cases_) {
+        if (one.point == point(outer, 0)) simulated.push_back(x_of(one.ratios));
+      }
+      xs = ascending(simulated);
+      for (const double x : line_between(xs, AxisScale::log)) {
+        // Where sizes must be whole, the line runs through whole ones.
+        if (std::find(simulated.begin(), simulated.end(), x) == simulated.end()) {
+          xs.push_back(x_of(told(at(x, outer))));
+        }
+      }
+    }
+    xs = ascending(std::move(xs));
+    for (const double lambda : lambdas_) {
+      Curves curves(point(outer, lambda), x_name, {"icl", "idg", "gap"});
+      for (const double x : xs) curves.add(x, values(at(x, outer), lambda));
+      curves.into(result);
+    }
+    if (axis_ != ContextAxis::alpha) continue;
+    Curves bayes(point(outer, 0), x_name, {"bayes"});
+    for (const double x : xs) bayes.add(x, {Told(context_bayes(x, base_.rho))});
+    bayes.into(result);
+  }
+  if (axis_ != ContextAxis::alpha) {
+    const double alpha = cases_.front().ratios.alpha;
+    add_constant(
+        result, "bayes", context_bayes(grid == TheoryGrid::run ? alpha : base_.alpha, base_.rho));
+  }
+  return result;
+}
+
+void ContextSweep::require_simulable() const {
+  for (const Case& one : cases_) one.sizes.require_memory(configuration_);
+}
+
+double ContextSweep::flops(std::size_t point) const {
+  const ContextSizes& sizes = cases_[point].sizes;
+  return ContextRidge::flops(static_cast<double>(sizes.dimension),
+                             static_cast<double>(sizes.samples),
+                             static_cast<double>(lambdas_.size()));
+}
+
+Outcome ContextSweep::run(const Replicate& replicate) const {
+  const Case& one = cases_[replicate.point()];
+  MatrixXd pool;
+  if (fresh_pool_) {
+    RandomStream own = replicate.stream(StreamId::model);
+    pool = sphere_pool(one.sizes.tasks, dimension_, own);
+  } else {
+    pool = pool_.get().topRows(one.sizes.tasks);
+  }
+  const ContextNoise noise = noise_of(one.sizes, base_.rho);
+  RandomStream stream = replicate.stream();
+  const ContextSequences sequences = draw_sequences(pool, noise, one.sizes.samples, stream);
+  const ContextRidge ridge(sequences);
+  const ContextMoments own = pool_moments(pool, noise);
+  const ContextMoments fresh = fresh_moments(dimension_, noise);
+  const char* x_name = axis_ == ContextAxis::tau     ? "tau"
+                       : axis_ == ContextAxis::kappa ? "kappa"
+                                                     : "alpha";
+  Outcome outcome;
+  for (const double lambda : lambdas_) {
+    const MatrixXd gamma = ridge.fit(lambda);
+    const double icl = population_error(gamma, fresh);
+    const double idg = population_error(gamma, own);
+    Point where = one.point;
+    if (axis_ == ContextAxis::tau) where = point(0, lambda);
+    Curves(where, x_name, {"icl", "idg", "gap"})
+        .add(x_of(one.ratios), std::vector<double>{icl, idg, icl - idg})
+        .into(outcome);
+  }
+  if (!configuration_.declares("sim.test_sequences") || base_.rho == 0) return outcome;
+  const Index tests = configuration_.integer("sim.test_sequences");
+  if (tests == 0) return outcome;
+  RandomStream unseen = replicate.stream(StreamId::test_data);
+  MatrixXd seen(tests, dimension_);
+  for (Index t = 0; t < tests; ++t) {
+    seen.row(t) =
+        pool.row(static_cast<Index>(unseen.below(static_cast<std::uint64_t>(pool.rows()))));
+  }
+  const MatrixXd others = sphere_pool(tests, dimension_, unseen);
+  Curves(one.point, x_name, {"dmmse_icl", "dmmse_idg"})
+      .add(x_of(one.ratios),
+           std::vector<double>{posterior_mean_error(pool, others, noise, unseen),
+                               posterior_mean_error(pool, seen, noise, unseen)})
+      .into(outcome);
+  return outcome;
+}
+
+Parameter max_memory_parameter() {
+  return real_parameter(
+      "sim.max_memory", 4, "gigabytes that a data set with its Gram matrix may take", kPositive);
+}
+
+std::vector<Parameter> context_parameters(const ContextDefaults& defaults) {
+  std::vector<Parameter> all = {integer_parameter(
+      "model.dimension", defaults.dimension, "token dimension d", {.low = 2, .high = 1000})};
+  const auto ratio = [&](const char* key, std::optional<double> value, const char* meaning) {
+    if (value) all.push_back(real_parameter(key, *value, meaning, kPositive));
+  };
+  ratio("model.alpha", defaults.alpha, "context length per dimension, alpha = l/d");
+  ratio("model.kappa", defaults.kappa, "pretraining tasks per dimension, kappa = k/d");
+  ratio("model.tau", defaults.tau, "pretraining sequences per squared dimension, tau = n/d^2");
+  all.push_back(real_parameter("model.rho", defaults.rho, "variance of the noise", kNotNegative));
+  if (defaults.lambda) {
+    all.push_back(real_parameter("model.lambda",
+                                 *defaults.lambda,
+                                 "ridge penalty of sum of squares + (n/d) lambda |Gamma|^2",
+                                 kNotNegative));
+  }
+  const std::vector<Parameter> rest = {
+      word_parameter("model.pool",
+                     "fixed",
+                     "pool of tasks: fixed by model.pool_seed, or fresh in every replicate",
+                     {"fixed", "fresh"}),
+      integer_parameter("model.pool_seed", 1, "seed of the fixed pool", {.low = 0, .high = 1e15}),
+      word_parameter("theory.level",
+                     "pool",
+                     "pool: finite d, l, k, n given the pool of tasks; limit: d to infinity",
+                     {"pool", "limit"}),
+      max_memory_parameter(),
+      replicates_parameter(defaults.replicates, "independent data sets of every size")};
+  return together({all, rest});
+}
+
+std::vector<Source> context_sources(const std::string& figure) {
+  return {cited("lu2025asymptotic", "model, limit of the ICL and IDG errors; " + figure),
+          cited("dobriban2018high",
+                "deterministic equivalents of ridge risk, by which the theory "
+                "given the pool is derived here")};
+}
+
+std::vector<AgreementRule> context_agreement(const Configuration&) {
+  return rules({"icl", "idg"}, {.series = {}, .relative = kContextMargin});
+}
+
+std::vector<SeriesInfo> context_series() {
+  return {
+      {"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
+      {"idg", "E_IDG", "mean square error on sequences of the pool's tasks, noise included"},
+      {"gap", "E_ICL - E_IDG", "what the pool's tasks are better known than others"},
+      {"bayes", "E_B", "error of the best predictor of a fresh task, ridge in context (theory)"}};
+}
+
+Panel context_panel(const std::string& series, Axis x, std::string x_name, std::string label) {
+  Panel panel{.x = std::move(x),
+              .y = {.label = series == "icl" ? "ICL error" : "IDG error", .scale = AxisScale::log},
+              .layers = {{.series = series, .label = std::move(label)}},
+              .x_name = std::move(x_name),
+              .residuals = true};
+  // The best predictor of a fresh task is no bound for tasks of the pool.
+  if (series == "icl") {
+    panel.layers.push_back({.series = "bayes", .label = "Bayes", .reference = true});
+  }
+  return panel;
+}
+
+ClaimResult above_bayes(const Observed& observed) {
+  // The least excess over the points that a replicate has.
+  std::vector<double> least;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != "icl") continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      double bayes = std::numeric_limits<double>::quiet_NaN();
+      for (const Prediction& p : observed.theory) {
+        if (p.series.name != "bayes") continue;
+        const bool constant = p.series.x_name == "none";
+        if (!constant && p.series.point != curve.mean.point) continue;
+        for (std::size_t j = 0; j < p.series.x.size(); ++j) {
+          if (constant || p.series.x[j] == curve.mean.x[k]) bayes = p.series.y[j];
+        }
+      }
+      const std::vector<double>& values = curve.values[k];
+      least.resize(std::max(least.size(), values.size()), std::numeric_limits<double>::infinity());
+      for (std::size_t r = 0; r < values.size(); ++r)
+        least[r] = std::min(least[r], values[r] - bayes);
+    }
+  }
+  std::vector<bool> holds;
+  for (const double excess : least) holds.push_back(excess > 0);
+  return claim_rate("icl_above_bayes",
+                    "the ICL error is above that of the Bayes predictor at every point",
+                    holds,
+                    least.empty() ? ""
+                                  : fmt::format("least excess {:.3g}",
+                                                *std::min_element(least.begin(), least.end())));
+}
+
+}  // namespace attica

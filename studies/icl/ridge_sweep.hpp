@@ -1,0 +1,118 @@
+#pragma once
+/// @file
+/// @brief What the studies of ridge regression in context share: the experiment on a grid of ratios
+/// and penalties, and the wording of their parameters and sources.
+
+#include <Eigen/Core>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/studies/kit.hpp"
+#include "attica/theory/icl/ridge.hpp"
+
+namespace attica {
+
+/// Whole numbers in place of ratios: l, k and n of a run.
+struct ContextSizes {
+  Eigen::Index dimension = 2;
+  Eigen::Index context = 1;
+  Eigen::Index tasks = 1;
+  Eigen::Index samples = 1;
+
+  /// @brief The nearest whole numbers, at least 1. @throws Error (input) naming the ratio whose
+  /// number is no integer of 64 bits
+  static ContextSizes nearest(Eigen::Index dimension, const ContextRatios& ratios);
+  /// @brief The ratios that they realise; the rest as in `asked`.
+  ContextRatios realised(ContextRatios asked) const;
+  /// @throws Error (input) naming `sim.max_memory` unless the data set and its Gram matrix fit
+  void require_memory(const Configuration& configuration) const;
+};
+
+/// Which ratio is x.
+enum class ContextAxis {
+  tau,    ///< curves at each of `sweep.lambda`
+  kappa,  ///< one curve
+  alpha,  ///< curves at each of `sweep.kappa`
+};
+
+/// @brief Theory and simulation along one ratio. All penalties of a replicate share its data set.
+class ContextSweep : public PointwiseExperiment {
+ public:
+  ContextSweep(Configuration& configuration, ContextAxis axis);
+
+  TheoryResult theory(TheoryGrid grid) const override;
+  std::size_t points() const override { return cases_.size(); }
+  void require_simulable() const override;
+
+ protected:
+  Outcome run(const Replicate& replicate) const override;
+  double flops(std::size_t point) const override;
+
+ private:
+  /// A simulated point.
+  struct Case {
+    ContextRatios ratios;  ///< as realised, without λ
+    ContextSizes sizes;
+    Point point;
+  };
+  double x_of(const ContextRatios& ratios) const;
+  ContextRatios at(double x, double outer) const;
+  Point point(double outer, double lambda) const;
+  /// Realised where the pool is drawn, else as asked.
+  ContextRatios told(const ContextRatios& asked) const;
+  ContextErrors errors(const ContextRatios& ratios, double lambda) const;
+  std::vector<Told> values(const ContextRatios& ratios, double lambda) const;
+
+  ContextAxis axis_;
+  Configuration configuration_;
+  Eigen::Index dimension_;
+  ContextRatios base_;
+  bool pool_theory_;
+  bool fresh_pool_;
+  std::vector<double> xs_;
+  std::vector<double> outers_;  ///< κ of the curves, or the only one
+  std::vector<double> lambdas_;
+  std::vector<Case> cases_;
+  Eigen::Index most_tasks_ = 1;
+  Lazy<Eigen::MatrixXd> pool_;  ///< the largest that is needed
+};
+
+/// @brief The parameters `model.*`, `theory.level`, `sim.max_memory` and `sim.replicates`; of α, κ,
+/// τ and λ those that are given.
+struct ContextDefaults {
+  std::optional<double> alpha = {}, kappa = {}, tau = {}, lambda = {};
+  double rho = 0.1;
+  std::int64_t dimension = 20;
+  std::int64_t replicates = 64;
+};
+std::vector<Parameter> context_parameters(const ContextDefaults& defaults);
+/// `sim.max_memory`
+Parameter max_memory_parameter();
+
+/// @brief Relative margin beside the allowances.
+inline constexpr double kContextMargin = 0.02;
+/// @brief Points with a larger share γ of variance are drawn, not compared.
+inline constexpr double kLargestGamma = 0.9;
+inline constexpr const char* kContextNeglects =
+    "that the features, products of the query with (h, g), are not Gaussian: relative order "
+    "1/((1 - gamma) d) given the pool; at level limit also the pool's own fluctuations";
+
+/// @brief A theory's error with what it may be off by: `allowance`/((1 - γ) d), relative.
+Told with_allowance(double error, double allowance, double one_minus_gamma, Eigen::Index dimension);
+
+/// @brief The papers behind setting and theory.
+std::vector<Source> context_sources(const std::string& figure);
+std::vector<AgreementRule> context_agreement(const Configuration& configuration);
+
+/// @name Series and panels
+/// @{
+std::vector<SeriesInfo> context_series();
+/// One of the errors against x; ICL with the Bayes error.
+Panel context_panel(const std::string& series, Axis x, std::string x_name, std::string label);
+/// @}
+
+/// @brief The claim that the ICL error is above the Bayes error at every point of a run.
+ClaimResult above_bayes(const Observed& observed);
+
+}  // namespace attica

@@ -1,0 +1,289 @@
+/// @file
+/// @brief Study icl-separate: training of linear attention with separate keys and queries on
+/// regression in context: principal components are learnt one by one, from saddle to saddle.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "attica/studies/icl/key_query.hpp"
+#include "attica/theory/icl/key_query.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+bool aligned(const Configuration& c) { return c.text("model.init") == "aligned"; }
+
+class Separate : public PointwiseExperiment {
+ public:
+  explicit Separate(const Configuration& c)
+      : setup_(c),
+        shape_({.kind = KeyQuery::separate,
+                .heads = c.has("model.heads") ? c.integer("model.heads")
+                         : aligned(c)         ? setup_.task.dimension()
+                                              : setup_.task.dimension() + 1,
+                .dimension = setup_.task.dimension(),
+                .rank = c.integer("model.rank")}),
+        scale_(c.real("model.init_scale")),
+        seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))) {
+    const auto rank = static_cast<double>(shape_.rank);
+    require(shape_.rank <= shape_.dimension,
+            "model.rank",
+            rank,
+            fmt::format("at most model.dimension = {}", shape_.dimension));
+    if (aligned(c)) {
+      require(shape_.rank == 1, "model.rank", rank, "1 with model.init = \"aligned\"");
+      require(shape_.heads == shape_.dimension,
+              "model.heads",
+              static_cast<double>(shape_.heads),
+              fmt::format("model.dimension = {} with model.init = \"aligned\"", shape_.dimension));
+      try {
+        flow_.emplace(setup_.task, scale_);
+      } catch (const Error& error) {
+        throw Error(ErrorKind::input, fmt::format("model.{}", error.what()), "model.init_scale");
+      }
+    } else if (scale_ == 0) {
+      warnings_.emplace_back("model.init_scale = 0 is a fixed point: the error stays what it is");
+    }
+    double sum = 0;
+    const Eigen::ArrayXd best = setup_.task.spectrum().array() / setup_.task.second().array();
+    for (const double s : best) sum = std::max(sum, 3 * std::pow(s, 4.0 / 3));
+    setup_.warn_if_unstable(sum, warnings_);
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times;
+    for (const std::int64_t step : setup_.steps) times.push_back(setup_.time(step));
+    times = line_between(times, AxisScale::linear, grid, 8);
+    TheoryResult result;
+    Curves curve({}, "t", {"mse"});
+    if (flow_) {
+      for (const double t : times) curve.add(t, std::vector<double>{flow_->mse(t)});
+    } else {
+      const std::vector<double> mse = flow_mse(setup_.task, shape_, weights(), times);
+      for (std::size_t k = 0; k < times.size(); ++k)
+        curve.add(times[k], std::vector<double>{mse[k]});
+    }
+    curve.into(result);
+    const Index modes = setup_.task.dimension();
+    for (Index m = 0; m <= modes; ++m) {
+      if (m % shape_.rank != 0 && m != modes) continue;
+      add_constant(result, "plateau", setup_.task.plateau(m), {{"modes", static_cast<double>(m)}});
+    }
+    if (!flow_) return result;
+    Curves steps({}, "mode", {"step_time"});
+    for (Index m = 1; m <= modes; ++m) {
+      const double time = flow_->step_time(m);
+      steps.add(static_cast<double>(m), {{time, 0, time < times.back()}});
+    }
+    steps.into(result);
+    return result;
+  }
+
+ protected:
+  double flops(std::size_t) const override { return setup_.flops(); }
+  bool deterministic(std::size_t) const override {
+    return setup_.descent.data == TrainingData::population;
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    std::vector<double> levels;
+    if (flow_) {
+      for (Index m = 1; m <= setup_.task.dimension(); ++m) {
+        levels.push_back((setup_.task.plateau(m - 1) + setup_.task.plateau(m)) / 2);
+      }
+    }
+    const KeyQueryRun done = simulate_run(setup_, shape_, weights(), levels, replicate);
+    Outcome outcome;
+    if (record_divergence(outcome, done)) return outcome;
+    Curves curve({}, "t", {"mse"});
+    for (std::size_t k = 0; k < done.mse.size(); ++k) {
+      curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
+    }
+    curve.into(outcome);
+    Curves steps({}, "mode", {"step_time"});
+    for (std::size_t m = 0; m < done.crossings.size(); ++m) {
+      steps.add(static_cast<double>(m + 1), std::vector<double>{done.crossings[m]});
+    }
+    if (!steps.empty()) steps.into(outcome);
+    return outcome;
+  }
+
+ private:
+  VectorXd weights() const {
+    if (flow_) return aligned_weights(shape_, scale_);
+    RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
+    return gaussian_weights(shape_, scale_, stream);
+  }
+
+  KeyQuerySetup setup_;
+  KeyQueryShape shape_;
+  double scale_;
+  std::uint64_t seed_;
+  std::optional<AlignedFlow> flow_;  ///< of an aligned start
+};
+
+Figure figure(const Configuration& c) {
+  std::vector<Panel> panels = {
+      {.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
+       .y = {.label = "mean square error"},
+       .layers = {{.series = "mse", .label = "training"},
+                  {.series = "plateau", .label = "plateaus", .reference = true}},
+       .x_name = "t",
+       .residuals = true}};
+  if (aligned(c)) {
+    panels.push_back({.x = {.label = "mode"},
+                      .y = {.label = "step time", .scale = AxisScale::log},
+                      .layers = {{.series = "step_time"}},
+                      .x_name = "mode"});
+  }
+  return {.name = "icl-separate",
+          .panels = panels,
+          .columns = 1,
+          .caption =
+              "Linear attention with separate keys and queries on regression in context: exact "
+              "mean square error along training, and the times of its steps. Lines: gradient flow; "
+              "points: stochastic gradient descent, mean and standard error over runs; dashed: "
+              "regression on the first m principal components; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  constexpr double kRandomStart = 0.03;
+  constexpr double kAlignedStart = 0.02;
+  const AgreementRule mse = mse_rule(c, aligned(c) ? kAlignedStart : kRandomStart);
+  return {mse,
+          {.series = "step_time",
+           .relative = kAlignedStart + c.real("sim.eta"),
+           .deterministic = mse.deterministic}};
+}
+
+/// Runs end within 2 % of the lowest plateau.
+ClaimResult ends_learnt(const std::string& statement,
+                        const std::vector<std::vector<double>>& paths,
+                        double plateau) {
+  constexpr double kClose = 0.02;
+  std::vector<bool> holds;
+  double worst = 0;
+  for (const std::vector<double>& path : paths) {
+    const double off = std::abs(path.back() / plateau - 1);
+    worst = std::max(worst, off);
+    holds.push_back(off < kClose);
+  }
+  return claim_rate(
+      "final", statement, holds, fmt::format("largest difference {:.2g} %", 100 * worst));
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (!aligned(c)) return {};
+  std::vector<double> plateaus;
+  std::vector<double> steps;
+  for (std::int64_t m = 0; m <= c.integer("model.dimension"); ++m) {
+    plateaus.push_back(*observed.predicted("plateau", {{"modes", static_cast<double>(m)}}));
+  }
+  for (const Prediction& p : observed.theory) {
+    if (p.series.name == "step_time") steps = p.series.y;
+  }
+  const ObservedCurve* curve = observed.curve("mse");
+  const std::string statement =
+      "half-way between two steps (geometrically) the error is within 5 % of its plateau";
+  if (curve == nullptr) return {claim_open("plateaus", statement, "no run")};
+  const std::vector<double>& x = curve->mean.x;
+  // The recorded time nearest the geometric mean of two steps, where these are far apart.
+  std::vector<std::pair<std::size_t, double>> looks;
+  for (std::size_t m = 1; m < steps.size(); ++m) {
+    constexpr double kApart = 2;
+    if (steps[m] < kApart * steps[m - 1] || steps[m] > x.back()) continue;
+    const double middle = std::sqrt(steps[m - 1] * steps[m]);
+    std::size_t nearest = 0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (std::abs(x[k] - middle) < std::abs(x[nearest] - middle)) nearest = k;
+    }
+    looks.emplace_back(nearest, plateaus[m]);
+  }
+  std::vector<ClaimResult> all;
+  if (looks.empty()) {
+    all.push_back(claim_open("plateaus", statement, "no two steps are far enough apart"));
+  } else {
+    constexpr double kClose = 0.05;
+    std::vector<bool> holds;
+    for (const std::vector<double>& path : observed.paths("mse")) {
+      bool good = path.size() == x.size();
+      for (const auto& [k, plateau] : looks) {
+        good = good && std::abs(path[k] / plateau - 1) < kClose;
+      }
+      holds.push_back(good);
+    }
+    all.push_back(
+        claim_rate("plateaus", statement, holds, fmt::format("{} plateaus", looks.size())));
+  }
+  if (!steps.empty() && x.back() > steps.back()) {
+    all.push_back(ends_learnt("at the last time the error is within 2 % of the last plateau",
+                              observed.paths("mse"),
+                              plateaus.back()));
+  }
+  return all;
+}
+
+}  // namespace
+
+Study icl_separate() {
+  return {
+      .name = "icl-separate",
+      .question =
+          "Why does linear attention with separate keys and queries learn principal "
+          "components one by one?",
+      .neglects =
+          "finite steps and batches: relative order eta; of random starts also the second "
+          "order of the step times' scatter",
+      .parameters = together(
+          {key_query_parameters(
+               {.heads = 4, .times = {5,   10,  15,  20,  25,  30,  35,  40,  50,  60,  80,  100,
+                                      120, 150, 200, 250, 300, 350, 375, 400, 425, 450, 475, 500}}),
+           {integer_parameter("model.rank", 1, "rank of keys and queries", {.low = 1, .high = 64}),
+            word_parameter("model.init",
+                           "aligned",
+                           "start: aligned, head i along eigenvector i, with a closed form; "
+                           "gaussian, all weights N(0, init_scale^2)",
+                           {"aligned", "gaussian"}),
+            real_parameter("model.init_scale", 0.25, "scale of the start", kNotNegative)}}),
+      .series = {{"mse", "2L", "exact mean square error of the current weights"},
+                 {"plateau",
+                  "2L_m",
+                  "error of regression in context on the first m principal components (theory)"},
+                 {"step_time",
+                  "t_m",
+                  "time at which the error is half-way between plateaus m - 1 and m"}},
+      .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 32 replicates", {}},
+                  {"paper",
+                   "D = 4, H = 5, gaussian start, 20000 fixed sequences, 20 data sets",
+                   {{"model.init", "gaussian"},
+                    {"model.heads", 5},
+                    {"model.init_scale", 0.05},
+                    {"sim.data", "fixed"},
+                    {"sim.batch", 20000},
+                    {"sim.times", log_grid(20, 1000, 40)},
+                    {"sim.replicates", 20}}}},
+      .sources = key_query_sources(),
+      .make = make<Separate>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .plants = {{.name = "long-context",
+                  .values = {{"model.context", 1000}},
+                  .meaning = "the limit N to infinity, in which the error vanishes at the end"},
+                 {.name = "half-square",
+                  .series = "mse",
+                  .factor = 0.5,
+                  .meaning = "a loss with the factor 1/2 read as one without"},
+                 {.name = "no-half",
+                  .series = "step_time",
+                  .factor = 0.5,
+                  .meaning = "time of a loss without the factor 1/2"}}};
+}
+
+}  // namespace attica

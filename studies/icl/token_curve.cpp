@@ -1,0 +1,238 @@
+/// @file
+/// @brief Study token-curve: mean overlap of tokens on the sphere under self-attention against
+/// time, the equation of equiangular tokens against the particle system.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attica/sim/icl/tokens.hpp"
+#include "attica/studies/icl/tokens.hpp"
+#include "attica/theory/icl/tokens.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+class TokenCurve : public PointwiseExperiment {
+ public:
+  explicit TokenCurve(const Configuration& c)
+      : tokens_(c.integer("model.tokens")),
+        dimension_(c.integer("model.dimension")),
+        equiangular_(c.text("model.start") == "equiangular"),
+        overlap_(c.real("model.overlap")),
+        normalisation_(normalisations().of(c, "model.normalisation")),
+        betas_(ascending(c.reals("sweep.beta"))),
+        step_(c.real("sim.step")),
+        steps_(steps_of_times(c)),
+        systems_(c.integer("sim.systems")) {
+    if (!equiangular_) {
+      require(overlap_ == 0,
+              "model.overlap",
+              overlap_,
+              "0 with model.start = \"iid\": independent tokens have overlap 0 on average");
+      return;
+    }
+    require(dimension_ >= tokens_,
+            "model.dimension",
+            static_cast<double>(dimension_),
+            fmt::format("at least model.tokens = {} for an equiangular start", tokens_));
+    const double lowest = -1 / static_cast<double>(tokens_ - 1);
+    require(overlap_ > lowest && overlap_ < 1,
+            "model.overlap",
+            overlap_,
+            fmt::format("-1/(n-1) = {:.6g} < overlap < 1", lowest));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times;
+    for (const std::int64_t step : steps_) times.push_back(time(step));
+    times = line_between(times, AxisScale::linear, grid, 8);
+    TheoryResult result;
+    for (const double beta : betas_) {
+      const TokenDynamics dynamics{tokens_, beta, normalisation_};
+      const std::vector<double> rho = overlap_curve(dynamics, overlap_, times);
+      Curves mean({{"beta", beta}}, "t", {"rho"});
+      Curves scatter({{"beta", beta}}, "t", {"rho_variance"});
+      const auto d = static_cast<double>(dimension_);
+      const double bias = token_bias(beta);
+      const bool known = equiangular_ || std::isfinite(bias);
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        mean.add(times[k], {{rho[k], equiangular_ || !known ? 0.0 : bias / d, known}});
+        const double variance = overlap_variance(dynamics, rho[k]) / d;
+        // Linear response holds while the scatter is small and the tail does not decide.
+        constexpr double kLow = 0.05;
+        constexpr double kHigh = 0.9;
+        constexpr double kScatter = 0.05;
+        scatter.add(
+            times[k],
+            {{variance,
+              0,
+              known && rho[k] >= kLow && rho[k] <= kHigh && std::sqrt(variance) < kScatter}});
+      }
+      mean.into(result);
+      if (!equiangular_) scatter.into(result);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return betas_.size(); }
+
+ protected:
+  bool deterministic(std::size_t) const override { return equiangular_; }
+
+  double flops(std::size_t) const override {
+    constexpr double kExponential = 20;
+    const auto n = static_cast<double>(tokens_);
+    const double rate = 2 * n * n * n + kExponential * n * n;
+    return static_cast<double>(systems_) * (4 * rate * static_cast<double>(steps_.back()) +
+                                            2 * n * n * static_cast<double>(dimension_));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const TokenDynamics dynamics{tokens_, betas_[replicate.point()], normalisation_};
+    RandomStream stream = replicate.stream();
+    const std::int64_t systems = equiangular_ ? 1 : systems_;
+    Eigen::ArrayXXd rho(static_cast<Index>(steps_.size()), systems);
+    for (Index system = 0; system < systems && !replicate.stopped(); ++system) {
+      MatrixXd gram = equiangular_ ? equiangular_gram(tokens_, overlap_)
+                                   : uniform_gram(tokens_, dimension_, stream);
+      std::int64_t done = 0;
+      for (std::size_t k = 0; k < steps_.size(); ++k) {
+        for (; done < steps_[k]; ++done) gram_step(gram, dynamics, step_);
+        rho(static_cast<Index>(k), system) = mean_overlap(gram);
+      }
+    }
+    Outcome outcome;
+    Curves mean({{"beta", dynamics.beta}}, "t", {"rho"});
+    Curves scatter({{"beta", dynamics.beta}}, "t", {"rho_variance"});
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      const Eigen::ArrayXd values = rho.row(static_cast<Index>(k));
+      mean.add(time(steps_[k]), std::vector<double>{values.mean()});
+      if (systems > 1) {
+        const double variance =
+            (values - values.mean()).square().sum() / static_cast<double>(systems - 1);
+        scatter.add(time(steps_[k]), std::vector<double>{variance});
+      }
+    }
+    mean.into(outcome);
+    if (!scatter.empty()) scatter.into(outcome);
+    return outcome;
+  }
+
+ private:
+  double time(std::int64_t step) const { return static_cast<double>(step) * step_; }
+
+  Index tokens_;
+  Index dimension_;
+  bool equiangular_;
+  double overlap_;
+  AttentionNormalisation normalisation_;
+  std::vector<double> betas_;
+  double step_;
+  std::vector<std::int64_t> steps_;
+  std::int64_t systems_;
+};
+
+Figure figure(const Configuration& c) {
+  const Axis time{.label = "time {/:Italic t}"};
+  std::vector<Panel> panels = {{.x = time,
+                                .y = {.label = "mean overlap {/:Italic ρ}"},
+                                .layers = {{.series = "rho", .label = "{/:Italic β} = {beta}"}},
+                                .x_name = "t",
+                                .residuals = true}};
+  if (c.text("model.start") == "iid") {
+    panels.push_back({.x = time,
+                      .y = {.label = "Var {/:Italic ρ}", .scale = AxisScale::log},
+                      .layers = {{.series = "rho_variance", .label = "{/:Italic β} = {beta}"}},
+                      .x_name = "t"});
+  }
+  return {.name = "token-curve",
+          .panels = panels,
+          .columns = 1,
+          .caption =
+              "Tokens on the sphere under self-attention: mean overlap of two tokens and its "
+              "variance over starts. Lines: equation of equiangular tokens, linear response "
+              "to the scatter of the start; points: simulation of the particle system, mean "
+              "and standard error over replicates; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  // Runge-Kutta steps of 0.1 leave 2e-6, of 0.5 some 1e-3.
+  constexpr double kExact = 1e-5;
+  if (c.text("model.start") == "equiangular") {
+    const double steps = std::pow(c.real("sim.step") / 0.1, 4);
+    return {{.series = "rho",
+             .relative = 0,
+             .absolute = kExact * std::max(1.0, steps),
+             .deterministic = true}};
+  }
+  return {{.series = "rho", .relative = 0, .absolute = 0.003},
+          {.series = "rho_variance", .relative = 0.3}};
+}
+
+}  // namespace
+
+Study token_curve() {
+  std::vector<double> times;
+  for (int k = 1; k <= 12; ++k) times.push_back(k / 2.0);
+  return {
+      .name = "token-curve",
+      .question = "How do tokens on the sphere cluster under self-attention?",
+      .neglects =
+          "the scatter of initial overlaps: order 1/d; above beta = 4 early clusters form "
+          "from the largest of them, and nothing is compared. Variance: linear response, "
+          "15 % of the standard deviation",
+      .parameters = together(
+          {token_parameters(16, 256),
+           {normalisations().parameter("model.normalisation",
+                                       "softmax",
+                                       "what attention weights are divided by: softmax, their "
+                                       "sum; mean, n"),
+            word_parameter("model.start",
+                           "iid",
+                           "iid: independent, uniform on the sphere; equiangular: all overlaps "
+                           "equal, where the theory is exact",
+                           {"iid", "equiangular"}),
+            real_parameter("model.overlap", 0, "overlap of an equiangular start"),
+            token_betas_parameter({0, 1, 4}),
+            reals_parameter("sim.times", times, "recorded times", kNotNegative),
+            integer_parameter(
+                "sim.systems",
+                16,
+                "independent systems of a replicate, whose variance is one observation",
+                {.low = 2, .high = 1e6}),
+            replicates_parameter(240, "groups of systems")}}),
+      .series = {{"rho", "rho", "overlap x_i.x_j, averaged over pairs"},
+                 {"rho_variance", "Var rho", "its variance over starts"}},
+      .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0, 1, 4, 240 groups of 16", {}},
+                  {"paper",
+                   "n = 32, d = 1024, beta 0, 1, 2, 4, 240 groups of 16",
+                   {{"model.tokens", 32},
+                    {"model.dimension", 1024},
+                    {"sweep.beta", List{0.0, 1.0, 2.0, 4.0}},
+                    {"sim.replicates", 240}}}},
+      .sources = token_sources(),
+      .make = make<TokenCurve>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "dimension",
+      .recipes = {{.name = "token-curve-equiangular",
+                   .meaning = "From an equiangular start the equation is exact.",
+                   .values = {{"model.start", "equiangular"}, {"model.overlap", 0.1}},
+                   .expected = Verdict::agree}},
+      .plants = {{.name = "unnormalised",
+                  .values = {{"model.normalisation", "mean"}},
+                  .meaning = "weights divided by n instead of their sum"},
+                 {.name = "twice-as-many",
+                  .values = {{"model.tokens", 32}},
+                  .meaning = "counts queries and keys as different tokens"},
+                 {.name = "twice-the-scatter",
+                  .series = "rho_variance",
+                  .factor = 2,
+                  .meaning = "pairs i < j counted as if they were n(n-1)/4"}}};
+}
+
+}  // namespace attica

@@ -1,0 +1,239 @@
+/// @file
+/// @brief Study token-metastable: two groups of tokens under self-attention live for a time that
+/// grows exponentially with the inverse temperature, then merge.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/icl/tokens.hpp"
+#include "attica/studies/icl/tokens.hpp"
+#include "attica/theory/icl/tokens.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// Of clustering, for the lifetimes.
+constexpr double kDelta = 0.05;
+
+class TokenMetastable : public PointwiseExperiment {
+ public:
+  explicit TokenMetastable(const Configuration& c)
+      : tokens_(c.integer("model.tokens")),
+        dimension_(c.integer("model.dimension")),
+        groups_({.overlap = c.real("model.overlap"), .jitter = c.real("model.jitter")}),
+        betas_(ascending(c.reals("sweep.beta"))),
+        step_(c.real("sim.step")),
+        steps_(steps_of_times(c)) {
+    require(tokens_ % 2 == 0,
+            "model.tokens",
+            static_cast<double>(tokens_),
+            "an even number: two groups of equal size");
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times;
+    for (const std::int64_t step : steps_) times.push_back(time(step));
+    times = line_between(times, AxisScale::linear, grid, 8);
+    TheoryResult result;
+    const double allowance = groups_.jitter * groups_.jitter;
+    for (const double beta : betas_) {
+      // Identical tokens move as one, with the weight of all: softmax does not see their number.
+      const TokenDynamics pair{.tokens = 2, .beta = beta};
+      const std::vector<double> between = overlap_curve(pair, groups_.overlap, times);
+      Curves curves({{"beta", beta}}, "t", {"between", "within"});
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        // Merged groups are one point in every replicate: there is nothing left to compare.
+        constexpr double kMerged = 1e-6;
+        curves.add(times[k],
+                   {{between[k], allowance, 1 - between[k] > kMerged}, {1, allowance, false}});
+      }
+      curves.into(result);
+      if (groups_.overlap < 1 - kDelta) {
+        add_constant(
+            result, "lifetime", clustering_time(pair, groups_.overlap, kDelta), {{"beta", beta}});
+      }
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return betas_.size(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    constexpr double kExponential = 20;
+    const auto n = static_cast<double>(tokens_);
+    return 4 * (2 * n * n * n + kExponential * n * n) * static_cast<double>(steps_.back()) +
+           2 * n * n * static_cast<double>(dimension_);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const TokenDynamics dynamics{.tokens = tokens_, .beta = betas_[replicate.point()]};
+    RandomStream stream = replicate.stream();
+    MatrixXd gram = group_gram(tokens_, dimension_, groups_, stream);
+    Curves curves({{"beta", dynamics.beta}}, "t", {"between", "within"});
+    std::int64_t done = 0;
+    for (const std::int64_t step : steps_) {
+      for (; done < step && !replicate.stopped(); ++done) gram_step(gram, dynamics, step_);
+      const GroupOverlaps overlaps = group_overlaps(gram);
+      curves.add(time(step), std::vector<double>{overlaps.between, overlaps.within});
+    }
+    Outcome outcome;
+    curves.into(outcome);
+    return outcome;
+  }
+
+ private:
+  double time(std::int64_t step) const { return static_cast<double>(step) * step_; }
+
+  Index tokens_;
+  Index dimension_;
+  TokenGroups groups_;
+  std::vector<double> betas_;
+  double step_;
+  std::vector<std::int64_t> steps_;
+};
+
+Figure figure(const Configuration&) {
+  return {.name = "token-metastable",
+          .panels = {{.x = {.label = "time {/:Italic t}"},
+                      .y = {.label = "between groups"},
+                      .layers = {{.series = "between", .label = "{/:Italic β} = {beta}"}},
+                      .x_name = "t",
+                      .residuals = true},
+                     {.x = {.label = "time {/:Italic t}"},
+                      .y = {.label = "within groups"},
+                      .layers = {{.series = "within", .label = "{/:Italic β} = {beta}"}},
+                      .x_name = "t"}},
+          .columns = 1,
+          .caption =
+              "Two groups of tokens on the sphere under self-attention: mean overlap between "
+              "and within them. Lines: the equation of two tokens; points: simulation of "
+              "all tokens, mean and standard error over starts; band: declared margin."};
+}
+
+/// Tokens of a group stay as near to one another as they start, and nearer.
+ClaimResult together(const Configuration& c, const Observed& observed) {
+  const double jitter = c.real("model.jitter");
+  const double bound = 1 - 2 * jitter * jitter;
+  std::vector<bool> holds;
+  double least = 1;
+  for (const double beta : ascending(c.reals("sweep.beta"))) {
+    const std::vector<std::vector<double>> paths = observed.paths("within", {{"beta", beta}});
+    holds.resize(std::max(holds.size(), paths.size()), true);
+    for (std::size_t r = 0; r < paths.size(); ++r) {
+      for (const double q : paths[r]) {
+        least = std::min(least, q);
+        holds[r] = holds[r] && q >= bound - 1e-9;  // rounding
+      }
+    }
+  }
+  return claim_rate("together",
+                    "the overlap within groups never falls below 1 - 2 jitter^2",
+                    holds,
+                    fmt::format("least {:.4f}", least));
+}
+
+/// At the largest β whose groups merge within the run: apart until half the predicted lifetime, one
+/// after 1.2 of it.
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  constexpr double kApart = 0.5;
+  constexpr double kOne = 0.9;
+  constexpr double kEarly = 0.5;
+  constexpr double kLate = 1.2;
+  const std::string name = "metastable";
+  const std::string statement =
+      "the overlap between groups is below 0.5 up to half the predicted lifetime and above 0.9 "
+      "from 1.2 of it on";
+  std::vector<double> betas = ascending(c.reals("sweep.beta"));
+  std::reverse(betas.begin(), betas.end());
+  for (const double beta : betas) {
+    const Point point = {{"beta", beta}};
+    const std::optional<double> lifetime = observed.predicted("lifetime", point);
+    const ObservedCurve* curve = observed.curve("between", point);
+    if (!lifetime || curve == nullptr || curve->mean.x.back() < kLate * *lifetime) continue;
+    std::vector<bool> holds;
+    for (const std::vector<double>& path : observed.paths("between", point)) {
+      bool good = path.size() == curve->mean.x.size();
+      for (std::size_t k = 0; k < path.size(); ++k) {
+        const double age = curve->mean.x[k] / *lifetime;
+        if (age <= kEarly) good = good && path[k] < kApart;
+        if (age >= kLate) good = good && path[k] > kOne;
+      }
+      holds.push_back(good);
+    }
+    return {
+        together(c, observed),
+        claim_rate(
+            name, statement, holds, fmt::format("beta = {}, lifetime {:.4g}", beta, *lifetime))};
+  }
+  return {together(c, observed),
+          claim_open(name, statement, "no predicted lifetime within the run")};
+}
+
+}  // namespace
+
+Study token_metastable() {
+  std::vector<double> times;
+  for (int k = 0; k <= 12; ++k) times.push_back(2.0 * k);
+  return {
+      .name = "token-metastable",
+      .question = "How long do two clusters of tokens live before they merge?",
+      .neglects = "the scatter within groups: order jitter^2",
+      .parameters =
+          together({token_parameters(16, 1024),
+                    {real_parameter("model.overlap",
+                                    0,
+                                    "overlap of the two centres",
+                                    {.low = -1, .high = 1, .low_open = true, .high_open = true}),
+                     real_parameter("model.jitter",
+                                    0.1,
+                                    "scatter of the tokens: centre + jitter N(0, 1/d), normalised",
+                                    {.low = 0, .high = 1}),
+                     token_betas_parameter({2, 4, 5}),
+                     reals_parameter("sim.times", times, "recorded times", kNotNegative),
+                     replicates_parameter(150, "independent starts at every beta")}}),
+      .series = {{"between", "r", "mean overlap of tokens of different groups"},
+                 {"within", "q", "mean overlap of tokens of the same group"},
+                 {"lifetime",
+                  "T_2",
+                  "time from the start to an overlap of 0.95 between groups (theory)"}},
+      .presets =
+          {{"quick", "the defaults: n = 16, d = 1024, beta 2, 4, 5, 150 replicates", {}},
+           {"paper",
+            "n = 64, d = 1024, beta 3, 5, 7, 200 replicates",
+            {{"model.tokens", 64},
+             {"sweep.beta", List{3.0, 5.0, 7.0}},
+             {"sim.times",
+              List{0.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0, 80.0, 90.0, 100.0, 120.0}},
+             {"sim.replicates", 200}}}},
+      .sources =
+          [] {
+            std::vector<Source> all = token_sources();
+            all.push_back(cited("geshkovski2024metastability", "metastability of clusters"));
+            return all;
+          }(),
+      .make = make<TokenMetastable>,
+      .figure = figure,
+      .agreement =
+          [](const Configuration&) {
+            return std::vector<AgreementRule>{
+                {.series = "between", .relative = 0, .absolute = 0.003}};
+          },
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "colder",
+                  .values = {{"model.overlap", 0.1}},
+                  .meaning = "centres nearer than they are"},
+                 {.name = "self-overlap",
+                  .series = "between",
+                  .factor = 1.143,
+                  .meaning = "a mean over n/2 tokens divided by n/2 - 1, as within groups"}},
+      .diagnostic = {"lifetime"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,205 @@
+/// @file
+/// @brief Study token-time: the time in which tokens on the sphere cluster, against the inverse
+/// temperature of their attention.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/icl/tokens.hpp"
+#include "attica/studies/icl/tokens.hpp"
+#include "attica/theory/icl/tokens.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// γ = β/ln n of the long-context panel.
+constexpr int kLongContexts = 41;
+constexpr double kLargestGamma = 2;
+
+class TokenTime : public PointwiseExperiment {
+ public:
+  explicit TokenTime(const Configuration& c)
+      : tokens_(c.integer("model.tokens")),
+        dimension_(c.integer("model.dimension")),
+        delta_(c.real("model.delta")),
+        normalisation_(normalisations().of(c, "model.normalisation")),
+        betas_(ascending(c.reals("sweep.beta"))),
+        step_(c.real("sim.step")),
+        longest_(c.real("sim.max_time")) {}
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    Curves curve({}, "beta", {"time"});
+    // In few dimensions tokens fill the sphere: the limit of large d is drawn, not compared.
+    constexpr Index kFew = 32;
+    const auto d = static_cast<double>(dimension_);
+    for (const double beta : line_between(betas_, AxisScale::linear, grid)) {
+      const double time = clustering_time({tokens_, beta, normalisation_}, 0, delta_);
+      const double bias = token_bias(beta);
+      const bool known = std::isfinite(bias) && dimension_ >= kFew;
+      curve.add(beta, {{time, known ? bias / d * time : 0.0, known}});
+    }
+    curve.into(result);
+    if (normalisation_ != AttentionNormalisation::softmax) return result;
+    for (const int power : {4, 8, 12, 16, 20}) {
+      const auto n = static_cast<Index>(1) << power;
+      Curves contexts({{"tokens", static_cast<double>(n)}}, "gamma", {"long_context_time"});
+      for (int k = 0; k < kLongContexts; ++k) {
+        const double gamma = kLargestGamma * k / (kLongContexts - 1);
+        contexts.add(
+            gamma,
+            {Told(clustering_time({n, gamma * std::log(static_cast<double>(n))}, 0, delta_))});
+      }
+      contexts.into(result);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return betas_.size(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    constexpr double kExponential = 20;
+    const auto n = static_cast<double>(tokens_);
+    return 4 * (2 * n * n * n + kExponential * n * n) * longest_ / step_ +
+           2 * n * n * static_cast<double>(dimension_);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const double beta = betas_[replicate.point()];
+    RandomStream stream = replicate.stream();
+    MatrixXd gram = uniform_gram(tokens_, dimension_, stream);
+    const auto steps = static_cast<std::int64_t>(std::floor(longest_ / step_));
+    double before = 1 - mean_overlap(gram);
+    Outcome outcome;
+    for (std::int64_t step = 1; step <= steps && !replicate.stopped(); ++step) {
+      gram_step(gram, {tokens_, beta, normalisation_}, step_);
+      const double rest = 1 - mean_overlap(gram);
+      if (rest <= delta_) {
+        // ln(1 - ρ) is nearly linear there.
+        const double part = std::log(before / delta_) / std::log(before / rest);
+        Curves({}, "beta", {"time"})
+            .add(beta, std::vector<double>{(static_cast<double>(step - 1) + part) * step_})
+            .into(outcome);
+        return outcome;
+      }
+      before = rest;
+    }
+    outcome.status = "not clustered";
+    return outcome;
+  }
+
+ private:
+  Index tokens_;
+  Index dimension_;
+  double delta_;
+  AttentionNormalisation normalisation_;
+  std::vector<double> betas_;
+  double step_;
+  double longest_;
+};
+
+Figure figure(const Configuration& c) {
+  std::vector<Panel> panels = {
+      {.x = {.label = "inverse temperature {/:Italic β}"},
+       .y = {.label = "clustering time {/:Italic T}", .scale = AxisScale::log},
+       .layers = {{.series = "time"}},
+       .x_name = "beta",
+       .residuals = true}};
+  if (c.text("model.normalisation") == "softmax") {
+    panels.push_back({.x = {.label = "{/:Italic γ} = {/:Italic β} / ln {/:Italic n}"},
+                      .y = {.label = "clustering time {/:Italic T}", .scale = AxisScale::log},
+                      .layers = {{.series = "long_context_time",
+                                  .label = "{/:Italic n} = {tokens}",
+                                  .simulation = false}},
+                      .x_name = "gamma",
+                      .vertical_marks = {1.0}});
+  }
+  return {.name = "token-time",
+          .panels = panels,
+          .columns = 1,
+          .caption = fmt::format(
+              "Time in which the mean overlap of tokens on the sphere reaches {}. Lines: closed "
+              "form for equiangular tokens; points: simulation, mean and standard error over "
+              "starts; band: declared margin. Below: long contexts freeze above γ = 1 (theory).",
+              1 - c.real("model.delta"))};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const std::string statement =
+      "every system reaches an overlap of 1 - delta before sim.max_time at every beta";
+  const auto replicates = static_cast<std::size_t>(c.integer("sim.replicates"));
+  const ObservedCurve* curve = observed.curve("time");
+  if (curve == nullptr) return {claim_open("clusters", statement, "none did")};
+  std::vector<std::size_t> reached(replicates, 0);
+  for (const std::vector<std::uint64_t>& who : curve->replicates) {
+    for (const std::uint64_t r : who) {
+      if (r < reached.size()) ++reached[r];
+    }
+  }
+  const std::size_t betas = ascending(c.reals("sweep.beta")).size();
+  std::vector<bool> holds;
+  for (const std::size_t count : reached) holds.push_back(count == betas);
+  return {claim_rate("clusters", statement, holds, "")};
+}
+
+}  // namespace
+
+Study token_time() {
+  return {
+      .name = "token-time",
+      .question = "How long do tokens on the sphere take to cluster, and when do they freeze?",
+      .neglects =
+          "the scatter of initial overlaps: relative order 1/d; above beta = 4, and in "
+          "fewer than 32 dimensions, nothing is compared",
+      .parameters = together(
+          {token_parameters(16, 256),
+           {normalisations().parameter("model.normalisation",
+                                       "softmax",
+                                       "what attention weights are divided by: softmax, their "
+                                       "sum; mean, n"),
+            real_parameter("model.delta",
+                           0.05,
+                           "clustered is a mean overlap of 1 - delta",
+                           {.low = 0, .high = 1, .low_open = true, .high_open = true}),
+            token_betas_parameter({0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}),
+            real_parameter("sim.max_time", 60, "longest simulated time", kPositive),
+            replicates_parameter(64, "independent starts at every beta")}}),
+      .series = {{"time", "T", "time at which the mean overlap reaches 1 - delta"},
+                 {"long_context_time", "T(gamma ln n)", "the same at beta = gamma ln n (theory)"}},
+      .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0 to 4, 64 replicates", {}},
+                  {"paper",
+                   "n = 32, d = 512, beta 0 to 9, 200 replicates",
+                   {{"model.tokens", 32},
+                    {"model.dimension", 512},
+                    {"sweep.beta", List{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}},
+                    {"sim.max_time", 400.0},
+                    {"sim.replicates", 200}}}},
+      .sources =
+          [] {
+            std::vector<Source> all = token_sources();
+            all.push_back(cited("rigollet2025mean", "long contexts, beta = gamma ln n"));
+            return all;
+          }(),
+      .make = make<TokenTime>,
+      .figure = figure,
+      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
+        return {{.series = "time", .relative = 0.02}};
+      },
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "unnormalised",
+                  .values = {{"model.normalisation", "mean"}},
+                  .meaning = "weights divided by n instead of their sum"},
+                 {.name = "twice-as-fast",
+                  .series = "time",
+                  .factor = 0.5,
+                  .meaning = "an overlap moves with both of its tokens: the factor 2 twice"}}};
+}
+
+}  // namespace attica

@@ -1,0 +1,237 @@
+/// @file
+/// @brief Study icl-training: linear attention trained in context by gradient descent on its two
+/// layers ends at the solution of ridge regression.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/core/icl/regression.hpp"
+#include "attica/sim/icl/ridge.hpp"
+#include "attica/studies/icl/ridge_sweep.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+class Training : public PointwiseExperiment {
+ public:
+  explicit Training(const Configuration& c)
+      : configuration_(c),
+        asked_({.alpha = c.real("model.alpha"),
+                .kappa = c.real("model.kappa"),
+                .tau = c.real("model.tau"),
+                .rho = c.real("model.rho"),
+                .lambda = c.real("model.lambda")}),
+        sizes_(ContextSizes::nearest(c.integer("model.dimension"), asked_)),
+        descent_({.eta = c.real("sim.eta"),
+                  .lambda = asked_.lambda,
+                  .batch = c.text("sim.optimiser") == "gd" ? Index{0} : c.integer("sim.batch"),
+                  .steps = recorded_steps(c)}),
+        pool_([this] {
+          constexpr double kMostNumbers = 1e8;
+          const double numbers =
+              static_cast<double>(sizes_.tasks) * static_cast<double>(sizes_.dimension);
+          require(numbers <= kMostNumbers,
+                  "model.kappa",
+                  asked_.kappa,
+                  "a pool of at most 1e8 numbers, or theory.level = \"limit\"");
+          RandomStream stream(
+              {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
+               .id = StreamId::model});
+          return sphere_pool(sizes_.tasks, sizes_.dimension, stream);
+        }) {
+    if (c.text("theory.level") == "pool" && c.text("model.pool") == "fresh") {
+      throw invalid_parameter("theory.level",
+                              "pool",
+                              "\"limit\" where model.pool = \"fresh\": every replicate then has a "
+                              "pool of its own");
+    }
+    if (asked_.lambda == 0 && sizes_.samples < sizes_.dimension * (sizes_.dimension + 1)) {
+      throw invalid_parameter(
+          "model.lambda", 0.0, "lambda > 0 where n < d (d + 1): the minimum is not unique");
+    }
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    const bool limit = configuration_.text("theory.level") == "limit";
+    const ContextRatios r =
+        limit && grid == TheoryGrid::requested ? asked_ : sizes_.realised(asked_);
+    const ContextErrors e = limit ? context_limit(r)
+                                  : context_pool(pool_.get(),
+                                                 {.context = static_cast<double>(sizes_.context),
+                                                  .samples = static_cast<double>(sizes_.samples),
+                                                  .rho = r.rho,
+                                                  .lambda = r.lambda});
+    const double allowance = limit ? limit_allowance(r.kappa) : pool_allowance(r.alpha);
+    TheoryResult result;
+    add_constant(
+        result, "icl_end", with_allowance(e.icl, allowance, e.one_minus_gamma, sizes_.dimension));
+    add_constant(result, "bayes", context_bayes(r.alpha, r.rho));
+    return result;
+  }
+
+  void require_simulable() const override { sizes_.require_memory(configuration_); }
+
+ protected:
+  double flops(std::size_t) const override {
+    const auto d = static_cast<double>(sizes_.dimension);
+    const double features = d * (d + 1);
+    const double step = descent_.batch == 0 ? 2 * features * features
+                                            : 4 * features * static_cast<double>(descent_.batch);
+    return ContextRidge::flops(d, static_cast<double>(sizes_.samples), 1) +
+           step * static_cast<double>(descent_.steps.back());
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const ContextNoise noise{.length = static_cast<double>(sizes_.context), .rho = asked_.rho};
+    MatrixXd pool;
+    if (configuration_.text("model.pool") == "fresh") {
+      RandomStream own = replicate.stream(StreamId::model);
+      pool = sphere_pool(sizes_.tasks, sizes_.dimension, own);
+    } else {
+      pool = pool_.get();
+    }
+    RandomStream data = replicate.stream();
+    const ContextSequences sequences = draw_sequences(pool, noise, sizes_.samples, data);
+    const MatrixXd ridge = ContextRidge(sequences).fit(asked_.lambda);
+    const ContextMoments fresh = fresh_moments(sizes_.dimension, noise);
+    RandomStream training = replicate.stream(StreamId::minibatch);
+    Outcome outcome;
+    Curves curves({}, "step", {"icl", "distance"});
+    double last = 0;
+    const std::int64_t diverged =
+        descend(sequences, descent_, training, [&](std::int64_t step, const MatrixXd& gamma) {
+          last = population_error(gamma, fresh);
+          curves.add(static_cast<double>(step),
+                     std::vector<double>{last, (gamma - ridge).norm() / ridge.norm()});
+          return !replicate.stopped();
+        });
+    curves.into(outcome);
+    if (diverged > 0) {
+      outcome.status = "diverged";
+      outcome.failed = true;
+      outcome.message =
+          fmt::format("weights left the finite numbers by step {}; lower sim.eta", diverged);
+      return outcome;
+    }
+    add_constant(outcome, "icl_end", last);
+    add_constant(outcome, "icl_ridge", population_error(ridge, fresh));
+    return outcome;
+  }
+
+ private:
+  Configuration configuration_;
+  ContextRatios asked_;
+  ContextSizes sizes_;
+  ContextDescent descent_;
+  Lazy<MatrixXd> pool_;
+};
+
+Figure figure(const Configuration&) {
+  const Axis step{.label = "step", .scale = AxisScale::log};
+  return {.name = "icl-training",
+          .panels = {{.x = step,
+                      .y = {.label = "ICL error"},
+                      .layers = {{.series = "icl", .label = "training", .theory = false},
+                                 {.series = "icl_end",
+                                  .label = "ridge theory",
+                                  .simulation = false,
+                                  .reference = true}},
+                      .x_name = "step"},
+                     {.x = step,
+                      .y = {.label = "‖Γ − Γ*‖/‖Γ*‖", .scale = AxisScale::log},
+                      .layers = {{.series = "distance", .label = "distance", .theory = false}},
+                      .x_name = "step"}},
+          .columns = 1,
+          .caption =
+              "Linear attention Γ = vM trained by gradient descent on sequences of linear "
+              "regression in context: error on fresh tasks, and distance from the ridge solution "
+              "Γ* of the same sequences. Points: mean and standard error over data sets; dashed: "
+              "theory of the ridge solution."};
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  constexpr double kClose = 0.01;
+  std::vector<ClaimResult> all;
+  std::vector<bool> reached;
+  double worst = 0;
+  for (const auto& [end, ridge] : last_of_both(observed, "icl_end", {}, "icl_ridge", {})) {
+    const double off = std::abs(end / ridge - 1);
+    worst = std::max(worst, off);
+    reached.push_back(off < kClose);
+  }
+  all.push_back(claim_rate("reaches_ridge",
+                           "at the end the ICL error is within 1 % of the ridge solution's",
+                           reached,
+                           fmt::format("largest difference {:.2g} %", 100 * worst)));
+  const std::string statement = "on the way the ICL error is more than 1 % below its end";
+  if (c.text("sim.optimiser") != "gd") return all;
+  std::vector<bool> lower;
+  for (const std::vector<double>& path : observed.paths("icl")) {
+    lower.push_back(*std::min_element(path.begin(), path.end()) < (1 - kClose) * path.back());
+  }
+  all.push_back(claim_rate("early_stopping", statement, lower, ""));
+  return all;
+}
+
+}  // namespace
+
+Study icl_training() {
+  return {
+      .name = "icl-training",
+      .question = "Does training linear attention in context end at the ridge solution?",
+      .neglects =
+          "of the end: relative order 1/((1 - gamma) d), features that are not Gaussian; of "
+          "the way there is no theory",
+      .parameters = together(
+          {context_parameters({.alpha = 4,
+                               .kappa = 1,
+                               .tau = 2,
+                               .lambda = 0.01,
+                               .rho = 0.1,
+                               .dimension = 10,
+                               .replicates = 64}),
+           {word_parameter("sim.optimiser",
+                           "gd",
+                           "gd: all sequences in every step; sgd: minibatches, the rate falling "
+                           "as a half cosine",
+                           {"gd", "sgd"}),
+            real_parameter("sim.eta", 0.1, "learning rate of M; that of v is eta/d", kPositive),
+            integer_parameter("sim.batch", 64, "sgd: sequences of a step"),
+            steps_parameter({1, 3, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000})}}),
+      .series = {{"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
+                 {"distance", "|Gamma - Gamma*|/|Gamma*|", "distance from the ridge solution"},
+                 {"icl_end", "E_ICL(end)", "ICL error at the last step, and of ridge in theory"},
+                 {"icl_ridge", "E_ICL(ridge)", "ICL error of the ridge solution (simulation)"},
+                 {"bayes", "E_B", "error of the best predictor of a fresh task (theory)"}},
+      .presets = {{"quick", "the defaults: d = 10, gradient descent, 64 replicates", {}},
+                  {"paper",
+                   "d = 20, minibatches, 20000 steps, 20 replicates",
+                   {{"model.dimension", 20},
+                    {"sim.optimiser", "sgd"},
+                    {"sim.eta", 0.05},
+                    {"sim.steps", List{1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 20000}},
+                    {"sim.replicates", 20}}}},
+      .sources = context_sources("linear attention as ridge regression"),
+      .make = make<Training>,
+      .figure = figure,
+      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
+        return {{.series = "icl_end", .relative = kContextMargin}};
+      },
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "early-stop",
+                  .values = {{"model.lambda", 0.3}},
+                  .meaning = "takes the end of training for a strongly regularised solution"},
+                 {.name = "half-square",
+                  .series = "icl_end",
+                  .factor = 0.5,
+                  .meaning = "a loss with the factor 1/2 read as one without"}},
+      .diagnostic = {"icl_ridge", "bayes"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,77 @@
+#pragma once
+/// @file
+/// @brief Generalization of linear attention in context, trained by ridge regression on d(d+1)
+/// features: the limit of large dimension, and finite size given the pool of tasks.
+///
+/// Γ = argmin Σ_μ (y_μ - <Γ, H_μ>)² + (n/d) λ ‖Γ‖² over n sequences, sequence μ with task μ mod k
+/// of a pool of k tasks. Limit: d → ∞ at α = l/d, κ = k/d, τ = n/d². The features have covariance
+/// 1/d ⊗ (R + x) with R the second moment of the pool and x = (1+ρ)/α, so that ξ is the effective
+/// penalty of ridge regression (theory/ridge_kappa.hpp).
+/// @source Lu, Letey, Zavatone-Veth, Maiti, Pehlevan 2024, arXiv:2405.11751; general covariance:
+/// Letey, Zavatone-Veth, Lu, Pehlevan 2025, arXiv:2509.26551
+
+#include <Eigen/Core>
+
+namespace attica {
+
+/// Ratios of the limit, noise and penalty.
+struct ContextRatios {
+  double alpha = 1;   ///< l/d > 0
+  double kappa = 1;   ///< k/d > 0; infinity: every sequence has a task of its own
+  double tau = 1;     ///< n/d² > 0
+  double rho = 0;     ///< >= 0
+  double lambda = 0;  ///< >= 0; 0 is the ridgeless limit
+};
+
+/// @brief Mean square errors, noise included. At λ = 0 and τ = 1 both are infinite.
+struct ContextErrors {
+  double icl = 0;              ///< on fresh tasks
+  double idg = 0;              ///< on tasks of the pool
+  double xi = 0;               ///< effective penalty ξ
+  double one_minus_gamma = 0;  ///< 1 - γ, γ the fraction of the error that is variance
+};
+
+/// @brief The limit with tasks uniform on the sphere ‖w‖² = d.
+/// @throws Error (input) naming alpha, kappa, tau, rho or lambda; (numerical) without a root
+ContextErrors context_limit(const ContextRatios& ratios);
+
+/// Spectra of tasks in a common basis.
+struct TaskSpectra {
+  Eigen::ArrayXd train;   ///< eigenvalues c_j >= 0 of the pretraining tasks' covariance
+  Eigen::ArrayXd test;    ///< diagonal t_j >= 0 of the second moment of the test tasks
+  double alpha_test = 1;  ///< l/d of the test sequences
+};
+
+/// @brief The limit with pretraining tasks N(0, diag c) and test tasks of second moment diag t.
+/// The pool's inverse (R + ν)⁻¹ is replaced by its deterministic equivalent 1/(c g + ν).
+/// @throws as context_limit; naming 'spectrum' for spectra that are negative, zero or of unequal
+/// length
+ContextErrors context_limit(const ContextRatios& ratios, const TaskSpectra& spectra);
+
+/// @brief Finite d, l, k and n, given the pool: only the law of the features is replaced by a
+/// Gaussian one.
+/// @param pool    a task a row, ‖w‖² = d; @shape{k x d}
+/// @param context l > 0
+/// @param samples n >= d
+/// @throws Error (input) naming the parameter
+struct PoolSizes {
+  double context = 1;
+  double samples = 1;
+  double rho = 0;
+  double lambda = 0;
+};
+ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
+
+/// @brief Error of the best predictor of a fresh task N(0, 1), ridge regression in context; the
+/// limit for tasks on the sphere is the same.
+double context_bayes(double alpha, double rho);
+
+/// @name Relative deviation of a simulation from theory times (1 - γ) d, as measured
+/// @{
+/// From context_pool: 0.8 + 1.8/α.
+double pool_allowance(double alpha);
+/// From context_limit: 2.5 (1 + 0.4/κ).
+double limit_allowance(double kappa);
+/// @}
+
+}  // namespace attica
