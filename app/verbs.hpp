@@ -29,11 +29,12 @@ struct Options {
   std::vector<std::string> formats;  ///< empty: as configured
   std::string style;
   std::string width;
-  double power = 0.9;          ///< plan: probability of AGREE
-  bool until_decided = false;  ///< run: stop as soon as the verdict is known
-  bool extrapolate = false;    ///< check: the limit of infinite size
-  bool self_test = false;      ///< check: measure the error rates of the verdict itself
-  bool full = false;           ///< self-test with more repetitions
+  std::string archive = "artifact.zip";  ///< artifact: the file to write
+  double power = 0.9;                    ///< plan: probability of AGREE
+  bool until_decided = false;            ///< run: stop as soon as the verdict is known
+  bool extrapolate = false;              ///< check: the limit of infinite size
+  bool self_test = false;                ///< check: measure the error rates of the verdict itself
+  bool full = false;                     ///< self-test with more repetitions
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
@@ -69,6 +70,8 @@ int config_verb(const Options& options, const Registry& registry);
 int new_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
 int completion_verb(const Options& options, const Registry& registry);
+int rerun_verb(const Options& options, const Registry& registry);
+int artifact_verb(const Options& options, const Registry& registry);
 int man_verb(const Options& options, const Registry& registry);
 
 /// @brief The work that a verb's target and options ask for.
