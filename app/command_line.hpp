@@ -22,6 +22,8 @@ enum class Takes {
   gallery,        ///< --out
   elsewhere,      ///< --out: of what is made from a run
   replace,        ///< --force: of a figure
+  out_of_rerun,   ///< --out
+  archive,        ///< --output
   name,           ///< --name
   keep,           ///< --resume, --force, --dry-run
   time,           ///< --max-time: of a run

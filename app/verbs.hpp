@@ -29,17 +29,18 @@ struct Options {
   std::vector<std::string> formats;  ///< empty: as configured
   std::string style;
   std::string width;
-  double power = 0.9;              ///< plan: probability of AGREE
-  bool until_decided = false;      ///< run: stop as soon as the verdict is known
-  std::string x = "x";             ///< judge, fit: name of x
-  double absolute = 0;             ///< judge: absolute margin
-  std::string tails = "guarded";   ///< judge: "guarded" or "normal"
-  std::string series;              ///< fit: the series
-  std::optional<double> exponent;  ///< fit: the expected one
-  bool upper_bound = false;        ///< fit: the exponent is a bound
-  bool extrapolate = false;        ///< check: the limit of infinite size
-  bool self_test = false;          ///< check: measure the error rates of the verdict itself
-  bool full = false;               ///< self-test with more repetitions
+  std::string archive = "artifact.zip";  ///< artifact: the file to write
+  double power = 0.9;                    ///< plan: probability of AGREE
+  bool until_decided = false;            ///< run: stop as soon as the verdict is known
+  std::string x = "x";                   ///< judge, fit: name of x
+  double absolute = 0;                   ///< judge: absolute margin
+  std::string tails = "guarded";         ///< judge: "guarded" or "normal"
+  std::string series;                    ///< fit: the series
+  std::optional<double> exponent;        ///< fit: the expected one
+  bool upper_bound = false;              ///< fit: the exponent is a bound
+  bool extrapolate = false;              ///< check: the limit of infinite size
+  bool self_test = false;                ///< check: measure the error rates of the verdict itself
+  bool full = false;                     ///< self-test with more repetitions
   bool json = false;
   bool quiet = false;
   bool dry_run = false;
@@ -82,6 +83,8 @@ int config_verb(const Options& options, const Registry& registry);
 int new_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
 int completion_verb(const Options& options, const Registry& registry);
+int rerun_verb(const Options& options, const Registry& registry);
+int artifact_verb(const Options& options, const Registry& registry);
 int man_verb(const Options& options, const Registry& registry);
 
 /// @brief The work that a verb's target and options ask for.

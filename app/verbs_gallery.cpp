@@ -88,6 +88,7 @@ void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitO
   }
   try {
     e.end = carry_out(requested_simulation(own, registry), run_request(own), signals);
+    if (e.end.unfinished) throw *e.end.unfinished;
   } catch (const Error& error) {
     // A folder that cannot be written, or is there already, is no outcome of a study.
     if (error.kind() == ErrorKind::storage) throw;

@@ -28,6 +28,7 @@ class Attica(CMakePackage):
     depends_on("tomlplusplus@3.3:")
     depends_on("cli11@2.1:")
     depends_on("openssl")
+    depends_on("libarchive")
     depends_on("random123")
     depends_on("mpi", when="+mpi")
     depends_on("gnuplot +cairo", type="run")

@@ -46,9 +46,9 @@ ClaimTest rate_at_least(const std::vector<bool>& holds, double rate);
 ClaimTest mean_above(std::span<const double> values, double bound, Tails tails = Tails::guarded);
 ClaimTest mean_below(std::span<const double> values, double bound, Tails tails = Tails::guarded);
 
-/// @brief Claim: the mean of some sample of the first group is above the means of all samples of the
-/// second, e.g. a curve is highest inside its range. Which one is not chosen by the data for free:
-/// Bonferroni over the first group.
+/// @brief Claim: the mean of some sample of the first group is above the means of all samples of
+/// the second, e.g. a curve is highest inside its range. Which one is not chosen by the data for
+/// free: Bonferroni over the first group.
 /// @param first,second  samples of one value a replicate; samples are independent or matched by
 /// replicate
 ClaimTest some_above_all(std::span<const std::vector<double>> first,

@@ -167,6 +167,9 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK_FALSE(to_json(record)["points"][1].contains("theory"));
   CHECK_THAT(text(record),
              Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
+  CHECK(to_json(record)["outside"].size() == 1);
+  CHECK(to_json(record)["outside"][0]["x"] == 3.0);
+  CHECK_THAT(text(record), Catch::Contains("3  not compared: outside what the theory claims"));
   CHECK(record.residuals().size() == 1);
 }
 
@@ -299,4 +302,37 @@ TEST_CASE("check: a margin given afterwards replaces the relative one and is rec
   run.theory.finite_size.clear();
   const CheckRecord without = run.check(0.0);
   CHECK(without.exit_code() == 3);
+}
+
+TEST_CASE("check: an INCONCLUSIVE names its points and what would decide them", "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1, 0.02, 40));
+  run.point(2, 2, sample(2, 0.5, 40));
+  const CheckRecord record = run.check();
+  REQUIRE(record.verdict == Verdict::inconclusive);
+  CHECK_THAT(explanation(record), Catch::Contains("undecided: y at lambda=0.1, x=2: about "));
+  CHECK_THAT(explanation(record), !Catch::Contains("x=1:"));
+  CHECK_THAT(explanation(record), Catch::Contains("another --seed and --replicates"));
+}
+
+TEST_CASE("check: looks, and margins that came late or say nothing, are told", "[app][check]") {
+  Run run;
+  run.point(1, 1, sample(1, 0.02, 100));
+  CheckRecord record = run.check();
+  CHECK_FALSE(to_json(record).contains("looks"));
+  record.looks = {60};
+  CHECK_THAT(summary(record), !Catch::Contains("looks"));  // the first is what the rates are of
+  record.looks = {60, 100};
+  CHECK_THAT(summary(record), Catch::Contains("2 looks at these data, at 60, 100 replicates"));
+  record.judged_before = "other-12345678";
+  CHECK(to_json(record)["post_hoc_margin"] == true);
+  CHECK_THAT(summary(record), Catch::Contains("after run other-12345678 had shown the same data"));
+  CHECK_THAT(summary(run.check(0.99)), !Catch::Contains("% of the theory"));
+  CHECK_THAT(summary(run.check(5.0)), Catch::Contains("500 % of the theory"));
+}
+
+TEST_CASE("check: the error bar of a single replicate is empty, not zero", "[app][check]") {
+  Run run;
+  run.point(1, 1, {1.0});
+  CHECK_THAT(text(run.check()), !Catch::Contains(" 0      1"));
 }

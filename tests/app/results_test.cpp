@@ -164,6 +164,13 @@ TEST_CASE("read_replicates: a damaged file is named with its line", "[app][resul
   CHECK_THAT(error(head + "t,y,x,one,0,2\n"), Catch::Contains("r.csv:2: damaged"));
   CHECK_THAT(error(head + "t,y,x,1,0,2 \n"), Catch::Contains("r.csv:2: damaged"));
   CHECK(error(head + "t,y,x,1,0,2\n") == "(no error)");
+  // Cut inside the last number, which would still be one; rows twice, at once or later.
+  CHECK_THAT(error(head + "t,y,x,1,0,2.5"),
+             Catch::Contains("r.csv:2: ") && Catch::Contains("no end"));
+  CHECK_THAT(error(head + "t,y,x,1,0,2\nt,y,x,1,0,2\n"), Catch::Contains("r.csv:3: damaged"));
+  CHECK_THAT(error(head + "t,y,x,1,1,2\nt,y,x,1,0,2\n"), Catch::Contains("out of order"));
+  CHECK_THAT(error(head + "t,y,x,1,0,2\nt,y,x,2,0,2\nt,y,x,1,1,2\n"),
+             Catch::Contains("r.csv:4: damaged"));
 }
 
 TEST_CASE("results.csv: theory, then means; no error bar is claimed where there is none",

@@ -237,6 +237,42 @@ TEST_CASE("draw: refuses what cannot be drawn", "[plots]") {
   CHECK(kind_of(figure, data, options(scratch)) == ErrorKind::input);
 }
 
+TEST_CASE("draw: a script that was edited is replaced only when asked to", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.1});
+  const fs::path script = scratch.path() / "double_descent.gp";
+  CHECK_FALSE(was_edited(script));  // there is none
+  draw(one_panel(), data, options(scratch));
+  CHECK_FALSE(was_edited(script));
+  std::string text = read(script);
+  const auto title = text.find("set ");
+  text.insert(title, "# mine\n");
+  std::ofstream(script, std::ios::binary) << text;
+  CHECK(was_edited(script));
+  std::string message;
+  DrawOptions how = options(scratch);
+  CHECK(kind_of(one_panel(), data, how, &message) == ErrorKind::storage);
+  CHECK(message.find("edited") != std::string::npos);
+  CHECK(read(script) == text);
+  how.replace_edited = true;
+  draw(one_panel(), data, how);
+  CHECK_FALSE(was_edited(script));
+}
+
+TEST_CASE("draw: what a killed process left behind goes, and formats are named once", "[plots]") {
+  const Scratch scratch;
+  const FigureData data = double_descent({0.1});
+  // No process has this number: it is beyond the kernel's largest.
+  fs::create_directories(scratch.path() / ".double_descent.999999999");
+  fs::create_directories(scratch.path() / ".double_descent.notes");
+  draw(one_panel(), data, options(scratch));
+  CHECK_FALSE(fs::exists(scratch.path() / ".double_descent.999999999"));
+  CHECK(fs::exists(scratch.path() / ".double_descent.notes"));
+  DrawOptions how = options(scratch);
+  how.formats = {"svg", "svg"};
+  CHECK(kind_of(one_panel(), data, how) == ErrorKind::input);
+}
+
 TEST_CASE("draw: a failed redraw leaves the old figure alone", "[plots]") {
   const Scratch scratch;
   const FigureData data = double_descent({0.1});
