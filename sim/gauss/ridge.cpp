@@ -100,8 +100,7 @@ RidgeFits::Projector RidgeFits::projector() const {
   // Right singular vectors of Z / sqrt(M) with positive singular value, L x rank.
   MatrixXd v = u_ * spectrum.eigenvectors().rightCols(rank);
   if (wide_) v *= positive.cwiseSqrt().cwiseInverse().asDiagonal();
-  Projector result{
-      .g = -(v * v.transpose()), .train_top = VectorXd::Zero(sites), .kernel = {}};
+  Projector result{.g = -(v * v.transpose()), .train_top = VectorXd::Zero(sites), .kernel = {}};
   result.g.diagonal().array() += 1.0;
   result.kernel = result.g;
   // A site that the kernel of S does not reach is determined by the others' samples: use the
