@@ -36,6 +36,11 @@ class FlowCurves : public PointwiseExperiment {
           }
           return all;
         }) {
+    constexpr double kLatest = 1e60;
+    require(absolute(times_.back()) * model_.problem().mean_eigenvalue() <= kLatest,
+            "sim.times",
+            times_.back(),
+            fmt::format("at most {:g} inverse mean eigenvalues of the covariance", kLatest));
     diagnostics_ = model_.diagnostics();
     warnings_ = model_.warnings();
   }
@@ -234,8 +239,8 @@ Study gauss_flow() {
                                 "recorded training times of dw/dt = -gradient of (1/2M) sum of "
                                 "squares, in 1/lambda_unit",
                                 kNotNegative),
-                data_sets_parameter(8),
-                replicates_parameter(56, "replicates of every size; all times share them")}}),
+                data_sets_parameter(1),
+                replicates_parameter(450, "replicates of every size; all times share them")}}),
           .series = {test_error_info(),
                      train_error_info(),
                      {"population_error",
@@ -245,7 +250,7 @@ Study gauss_flow() {
                       "E_test(lambda -> 0)",
                       "test error at late times; none at M = N, where its mean diverges"}},
           .presets = {{"quick",
-                       "the defaults: L = 61, 3 alpha, 12 times, 56 replicates of 8 data sets",
+                       "the defaults: L = 61, 3 alpha, 12 times, 450 replicates of one data set",
                        {}},
                       {"paper",
                        "L = 301, 3 alpha, 30 times, 30 replicates of one data set",

@@ -98,12 +98,9 @@ Study gauss_sgd() {
                   .series = "test_error",
                   .factor = 1.05,
                   .meaning = "an error 5 % too large"},
-                 {.name = "decay",
-                  .values = {{"sim.lambda", 0.01}},
-                  .meaning = "a weight decay of 0.01 that the simulation has not"},
                  {.name = "masks",
-                  .values = {{"sim.mask_probability", 0.95}},
-                  .meaning = "every twentieth site not learnt from"}},
+                  .values = {{"sim.mask_probability", 0.9}},
+                  .meaning = "every tenth site not learnt from"}},
       .renamed = {{"sim.decay", "sim.lambda"}},
       .diagnostic = {"divergence_step"}};
 }

@@ -14,6 +14,7 @@ std::vector<SgdRule> sgd_rules(const Configuration& c, const GaussianModel& mode
   const double probability =
       c.declares("sim.mask_probability") ? c.real("sim.mask_probability") : 1;
   const double lambda = c.declares("sim.lambda") ? model.absolute_lambda(c.real("sim.lambda")) : 0;
+  model.require_penalties({lambda / model.absolute_lambda(1)}, "sim.lambda");
   SgdSettings settings{.lambda = lambda, .mask_probability = probability};
   if (probability < 1) {
     const bool one = std::abs(probability * sites - 1) < kRounding;

@@ -224,8 +224,8 @@ Study gauss_sgd_steady() {
                   .factor = 1.02,
                   .meaning = "an error 2 % too large"},
                  {.name = "masks",
-                  .values = {{"sim.mask_probability", 0.95}},
-                  .meaning = "every twentieth site not learnt from"}},
+                  .values = {{"sim.mask_probability", 0.9}},
+                  .meaning = "every tenth site not learnt from"}},
       .diagnostic = {"block_error", "divergence_step"}};
 }
 

@@ -191,7 +191,7 @@ Study potts_square() {
                             kNotNegative),
             flag_parameter(
                 "sim.gaussian_control", true, "simulate Gaussian data of equal covariance, too"),
-            replicates_parameter(300, "independent data sets at every alpha")},
+            replicates_parameter(400, "independent data sets at every alpha")},
            gibbs_pool_parameters()}),
       .series =
           {{"test_error",

@@ -82,7 +82,7 @@ says out "the statistics keep their promises"
 run 2 check "$planned" --extrapolate
 says err "sweep.sites"
 run 0 run $study --set 'sweep.sites=[11,21,41,81]' --set 'sweep.alpha=[2.0]' --set 'sweep.lambda=[1.0]' \
-  --set theory.order=leading --set sim.data_sets=1 --set 'plot.formats=["svg"]' --replicates 400 --name sizes --quiet
+  --set 'theory.order="leading"' --set sim.data_sets=1 --set 'plot.formats=["svg"]' --replicates 400 --name sizes --quiet
 run 0 check runs/sizes-* --extrapolate --margin 0.02
 says out "AGREE: extrapolated limits"
 run 0 check runs/sizes-* --extrapolate --margin 0.02 --json

@@ -168,7 +168,7 @@ TEST_CASE(
   const auto experiment = make({{"model.sites", 50},
                                 {"sweep.alpha", List{1 / inputs, 0.5}},
                                 {"sweep.lambda", List{0.0, 1.0}}});
-  const GaussianRidge ridge{GaussianMlm(ar1_covariance(50, 0.7))};
+  const GaussianRidge ridge(GaussianMlm(ar1_covariance(50, 0.7)), RidgeOrder::first);
   for (const auto grid : {TheoryGrid::run, TheoryGrid::requested}) {
     CHECK(at(find(experiment->theory(grid), "test_error", 1.0), 1 / inputs) ==
           ridge.average(1, 1).test_error);
