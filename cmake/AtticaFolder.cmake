@@ -57,6 +57,12 @@ function(attica_level target level name)
     # Collecting the compiler's own garbage takes a tenth of its time: not below half a gigabyte.
     list(APPEND options --param=ggc-min-heapsize=500000)
   endif()
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    # As the libraries are compiled, or a precompiled header would not fit both.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    list(APPEND options -fPIC)
+  endif()
   target_compile_options(${target} PRIVATE ${options})
   if(NOT ATTICA_PRECOMPILE)
     return()
