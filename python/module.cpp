@@ -22,7 +22,6 @@
 #include "attica/app/command_line.hpp"
 #include "attica/app/configuration_file.hpp"
 #include "attica/app/program.hpp"
-#include "attica/app/revision.hpp"
 #include "attica/app/version.hpp"
 #include "attica/app/work.hpp"
 #include "attica/core/error.hpp"
@@ -447,7 +446,6 @@ PYBIND11_MODULE(_attica, module) {
   using namespace attica;
   module.doc() = "The functions of the program attica; use the package attica.";
   module.attr("version") = app::kVersion;
-  module.attr("revision") = app::kRevision;
 
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {

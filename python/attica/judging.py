@@ -220,7 +220,7 @@ def _check(
     cap: Optional[int] = None,
 ) -> dict[str, Any]:
     """What check.json holds, from the program's own judge."""
-    return _attica.agreement(
+    record = _attica.agreement(
         [
             (name, dict(point), c.x, c.value, c.finite_size, c.numerical_error, c.compared)
             for (name, point), c in theory.items()
@@ -231,6 +231,12 @@ def _check(
         tails,
         cap,
     )
+    allowed = any(value > 0 for curve in theory.values() for value in curve.finite_size)
+    if not margin and not absolute and not allowed and record["verdict"] == "INCONCLUSIVE":
+        # No margin was declared: there is nothing that more data could decide.
+        record["summary"] = "NONE" + record["summary"].removeprefix("INCONCLUSIVE")
+        record["verdict"] = "NONE"
+    return record
 
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -309,7 +315,7 @@ def judge(
       shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
       several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
     margin: relative to |theory|, declared before the data are seen; absolute: in the units of the series, added to it.
-      Without either z values are reported, and AGREE is refused.
+      Without either z values are reported, and the verdict is NONE.
     until_decided: stops at a look at which the verdict is known, by a rule that keeps the error rates; `replicates`
       (30 or more) is then the cap. The figure and the report in the folder tell the verdict of a fixed number.
     tails: "guarded" (nothing is known of the replicates' law) or "normal".
@@ -334,7 +340,7 @@ def judge(
                 begin = end
                 _matched(predicted, simulator.curves)
                 record = _check(predicted, simulator.curves, margin, absolute, tails, cap)
-                if record["verdict"] != "INCONCLUSIVE":
+                if record["verdict"] not in ("INCONCLUSIVE", "NONE"):
                     break
         finally:
             bar.clear()

@@ -28,7 +28,7 @@ def test_right_and_wrong_theories(tmp_path):
         bool(few.verdict)
     assert "INCONCLUSIVE</span>" in few._repr_html_()
     undeclared = attica.judge(theory=lambda n: 1 / n, simulate=mean_squared, x=X, replicates=50, out=None)
-    assert undeclared.verdict == "INCONCLUSIVE" and all("z" in p for p in undeclared.points)
+    assert undeclared.verdict == "NONE" and undeclared.summary.startswith("NONE: 0 of 3") and all("z" in p for p in undeclared.points)
 
 
 def test_the_run_folder_holds_what_was_judged(tmp_path):

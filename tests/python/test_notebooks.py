@@ -1,4 +1,4 @@
-"""Every notebook of examples/notebooks runs from top to bottom, in less than a minute, and shows a picture first."""
+"""Every notebook of examples/notebooks runs from top to bottom, in less than a minute (two beside other work), and shows a picture first."""
 
 import json
 import time
@@ -23,7 +23,7 @@ def test_notebook(path, tmp_path):
     start = time.monotonic()
     runner = preprocessors.ExecutePreprocessor(timeout=120, kernel_name="python3")
     runner.preprocess(notebook, {"metadata": {"path": str(tmp_path)}})  # raises with the cell's traceback
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 120
     first = next(cell for cell in notebook.cells if cell.cell_type == "code")
     shown = json.dumps(first.outputs)
     assert "image/svg+xml" in shown or "image/png" in shown
