@@ -135,6 +135,12 @@ std::vector<SeriesResolution> resolutions(const Comparison& comparison, const Ru
   return all;
 }
 
+/// Nothing could be compared because runs left the finite numbers.
+bool diverged(const Json& diagnostics) {
+  const auto statuses = diagnostics.find("statuses");
+  return statuses != diagnostics.end() && statuses->contains("diverged");
+}
+
 }  // namespace
 
 CheckRecord check(const CheckInput& input) {
@@ -150,7 +156,8 @@ CheckRecord check(const CheckInput& input) {
   return {.study = input.study,
           .run = input.run,
           .verdict = verdict,
-          .failed = input.failed || points.failed > 0,
+          .failed = input.failed || points.failed > 0 ||
+                    (verdict == Verdict::none && diverged(input.diagnostics)),
           .places = std::move(comparison.places),
           .points = std::move(points),
           .outside = std::move(comparison.outside),

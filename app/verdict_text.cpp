@@ -146,7 +146,8 @@ std::string resolution_text(const CheckRecord& record) {
 
 std::string summary(const CheckRecord& record) {
   const RunVerdict& run = record.points;
-  std::string line = "NONE: nothing to compare";
+  const std::string ends = ends_text(record.diagnostics.value("statuses", Json::object()));
+  std::string line = "NONE: nothing to compare" + ends;
   if (run.compared > 0 || !record.claims.empty()) {
     line = counts_text(record);
     if (run.no_theory > 0) line += fmt::format(", {} without theory", run.no_theory);
@@ -154,7 +155,7 @@ std::string summary(const CheckRecord& record) {
       line +=
           fmt::format(", {} recorded but outside what the theory claims", record.outside.size());
     }
-    line += ends_text(record.diagnostics.value("statuses", Json::object()));
+    line += ends;
     if (record.failed) line += "; some replicates or theory points FAILED numerically";
     if (record.post_hoc_margin)
       line += fmt::format("; post hoc margin {}", *record.post_hoc_margin);
