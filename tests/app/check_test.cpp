@@ -215,7 +215,7 @@ TEST_CASE("check: claims count as points do", "[app][check]") {
   CHECK(verdict(1.2, {agree}) == disagree);
   CHECK(verdict(1.2, {inconclusive}) == disagree);
   // Claims alone decide where no curve is compared.
-  CHECK(verdict(1, {agree}, false) == agree);
+  CHECK(verdict(1, {agree}, false) == Verdict::claims_hold);
   CHECK(verdict(1, {inconclusive, disagree}, false) == disagree);
   CHECK(verdict(1, {agree, inconclusive}, false) == inconclusive);
   CHECK(verdict(1, {none}, false) == none);
