@@ -126,15 +126,9 @@ std::string claim_row(const RunRecord& run, const Json& check, const Json& prove
 constexpr std::string_view kReproduce = R"sh(#!/bin/sh
 # Runs everything again and compares the tables byte for byte. Exit code 0: all equal; 1: some differ.
 #   ./reproduce [--threads N]
-cd "$(dirname "$0")" || exit 2 command - v attica > / dev / null ||
-{
-  echo "attica is not installed; see README.md" > &2;
-  exit 2;
-}
-sha256sum-- check-- quiet SHA256SUMS || {
-  echo "files of this artifact have changed" > &2;
-  exit 5;
-}
+cd "$(dirname "$0")" || exit 2
+command -v attica >/dev/null || { echo "attica is not installed; see README.md" >&2; exit 2; }
+sha256sum --check --quiet SHA256SUMS || { echo "files of this artifact have changed" >&2; exit 5; }
 worst=0
 for run in runs/*/; do
   attica rerun "$run" --out reruns "$@"

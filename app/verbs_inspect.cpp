@@ -140,6 +140,12 @@ std::string bibtex(const Source& source) {
   return text + "\n}\n";
 }
 
+#ifdef ATTICA_MPI
+constexpr const char* kMpi = "compiled in";
+#else
+constexpr const char* kMpi = "not compiled in";
+#endif
+
 /// The extensions of the instruction set that this build was allowed to use, and those of them that
 /// this processor lacks.
 struct Instructions {
@@ -502,7 +508,7 @@ int doctor_verb(const Options& options, const Registry& registry) {
       {"this_processor",
        needs.missing.empty() ? "has them all" : "LACKS " + needs.missing + ": build anew here"},
       {"libraries", kLibraries},
-      {"mpi", "not compiled in"},
+      {"mpi", kMpi},
       {"studies", registry.size()},
       {"processors", std::thread::hardware_concurrency()},
       {"default_threads", default_threads()},

@@ -68,7 +68,24 @@ std::string counts_text(const CheckRecord& record) {
   return head + (run.compared == 0 ? "" : points + "; ") + claims_text(record.claims);
 }
 
-/// Which points and claims are undecided, the hardest first, and what to do about it.
+/// What to do about an INCONCLUSIVE.
+std::string advice(const CheckRecord& record) {
+  if (record.verdict != Verdict::inconclusive) return {};
+  std::size_t most = 0;
+  for (const PointVerdict& v : record.points.points) {
+    if (v.verdict == Verdict::inconclusive) most = std::max(most, v.replicates_needed.value_or(0));
+  }
+  for (const ClaimResult& claim : record.claims) {
+    if (claim.verdict == Verdict::inconclusive)
+      most = std::max(most, claim.replicates_needed.value_or(0));
+  }
+  if (most <= record.replicates) return {};
+  return fmt::format("to decide: run it anew with another --seed and {}--replicates {}\n",
+                     record.cap ? "--until-decided " : "",
+                     most);
+}
+
+/// Which points and claims are undecided, the hardest first.
 std::string undecided_text(const CheckRecord& record) {
   const std::vector<PointVerdict>& points = record.points.points;
   std::vector<std::size_t> order;
@@ -80,11 +97,8 @@ std::string undecided_text(const CheckRecord& record) {
   std::stable_sort(
       order.begin(), order.end(), [&](auto a, auto b) { return needed(a) > needed(b); });
   std::string lines;
-  std::size_t most = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
     const std::size_t k = order[i];
-    if (points[k].replicates_needed) most = std::max(most, *points[k].replicates_needed);
-    if (i >= kNamed) continue;
     lines +=
         fmt::format("undecided: {}: {}\n",
                     place_name(record.places[k]),
@@ -96,12 +110,6 @@ std::string undecided_text(const CheckRecord& record) {
   for (const ClaimResult& claim : record.claims) {
     if (claim.verdict != Verdict::inconclusive) continue;
     lines += fmt::format("undecided: {}: {} ({})\n", claim.name, claim.statement, claim.detail);
-    if (claim.replicates_needed) most = std::max(most, *claim.replicates_needed);
-  }
-  if (most > record.replicates) {
-    lines += fmt::format("to decide: run it anew with another --seed and {}--replicates {}\n",
-                         record.cap ? "--until-decided " : "",
-                         most);
   }
   return lines;
 }
@@ -190,7 +198,7 @@ std::string summary(const CheckRecord& record) {
 }
 
 std::string explanation(const CheckRecord& record) {
-  if (record.verdict == Verdict::inconclusive) return undecided_text(record);
+  if (record.verdict == Verdict::inconclusive) return undecided_text(record) + advice(record);
   if (record.verdict != Verdict::disagree) return {};
   const std::vector<PointVerdict>& points = record.points.points;
   std::vector<std::size_t> order;
@@ -266,7 +274,9 @@ std::string text(const CheckRecord& record) {
       lines += fmt::format("; {} replicates would decide it\n", *claim.replicates_needed);
     }
   }
-  return lines + summary(record) + '\n' + resolution_text(record) + explanation(record);
+  return lines + summary(record) + '\n' + resolution_text(record) +
+         // The table has named the undecided points.
+         (record.verdict == Verdict::inconclusive ? advice(record) : explanation(record));
 }
 
 }  // namespace attica::app

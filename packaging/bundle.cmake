@@ -6,6 +6,10 @@ file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${ATTICA_PROGRAM}
 if(missing)
   message(FATAL_ERROR "libraries not found: ${missing}")
 endif()
+# Open MPI's libraries look for each other where it was installed.
+if("${libraries}" MATCHES "libmpi")
+  message(FATAL_ERROR "a program with MPI cannot bring its libraries along: configure without ATTICA_MPI")
+endif()
 foreach(library ${libraries})
   file(INSTALL ${library} DESTINATION "${CMAKE_INSTALL_PREFIX}/${ATTICA_LIBRARIES}" FOLLOW_SYMLINK_CHAIN)
 endforeach()

@@ -19,6 +19,8 @@ set(CPACK_DEBIAN_PACKAGE_DEPENDS "gnuplot-nox | gnuplot, fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_FILE_NAME attica_${PROJECT_VERSION}_amd64.deb)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+set(CPACK_PACKAGE_FILE_NAME attica-${PROJECT_VERSION}-x86-64-v3)
 set(CPACK_ARCHIVE_FILE_NAME attica-${PROJECT_VERSION}-x86-64-v3)
 
 # What the licence of a binary follows from, where Debian looks for it.

@@ -98,7 +98,9 @@ TEST_CASE("read_numeric_csv: mistakes are named with line and column", "[core][c
   CHECK(error("a,b\n1,0x10\n") == ":2: '0x10' in b, expected a finite number");
   CHECK(error("a,b\n1\n") == ":2: 1 fields, expected 2");
   CHECK(error("a,b\n1,2,3\n") == ":2: 3 fields, expected 2");
-  CHECK(error("a;b\n1;2\n") == ":2: '1;2' in a;b, expected a finite number");
+  CHECK_THAT(
+      error("a;b\n1;2\n"),
+      Catch::StartsWith(":2: '1;2' in a;b, expected a finite number; the line has semicolons"));
   CHECK(error("a,b\n1,2\n\n3,4\n") == ":3: a blank line inside the table");
   CHECK(error("") == ":1: no data, expected lines of comma-separated numbers");
   CHECK(error("a,b\n") == ":1: no data, expected lines of comma-separated numbers");
@@ -107,7 +109,7 @@ TEST_CASE("read_numeric_csv: mistakes are named with line and column", "[core][c
 
 TEST_CASE("read_numeric_csv: columns without a name of their own are refused", "[core][csv]") {
   // What a spreadsheet or data frame writes as its row numbers has no name and is no variable.
-  CHECK(error(",a,b\n0,1,2\n") == ":1: column 1 has no name");
+  CHECK_THAT(error(",a,b\n0,1,2\n"), Catch::StartsWith(":1: column 1 has no name"));
   CHECK(error("a,b,a\n0,1,2\n") == ":1: two columns are named 'a'");
 }
 
