@@ -199,7 +199,13 @@ Point sorted(Point point) {
 
 /// The configuration of a built-in study, from the parameters it shares with this one.
 Configuration of_built_in(const Study& study, const Configuration& own) {
-  Configuration c(study.name, study.parameters);
+  std::vector<Parameter> parameters = study.parameters;
+  // What every study has, such as the seed, is that of this run.
+  for (const auto& [key, value] : own.entries()) {
+    if (key.starts_with("sim.") && !has_key(parameters, key))
+      parameters.push_back({.key = key, .fallback = value, .meaning = {}});
+  }
+  Configuration c(study.name, parameters);
   c.input_directories = own.input_directories;
   for (const Parameter& p : study.parameters) {
     if (own.declares(p.key) && own.has(p.key)) c.set(p.key, own.at(p.key), own.given(p.key));
@@ -1209,13 +1215,11 @@ t = [1.0, 2.0, 4.0]
 [theory]
 expression = {decay = "exp(-rate*t)"}
 
-#The same.A command is run once a replicate, \
-    and prints columns series and value(and t, unless it is asked for one).
+# The same. A command is run once a replicate, and prints columns series and value (and t, unless it is asked for one).
 [simulation]
-command = ["awk", "-v", "s={seed}", "BEGIN {{ srand(s % 2147483647); print \"series,value\"; print \"decay,\" exp(-{rate}*{t})*(0.9+0.2*rand()) }}"]
+command = ["awk", "-v", "s={seed}", 'BEGIN {{ srand(s % 2147483647); print "series,value"; print "decay," exp(-{rate}*{t})*(0.9+0.2*rand()) }}']
 
-#The margin of every series that is compared : | simulation - theory | <= relative | theory | \
-    +absolute.
+# The margin of every series that is compared: |simulation - theory| <= relative |theory| + absolute.
 [agreement.decay]
 relative = 0.05
 
@@ -1223,17 +1227,17 @@ relative = 0.05
 replicates = 50
 seed = 1
 
-#What should hold of a run, and in which share of runs.
-#[[claim]]
-#expression = "decay < 1"
-#rate = 0.8
+# What should hold of a run, and in which share of runs.
+# [[claim]]
+# expression = "decay < 1"
+# rate = 0.8
 
-#A bound, for `attica bound`.
-#[[bound]]
-#series = "decay"
-#expression = "1/(1 + rate*t)"
-#direction = "upper"
-#probability = 0.9
+# A bound, for `attica bound`.
+# [[bound]]
+# series = "decay"
+# expression = "1/(1 + rate*t)"
+# direction = "upper"
+# probability = 0.9
 
 [figure]
 x = {label = "time {/:Italic t}", scale = "linear"}

@@ -72,9 +72,11 @@ sed 's/^1;3;.*/1;3;nan/' simulation.csv >failed.csv
 run 4 judge theory.csv failed.csv --margin 5% --out runs --name failed --quiet
 
 # ------------------------------------------------------ what attica's own runs come to, their tables come to again
-for study in gauss-lambda potts-learning topics-value-curves joma-bounce bigrams-recursion; do
+for study in gauss-lambda gauss-double-descent potts-learning topics-mode-growth joma-bounce bigrams-flow; do
   mkdir "$study"
-  "$program" run $study --out "$study/built" $svg --quiet >out 2>err
+  settings=$svg
+  [ $study != bigrams-flow ] || settings="$svg --set sim.steps=[1,10] --set model.context=50"
+  "$program" run $study --out "$study/built" $settings --quiet >out 2>err
   first=$?
   python3 "$project/tests/program/rejudge.py" export "$study"/built/* "$study" || fail "export of $study"
   "$program" run "$study/again.toml" --out "$study/own" --quiet >out 2>err
