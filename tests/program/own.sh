@@ -85,7 +85,7 @@ for study in gauss-lambda gauss-double-descent potts-learning topics-mode-growth
 done
 
 # --------------------------------------------------------------------- a formula against a program, through every verb
-small="--set sweep.alpha=[2.0,5.0] --set model.inputs=10 --set agreement.test_error.relative=0.3 $svg"
+small="--set sweep.alpha=[5.0,8.0] --set model.inputs=10 --set agreement.test_error.relative=0.3 $svg"
 run 0 theory formula.toml
 says out "own,test_error,theory,alpha,1.5,"
 run 0 run formula.toml $small --dry-run
