@@ -96,7 +96,7 @@ run 0 run formula.toml $small --name threads --threads 1 --quiet
 same "$whole/replicates.csv" "$(echo runs/threads-*)/replicates.csv"
 for k in 1 2; do run 0 run formula.toml $small --name parts --shard $k/2 --quiet; done
 run 0 merge runs/parts-*-shard*
-same "$whole/replicates.csv" "$(echo runs/parts-*[0-9a-f])/replicates.csv"
+same "$whole/replicates.csv" "$(echo runs/parts-????????)/replicates.csv"
 run 0 run formula.toml $small --name early --until-decided --quiet
 run 0 plan formula.toml $small --quiet
 says out "replicates"
@@ -109,7 +109,7 @@ printf 'import pathlib\npathlib.Path("trace").touch()\n' >least_squares.py
 run 0 check "$whole"
 run 0 plot "$whole" --format svg
 run 0 report "$whole"
-rm -rf runs/parts-*[0-9a-f]
+rm -rf runs/parts-????????
 cp "$project"/examples/own/least_squares.py .
 absent trace
 run 2 run "$whole/config.resolved.toml" --out elsewhere
