@@ -103,6 +103,13 @@ int exit_code(const std::vector<ExponentResult>& results) {
   return code;
 }
 
+/// The interval of an exponent comes from resampling replicates.
+void refuse_summary(bool summary, const std::string& target) {
+  if (!summary) return;
+  throw Error(ErrorKind::input,
+              fmt::format("'{}' has mean, sem and n: an exponent needs replicates", target));
+}
+
 /// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
 /// of their points; one for every curve that differs in something else.
 std::vector<ExponentResult> asked_exponents(const Options& options,
@@ -213,6 +220,7 @@ int fit_verb(const Options& options, const Registry& registry) {
         *bytes,
         options.target,
         {.kind = own::TableKind::replicates, .x_name = options.x, .x_required = false});
+    refuse_summary(table.summary, options.target);
     Replicates replicates;
     replicates.add(
         {.first_replicate = 0, .outcomes = own::recorded_outcomes(table, options.x).outcomes}, {});
@@ -221,6 +229,10 @@ int fit_verb(const Options& options, const Registry& registry) {
     about = {{"table", options.target}};
   } else {
     const FinishedRun run(options.target, registry, options.accept_edits);
+    const Configuration& values = run.configuration.values;
+    refuse_summary(values.declares("simulation.summary") && values.has("simulation.summary") &&
+                       values.flag("simulation.summary"),
+                   options.target);
     results = asked ? asked_exponents(question, run.replicates.curves(), run.record.seed)
                     : declared_exponents(run);
     about = {{"study", run.record.study}, {"run", run.record.path.string()}};

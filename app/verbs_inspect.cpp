@@ -31,6 +31,7 @@
 #include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/measures.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 
@@ -337,6 +338,10 @@ int show_verb(const Options& options, const Registry& registry) {
 }
 
 int init_verb(const Options& options, const Registry& registry) {
+  if (options.target == kOwnStudy) {
+    fmt::print("{}", own_template());
+    return kExitDone;
+  }
   fmt::print("{}", configuration_template(find_study(options.target, registry), options.preset));
   return kExitDone;
 }

@@ -184,6 +184,10 @@ BoundVerdict judge_bound_point(std::size_t violations,
 }
 
 std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& observed) {
+  if (c.has("simulation.summary") && c.flag("simulation.summary")) {
+    throw Error(ErrorKind::input,
+                "a bound is judged on replicates; the table of the simulation has mean, sem and n");
+  }
   std::vector<BoundResult> all;
   for (const std::string& name : names_in(c, "bound"))
     all.push_back(judge_bound(c, name, observed));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -197,7 +199,13 @@ Point sorted(Point point) {
 
 /// The configuration of a built-in study, from the parameters it shares with this one.
 Configuration of_built_in(const Study& study, const Configuration& own) {
-  Configuration c(study.name, study.parameters);
+  std::vector<Parameter> parameters = study.parameters;
+  // What every study has, such as the seed, is that of this run.
+  for (const auto& [key, value] : own.entries()) {
+    if (key.starts_with("sim.") && !has_key(parameters, key))
+      parameters.push_back({.key = key, .fallback = value, .meaning = {}});
+  }
+  Configuration c(study.name, parameters);
   c.input_directories = own.input_directories;
   for (const Parameter& p : study.parameters) {
     if (own.declares(p.key) && own.has(p.key)) c.set(p.key, own.at(p.key), own.given(p.key));
@@ -300,6 +308,10 @@ class Template {
                               home_.string()),
                   key_);
     }
+    // A program that is not there is told before any work, where its name is fixed.
+    const auto& name = pieces_.front();
+    if (name.size() == 1 && !is_there(name.front().text))
+      throw invalid_parameter(key_, name.front().text, "a program that can be started");
   }
 
   const std::vector<Loop>& loops() const { return loops_; }
@@ -334,6 +346,21 @@ class Template {
     bool key = false;
     std::string text;
   };
+
+  bool is_there(const std::string& program) const {
+    const auto startable = [](const std::filesystem::path& path) {
+      return ::access(path.c_str(), X_OK) == 0;
+    };
+    if (program.find('/') != std::string::npos) return startable(directory_ / program);
+    const char* const path = std::getenv("PATH");
+    std::string_view folders = path == nullptr ? "/usr/bin:/bin" : path;
+    while (!folders.empty()) {
+      const auto end = std::min(folders.find(':'), folders.size());
+      if (startable(std::filesystem::path(folders.substr(0, end)) / program)) return true;
+      folders.remove_prefix(std::min(end + 1, folders.size()));
+    }
+    return false;
+  }
 
   std::optional<std::size_t> loop_index(const std::string& name) const {
     for (std::size_t k = 0; k < loops_.size(); ++k) {
@@ -444,6 +471,13 @@ class OwnExperiment : public Experiment {
     check_columns();
     check_formulas(theory_);
     check_formulas(simulation_);
+    for (const std::string section : {"claim", "bound"}) {
+      for (const std::string& name : names_in(c, section)) {
+        const std::string key = section + "." + name + ".";
+        Expression(key + "expression", c.text(key + "expression"));
+        if (section == "bound") static_cast<void>(c.text(key + "series"));
+      }
+    }
     check_series();
   }
 
@@ -1075,6 +1109,8 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
   Expression formula(key + "expression", c.text(key + "expression"));
   const std::string statement =
       c.has(key + "statement") ? c.text(key + "statement") : formula.formula();
+  if (c.has("simulation.summary") && c.flag("simulation.summary"))
+    return claim_open(name, statement, "mean, sem and n are no replicates");
   const double rate = c.real(key + "rate");
   const auto numbers = model_numbers(c);
   // The values of each series that the claim names, by replicate, at one x.
@@ -1161,6 +1197,53 @@ std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c
 }
 
 }  // namespace own
+
+std::string own_template() {
+  return R"toml(# Does your theory describe your simulation? Run it: attica run THIS_FILE
+study = "own"
+# The name of x: a key of [sweep], or a column of the tables.
+x = "t"
+
+# Keys of your own; each may be swept by naming it in [sweep] instead.
+[model]
+rate = 0.5
+
+[sweep]
+t = [1.0, 2.0, 4.0]
+
+# One of: file = "theory.csv", command = [...], study = "...", expression = "..." or {series = "...", ...}
+[theory]
+expression = {decay = "exp(-rate*t)"}
+
+# The same. A command is run once a replicate, and prints columns series and value (and t, unless it is asked for one).
+[simulation]
+command = ["awk", "-v", "s={seed}", 'BEGIN {{ srand(s % 2147483647); print "series,value"; print "decay," exp(-{rate}*{t})*(0.9+0.2*rand()) }}']
+
+# The margin of every series that is compared: |simulation - theory| <= relative |theory| + absolute.
+[agreement.decay]
+relative = 0.05
+
+[sim]
+replicates = 50
+seed = 1
+
+# What should hold of a run, and in which share of runs.
+# [[claim]]
+# expression = "decay < 1"
+# rate = 0.8
+
+# A bound, for `attica bound`.
+# [[bound]]
+# series = "decay"
+# expression = "1/(1 + rate*t)"
+# direction = "upper"
+# probability = 0.9
+
+[figure]
+x = {label = "time {/:Italic t}", scale = "linear"}
+y = {label = "decay", scale = "log"}
+)toml";
+}
 
 Study own_study(const Table& entries) {
   using own::has_key;

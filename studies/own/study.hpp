@@ -2,7 +2,9 @@
 /// @file
 /// @brief Study `own`: theory and simulation that users bring, as their configuration defines them.
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/core/value.hpp"
@@ -18,6 +20,9 @@ inline constexpr std::string_view kOwnStudy = "own";
 /// @param entries what the configuration says, by flat dotted key
 /// @throws Error of kind input for a name that cannot be used
 Study own_study(const Table& entries);
+
+/// @brief A commented configuration to start from.
+std::string own_template();
 
 namespace own {
 

@@ -1,0 +1,247 @@
+#!/usr/bin/env bash
+# What users bring: tables, programs, formulas, bounds.   own.sh PROGRAM PROJECT_FOLDER
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+cp "$project"/examples/own/* .
+svg="--set plot.formats=[\"svg\"]"
+
+# ---------------------------------------------------------------- judge: tables in every dress, and what is wrong with them
+printf 'x,value\n1,2\n2,4\n' >theory.csv
+printf '\xef\xbb\xbf# measured\r\nx;replicate;value\r\n' >simulation.csv
+for r in $(seq 0 39); do printf '1;%d;%s\r\n2;%d;%s\r\n' "$r" "2.0$((r % 7))" "$r" "4.0$((r % 5))"; done >>simulation.csv
+run 0 judge theory.csv simulation.csv --margin 5% --out runs --name mine --quiet
+says out "AGREE: 2 of 2 points agree"
+mine=$(echo runs/mine-*)
+for file in run.json theory.json replicates.csv results.csv check.json report.html plots/own.svg config.resolved.toml; do
+  present "$mine/$file"
+done
+run 0 judge theory.csv simulation.csv --margin 0.05 --out runs --name mine --quiet # the same question again
+run 0 check "$mine"
+run 1 check "$mine" --margin 0.001
+run 0 plot "$mine" --format svg
+run 0 report "$mine"
+run 0 status "$mine"
+run 0 compare "$mine" "$mine"
+run 0 cite "$mine"
+run 0 judge theory.csv simulation.csv --out runs --name bare --json
+says out '"verdict": "NONE"'
+one_json out
+run 0 judge theory.csv simulation.csv --absolute 0.2 --out runs --name absolute --quiet
+sed 's/^1,2$/1,3/' theory.csv >wrong.csv
+run 1 judge wrong.csv simulation.csv --margin 5% --out runs --name wrong --quiet
+says out "disagrees: y at x=1"
+printf 'x,mean,sem,n\n1,2.01,0.01,25\n2,4.02,0.03,25\n' >summary.csv
+run 0 judge theory.csv summary.csv --margin 5% --out runs --name summary
+says err "no guard against heavy tails"
+says "$(echo runs/summary-*)/check.json" "no guard against heavy tails"
+run 2 fit runs/summary-* --x x
+says err "an exponent needs replicates"
+printf 'alpha\tvalue\n1\t2\n2\t4\n' >named.csv
+sed 's/x;rep/alpha;rep/' simulation.csv >named_simulation.csv
+run 0 judge named.csv named_simulation.csv --x alpha --margin 5% --out runs --name named --quiet
+says "$(echo runs/named-*)/results.csv" ",alpha,"
+# The command line, and mistakes by file, line and column.
+run 2 judge theory.csv
+run 2 judge theory.csv nowhere.csv
+says err "nowhere.csv"
+run 2 judge theory.csv simulation.csv --margin five
+run 2 judge theory.csv simulation.csv --tails fat
+# refused TABLE MESSAGE: as a simulation, against theory.csv.
+refused() {
+  printf "$1" >bad.csv
+  run 2 judge theory.csv bad.csv --margin 5% --out refused
+  says err "$2"
+  absent refused
+}
+refused 'x,replicate\n1,0\n' "bad.csv:1:3: error: missing column 'value'"
+refused 'y,replicate,value\n1,0,2\n' "bad.csv:1:13: error: missing column 'x'"
+refused 'x,value\n1,2\n' "missing column 'replicate'"
+refused 'x,replicate,value\n1,0,two\n' "bad.csv:2:5: error: value = 'two'"
+refused 'x,replicate,value\n1,0\n' "bad.csv:2:1: error: 2 fields, expected 3"
+refused 'x,replicate,value\n1,0,2\n1,0,3\n' "bad.csv:3:1: error: series 'y' at x=1, replicate 0, stands in line 2 already"
+refused 'x,replicate,value,lambda\n1,0,2,3\n' "bad.csv:1:19: error: column 'lambda' is not in 'theory.csv'"
+refused 'x,replicate,value\n7,0,2\n' "nothing can be compared"
+refused '\377\376x' "no UTF-8 text"
+refused '' "nothing, expected a header"
+refused 'x;replicate;value\n1;0;2,5\n' "decimals are written with a point"
+printf 'x [ms],value\n1,2\n' >milliseconds.csv
+printf 'x [s],replicate,value\n1,0,2\n' >seconds.csv
+run 2 judge milliseconds.csv seconds.csv
+says err "x in [s], but in [ms]"
+# A replicate that failed is a numerical failure.
+sed 's/^1;3;.*/1;3;nan/' simulation.csv >failed.csv
+run 4 judge theory.csv failed.csv --margin 5% --out runs --name failed --quiet
+
+# ------------------------------------------------------ what attica's own runs come to, their tables come to again
+for study in gauss-lambda gauss-double-descent potts-learning topics-mode-growth joma-bounce bigrams-flow; do
+  mkdir "$study"
+  settings=$svg
+  [ $study != bigrams-flow ] || settings="$svg --set sim.steps=[1,10] --set model.context=50"
+  "$program" run $study --out "$study/built" $settings --quiet >out 2>err
+  first=$?
+  python3 "$project/tests/program/rejudge.py" export "$study"/built/* "$study" || fail "export of $study"
+  "$program" run "$study/again.toml" --out "$study/own" --quiet >out 2>err
+  [ $? -eq $first ] || fail "$study: exit code $first, from its tables another: $(cat out err)"
+  python3 "$project/tests/program/rejudge.py" compare "$study"/built/* "$study"/own/* >out || fail "$study: $(cat out)"
+done
+
+# --------------------------------------------------------------------- a formula against a program, through every verb
+small="--set sweep.alpha=[5.0,8.0] --set model.inputs=10 --set agreement.test_error.relative=0.3 $svg"
+run 0 theory formula.toml
+says out "own,test_error,theory,alpha,1.5,"
+run 0 run formula.toml $small --dry-run
+run 0 run formula.toml $small --name whole --quiet
+says out "AGREE: 2 of 2 points agree, 0 disagree, 0 inconclusive; 1 of 1 claims hold"
+whole=$(echo runs/whole-*)
+run 0 run formula.toml $small --name threads --threads 1 --quiet
+same "$whole/replicates.csv" "$(echo runs/threads-*)/replicates.csv"
+for k in 1 2; do run 0 run formula.toml $small --name parts --shard $k/2 --quiet; done
+run 0 merge runs/parts-*-shard*
+same "$whole/replicates.csv" "$(echo runs/parts-????????)/replicates.csv"
+run 0 run formula.toml $small --name early --until-decided --quiet
+run 0 plan formula.toml $small --quiet
+says out "replicates"
+run 75 run formula.toml $small --name resumed --threads 1 --max-time 1 --quiet
+run 0 run formula.toml $small --name resumed --resume --quiet
+same "$whole/replicates.csv" "$(echo runs/resumed-*)/replicates.csv"
+run 0 run formula.toml --set 'model.inputs=10' --set 'sweep.alpha=[3.0]' --set 'agreement.test_error.relative=0.5' $svg --margin 0.6 --quiet --name margin
+# A verb that reads a run never runs its commands: the simulator is gone, and one in its place would leave a trace.
+printf 'import pathlib\npathlib.Path("trace").touch()\n' >least_squares.py
+run 0 check "$whole"
+run 0 plot "$whole" --format svg
+run 0 report "$whole"
+rm -rf runs/parts-????????
+cp "$project"/examples/own/least_squares.py .
+absent trace
+run 2 run "$whole/config.resolved.toml" --out elsewhere
+says err "is a run folder, whose commands are not carried out"
+absent trace
+
+# ------------------------------------------------------------------------------------------------------------- bounds
+run 1 bound bound.toml $svg --quiet
+says out "VIOLATED: first at n=3"
+says out "bound union"
+says out "HOLDS"
+limits=$(echo runs/own-*)
+run 1 bound "$limits" --json
+one_json out
+for word in first_violated slack90 violation_rate90 '"verdict": "VIOLATED"' '"verdict": "HOLDS'; do says out "$word"; done
+run 2 bound "$whole"
+says err "states no [[bound]]"
+sed 's|sqrt(2\*log(n/delta))|sqrt(2*log(n/dleta))|' bound.toml >misspelt.toml
+run 2 bound misspelt.toml $svg --quiet --name misspelt --replicates 5
+says err "no name 'dleta'"
+
+# ---------------------------------------------------------------------------------------------------------------- fit
+{
+  echo N,replicate,value
+  for n in 10 20 40 80 160; do
+    for r in $(seq 0 19); do awk -v n="$n" -v r="$r" 'BEGIN { printf "%d,%d,%.10g\n", n, r, n ^ 1.5 * (1 + (r % 5 - 2) / 50) }'; done
+  done
+} >power.csv
+run 0 fit power.csv --x N --exponent 1.5
+says out "prediction 1.5: agrees"
+run 1 fit power.csv --x N --exponent 1
+run 0 fit power.csv --x N --exponent 2 --upper-bound --json
+one_json out
+run 0 fit power.csv --x N
+run 2 fit power.csv --x M
+run 0 fit "$whole" --series test_error --x alpha
+run 2 fit "$whole" --series nothing --x alpha
+
+# ---------------------------------------------------------------- own theory, attica's simulation, and the other way round
+cat >tail.toml <<'EOF'
+study = "own"
+x = "samples"
+[sweep]
+samples = [3000.0, 10000.0]
+[theory]
+expression = {excess_loss = "9/samples"}
+[simulation]
+study = "potts-learning"
+[agreement.excess_loss]
+relative = 0.3
+[sim]
+replicates = 40
+[plot]
+formats = ["svg"]
+EOF
+run 1 run tail.toml --name tail --quiet # 9/M is right for general couplings, and not for factored attention
+says out "disagrees: excess_loss at model=factored"
+if python3 -c 'import torch' 2>/dev/null; then
+  run 0 run pytorch.toml $svg --quiet
+  says out "AGREE: 2 of 2 points agree"
+else
+  echo "no PyTorch here: pytorch.toml is not run" >&2
+fi
+
+# ------------------------------------------------------------------------------------------------ programs that misbehave
+# misbehaves CODE MESSAGE PYTHON: a simulator of that text.
+misbehaves() {
+  printf '%s\n' "$3" >bad.py
+  cat >bad.toml <<'EOF'
+study = "own"
+x = "t"
+[sweep]
+t = [1.0, 2.0]
+[theory]
+expression = "2*t"
+[simulation]
+command = ["python3", "bad.py", "{seed}"]
+[agreement.y]
+relative = 0.1
+[sim]
+replicates = 3
+[plot]
+formats = ["svg"]
+EOF
+  run "$1" run bad.toml --name bad --force --quiet
+  says err "$2"
+}
+misbehaves 2 "expected a header" 'print()'
+misbehaves 2 "missing column" 'print("hello")'
+misbehaves 2 "value = 'rubbish'" 'print("t,value\n1,rubbish")'
+misbehaves 2 "too few rows" 'print("t,value\n1,2")'
+misbehaves 2 "x = 3, which [sweep] does not have" 'print("t,value\n1,2\n2,4\n3,6")'
+misbehaves 2 "no series 'y'" 'print("t,series,value\n1,z,2\n2,z,4")'
+misbehaves 4 "exit code 7" 'import sys; sys.exit(7)'
+misbehaves 4 "ValueError: no such data" 'raise ValueError("no such data")'
+run 0 status "$(echo runs/bad-????????)"
+misbehaves 4 "" 'print("t,value\n1,nan\n2,4")'
+says "$(echo runs/bad-????????)/run.json" "is not a finite number"
+printf 'import time\ntime.sleep(1000)\n' >bad.py
+start=$SECONDS
+run 75 run bad.toml --name hangs --max-time 2 --quiet
+[ $((SECONDS - start)) -lt 60 ] || fail "a hanging simulator was waited for"
+run 4 run bad.toml --name hangs --set simulation.max_seconds=0.5 --quiet
+says err "took longer than 0.5 s"
+
+# ------------------------------------------------------------------------------------------ configurations that are wrong
+# wrong MESSAGE SED: formula.toml, changed.
+wrong() {
+  sed "$2" formula.toml >wrong.toml
+  run 2 run wrong.toml --out refused
+  says err "$1"
+  absent refused
+}
+wrong "no name 'nosie'" 's/(alpha\*inputs - 1)/(alpha*nosie - 1)/'
+wrong "equality is '=='" 's/test_error > noise^2/test_error = noise/'
+wrong "no key '{sed}'" 's/{seed}/{sed}/'
+wrong "a '}' for every '{'" 's/{seed}/{seed/'
+wrong "did you mean 'test_error.relative'" 's/^relative/relatve/'
+wrong "did you mean [simulation]" 's/\[simulation\]/[simulatoin]/'
+wrong "expected one of file, command, study, expression" 's/^command/file = "x.csv"\ncommand/'
+wrong "a program that can be started" 's/"python3"/"no-such-program"/'
+wrong "the name of a built-in study" 's/^expression = {.*/study = "potts-lerning"/'
+wrong "existing file" 's/^command.*/file = "nowhere.csv"/'
+wrong "expected [sweep] alpha" 's/^alpha = .*/beta = [1.0]/;s/{alpha}/1/'
+run 0 init own
+cp out template.toml
+run 0 run template.toml $svg --quiet --name template
+run 0 show own
+says out "simulation.command"
+run 2 run own
+says err "study 'own' is what a configuration says"
+run 2 run formula.toml --set model.nosie=3
+says err "unknown key 'nosie'"
+
+finish
