@@ -117,15 +117,16 @@ TEST_CASE("claim_tests: means", "[solvers][claim_tests]") {
 TEST_CASE("claim_tests: some of one group above all of another", "[solvers][claim_tests]") {
   const std::vector<double> low = {0.9, 1.1, 1.0, 1.05, 0.95, 1.02, 0.98, 1.01};
   const std::vector<double> high = {2.1, 1.9, 2.05, 1.95, 2.0, 2.02, 1.98, 2.03};
-  const std::vector<std::vector<double>> inside = {low, high, low};
-  const std::vector<std::vector<double>> ends = {low, low};
+  using Group = std::vector<std::vector<double>>;
+  const Group inside = {low, high, low};
+  const Group ends = {low, low};
   CHECK(some_above_all(inside, ends).verdict() == Verdict::agree);
-  CHECK(some_above_all(ends, std::vector{high}).verdict() == Verdict::disagree);
-  CHECK(some_above_all(std::vector{low}, std::vector{low}).verdict() == Verdict::inconclusive);
+  CHECK(some_above_all(ends, Group{high}).verdict() == Verdict::disagree);
+  CHECK(some_above_all(Group{low}, Group{low}).verdict() == Verdict::inconclusive);
   CHECK(some_above_all({}, ends).verdict() == Verdict::inconclusive);
   // The best of three tries pays for the three.
-  CHECK_THAT(some_above_all(inside, std::vector{low}).p_agree,
-             WithinRel(3 * some_above_all(std::vector{high}, std::vector{low}).p_agree, 1e-12));
+  CHECK_THAT(some_above_all(inside, Group{low}).p_agree,
+             WithinRel(3 * some_above_all(Group{high}, Group{low}).p_agree, 1e-12));
 }
 
 TEST_CASE("claim_tests: disagreements of many claims share one level", "[solvers][claim_tests]") {
