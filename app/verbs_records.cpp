@@ -65,9 +65,10 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
                             "`attica run --resume` carries on",
                             record.path.string()));
   }
-  record.edited = accepted_edits(record.path, accept_edits);
+  if (accept_edits) record.edited = edited_files(record.path);
   configuration = recorded_configuration(record, registry);
-  replicates = recorded_replicates(record);
+  replicates = recorded_replicates(record);  // what is damaged is told as such
+  accepted_edits(record.path, accept_edits);
 }
 
 int check_verb(const Options& options, const Registry& registry) {

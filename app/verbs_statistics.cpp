@@ -100,7 +100,11 @@ int plan_resolution(const Options& options,
   };
   std::map<std::string, Need> needs;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
-    if (pilot.points[k].status == PointStatus::no_theory) continue;
+    // What the pilot rejects as it is needs no resolution.
+    if (pilot.points[k].status == PointStatus::no_theory ||
+        pilot.points[k].verdict == Verdict::disagree) {
+      continue;
+    }
     Need& need = needs[comparison.places[k].series];
     const auto n = replicates_to_resolve(comparison.points[k], pilot.points[k], x, pilot.compared);
     if (!n && !need.forbidden) {

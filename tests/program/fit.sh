@@ -40,10 +40,10 @@ power() {
 original=$PWD/original.csv
 cp "$folder/replicates.csv" "$original"
 power 2 >"$folder/replicates.csv"
-run 1 fit "$folder"
+run 1 fit "$folder" --accept-edits
 says out "violated"
 power 0.2 >"$folder/replicates.csv"
-run 0 fit "$folder"
+run 0 fit "$folder" --accept-edits
 says out "holds but vacuous"
 cp "$original" "$folder/replicates.csv"
 

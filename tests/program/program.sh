@@ -237,7 +237,7 @@ echo '[]' >damaged/run.json
 run 5 check damaged
 run 5 status damaged
 cp "$folder/run.json" damaged/run.json
-sed -i 's/"format": 1/"format": 99/' damaged/run.json
+sed -i 's/"format": 2/"format": 99/' damaged/run.json
 run 5 check damaged
 says err "format 99"
 cp "$folder/run.json" damaged/run.json
