@@ -5,7 +5,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 run 0 gallery --dry-run
 studies=$("$program" list | grep -cE '^ *[a-z0-9]+-[a-z0-9-]+ ')
 good=$(grep -cE '^(AGREE|CLAIMS HOLD) ' out)
-[ "$good" -eq "$studies" ] || fail "the gallery has $good of $studies studies"
+[ "$good" -ge "$studies" ] || fail "the gallery has $good of $studies studies"
 grep -q '^DISAGREE ' out || fail "no recipe must disagree"
 grep -q '^INCONCLUSIVE ' out || fail "no recipe must stay inconclusive"
 

@@ -106,7 +106,7 @@ TEST_CASE("gauss-double-descent: a theory that is 3 % off is found", "[agreement
 TEST_CASE("gauss-double-descent: larger systems agree", "[agreement]") {
   const Run run(
       "",
-      {"model.sites=120", "sweep.alpha=[0.5, 1.0, 2.0]", "sim.data_sets=4", "sim.replicates=50"});
+      {"model.sites=120", "sweep.alpha=[0.5, 1.0, 2.0]", "sim.data_sets=4", "sim.replicates=150"});
   CHECK(run.check().verdict == Verdict::agree);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("gauss-double-descent: every covariance family agrees", "[agreement]")
                    "sweep.alpha=[0.5, 2.0]",
                    "sweep.lambda=[0.1, 1.0]",
                    "sim.data_sets=8",
-                   "sim.replicates=60"});
+                   "sim.replicates=240"});
     CHECK(run.check().verdict == Verdict::agree);
   }
 }

@@ -86,7 +86,8 @@ TEST_CASE("gauss-sgd-data: agrees, and an error 5 % off does not", "[agreement][
                 {"model.samples", 12},
                 {"sweep.eta", List{0.02, 0.05}},
                 {"sweep.batch", List{1, 4}},
-                {"sim.steps", List{1, 10, 60, 200}}});
+                {"sim.steps", List{1, 10, 60, 200}},
+                {"sim.replicates", 2400}});
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("test_error", 1.05);
   CHECK(run.points() == Verdict::disagree);
@@ -98,7 +99,7 @@ TEST_CASE("gauss-flow: agrees; a clock twice as fast does not", "[agreement][flo
   const Table settings{{"model.sites", 41},
                        {"sweep.alpha", List{0.5, 2.5}},
                        {"sim.times", List(times.begin(), times.end())},
-                       {"sim.replicates", 60}};
+                       {"sim.replicates", 600}};
   StudyRun run(study, settings);
   CHECK(run.points() == Verdict::agree);
   const GaussianFlow flow(GaussianMlm(ar1_covariance(41, 0.7)));
