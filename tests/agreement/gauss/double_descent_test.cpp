@@ -119,7 +119,7 @@ TEST_CASE("gauss-double-descent: every covariance family agrees", "[agreement]")
                    "sweep.alpha=[0.5, 2.0]",
                    "sweep.lambda=[0.1, 1.0]",
                    "sim.data_sets=8",
-                   "sim.replicates=240"});
+                   "sim.replicates=1000"});
     CHECK(run.check().verdict == Verdict::agree);
   }
 }
