@@ -30,7 +30,7 @@ class TokenTime : public PointwiseExperiment {
         normalisation_(normalisations().of(c, "model.normalisation")),
         betas_(ascending(c.reals("sweep.beta"))),
         step_(c.real("sim.step")),
-        longest_(c.real("sim.max_time")) {}
+        longest_(c.real("sim.horizon")) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
@@ -132,7 +132,7 @@ Figure figure(const Configuration& c) {
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const std::string statement =
-      "every system reaches an overlap of 1 - delta before sim.max_time at every beta";
+      "every system reaches an overlap of 1 - delta before sim.horizon at every beta";
   const auto replicates = static_cast<std::size_t>(c.integer("sim.replicates"));
   const ObservedCurve* curve = observed.curve("time");
   if (curve == nullptr) return {claim_open("clusters", statement, "none did")};
@@ -168,7 +168,7 @@ Study token_time() {
                            "clustered is a mean overlap of 1 - delta",
                            {.low = 0, .high = 1, .low_open = true, .high_open = true}),
             token_betas_parameter({0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}),
-            real_parameter("sim.max_time", 60, "longest simulated time", kPositive),
+            real_parameter("sim.horizon", 60, "longest simulated time", kPositive),
             replicates_parameter(64, "independent starts at every beta")}}),
       .series = {{"time", "T", "time at which the mean overlap reaches 1 - delta"},
                  {"long_context_time", "T(gamma ln n)", "the same at beta = gamma ln n (theory)"}},
@@ -178,7 +178,7 @@ Study token_time() {
                    {{"model.tokens", 32},
                     {"model.dimension", 512},
                     {"sweep.beta", List{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}},
-                    {"sim.max_time", 400.0},
+                    {"sim.horizon", 400.0},
                     {"sim.replicates", 200}}}},
       .sources =
           [] {

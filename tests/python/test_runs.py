@@ -38,7 +38,8 @@ def test_a_run_is_the_programs_run(run, program, tmp_path):
 def test_what_a_run_holds(run):
     assert str(run.verdict) == run.verdict == "AGREE" and bool(run.verdict) and run.study == "gauss-double-descent"
     with open(run.folder / "replicates.csv") as file:
-        assert len(run.replicates) == sum(1 for _ in file) - 1 == 4 * 200
+        rows = sum(1 for _ in file) - 1
+        assert len(run.replicates) == rows and rows % 200 == 0
     with open(run.folder / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [repr(r["mean"]) for r in run.results] == [repr(float(r["mean"])) for r in rows]
