@@ -311,7 +311,8 @@ TEST_CASE(
   CHECK(kurtosis[1].first == "width");
   CHECK(std::get<double>(kurtosis[1].second) ==
         Approx(rows.col(1).array().pow(4).mean() / std::pow(sigma(1, 1), 2) - 3));
-  CHECK_THAT(std::get<std::string>(fact(facts, "likely_cause")), Catch::Contains("no column has heavy tails"));
+  CHECK_THAT(std::get<std::string>(fact(facts, "likely_cause")),
+             Catch::Contains("no column has heavy tails"));
 
   const Configuration& resolved = c;
   const Prediction test = find(experiment->theory(TheoryGrid::run), "test_error", 0.1);
