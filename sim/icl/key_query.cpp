@@ -1,5 +1,6 @@
 #include "attica/sim/icl/key_query.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -24,17 +25,26 @@ struct Moments {
 };
 
 Moments moments(const RegressionBatch& batch) {
+  constexpr Index kBlock = 512;  // what is stored of the features at a time
   const Index d = batch.beta.rows();
   const Index count = batch.beta.cols();
-  MatrixXd features(d * d, count);
-  for (Index b = 0; b < count; ++b) {
-    for (Index j = 0; j < d; ++j) {
-      features.col(b).segment(j * d, d) = batch.queries(j, b) * batch.beta.col(b);
+  Moments sums{MatrixXd::Zero(d, d), MatrixXd::Zero(d * d, d * d)};
+  MatrixXd features(d * d, kBlock);
+  for (Index start = 0; start < count; start += kBlock) {
+    const Index size = std::min(kBlock, count - start);
+    for (Index b = 0; b < size; ++b) {
+      for (Index j = 0; j < d; ++j) {
+        features.col(b).segment(j * d, d) = batch.queries(j, start + b) * batch.beta.col(start + b);
+      }
     }
+    const auto block = features.leftCols(size);
+    const VectorXd first = block * batch.labels.segment(start, size);
+    sums.first += Eigen::Map<const MatrixXd>(first.data(), d, d);
+    sums.second.noalias() += block * block.transpose();
   }
-  const VectorXd first = features * batch.labels / static_cast<double>(count);
-  return {Eigen::Map<const MatrixXd>(first.data(), d, d),
-          features * features.transpose() / static_cast<double>(count)};
+  sums.first /= static_cast<double>(count);
+  sums.second /= static_cast<double>(count);
+  return sums;
 }
 
 }  // namespace

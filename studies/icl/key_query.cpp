@@ -76,13 +76,29 @@ void KeyQuerySetup::warn_if_unstable(double sum, std::vector<std::string>& warni
                   2 / sharpness));
 }
 
+void KeyQuerySetup::require_memory() const {
+  constexpr double kMost = 4e9;
+  if (descent.data == TrainingData::population) return;
+  const auto d = static_cast<double>(task.dimension());
+  const double moments = descent.data == TrainingData::fixed ? d * d * d * d : 0;
+  const double bytes =
+      sizeof(double) * (static_cast<double>(descent.sequences) * (2 * d + 1) + moments);
+  if (bytes <= kMost) return;
+  throw invalid_parameter("sim.batch",
+                          static_cast<double>(descent.sequences),
+                          fmt::format("fewer sequences: these take {:.0f} bytes of 4e9", bytes));
+}
+
 double KeyQuerySetup::flops() const {
   constexpr double kNormal = 20;
   const auto d = static_cast<double>(task.dimension());
   const double sequence = 3 * kNormal * (d + 1) + 4 * d * d;
   const double sampled =
       descent.data == TrainingData::online ? static_cast<double>(descent.sequences) : 1;
-  return static_cast<double>(descent.steps) * (sampled * sequence + 2 * d * d * d * d);
+  const double once = descent.data == TrainingData::fixed
+                          ? static_cast<double>(descent.sequences) * (sequence + 2 * d * d * d * d)
+                          : 0;
+  return once + static_cast<double>(descent.steps) * (sampled * sequence + 2 * d * d * d * d);
 }
 
 KeyQueryRun simulate_run(const KeyQuerySetup& setup,

@@ -32,6 +32,8 @@ struct KeyQuerySetup {
   double time(std::int64_t step) const { return descent.eta * static_cast<double>(step); }
   /// @brief A warning where no end of training is stable: the sum over heads is that of its end.
   void warn_if_unstable(double sum, std::vector<std::string>& warnings) const;
+  /// @throws Error (input) naming sim.batch where the sequences of a step take more than 4 GB
+  void require_memory() const;
   /// @brief Work of a run in floating-point operations.
   double flops() const;
 

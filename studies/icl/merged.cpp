@@ -81,6 +81,8 @@ class Merged : public PointwiseExperiment {
 
   std::size_t points() const override { return scales_.size(); }
 
+  void require_simulable() const override { setup_.require_memory(); }
+
  protected:
   double flops(std::size_t) const override { return setup_.flops(); }
   bool deterministic(std::size_t) const override {

@@ -85,6 +85,8 @@ class Separate : public PointwiseExperiment {
     return result;
   }
 
+  void require_simulable() const override { setup_.require_memory(); }
+
  protected:
   double flops(std::size_t) const override { return setup_.flops(); }
   bool deterministic(std::size_t) const override {
@@ -258,13 +260,13 @@ Study icl_separate() {
                   "time at which the error is half-way between plateaus m - 1 and m"}},
       .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 32 replicates", {}},
                   {"paper",
-                   "D = 4, H = 5, gaussian start, 20000 fixed sequences, 300 data sets",
+                   "D = 4, H = 5, gaussian start, 80000 fixed sequences, 300 data sets",
                    {{"model.init", "gaussian"},
                     {"model.heads", 5},
-                    {"model.init_scale", 0.05},
+                    {"model.init_scale", 0.2},
                     {"sim.data", "fixed"},
-                    {"sim.batch", 20000},
-                    {"sim.times", log_grid(20, 1000, 40)},
+                    {"sim.batch", 80000},
+                    {"sim.times", log_grid(5, 400, 40)},
                     {"sim.replicates", 300}}}},
       .sources = key_query_sources(),
       .make = make<Separate>,

@@ -63,3 +63,13 @@ TEST_CASE("icl-merged: on the population loss steps tend to the flow as eta", "[
   CHECK(coarse < 0.25 * 0.2);
   CHECK(worst(0.1) == Approx(coarse / 2).epsilon(0.1));
 }
+
+TEST_CASE("icl-merged, icl-separate: too many sequences are refused before any work",
+          "[studies][icl]") {
+  for (const char* name : {"icl-merged", "icl-separate"}) {
+    const auto experiment =
+        made(study_named(name), {{"sim.data", "fixed"}, {"sim.batch", 1000000000}});
+    CHECK_THROWS_WITH(experiment->require_simulable(), Contains("sim.batch") && Contains("bytes"));
+    CHECK_NOTHROW(experiment->theory(TheoryGrid::requested));
+  }
+}
