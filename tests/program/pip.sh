@@ -10,7 +10,8 @@ unset PYTHONPATH PYTHONDONTWRITEBYTECODE
 "$python" -m venv --system-site-packages environment || fail "no virtual environment"
 environment/bin/pip install --quiet --no-build-isolation --no-deps --no-index "$project" >out 2>err || fail "pip: $(tail -5 err)"
 environment/bin/attica run gauss-double-descent --preset demo --replicates 4 --dry-run >out 2>err || fail "no data: $(cat err)"
-environment/bin/attica doctor | grep -q "data_folder *$work/environment/.*/attica/data" || fail "wrong data folder"
+environment/bin/attica doctor >out || fail "doctor"
+grep -q "data_folder *$work/environment/.*/attica/data" out || fail "wrong data folder"
 cat >script.py <<'END'
 import sys
 import attica

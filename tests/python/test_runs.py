@@ -43,7 +43,8 @@ def test_what_a_run_holds(run):
     with open(run.folder / "results.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [repr(r["mean"]) for r in run.results] == [repr(float(r["mean"])) for r in rows]
-    assert {p["series"] for p in run.points} == {"test_error", "train_error"} and len(run.points) == 4
+    parts = {"test_error", "train_error", "bias", "sampling_variance", "noise_variance"}
+    assert {p["series"] for p in run.points} == parts and len(run.points) == 2 * len(parts)
     assert all(p["n"] == 200 and p["lambda"] == 0.1 for p in run.points)
     by_series = {r["series"]: r for r in run.resolution}
     assert 0 < by_series["test_error"]["not_agree"] < by_series["test_error"]["disagree"] < 1

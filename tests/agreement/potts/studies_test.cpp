@@ -80,7 +80,7 @@ TEST_CASE("potts-couplings: attention is the couplings, and 8 % off is found",
 TEST_CASE("potts-loss: factored attention gets to the Bayes loss, a hundredth of a nat is found",
           "[agreement][potts]") {
   const Study study = study_named("potts-loss");
-  StudyRun run(study, {{"sim.length", 1000}, {"sim.layers", List{1}}, {"sim.replicates", 2}});
+  StudyRun run(study, {{"sim.length", 1000}, {"sim.layers", List{1}}, {"sim.replicates", 5}});
   CHECK(claim(run, "factored-reaches-the-bayes-loss") == Verdict::agree);
   CHECK(claim(run, "one-layer-falls-short") == Verdict::agree);
   change(run, "excess_loss", {{"model", "factored"}}, 1, 0.01);
@@ -89,7 +89,7 @@ TEST_CASE("potts-loss: factored attention gets to the Bayes loss, a hundredth of
 
 TEST_CASE("potts-peak: the claims hold, and a tail 30 % off is found", "[agreement][potts]") {
   const Study study = study_named("potts-peak");
-  StudyRun run(study, {{"sweep.alpha", List{0.4, 1.8, 4.0, 120.0}}, {"sim.replicates", 16}});
+  StudyRun run(study, {{"sweep.alpha", List{0.4, 1.8, 4.0, 120.0}}, {"sim.replicates", 60}});
   for (const ClaimResult& result : study.claims(run.configuration, run.observed)) {
     CAPTURE(result.name, result.detail);
     CHECK(result.verdict == Verdict::agree);
