@@ -29,7 +29,7 @@ grep -q '^DISAGREE *spiked-ridge-small' out || fail "small p goes unnoticed: $(c
 [ -s gallery/index.html ] && [ -s gallery/gallery.json ] || fail "no gallery page"
 $spiked run spiked-ridge --set model.alignment=2 2>err && fail "bad input is accepted"
 grep -q "parameter 'model.alignment' = 2: expected 0 <= alignment <= 1" err || fail "bad input: $(cat err)"
-$spiked list | grep -q '^gauss' && fail "an own program lists attica's studies"
+$spiked list >out && grep -q "^gauss" out && fail "an own program lists attica's studies"
 
 # A new study builds as it is written, comes to AGREE, and is not written twice.
 prefix/bin/attica new my-study >out || fail "no new study"
@@ -37,13 +37,15 @@ cmake -S my-study -B my-study/build -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefi
   -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache || true)" >/dev/null
 cmake --build my-study/build >build.log || fail "the new study does not build: $(cat build.log)"
 ctest --test-dir my-study/build --output-on-failure >out || fail "the new study does not agree: $(cat out)"
-my-study/build/my-study run my-study --quiet | grep -q '^AGREE: 5 of 5 points' || fail "the new study compares something else"
+my-study/build/my-study run my-study --quiet >out
+grep -q '^AGREE: 5 of 5 points' out || fail "the new study compares something else"
 code=0
 prefix/bin/attica new my-study 2>err || code=$?
 [ $code -eq 5 ] && grep -q "'my-study' exists" err || fail "a study is written twice: exit code $code, $(cat err)"
 
 # The installed program finds its data without the source tree, and comes with its manual page.
 prefix/bin/attica run gauss-double-descent --preset demo --replicates 10 --quiet --dry-run >/dev/null || fail "no data"
-prefix/bin/attica doctor | grep -q "data_folder *$scratch/prefix/share/attica/data" || fail "wrong data folder"
+prefix/bin/attica doctor >out
+grep -q "data_folder *$scratch/prefix/share/attica/data" out || fail "wrong data folder"
 [ -s prefix/share/man/man1/attica.1 ] || fail "no manual page"
 [ -s prefix/share/attica/loaders/attica.py ] || fail "no loaders"

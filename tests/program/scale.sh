@@ -69,7 +69,7 @@ PATH=$work/bin:$PATH bash -c "$merge" >/dev/null 2>err || fail "$merge: $(cat er
 same_run job
 
 # Several processes.
-if ! "$program" doctor | grep -q 'MPI [0-9]' || ! command -v mpirun >/dev/null; then
+if ! grep -q 'MPI [0-9]' <("$program" doctor) || ! command -v mpirun >/dev/null; then
   echo "no MPI: not tested" >&2
   finish
   exit 0
