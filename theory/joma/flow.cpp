@@ -9,7 +9,8 @@ JomaFlow joma_flow(const JomaModel& model,
                    const JomaState& start,
                    std::span<const double> times,
                    const VectorXd& mean_context,
-                   double step) {
+                   double step,
+                   int orders) {
   const VectorXd origin = start.flat();
   const Index size = origin.size();
   const Index tokens = mean_context.size();
@@ -17,14 +18,21 @@ JomaFlow joma_flow(const JomaModel& model,
   x0.head(size) = origin;
   JomaState descent;
   const auto rhs = [&](double, const VectorXd& x, VectorXd& dxdt) {
-    JomaState state = start.from_flat(x.head(size));
-    if (tokens > 0) dxdt.tail(tokens) = model.softmax_defect_rate(state, mean_context);
-    model.loss(state, &descent);
-    if (step > 0) {
-      state = start.from_flat(x.head(size) - 0.5 * step * descent.flat());
-      model.loss(state, &descent);
+    if (tokens > 0) {
+      dxdt.tail(tokens) = model.softmax_defect_rate(start.from_flat(x.head(size)), mean_context);
     }
-    dxdt.head(size) = descent.flat();
+    const auto field = [&](const VectorXd& theta) -> VectorXd {
+      model.loss(start.from_flat(theta), &descent);
+      return descent.flat();
+    };
+    const VectorXd theta = x.head(size);
+    VectorXd rate = field(theta);
+    if (step > 0 && orders == 1) rate = field(theta - step / 2 * rate);
+    if (step > 0 && orders == 2) {
+      const VectorXd before = field(theta - 2 * step / 3 * rate);
+      rate = 1.5 * field(theta - step / 3 * before) - 0.5 * rate;
+    }
+    dxdt.head(size) = rate;
   };
   JomaFlow flow{.solution = solve_ode(rhs,
                                       x0,

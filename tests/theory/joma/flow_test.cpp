@@ -42,19 +42,21 @@ TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][jom
   }
 }
 
-TEST_CASE("joma_flow: descent follows the modified flow to second order", "[theory][joma]") {
+TEST_CASE("joma_flow: descent follows the modified flow to its order", "[theory][joma]") {
   const JomaCase c =
       joma_case(reference_values("joma")["full_model"]["flow"][1]);  // tanh, cross entropy
   const std::vector<double> times = {0.0, 4.0};
-  const auto error = [&](double eta) {
+  const auto error = [&](double eta, int orders) {
     JomaState state = c.start;
     JomaState d;
     for (int n = 0; n < static_cast<int>(std::lround(4 / eta)); ++n) {
       c.model.loss(state, &d);
       state = state.from_flat(state.flat() + eta * d.flat());
     }
-    const JomaFlow flow = joma_flow(c.model, c.start, times, {}, eta);
+    const JomaFlow flow = joma_flow(c.model, c.start, times, {}, eta, orders);
     return (state.flat() - flow.states.back().flat()).norm();
   };
-  CHECK(error(0.2) / error(0.1) == Approx(4).epsilon(0.15));
+  // Half the step: a quarter, an eighth of the error, up to the next order.
+  CHECK(error(0.2, 1) / error(0.1, 1) == Approx(4).epsilon(0.15));
+  CHECK(error(0.2, 2) / error(0.1, 2) == Approx(8).epsilon(0.15));
 }
