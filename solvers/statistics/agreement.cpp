@@ -29,7 +29,7 @@ void measure_fraction(const ComparedPoint& point, PointVerdict& v) {
 
 // Everything about a point that does not depend on the other points; the verdict is still open if
 // reason is empty.
-PointVerdict measure(const ComparedPoint& point) {
+PointVerdict measure(const ComparedPoint& point, bool details) {
   validate(point.margin);
   PointVerdict v;
   v.sample = summarise(point.replicates);
@@ -45,10 +45,10 @@ PointVerdict measure(const ComparedPoint& point) {
   v.margin = point.margin.total(v.theory);
   v.difference = sample.mean - v.theory;
   const bool random = sample.n >= 2 && !sample.identical();
-  if (random) {
+  if (random) v.z = v.difference / sample.sem;
+  if (random && details) {
     const Interval mean = mean_interval(sample, kAgreeLevel, v.tails);
     v.interval = {mean.low - v.theory, mean.high - v.theory};
-    v.z = v.difference / sample.sem;
     const double plain = mean_interval(sample, kAgreeLevel, Tails::normal).width();
     v.guard_share = 1 - plain / mean.width();
   } else if (sample.n >= 2) {
@@ -181,7 +181,7 @@ void validate(const Margin& margin) {
 RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& options) {
   RunVerdict run;
   run.points.reserve(points.size());
-  for (const ComparedPoint& point : points) run.points.push_back(measure(point));
+  for (const ComparedPoint& point : points) run.points.push_back(measure(point, options.details));
   adjust(points, options, run.points);
   const auto family = static_cast<std::size_t>(std::ranges::count_if(
       run.points, [](const auto& v) { return v.status != PointStatus::no_theory; }));
@@ -191,7 +191,9 @@ RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& opti
     v.verdict = v.p_disagree_adjusted <= kDisagreeLevel ? Verdict::disagree
                 : v.p_agree <= kAgreeLevel              ? Verdict::agree
                                                         : Verdict::inconclusive;
-    if (tested(v) && random(v) && !points[i].success_fraction) look_ahead(v, family);
+    if (options.details && tested(v) && random(v) && !points[i].success_fraction) {
+      look_ahead(v, family);
+    }
   }
   summarise(run);
   return run;

@@ -95,6 +95,7 @@ enum class Family {
 struct JudgeOptions {
   Family family = Family::holm;
   std::uint64_t seed = 0;  ///< of the sign flips
+  bool details = true;     ///< intervals, gaps that could be found, replicates that would decide
 };
 
 struct RunVerdict {

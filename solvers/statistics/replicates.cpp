@@ -1,7 +1,9 @@
 #include "attica/solvers/statistics/replicates.hpp"
 
 #include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "attica/core/error.hpp"
@@ -109,20 +111,20 @@ double p_value(const SampleSummary& sample, Side side, double gap, Tails tails) 
     const double p = student_tail(gap / sample.sem, static_cast<double>(sample.n - 1));
     return std::max(p, kSmallestPValue);
   }
-  auto excluded = [&](double log_alpha) {
-    return gap > half_width(sample, side, std::exp(log_alpha), tails);
+  // h falls as alpha grows: where it crosses the gap, on ln alpha.
+  auto beyond = [&](double log_alpha) {
+    return gap - half_width(sample, side, std::exp(log_alpha), tails);
   };
-  // h falls as alpha grows: bisect on ln alpha.
-  double low = std::log(kSmallestPValue);
-  double high = std::log(0.5);
-  if (!excluded(high)) return 1;
-  if (excluded(low)) return kSmallestPValue;
-  constexpr int kHalvings = 60;  // 34 / 2^60: below rounding
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = 0.5 * (low + high);
-    (excluded(middle) ? high : low) = middle;
-  }
-  return std::exp(high);
+  const double low = std::log(kSmallestPValue);
+  const double high = std::log(0.5);
+  const double at_low = beyond(low);
+  const double at_high = beyond(high);
+  if (at_high <= 0) return 1;
+  if (at_low > 0) return kSmallestPValue;
+  std::uintmax_t iterations = 100;
+  const auto crossing = boost::math::tools::toms748_solve(
+      beyond, low, high, at_low, at_high, boost::math::tools::eps_tolerance<double>(), iterations);
+  return std::exp(crossing.second);
 }
 
 double agree_p_value(const SampleSummary& sample, double difference, double margin, Tails tails) {

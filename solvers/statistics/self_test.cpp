@@ -7,6 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/power.hpp"
 
@@ -63,20 +64,6 @@ class Noise {
   double sigma_;
 };
 
-/// Intervals of the noise alone: a planted difference shifts them.
-struct Bounds {
-  Interval agree;     ///< 90 %
-  Interval disagree;  ///< 1 - 0.05/P
-};
-
-bool agrees(const Bounds& b, double mu, double margin) {
-  return mu + b.agree.low > -margin && mu + b.agree.high < margin;
-}
-// Holm's first step is Bonferroni's: a run disagrees if one point does at this level.
-bool disagrees(const Bounds& b, double mu, double margin) {
-  return mu + b.disagree.low > margin || mu + b.disagree.high < -margin;
-}
-
 enum class Rate { run_disagrees, point_agrees, point_disagrees };
 
 /// mu at the first point and at all the others.
@@ -93,31 +80,30 @@ std::vector<Planting> plantings(const SelfTestOptions& options, bool with_power)
                              {"one point at +margin", m, 0, Rate::run_disagrees},
                              {"one point at -margin", -m, 0, Rate::run_disagrees},
                              {"every point at +margin", m, m, Rate::point_agrees},
-                             {"every point at -margin", -m, -m, Rate::point_agrees}};
+                             {"every point at -margin", -m, -m, Rate::point_agrees},
+                             {"all points at +margin", m, m, Rate::run_disagrees}};
   if (with_power) {
     const PowerProblem problem{.margin = m, .delta = 0, .sigma = 1};
     const double gap = detectable_gap(options.replicates, problem, options.points, kPower);
-    list.push_back({"every point at the detectable gap", gap, gap, Rate::point_disagrees});
+    list.push_back({"one point at the detectable gap", gap, 0, Rate::point_disagrees});
   }
   return list;
 }
 
-// What one run adds to the count of a planting.
-Count observe(std::span<const Bounds> run, const Planting& planting, double margin) {
-  auto mu = [&](std::size_t p) { return p == 0 ? planting.first : planting.others; };
-  std::size_t agree = 0;
-  std::size_t disagree = 0;
+// What one run adds to the count of a planting, by the judge that judges runs. A difference of mu
+// is a theory at -mu.
+Count observe(std::vector<ComparedPoint>& run, const Planting& planting) {
   for (std::size_t p = 0; p < run.size(); ++p) {
-    agree += agrees(run[p], mu(p), margin) ? 1 : 0;
-    disagree += disagrees(run[p], mu(p), margin) ? 1 : 0;
+    run[p].theory = p == 0 ? -planting.first : -planting.others;
   }
+  const RunVerdict verdict = judge(run, {.details = false});
   switch (planting.rate) {
     case Rate::run_disagrees:
-      return {disagree > 0 ? 1U : 0U, 1};
+      return {verdict.disagree > 0 ? 1U : 0U, 1};
     case Rate::point_agrees:
-      return {agree, run.size()};
+      return {verdict.agree, run.size()};
     case Rate::point_disagrees:
-      return {disagree, run.size()};
+      return {verdict.points.front().verdict == Verdict::disagree ? 1U : 0U, 1};
   }
   return {};
 }
@@ -174,25 +160,20 @@ SelfTest self_test(const SelfTestOptions& options) {
   if (!guarded && skewed) result.warning = "replicates declared near-symmetric are skewed";
 
   const std::size_t n = options.replicates;
-  const CriticalValue agree = critical_value(n, kAgreeLevel);
-  const CriticalValue disagree =
-      critical_value(n, 0.5 * kDisagreeLevel / static_cast<double>(options.points));
-  std::vector<double> e(n);
-  std::vector<Bounds> run(options.points);
+  std::vector<ComparedPoint> run(options.points,
+                                 {.theory = 0.0,
+                                  .replicates = std::vector<double>(n),
+                                  .margin = {.absolute = options.margin},
+                                  .tails = options.tails});
   for (std::size_t f = 0; f < families.size(); ++f) {
     const auto planted = plantings(options, f == 0 && !guarded);
     std::vector<Count> counts(planted.size());
     for (std::size_t r = 0; r < options.runs; ++r) {
       RandomStream stream(
           {.seed = options.seed, .id = StreamId::self_test, .point = f, .replicate = r});
-      for (Bounds& bounds : run) {
-        families[f].fill(stream, e);
-        const SampleSummary sample = summarise(e);
-        bounds = {mean_interval(sample, agree, options.tails),
-                  mean_interval(sample, disagree, options.tails)};
-      }
+      for (ComparedPoint& point : run) families[f].fill(stream, point.replicates);
       for (std::size_t i = 0; i < planted.size(); ++i) {
-        const Count seen = observe(run, planted[i], options.margin);
+        const Count seen = observe(run, planted[i]);
         counts[i].k += seen.k;
         counts[i].n += seen.n;
       }
