@@ -218,6 +218,21 @@ std::vector<SparseColumn> strided_attention(
   return columns;
 }
 
+BigramStart perturbed_start(const BigramModel& model, double share, RandomStream& stream) {
+  const VectorXd& mu = model.stationary();
+  const auto normal = [&] { return stream.normal(); };
+  const auto scaled = [&](MatrixXd deviation, double norm2) -> MatrixXd {
+    return deviation * std::sqrt(norm2 / (deviation.colwise().squaredNorm() * mu).value());
+  };
+  MatrixXd value = MatrixXd::NullaryExpr(model.tokens(), model.tokens(), normal);
+  value.colwise() -= (value * mu).eval();
+  value.rowwise() -= value.colwise().mean().eval();
+  MatrixXd attention = MatrixXd::NullaryExpr(model.context(), model.tokens(), normal);
+  attention.rowwise() -= attention.colwise().mean().eval();
+  return {stationary_value(model) + scaled(std::move(value), share * model.k_p()),
+          uniform_attention(model) + scaled(std::move(attention), share * model.k_q())};
+}
+
 BigramFile read_bigram_file(const std::filesystem::path& path) {
   std::ifstream file(path);
   if (!file) throw invalid_parameter("file", path.string(), "a readable instance file");

@@ -63,6 +63,17 @@ std::vector<SparseColumn> strided_attention(Eigen::Index tokens,
                                             AttentionWeights weights,
                                             RandomStream& stream);
 
+/// A start of V and A.
+struct BigramStart {
+  Eigen::MatrixXd value;      ///< @shape{N x N}
+  Eigen::MatrixXd attention;  ///< @shape{T x N}
+};
+
+/// @brief The standard start with normal deviations that keep Vμ = μ, 1ᵀV = 1ᵀ and 1ᵀA = 1ᵀ, of
+/// squared norms share K_P and share K_Q (μ-weighted).
+/// @param share > 0
+BigramStart perturbed_start(const BigramModel& model, double share, RandomStream& stream);
+
 /// @brief What an instance file holds.
 struct BigramFile {
   BigramChain chain;

@@ -1,6 +1,7 @@
 /// @file
 /// @brief Study bigrams-flow: gradient flow of the linear transformer on sparse contextual bigrams,
-/// four numbers against all entries of V and A, and against gradient descent with whole steps.
+/// four numbers against all entries of V and A, and against gradient descent with whole steps; from
+/// the standard start, and on an unequal law from a start where all four move.
 
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
@@ -8,104 +9,163 @@
 namespace attica {
 namespace {
 
-const std::vector<std::string> kNames = {"alpha_V", "alpha_A", "excess_loss"};
+const std::vector<std::string> kNames = {"alpha_V", "alpha_A", "excess_loss", "d_V", "d_A"};
+
+/// A law with a start.
+struct Problem {
+  std::string name;
+  BigramSetup setup;
+  BigramStart start;
+};
+
+/// Tokens of unequal frequency, random attention weights, and a start with remainders: nothing that
+/// the standard problem makes equal, or leaves at 0, is so.
+Problem general_problem(Configuration c) {
+  c.set("model.instance", std::string("sinkhorn"), false);
+  c.set("model.weights", std::string("random"), false);
+  c.set("model.contrast", c.real("sim.general_contrast"), false);
+  BigramSetup setup = bigram_setup(c, RateCheck::descent);
+  RandomStream stream(
+      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::initialisation});
+  BigramStart start = perturbed_start(setup.model, c.real("sim.remainder"), stream);
+  return {"general", std::move(setup), std::move(start)};
+}
+
+Problem standard_problem(const Configuration& c) {
+  BigramSetup setup = bigram_setup(c, RateCheck::descent);
+  BigramStart start{setup.start, uniform_attention(setup.model)};
+  return {"standard", std::move(setup), std::move(start)};
+}
+
+/// Those asked for; with a law that the user chose, by default that alone.
+std::vector<std::string> problems_of(const Configuration& c) {
+  if (c.text("model.instance") != "circulant" && !c.given("sweep.problem")) return {"standard"};
+  return c.texts("sweep.problem");
+}
 
 class Flow : public PointwiseExperiment {
  public:
-  explicit Flow(const Configuration& c)
-      : setup_(bigram_setup(c, RateCheck::descent)),
-        constants_(constants(setup_.model)),
-        closed_(setup_.boosting()),
-        mismatch2_(setup_.mismatch().squaredNorm()),
-        theta_(c.real("sim.theta")) {
+  explicit Flow(const Configuration& c) : theta_(c.real("sim.theta")) {
+    for (const std::string& name : problems_of(c)) {
+      problems_.push_back(name == "general" ? general_problem(c) : standard_problem(c));
+    }
     // Gradient descent is recorded up to here; the flow goes on through the slow tail.
     constexpr std::int64_t kLongestDescent = 20000;
-    descent_steps_ = setup_.steps;
+    steps_ = problems_.front().setup.steps;
+    descent_steps_ = steps_;
     std::erase_if(descent_steps_, [](std::int64_t step) { return step > kLongestDescent; });
-    diagnostics_ = setup_.diagnostics;
-    warnings_ = setup_.warnings;
+    diagnostics_ = problems_.front().setup.diagnostics;
+    warnings_ = problems_.front().setup.warnings;
   }
 
   TheoryResult theory(TheoryGrid) const override {
-    const std::vector<double> times = as_reals(setup_.steps);
-    const BigramCurve flow = reduced_flow(constants_, setup_.rates, {}, times);
-    if (flow.status != OdeStatus::finished) {
-      throw Error(ErrorKind::numerical, "reduced flow: " + to_string(flow.status));
-    }
     TheoryResult result;
-    flow_curves(flow).into(result);
-    // The reduction is as exact for whole steps as it is in continuous time.
-    BigramRecursion whole(
-        setup_.model, setup_.rates, std::numeric_limits<double>::infinity(), 0, setup_.mismatch());
-    Curves descent({{"method", "descent"}}, "step", kNames);
-    at_steps(
-        descent_steps_,
-        [&] { whole.step(); },
-        [&](double n) { descent.add(n, observables(kNames, whole.state())); });
-    descent.into(result);
-    const double level = closed_.plateau_alpha_v();
-    add_linear("alpha_V", level, times, &BoostingTheory::alpha_v, result);
-    add_linear("alpha_A", 1 / level, times, &BoostingTheory::alpha_a, result);
-    constexpr double kSaturated = 0.01;
-    result.diagnostics = {{"omega", closed_.omega()},
-                          {"boosting_time", closed_.boosting_time(theta_)},
-                          {"saturation_time", closed_.saturation_time(kSaturated)},
-                          {"plateau_alpha_V", level},
-                          {"slow_rate", closed_.slow_rate()}};
+    for (const Problem& p : problems_) {
+      const BigramConstants c = constants(p.setup.model);
+      const BigramState s = start_state(p);
+      const BigramSignals start{s.alpha_v, s.alpha_a, s.d_v - mismatch2(p), s.d_a};
+      const BigramCurve flow = reduced_flow(c, p.setup.rates, start, as_reals(steps_));
+      if (flow.status != OdeStatus::finished) {
+        throw Error(ErrorKind::numerical, "reduced flow: " + to_string(flow.status));
+      }
+      add(p, "flow", steps_, flow.signals, result);
+      // The reduction is as exact for whole steps as it is in continuous time.
+      add(p,
+          "descent",
+          descent_steps_,
+          reduced_descent(c, p.setup.rates, start, descent_steps_),
+          result);
+    }
+    if (problems_.front().name == "standard") add_closed_forms(result);
     return result;
   }
 
-  std::size_t points() const override { return 2; }
+  std::size_t points() const override { return 2 * problems_.size(); }
   void require_simulable() const override {
     constexpr double kBytes = 100;  // stages of the integrator in double precision
-    require_entries(setup_.model, kBytes);
+    for (const Problem& p : problems_) require_entries(p.setup.model, kBytes);
   }
 
  protected:
   bool deterministic(std::size_t) const override { return true; }
 
   Outcome run(const Replicate& replicate) const override {
-    return replicate.point() == 0 ? integrated() : descended();
+    const Problem& p = problems_[replicate.point() / 2];
+    return replicate.point() % 2 == 0 ? integrated(p) : descended(p);
   }
 
  private:
-  void add_linear(const std::string& name,
-                  double plateau,
-                  const std::vector<double>& times,
-                  double (BoostingTheory::*law)(double) const,
-                  TheoryResult& result) const {
-    constexpr double kBeyondSaturation = 10;  // far enough to be seen to leave the flow
-    Curves linear({}, "step", {name + "_linear"});
-    for (const double t : times) {
-      const double y = (closed_.*law)(t);
-      if (y > kBeyondSaturation) break;
-      linear.add(t, {y});
-    }
-    linear.into(result);
-    add_constant(result, name + "_plateau", plateau);
+  /// Of |Vμ - μ|².
+  static double mismatch2(const Problem& p) {
+    return (p.start.value * p.setup.model.stationary() - p.setup.model.stationary()).squaredNorm();
+  }
+  static BigramState start_state(const Problem& p) {
+    return bigram_state(
+        p.setup.model, p.start.value, attention_sums(p.setup.model, p.start.attention));
   }
 
-  /// At as many times as were reached. The hat gradients leave Vμ: half its squared distance to μ
-  /// stays in the loss.
-  Curves flow_curves(const BigramCurve& flow) const {
-    Curves curves({{"method", "flow"}}, "step", kNames);
-    for (std::size_t k = 0; k < flow.signals.size(); ++k) {
-      const BigramSignals& s = flow.signals[k];
-      curves.add(static_cast<double>(setup_.steps[k]),
-                 {s.alpha_v, s.alpha_a, reduced_excess_loss(constants_, s) + 0.5 * mismatch2_});
-    }
-    return curves;
+  static Curves curves(const Problem& p, const std::string& method) {
+    return {{{"problem", p.name}, {"method", method}}, "step", kNames};
   }
 
-  Outcome integrated() const {
-    BigramCurve flow = full_flow(setup_.model,
-                                 setup_.rates,
-                                 setup_.start,
-                                 uniform_attention(setup_.model),
-                                 as_reals(setup_.steps));
-    for (BigramSignals& s : flow.signals) s.d_v -= mismatch2_;
+  /// The four numbers as curves, as many as were reached. The hat gradients leave Vμ: half its
+  /// squared distance to μ stays in the loss.
+  static void add(const Problem& p,
+                  const std::string& method,
+                  const std::vector<std::int64_t>& steps,
+                  const std::vector<BigramSignals>& signals,
+                  TheoryResult& result) {
+    signal_curves(p, method, steps, signals).into(result);
+  }
+  static Curves signal_curves(const Problem& p,
+                              const std::string& method,
+                              const std::vector<std::int64_t>& steps,
+                              const std::vector<BigramSignals>& signals) {
+    const BigramConstants c = constants(p.setup.model);
+    Curves all = curves(p, method);
+    for (std::size_t k = 0; k < signals.size(); ++k) {
+      const BigramSignals& s = signals[k];
+      all.add(static_cast<double>(steps[k]),
+              {s.alpha_v,
+               s.alpha_a,
+               reduced_excess_loss(c, s) + 0.5 * mismatch2(p),
+               s.d_v + mismatch2(p),
+               s.d_a});
+    }
+    return all;
+  }
+
+  void add_closed_forms(TheoryResult& result) const {
+    const BoostingTheory closed = problems_.front().setup.boosting();
+    const double level = closed.plateau_alpha_v();
+    const std::vector<double> times = as_reals(steps_);
+    const auto add_linear = [&](const std::string& name, double plateau, const auto& law) {
+      constexpr double kBeyondSaturation = 10;  // far enough to be seen to leave the flow
+      Curves linear({}, "step", {name + "_linear"});
+      for (const double t : times) {
+        const double y = law(t);
+        if (y > kBeyondSaturation) break;
+        linear.add(t, {y});
+      }
+      linear.into(result);
+      add_constant(result, name + "_plateau", plateau);
+    };
+    add_linear("alpha_V", level, [&](double t) { return closed.alpha_v(t); });
+    add_linear("alpha_A", 1 / level, [&](double t) { return closed.alpha_a(t); });
+    constexpr double kSaturated = 0.01;
+    result.diagnostics = {{"omega", closed.omega()},
+                          {"boosting_time", closed.boosting_time(theta_)},
+                          {"saturation_time", closed.saturation_time(kSaturated)},
+                          {"plateau_alpha_V", level},
+                          {"slow_rate", closed.slow_rate()}};
+  }
+
+  Outcome integrated(const Problem& p) const {
+    BigramCurve flow =
+        full_flow(p.setup.model, p.setup.rates, p.start.value, p.start.attention, as_reals(steps_));
+    for (BigramSignals& s : flow.signals) s.d_v -= mismatch2(p);
     Outcome outcome;
-    flow_curves(flow).into(outcome);
+    signal_curves(p, "flow", steps_, flow.signals).into(outcome);
     if (flow.status != OdeStatus::finished) {
       outcome.status = to_string(flow.status);
       outcome.failed = true;
@@ -114,37 +174,40 @@ class Flow : public PointwiseExperiment {
     return outcome;
   }
 
-  Outcome descended() const {
+  Outcome descended(const Problem& p) const {
     const std::vector<BigramState> states = full_descent(
-        setup_.model, setup_.rates, setup_.start, uniform_attention(setup_.model), descent_steps_);
-    Curves curves({{"method", "descent"}}, "step", kNames);
+        p.setup.model, p.setup.rates, p.start.value, p.start.attention, descent_steps_);
+    Curves all = curves(p, "descent");
     for (std::size_t k = 0; k < states.size(); ++k) {
-      curves.add(static_cast<double>(descent_steps_[k]), observables(kNames, states[k]));
+      all.add(static_cast<double>(descent_steps_[k]), observables(kNames, states[k]));
     }
     Outcome outcome;
-    curves.into(outcome);
+    all.into(outcome);
     return outcome;
   }
 
-  BigramSetup setup_;
-  BigramConstants constants_;
-  BoostingTheory closed_;
-  double mismatch2_;  ///< |Vμ - μ|²
+  std::vector<Problem> problems_;
   double theta_;
+  std::vector<std::int64_t> steps_;
   std::vector<std::int64_t> descent_steps_;
 };
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   const Axis step{.label = "step {/:Italic t}", .scale = AxisScale::log};
+  const std::vector<std::string> problems = problems_of(c);
   const auto panel = [&](const std::string& name, const std::string& label) {
-    return Panel{.x = step,
-                 .y = {.label = label, .scale = AxisScale::log},
-                 .layers = {{.series = name, .label = "flow", .only = {{"method", "flow"}}},
-                            {.series = name,
-                             .label = "descent",
-                             .hollow = true,
-                             .only = {{"method", "descent"}}}},
-                 .x_name = "step"};
+    Panel p{
+        .x = step, .y = {.label = label, .scale = AxisScale::log}, .layers = {}, .x_name = "step"};
+    for (const std::string& problem : problems) {
+      const std::string prefix = problem == "general" ? "general, " : "";
+      for (const std::string method : {"flow", "descent"}) {
+        p.layers.push_back({.series = name,
+                            .label = prefix + method,
+                            .hollow = method == "descent",
+                            .only = {{"problem", problem}, {"method", method}}});
+      }
+    }
+    return p;
   };
   const auto signal_panel = [&](const std::string& name, const std::string& label) {
     Panel signal = panel(name, label);
@@ -153,14 +216,30 @@ Figure figure(const Configuration&) {
     signal.layers.push_back({.series = name + "_plateau", .label = "plateau", .reference = true});
     return signal;
   };
+  Panel remainders{.x = step,
+                   .y = {.label = "remainder {/:Italic d}",
+                         .scale = AxisScale::log,
+                         .low = 1e-12,  // below: rounding
+                         .high = 10},
+                   .layers = {},
+                   .x_name = "step"};
+  for (const auto& [name, label] :
+       {std::pair{"d_V", "{/:Italic d}_V"}, {"d_A", "{/:Italic d}_A"}}) {
+    remainders.layers.push_back(
+        {.series = name,
+         .label = std::string(label) + ", " + problems.back(),
+         .only = {{"problem", problems.back()}, {"method", std::string("flow")}}});
+  }
   return {
       .name = "bigrams-flow",
       .panels = {signal_panel("alpha_V", "signal {/:Italic α}_V"),
                  signal_panel("alpha_A", "signal {/:Italic α}_A"),
-                 panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*")},
+                 panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*"),
+                 remainders},
       .columns = 1,
       .caption =
-          "Gradient flow on sparse contextual bigrams from the standard start. Lines: "
+          "Gradient flow on sparse contextual bigrams, from the standard start and (general) on an "
+          "unequal law from a start with remainders. Lines: "
           "four-variable flow, and the same four numbers by whole steps; points: flow of "
           "all entries of V and A, and gradient descent, which lies on the flow but for the first "
           "steps of α_A and ends earlier; dashed: closed forms of the linear regime and the "
@@ -183,13 +262,30 @@ Study bigrams_flow() {
           "Do four numbers describe the whole gradient flow of a linear transformer learning "
           "sparse contextual bigrams?",
       .neglects = "nothing: flow and whole steps each close in four numbers",
-      .parameters = together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
-                                                 .replicates = 8,
-                                                 .starts = {"stationary", "uniform"}}),
-                              {real_parameter("sim.theta",
-                                              0.25,
-                                              "signal alpha_V at which the boosting time is stated",
-                                              {.low = 0, .high = 1, .low_open = true})}}),
+      .parameters =
+          together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
+                                       .replicates = 8,
+                                       .starts = {"stationary", "uniform"}}),
+                    {real_parameter("sim.theta",
+                                    0.25,
+                                    "signal alpha_V at which the boosting time is stated",
+                                    {.low = 0, .high = 1, .low_open = true}),
+                     {.key = "sweep.problem",
+                      .type = ParameterType::text,
+                      .fallback = Value(List{"standard", "general"}),
+                      .meaning = "the law of [model] from sim.start; and one with unequal "
+                                 "frequencies and weights from a start with remainders",
+                      .list = true,
+                      .choices = {"standard", "general"}},
+                     real_parameter("sim.remainder",
+                                    0.3,
+                                    "general: squared deviation of its start from the "
+                                    "standard one, in units of K_P and K_Q",
+                                    {.low = 0, .high = 10, .low_open = true}),
+                     real_parameter("sim.general_contrast",
+                                    6.0,
+                                    "general: frequencies are proportional to U[1, contrast]",
+                                    {.low = 1})}}),
       .series = bigram_series(kNames,
                               {{"alpha_V_linear", "", "sinh law of the boosting stage (theory)"},
                                {"alpha_A_linear", "", "cosh law of the boosting stage (theory)"},

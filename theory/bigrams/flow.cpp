@@ -105,6 +105,28 @@ BigramCurve reduced_flow(const BigramConstants& c,
                });
 }
 
+std::vector<BigramSignals> reduced_descent(const BigramConstants& c,
+                                           const BigramRates& rates,
+                                           BigramSignals s,
+                                           std::span<const std::int64_t> steps) {
+  std::vector<BigramSignals> recorded;
+  std::int64_t made = 0;
+  for (const std::int64_t step : steps) {
+    for (; made < step; ++made) {
+      const double nbar = 1 / c.context + s.alpha_a * s.alpha_a * c.k_q + s.d_a;
+      const double k_v = s.alpha_v * s.alpha_v * c.k_p + s.d_v;
+      const double keep_v = 1 - rates.eta_v * nbar;
+      const double keep_a = 1 - rates.eta_a * k_v;
+      s = {.alpha_v = keep_v * s.alpha_v + rates.eta_v * (1 / c.context + c.k_q * s.alpha_a),
+           .alpha_a = keep_a * s.alpha_a + rates.eta_a * c.k_p * s.alpha_v,
+           .d_v = keep_v * keep_v * s.d_v,
+           .d_a = keep_a * keep_a * s.d_a};
+    }
+    recorded.push_back(s);
+  }
+  return recorded;
+}
+
 BigramCurve full_flow(const BigramModel& model,
                       const BigramRates& rates,
                       const MatrixXd& value,

@@ -56,6 +56,14 @@ BigramCurve reduced_flow(const BigramConstants& c,
                          const BigramSignals& start,
                          std::span<const double> times);
 
+/// @brief The four numbers under whole steps from `start`: the equations above with differences for
+/// derivatives, but factors (1 - η_V n̄)² of d_V and (1 - η_A K_V)² of d_A.
+/// @param steps rising
+std::vector<BigramSignals> reduced_descent(const BigramConstants& c,
+                                           const BigramRates& rates,
+                                           BigramSignals start,
+                                           std::span<const std::int64_t> steps);
+
 /// @brief The flow of all N² + TN entries of V and A with the hat gradients of the population.
 /// @param value, attention the start, on the constraint set or not
 /// @return signals at the times; T N of a few thousand is the practical limit

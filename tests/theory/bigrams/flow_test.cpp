@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "attica/core/bigrams/instances.hpp"
 #include "attica/core/error.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 #include "attica/theory/bigrams/population.hpp"
@@ -274,4 +275,30 @@ TEST_CASE("bigram l1: drift along the valley", "[theory][bigrams]") {
 TEST_CASE("bigram flow: no signal, no theory", "[theory][bigrams]") {
   CHECK_THROWS_WITH(BoostingTheory({0, 0.5, 100}, {}), Catch::Matchers::Contains("K_P"));
   CHECK_THROWS_WITH(BoostingTheory({0.3, 0, 100}, {}), Catch::Matchers::Contains("K_Q"));
+}
+
+TEST_CASE("bigram flow: whole steps of all entries close in the four numbers, from any start",
+          "[theory][bigrams]") {
+  RandomStream stream({.seed = 5});
+  const BigramChain chain = sinkhorn_chain(4, 2, 6, stream);
+  const BigramModel model(
+      chain, 60, 3, random_attention(4, 60, 3, AttentionWeights::random, stream));
+  const BigramStart start = perturbed_start(model, 0.5, stream);
+  const BigramState s = bigram_state(model, start.value, attention_sums(model, start.attention));
+  // The deviation was asked for: signals and remainders together.
+  CHECK(s.alpha_v * s.alpha_v * model.k_p() + s.d_v == Approx(0.5 * model.k_p()).epsilon(1e-12));
+  CHECK(s.alpha_a * s.alpha_a * model.k_q() + s.d_a == Approx(0.5 * model.k_q()).epsilon(1e-12));
+  const std::vector<std::int64_t> steps{1, 10, 200};
+  const BigramRates rates{.eta_v = 0.2, .eta_a = 0.3};
+  const std::vector<BigramSignals> four =
+      reduced_descent(constants(model), rates, {s.alpha_v, s.alpha_a, s.d_v, s.d_a}, steps);
+  const std::vector<BigramState> all =
+      full_descent(model, rates, start.value, start.attention, steps);
+  REQUIRE(four.size() == steps.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {  // rounding of 200 steps
+    CHECK(four[k].alpha_v == Approx(all[k].alpha_v).epsilon(1e-11));
+    CHECK(four[k].alpha_a == Approx(all[k].alpha_a).epsilon(1e-11));
+    CHECK(four[k].d_v == Approx(all[k].d_v).epsilon(1e-10).margin(1e-15));
+    CHECK(four[k].d_a == Approx(all[k].d_a).epsilon(1e-10).margin(1e-15));
+  }
 }
