@@ -70,9 +70,9 @@ class Couplings : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
     const MatrixXd& truth = model_.get().as_student().attention;
-    // SGD stops at a distance that falls with the learning rate: a twentieth of the largest
+    // SGD stops at a distance that falls with the learning rate: a fiftieth of the largest
     // coupling.
-    constexpr double kShare = 0.05;
+    constexpr double kShare = 0.02;
     add_couplings(model_.get(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
     add_rows(truth, result);
     return result;

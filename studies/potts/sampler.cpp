@@ -102,7 +102,7 @@ Figure figure(const Configuration& /*c*/) {
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // The theory is exact: this says how well a run resolves it.
-  return rules({"energy", "occupation"}, {.series = {}, .relative = 0, .absolute = 0.01});
+  return rules({"energy", "occupation"}, {.series = {}, .relative = 0, .absolute = 0.002});
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   // Both find the same minimum of the same function: 1e-6 in the loss. ω, or where it is flat the
   // weights, then follows to about the square root of what is left.
   constexpr double kLoss = 1e-6;
-  constexpr double kOmega = 1e-2;
+  constexpr double kOmega = 1e-3;
   return {{.series = "minimum_loss", .relative = 0, .absolute = kLoss, .deterministic = true},
           {.series = "minimum_omega", .relative = kOmega, .deterministic = true}};
 }
