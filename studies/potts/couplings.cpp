@@ -75,6 +75,14 @@ class Couplings : public PointwiseExperiment {
     constexpr double kShare = 0.02;
     add_couplings(model_.get(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
     add_rows(truth, result);
+    const auto rejected = static_cast<std::int64_t>(family_.rejected_draws(0));
+    result.diagnostics = {{"rejected_draws", rejected}};
+    if (rejected > 0) {
+      result.warnings.push_back(fmt::format(
+          "draws of the couplings that were rejected: {} (too little to learn, or frozen; see "
+          "model.least_learnable and model.least_curvature)",
+          rejected));
+    }
     return result;
   }
 

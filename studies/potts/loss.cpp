@@ -59,8 +59,10 @@ class Loss : public PointwiseExperiment {
     TheoryResult result;
     const std::uint64_t realisations = family_.random() ? replicates_ : 1;
     List log_partitions;
+    std::int64_t rejected = 0;
     for (std::uint64_t r = 0; r < realisations; ++r) {
       const PottsModel model = family_.model(r);
+      rejected += static_cast<std::int64_t>(family_.rejected_draws(r));
       if (grid == TheoryGrid::run && potts_states(model) > static_cast<double>(kMostStates)) {
         result.warnings.emplace_back("too many states to enumerate: no Bayes loss");
         return result;
@@ -74,6 +76,7 @@ class Loss : public PointwiseExperiment {
     result.diagnostics.emplace_back(
         "log_partition",
         family_.random() ? Value(std::move(log_partitions)) : log_partitions.front());
+    result.diagnostics.emplace_back("rejected_draws", rejected);
     return result;
   }
 

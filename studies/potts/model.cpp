@@ -195,15 +195,23 @@ PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) c
 }
 
 PottsModel PottsFamily::model(std::uint64_t realisation) const {
+  return first_good(realisation).first;
+}
+
+std::uint64_t PottsFamily::rejected_draws(std::uint64_t realisation) const {
+  return first_good(realisation).second;
+}
+
+std::pair<PottsModel, std::uint64_t> PottsFamily::first_good(std::uint64_t realisation) const {
   bool teaches = true;
   for (std::uint64_t attempt = 0; attempt == 0 || (random() && attempt < kMostAttempts);
        ++attempt) {
     PottsModel model = draw(realisation, attempt);
-    if (least_learnable_ == 0 && least_curvature_ == 0) return model;
+    if (least_learnable_ == 0 && least_curvature_ == 0) return {std::move(model), attempt};
     const WeightedSequences states = enumerate(model).states;
     teaches = marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_;
     if (teaches && (least_curvature_ == 0 || least_curvature(model, states) >= least_curvature_)) {
-      return model;
+      return {std::move(model), attempt};
     }
   }
   if (!teaches) {

@@ -64,9 +64,13 @@ class PottsFamily {
   /// context lowers the loss by that much and the loss is that curved at the truth.
   /// @throws Error (input) naming the one that no draw satisfies
   PottsModel model(std::uint64_t realisation) const;
+  /// @brief How many draws were rejected for this realisation: a run tells.
+  std::uint64_t rejected_draws(std::uint64_t realisation) const;
 
  private:
   PottsModel draw(std::uint64_t realisation, std::uint64_t attempt) const;
+  /// The first draw that satisfies, and how many did not.
+  std::pair<PottsModel, std::uint64_t> first_good(std::uint64_t realisation) const;
 
   std::string couplings_;
   std::string colour_couplings_;
