@@ -66,41 +66,6 @@ void require_one_line(const Value& value, const std::string& name) {
     throw invalid_parameter(name, to_toml(value), "text without control characters");
 }
 
-/// The parser and the destructor of a document go as deep as its keys: a key of many parts would
-/// take the whole stack. Counts the dots of every key, outside strings and comments.
-void require_shallow_keys(std::string_view text, const std::string& source) {
-  constexpr std::size_t kMostParts = 256;
-  std::size_t dots = 0;
-  std::size_t line = 1;
-  char quote = 0;
-  bool comment = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (c == '\n') {
-      ++line;
-      comment = false;
-      dots = 0;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++k;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (c == '.') {
-      if (++dots >= kMostParts) {
-        throw Error(
-            ErrorKind::input,
-            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
-      }
-    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
-      dots = 0;
-    }
-  }
-}
-
 /// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
 List expand_range(const toml::table& table, const std::string& name) {
   const auto refuse = [&](const std::string& value) -> Error {
@@ -514,6 +479,39 @@ bool looks_like_file(const std::string& target) {
 }
 
 }  // namespace
+
+void require_shallow_keys(std::string_view text, const std::string& source) {
+  constexpr std::size_t kMostParts = 256;
+  std::size_t dots = 0;
+  std::size_t line = 1;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      dots = 0;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++k;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '.') {
+      if (++dots >= kMostParts) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
+      }
+    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
+}
 
 bool CheckedConfiguration::is_swept(const std::string& key) const {
   return std::any_of(
