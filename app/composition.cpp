@@ -392,12 +392,30 @@ void default_axes(const std::vector<FoundLayer>& layers, Panel& panel) {
   }
   if (map) return;
   std::vector<std::string> names;
+  const bool runs = std::any_of(
+      layers.begin(), layers.end(), [](const FoundLayer& l) { return l.source->run != nullptr; });
   for (const FoundLayer& layer : layers) {
+    if (runs && layer.source->run == nullptr) continue;
     const std::string name = plots::pretty_name(layer.request->series);
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   if (names.size() > 1 || panel.y.label.empty())
     panel.y.label = fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// The ends that an author fixed must suit the scale, which may be the study's.
+void check_ends(const Axis& axis, const std::string& name, const std::string& where) {
+  for (const auto& [end, value] : {std::pair{"low", axis.low}, std::pair{"high", axis.high}}) {
+    if (axis.scale != AxisScale::log || !value || *value > 0) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{}: error: {}",
+                            where,
+                            invalid_parameter(fmt::format("{}.{}", name, end),
+                                              *value,
+                                              "a positive end of the logarithmic axis, or scale = "
+                                              "\"linear\"")
+                                .what()));
+  }
 }
 
 // ------------------------------------------------------------------------------- of runs
@@ -524,6 +542,9 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
     }
     apply(file.change.every, panel, look);
     apply(request.change, panel, look);
+    const std::string place = fmt::format("panels[{}]", made.figure.panels.size());
+    check_ends(panel.x, place + ".x", request.where);
+    check_ends(panel.y, place + ".y", request.where);
     made.figure.panels.push_back(std::move(panel));
     made.drawing.look.panels.push_back(std::move(look));
   }

@@ -87,6 +87,14 @@ std::string_view take_character(std::string_view text, std::size_t& at) {
   return text.substr(start, at - start);
 }
 
+bool is_name(std::string_view text) {
+  if (text.empty() || (!is_letter(text.front()) && text.front() != '_')) return false;
+  for (const char c : text) {
+    if (!is_letter(c) && std::isdigit(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  }
+  return true;
+}
+
 /// What stands between dollar signs, as enhanced text.
 class Mathematics {
  public:
@@ -107,7 +115,16 @@ class Mathematics {
   /// Up to the end of the group.
   std::string sequence(bool script) {
     std::string all;
-    while (at_ < text_.size() && text_[at_] != '}') all += item(script);
+    while (at_ < text_.size() && text_[at_] != '}') {
+      // Braces around a name are the place of a coordinate, except after a script or a command.
+      const auto end = text_[at_] == '{' ? text_.find('}', at_) : std::string_view::npos;
+      if (end != std::string_view::npos && is_name(text_.substr(at_ + 1, end - at_ - 1))) {
+        all += text_.substr(at_, end + 1 - at_);
+        at_ = end + 1;
+      } else {
+        all += item(script);
+      }
+    }
     return all;
   }
 
@@ -204,14 +221,6 @@ class Mathematics {
   std::string_view parameter_;
   std::size_t at_ = 0;
 };
-
-bool is_name(std::string_view text) {
-  if (text.empty() || (!is_letter(text.front()) && text.front() != '_')) return false;
-  for (const char c : text) {
-    if (!is_letter(c) && std::isdigit(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
-  }
-  return true;
-}
 
 /// Walks over enhanced text and writes LaTeX.
 class Translator {

@@ -24,8 +24,9 @@ constexpr double kSampleGap = 0.6;     ///< between sample and text
 constexpr double kEntryGap = 1.6;      ///< between legend entries
 constexpr double kPanelGap = 0.9;      ///< between axes that share x
 constexpr double kColumnGap = 1.5;
-constexpr double kBarGap = 0.8;    ///< between frame and colour bar
-constexpr double kBarWidth = 1.1;  ///< of the colour bar
+constexpr double kInsideGap = 1.1;  ///< between frame and legend: fonts of LaTeX run wider
+constexpr double kBarGap = 0.8;     ///< between frame and colour bar
+constexpr double kBarWidth = 1.1;   ///< of the colour bar
 
 constexpr const char* kResidualLabel = "residual (%)";
 constexpr double kRoomPerLabel = 2.2;  ///< along a vertical axis, small font sizes
@@ -565,7 +566,7 @@ class Composer {
   void place_inside(std::size_t i) {
     if (content(i).legend.empty() || (i > 0 && shared_legend())) return;
     const Box& frame = layout_.panels[i].axes.box;
-    const double pad = em(kLabelGap);
+    const double pad = em(kInsideGap);
     std::vector<LegendRow> rows;
     for (Item& item : items(content(i).legend, frame.width() - 2 * pad))
       rows.push_back({std::move(item)});

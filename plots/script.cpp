@@ -140,7 +140,7 @@ class Writer {
     constexpr double kTexLine = 0.4;
     constexpr double kTexCircle = 3.4;
     line(
-        "if (format eq 'tex') {{ set terminal tikz latex color nostandalone size {:.4f}in,{:.4f}in "
+        "if (format eq 'tex') {{ set terminal tikz latex color size {:.4f}in,{:.4f}in "
         "font '\\fontsize{{{}pt}}{{{:.4g}pt}}\\selectfont' linewidth {:.4g} dashlength {:.4g}; "
         "mark = {:.4g} }}",
         width,
@@ -234,7 +234,7 @@ class Writer {
     line("unset label; unset object");
   }
 
-  /// A font's size; in TeX it is set as such.
+  /// A font's size as a string of gnuplot; in TeX it is set as such.
   std::string font(double size) const {
     if (!has("tex")) return fmt::format("',{}'", size);
     return fmt::format(
@@ -323,7 +323,9 @@ class Writer {
       list += fmt::format(
           "{} {}{}", any_format(labels ? tick.label : ""), tick.position, tick.major ? "" : " 1");
     }
-    line("set {}tics ({}) font {} scale 0.7,0.35 {}", axis, list, font(theme_.small_size), how);
+    // Of tick labels gnuplot takes the font from a variable, not from an expression.
+    line("small = {}", font(theme_.small_size));
+    line("set {}tics ({}) font small scale 0.7,0.35 {}", axis, list, how);
   }
 
   void place(const Box& box) {
