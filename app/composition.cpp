@@ -29,15 +29,10 @@ struct Source {
   std::string name;  ///< of the run, or the table's file without its ending
   std::string tag;   ///< unique
   std::unique_ptr<FinishedRun> run = {};
-  Figure figure = {};  ///< of the run's study
+  Figure figure = {};        ///< of the run's study
+  DrawOptions drawing = {};  ///< as the run's figure is drawn
   FigureData data = {};
 };
-
-void note_source(DrawOptions& drawing, const FinishedRun& run, const CheckRecord& verdict) {
-  for (auto& pair : draw_options(run.record, run.configuration.values, verdict).metadata) {
-    if (pair.first != "hash") drawing.metadata.push_back(std::move(pair));
-  }
-}
 
 Source read_source(const std::string& folder,
                    const Registry& registry,
@@ -48,7 +43,12 @@ Source read_source(const std::string& folder,
   Source source{run->record.name, run->record.path.filename().string()};
   source.figure = figure_of(run->record, run->configuration, run->replicates);
   source.data = figure_data(run->record, run->replicates, verdict);
-  note_source(drawing, *run, verdict);
+  DrawOptions own = draw_options(run->record, run->configuration, source.figure, verdict);
+  const auto noted = std::move(own.metadata);
+  source.drawing = std::move(own);
+  for (const auto& pair : noted) {
+    if (pair.first != "hash") drawing.metadata.push_back(pair);
+  }
   source.run = std::move(run);
   return source;
 }
@@ -570,12 +570,10 @@ Composition compose_runs(const std::vector<std::string>& folders,
     if (std::find(studies.begin(), studies.end(), run.record.study) == studies.end())
       studies.push_back(run.record.study);
   }
-  const FinishedRun& first = *sources.front().run;
-  const auto metadata = std::move(made.drawing.metadata);
-  made.drawing = draw_options(first.record,
-                              first.configuration.values,
-                              judge_run(first.record, first.configuration, first.replicates));
-  made.drawing.metadata = metadata;
+  auto metadata = std::move(made.drawing.metadata);
+  made.drawing = sources.front().drawing;
+  made.drawing.metadata = std::move(metadata);
+  made.drawing.look.panels.clear();
   made.figure.name = sources.front().figure.name;
   for (const std::string& study : studies) {
     std::vector<const Source*> runs;

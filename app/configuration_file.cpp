@@ -10,8 +10,10 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <tuple>
 
+#include "attica/app/figure_file.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
@@ -212,6 +214,7 @@ class Reader {
                   const toml::node& node) {
                 Entry e = entry(section, key, node);
                 e.name = name;
+                if (section == "figure" && find("figure." + name) == nullptr) return;
                 if (section.empty() ? find(name) == nullptr : sections_.count(section) == 0) {
                   report(e, unknown_section(section.empty() ? name : section, !section.empty()));
                 } else {
@@ -221,7 +224,7 @@ class Reader {
     }
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      if (own || (file && name == "study")) continue;
+      if (own || (file && name == "study") || (name == "figure" && node.is_table())) continue;
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
         report(entry({}, key, node), unknown_section(name, section != nullptr));
@@ -393,6 +396,37 @@ class Reader {
   std::map<std::string, Entry> swept_at_;  ///< where [sweep] takes over a scalar, by its name
   std::vector<Mistake> errors_;
 };
+
+/// Enters what a document says of the figure, key by key. Study `own` reads its caption and its
+/// series itself.
+void read_figure(const toml::table& document,
+                 const std::string& source,
+                 bool file,
+                 CheckedConfiguration& target) {
+  const toml::table* table = document["figure"].as_table();
+  if (table == nullptr) return;
+  const bool own = target.study->name == kOwnStudy;
+  std::vector<std::pair<toml::source_position, Override>> entries;
+  flatten("figure",
+          "",
+          *table,
+          [&](const std::string&,
+              const std::string& name,
+              const toml::key& key,
+              const toml::node& node) {
+            if (own && (name == "caption" || name == "series")) return;
+            std::ostringstream value;
+            node.visit([&](const auto& v) { value << v; });
+            const auto at = key.source().begin;
+            entries.emplace_back(at,
+                                 Override{file ? position(source, at) : source,
+                                          fmt::format("figure.{}={}", name, value.str())});
+          });
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return before(a.first, b.first);
+  });
+  for (auto& [at, entry] : entries) target.figure.push_back(std::move(entry));
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::optional<std::string> bytes = read_bytes(path);
@@ -627,14 +661,34 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   apply_preset(*result.study, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
+  read_figure(document, source, true, result);
   for (const auto& [shown, assignment] : request.overrides) {
     if (assignment.find('=') == std::string::npos) {
       reader.report(shown, "expected key=value");
     } else {
-      reader.read(parse(assignment, shown, false), shown, false);
+      const toml::table one = parse(assignment, shown, false);
+      reader.read(one, shown, false);
+      read_figure(one, shown, false, result);
     }
   }
-  reader.finish();
+  std::string mistakes;
+  try {
+    static_cast<void>(read_figure_changes(result.figure));
+  } catch (const Error& error) {
+    mistakes = error.what();
+  }
+  try {
+    reader.finish();
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
+  }
+  if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
+  if (!result.figure.empty() && result.study->name != kOwnStudy) {
+    // A panel that is not there is a mistake now, not after the run.
+    Figure figure = result.study->figure(result.values);
+    DrawOptions ignored;
+    apply(read_figure_changes(result.figure), figure, ignored);
+  }
   return result;
 }
 
@@ -704,6 +758,21 @@ std::string to_toml(const CheckedConfiguration& configuration) {
       continue;
     }
     add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
+  }
+  for (const Override& o : configuration.figure) {
+    const auto equals = o.assignment.find('=');
+    const std::string key = o.assignment.substr(0, equals);
+    if (configuration.values.declares(key)) continue;
+    // Of a key that was given twice the last one counts.
+    const bool again =
+        std::any_of(&o + 1,
+                    configuration.figure.data() + configuration.figure.size(),
+                    [&](const Override& later) {
+                      return later.assignment.substr(0, later.assignment.find('=')) == key;
+                    });
+    if (!again)
+      add("figure",
+          fmt::format("{} = {}", key.substr(key.find('.') + 1), o.assignment.substr(equals + 1)));
   }
   for (const SweptScalar& s : configuration.swept) {
     add("sweep", fmt::format("{} = {}", s.name, to_toml(Value(s.values))));

@@ -44,6 +44,8 @@ struct CheckedConfiguration {
   std::filesystem::path directory;  ///< where relative input files are looked up first
   std::map<std::string, std::string>
       locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
+  /// What [figure] says, a key each, with the places: "figure.x.low=1". No number depends on it.
+  std::vector<Override> figure;
 
   /// @brief Whether [sweep] has taken this key over.
   bool is_swept(const std::string& key) const;

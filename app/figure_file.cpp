@@ -394,8 +394,9 @@ std::vector<Key> panel_keys(PanelRequest& panel, FigureReader& reader) {
                       layer.name = fmt::format("{}[{}]", place, panel.layers.size());
                       reader.read(*element.as_table(), layer.name, layer_keys(layer, reader));
                       check(layer, element, reader);
-                      if (layer.series.empty()) layer.series = "y";  // as tables without that column
-           panel.layers.push_back(std::move(layer));
+                      if (layer.series.empty())
+                        layer.series = "y";  // as tables without that column
+                      panel.layers.push_back(std::move(layer));
                     }
                     return true;
                   }});
@@ -487,6 +488,34 @@ toml::table parsed(const std::string& text, const std::string& source, bool file
   }
 }
 
+/// Enters one `figure.KEY=VALUE`.
+void read_change(const Override& given, FigureChange& change) {
+  FigureReader reader(given.shown, false);
+  if (given.assignment.find('=') == std::string::npos)
+    throw Error(ErrorKind::input, fmt::format("{}: error: expected key=value", given.shown));
+  const toml::table document = parsed(given.assignment, given.shown, false);
+  const toml::table* table = document["figure"].as_table();
+  if (table == nullptr || document.size() != 1) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: error: expected a key of the figure, such as figure.x.label",
+                            given.shown));
+  }
+  std::vector<Key> keys = figure_change_keys(change, reader);
+  for (std::size_t i = 0; i < kMostPanels; ++i) {
+    const std::string letter(1, static_cast<char>('a' + i));
+    if (!table->contains(letter)) continue;
+    PanelChange& panel = change.one[i];
+    keys.push_back({letter, "a table", [&panel, &reader](const toml::node& node) {
+                      if (!node.is_table()) return false;
+                      const std::string place = reader.place();
+                      reader.read(*node.as_table(), place, panel_change_keys(panel, reader));
+                      return true;
+                    }});
+  }
+  reader.read(*table, "figure", keys);
+  reader.finish();
+}
+
 void apply(const AxisChange& change, Axis& axis) {
   if (change.label) axis.label = *change.label;
   if (change.scale) axis.scale = *change.scale;
@@ -545,33 +574,16 @@ FigureFile read_figure_file(const std::string& path) {
 
 FigureChange read_figure_changes(const std::vector<Override>& overrides) {
   FigureChange change;
+  std::vector<std::string> mistakes;
   for (const auto& [shown_as, assignment] : overrides) {
-    FigureReader reader(shown_as, false);
-    if (assignment.find('=') == std::string::npos) {
-      throw Error(ErrorKind::input, fmt::format("{}: error: expected key=value", shown_as));
+    try {
+      read_change({shown_as, assignment}, change);
+    } catch (const Error& error) {
+      mistakes.emplace_back(error.what());
     }
-    const toml::table document = parsed(assignment, shown_as, false);
-    const toml::table* table = document["figure"].as_table();
-    if (table == nullptr || document.size() != 1) {
-      throw Error(
-          ErrorKind::input,
-          fmt::format("{}: error: expected a key of the figure, such as figure.x.label", shown_as));
-    }
-    std::vector<Key> keys = figure_change_keys(change, reader);
-    for (std::size_t i = 0; i < kMostPanels; ++i) {
-      const std::string letter(1, static_cast<char>('a' + i));
-      if (!table->contains(letter)) continue;
-      PanelChange& panel = change.one[i];
-      keys.push_back({letter, "a table", [&panel, &reader](const toml::node& node) {
-                        if (!node.is_table()) return false;
-                        const std::string place = reader.place();
-                        reader.read(*node.as_table(), place, panel_change_keys(panel, reader));
-                        return true;
-                      }});
-    }
-    reader.read(*table, "figure", keys);
-    reader.finish();
   }
+  if (!mistakes.empty())
+    throw Error(ErrorKind::input, fmt::format("{}", fmt::join(mistakes, "\n")));
   return change;
 }
 

@@ -94,7 +94,8 @@ struct FigureFile {
 /// @throws Error of kind input
 FigureFile read_figure_file(const std::string& path);
 
-/// @brief What `--set figure.KEY=VALUE` asks for; later ones win. @throws Error of kind input
+/// @brief What [figure] and `--set figure.KEY=VALUE` ask for; later ones win. @throws Error of kind
+/// input with all mistakes
 FigureChange read_figure_changes(const std::vector<Override>& overrides);
 
 /// @brief Enters a change into a figure and the way it is drawn. @throws Error of kind input if

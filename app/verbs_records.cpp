@@ -127,7 +127,7 @@ int plot_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry, options.accept_edits);
   const CheckRecord verdict = verdict_on(run);
   Figure figure = figure_of(run.record, run.configuration, run.replicates);
-  DrawOptions drawing = draw_options(run.record, run.configuration.values, verdict);
+  DrawOptions drawing = draw_options(run.record, run.configuration, figure, verdict);
   apply(change, figure, drawing);
   enter_drawing_options(options, drawing);
   drawing.folder = target_folder(options, drawing.folder);

@@ -307,6 +307,7 @@ class Translator {
 }  // namespace
 
 std::string from_latex(std::string_view label, std::string_view parameter) {
+  if (label.find("{/") != std::string_view::npos) return std::string(label);
   std::string text;
   std::string plain;
   const auto end_plain = [&] {

@@ -21,6 +21,7 @@ TEST_CASE("from_latex: text stays, mathematics becomes enhanced text", "[plots]"
   CHECK(label("Größe α") == "Größe α");
   CHECK(label("$α$") == "{/:Italic α}");
   CHECK(label("5 \\$") == "5 $");
+  CHECK(label("{/:Italic n} of $5") == "{/:Italic n} of $5");
   CHECK(label("") == "");
 }
 
