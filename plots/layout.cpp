@@ -66,10 +66,8 @@ class Composer {
     if (look_.legend != LegendPlace::below) y = place_figure_legend(y);
     for (std::size_t first = 0; first < content_.panels.size(); first += columns_)
       y = place_row(first, y);
-    for (std::size_t i = 0; i < content_.panels.size(); ++i) {
-      if (look_.legend == LegendPlace::inside) place_inside(i);
-      place_annotations(i);
-    }
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) place_annotations(i);
+    if (look_.legend == LegendPlace::inside) place_inside();
     if (look_.legend == LegendPlace::below) y = place_figure_legend(y);
     y = place_note(note, y);
     layout_.height = std::ceil(y + kPad);
@@ -509,6 +507,7 @@ class Composer {
     const Axes& axes = layout_.panels[i].axes;
     const double marker = theme_.marker_size / 2 + kPad;
     std::vector<Box> boxes;
+    if (content(i).map) boxes.push_back(axes.box);
     const auto add = [&](double x, double top, double bottom, double half) {
       boxes.push_back({x - half, x + half, top - half, bottom + half});
     };
@@ -562,14 +561,32 @@ class Composer {
     return boxes;
   }
 
-  /// The panel's legend in a corner that holds nothing else, the entries beneath each other.
-  void place_inside(std::size_t i) {
-    if (content(i).legend.empty() || (i > 0 && shared_legend())) return;
+  /// Legends in free corners: one for all panels where that serves, in the first that has room.
+  void place_inside() {
+    std::string crowded;
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) {
+      const bool placed = place_inside(i);
+      if (placed && shared_legend()) return;
+      if (!placed) crowded += fmt::format("{}({})", crowded.empty() ? "" : ", ", content(i).letter);
+    }
+    if (crowded.empty()) return;
+    throw invalid_parameter("legend",
+                            "inside",
+                            fmt::format("above, below or none, or wider axes: in panel {} every "
+                                        "corner has data",
+                                        crowded));
+  }
+
+  /// The panel's legend in a corner that holds nothing else, the entries beneath each other; false
+  /// if there is none.
+  bool place_inside(std::size_t i) {
+    const std::vector<LegendEntry>& entries =
+        shared_legend() ? longest_legend() : content(i).legend;
+    if (entries.empty()) return true;
     const Box& frame = layout_.panels[i].axes.box;
     const double pad = em(kInsideGap);
     std::vector<LegendRow> rows;
-    for (Item& item : items(content(i).legend, frame.width() - 2 * pad))
-      rows.push_back({std::move(item)});
+    for (Item& item : items(entries, frame.width() - 2 * pad)) rows.push_back({std::move(item)});
     const double width = aligned_width(rows);
     double height = 0;
     for (const LegendRow& row : rows) height += line_count(row.front().text) * small_line();
@@ -588,14 +605,10 @@ class Composer {
         });
         if (!fits || !free) continue;
         place_legend(rows, (box.left + box.right) / 2, box.top);
-        return;
+        return true;
       }
     }
-    throw invalid_parameter(
-        "legend",
-        "inside",
-        fmt::format("above, below or none, or wider axes: in panel ({}) every corner has data",
-                    content(i).letter));
+    return false;
   }
 
   void place_y_label(const std::string& label, double start, const Box& box) {
