@@ -118,7 +118,9 @@ class Composer {
   }
 
   std::string y_label(std::size_t panel) const {
-    return wrap(content(panel).panel->y.label, theme_.label_size, main_height_ + kPad);
+    // Centred on the frame, it ends beneath the panel's letter.
+    const double room = lettered() ? main_height_ - 2 * theme_.label_size : main_height_ + kPad;
+    return wrap(content(panel).panel->y.label, theme_.label_size, room);
   }
 
   double widest_label(const std::vector<Tick>& ticks) const {

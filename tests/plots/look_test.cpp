@@ -233,3 +233,97 @@ TEST_CASE("look: curves of two sources look alike and are not told apart by them
   CHECK(entries ==
         std::set<std::string>{"{/:Italic λ} = 0.1", "{/:Italic λ} = 1", "run one", "run two"});
 }
+
+namespace {
+
+/// Boxes of all texts of a figure with what they say: labels, legends, letters, ticks.
+std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double small_size) {
+  std::vector<std::pair<Box, std::string>> boxes;
+  // Letters without descenders fill about 0.73 of the font size, around the line's middle.
+  constexpr double kHalfHeight = 0.36;
+  const auto add = [&](double left, double y, double width, double size, const std::string& text) {
+    if (text.empty()) return;
+    boxes.push_back({{left, left + width, y - kHalfHeight * size, y + kHalfHeight * size}, text});
+  };
+  for (const TextLine& line : layout.texts) {
+    const double width = text_width(line.text, line.size);
+    if (line.anchor == TextLine::Anchor::rotated) {
+      boxes.push_back({{line.x - kHalfHeight * line.size,
+                        line.x + kHalfHeight * line.size,
+                        line.y - width / 2,
+                        line.y + width / 2},
+                       line.text});
+      continue;
+    }
+    const double left = line.anchor == TextLine::Anchor::left     ? line.x
+                        : line.anchor == TextLine::Anchor::centre ? line.x - width / 2
+                                                                  : line.x - width;
+    add(left, line.y, width, line.size, line.text);
+  }
+  const auto ticks = [&](const Axes& axes) {
+    for (const Tick& tick : axes.y_ticks) {
+      const double width = text_width(tick.label, small_size);
+      add(axes.box.left - 0.7 * small_size - width,
+          axes.box.bottom - axes.y.position(tick.position) * axes.box.height(),
+          width,
+          small_size,
+          tick.label);
+    }
+    if (!axes.x_labels) return;
+    for (const Tick& tick : axes.x_ticks) {
+      const double width = text_width(tick.label, small_size);
+      add(axes.box.left + axes.x.position(tick.position) * axes.box.width() - width / 2,
+          axes.box.bottom + 1.3 * small_size,
+          width,
+          small_size,
+          tick.label);
+    }
+  };
+  for (const PanelLayout& panel : layout.panels) {
+    ticks(panel.axes);
+    if (panel.residual) ticks(*panel.residual);
+  }
+  return boxes;
+}
+
+}  // namespace
+
+TEST_CASE("look: no two texts overlap and none leaves the page, 7 to 12 points in every style",
+          "[plots]") {
+  constexpr double kPointsPerInch = 72;
+  const FigureData data = double_descent({0.01, 0.1, 1});
+  Figure stacked{"stacked", {test_error_panel(), train_error_panel()}, 1, ""};
+  Figure beside{"beside", {test_error_panel(), train_error_panel()}, 2, ""};
+  beside.panels[0].title = "a title of some length";
+  for (const Theme& base : themes()) {
+    for (double size = 7; size <= 12; ++size) {
+      for (const LegendPlace legend : {LegendPlace::above, LegendPlace::below, LegendPlace::none}) {
+        for (const auto& [figure, inches] : {std::pair{&stacked, base.half_width},
+                                             std::pair{&stacked, base.full_width},
+                                             std::pair{&beside, base.full_width}}) {
+          Theme theme = base;
+          theme.small_size *= size / theme.label_size;
+          theme.label_size = size;
+          Look look;
+          look.legend = legend;
+          const Layout layout =
+              lay_out(arrange(*figure, data, look), theme, inches * kPointsPerInch, "a note", look);
+          CAPTURE(theme.name, size, figure->name, inches, static_cast<int>(legend));
+          const auto boxes = text_boxes(layout, theme.small_size);
+          for (std::size_t i = 0; i < boxes.size(); ++i) {
+            const auto& [a, text] = boxes[i];
+            CAPTURE(text);
+            CHECK((a.left >= -0.5 && a.right <= layout.width + 0.5));
+            CHECK((a.top >= 0 && a.bottom <= layout.height));
+            for (std::size_t j = 0; j < i; ++j) {
+              const auto& [b, other] = boxes[j];
+              CAPTURE(other);
+              CHECK_FALSE(
+                  (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+            }
+          }
+        }
+      }
+    }
+  }
+}
