@@ -113,6 +113,21 @@ const std::vector<Option>& all_options() {
        },
        {},
        true},
+      {figure_values,
+       "--set figure.KEY=VALUE",
+       "change the figure, as figure.x.label='\"samples\"' or figure.a.y.scale='\"log\"' of panel "
+       "(a); "
+       "repeatable",
+       [](Options& o, const std::string& v) {
+         o.overrides.push_back({"--set " + v, v});
+       },
+       {},
+       true},
+      {figures, "--out DIR", "folder that receives the files (default: figures)", set_out},
+      {figures,
+       "--name NAME",
+       "name of the files (default: that of the file, or of the first study's figure)",
+       enter<&Options::name>},
       {seed,
        "--seed N",
        "master seed (sim.seed)",
@@ -229,13 +244,13 @@ const std::vector<Option>& all_options() {
       {anew, "--force", "move an existing run folder aside and start anew", enter<&Options::force>},
       {drawing,
        "-f,--format LIST",
-       "svg, pdf, png; separated by commas",
+       "svg, pdf, png, or tex (TikZ, for LaTeX); separated by commas",
        [](Options& o, const std::string& v) {
          if (std::find(o.formats.begin(), o.formats.end(), v) != o.formats.end())
            throw invalid_parameter("--format", v, "distinct formats");
          o.formats.push_back(v);
        },
-       {"svg", "pdf", "png"},
+       {"svg", "pdf", "png", "tex"},
        true},
       {drawing,
        "--style STYLE",
@@ -321,6 +336,7 @@ const std::vector<Target>& all_targets() {
       {"SIMULATION.csv", "table of the simulation: x, replicate, value, or x, mean, sem, n"},
       {"CONFIG|RUN", "a TOML file, or the folder of a run"},
       {"RUN|CSV", "folder of a run, or a table as `judge` takes it"},
+      {"FIGURE|RUN...", "a figure's TOML file, or folders of runs"},
       {"FILE...", "matrices in .npy or CSV files"},
       {"NAME", "of the study to write: words in lower case, joined by hyphens"},
       {"ACTION", "show or keys", {"show", "keys"}},
@@ -372,8 +388,13 @@ const std::vector<Verb>& verbs() {
       {"plot",
        {"RUN"},
        "Draw a run's figure again from its records",
-       {drawing, elsewhere, replace, edits},
+       {figure_values, drawing, elsewhere, replace, edits},
        plot_verb},
+      {"figure",
+       {"FIGURE|RUN..."},
+       "Several runs and tables in one figure",
+       {figure_values, drawing, figures, replace, edits},
+       figure_verb},
       {"status", {"RUN"}, "What of a run is done and what is missing", {json}, status_verb},
       {"plan",
        {"STUDY|CONFIG"},

@@ -14,6 +14,8 @@ namespace attica::app {
 /// What a verb takes: an option, or several that go together.
 enum class Takes {
   values,         ///< --set
+  figure_values,  ///< --set: of a figure
+  figures,        ///< --out, --name: of a figure of several runs
   seed,           ///< --seed, --replicates
   preset,         ///< --preset
   threads,        ///< --threads

@@ -10,8 +10,10 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <tuple>
 
+#include "attica/app/figure_file.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
@@ -64,41 +66,6 @@ void require_one_line(const Value& value, const std::string& name) {
   const auto* text = std::get_if<std::string>(&value);
   if (text != nullptr && has_control_characters(*text))
     throw invalid_parameter(name, to_toml(value), "text without control characters");
-}
-
-/// The parser and the destructor of a document go as deep as its keys: a key of many parts would
-/// take the whole stack. Counts the dots of every key, outside strings and comments.
-void require_shallow_keys(std::string_view text, const std::string& source) {
-  constexpr std::size_t kMostParts = 256;
-  std::size_t dots = 0;
-  std::size_t line = 1;
-  char quote = 0;
-  bool comment = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (c == '\n') {
-      ++line;
-      comment = false;
-      dots = 0;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++k;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (c == '.') {
-      if (++dots >= kMostParts) {
-        throw Error(
-            ErrorKind::input,
-            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
-      }
-    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
-      dots = 0;
-    }
-  }
 }
 
 /// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
@@ -247,6 +214,7 @@ class Reader {
                   const toml::node& node) {
                 Entry e = entry(section, key, node);
                 e.name = name;
+                if (section == "figure" && find("figure." + name) == nullptr) return;
                 if (section.empty() ? find(name) == nullptr : sections_.count(section) == 0) {
                   report(e, unknown_section(section.empty() ? name : section, !section.empty()));
                 } else {
@@ -256,7 +224,7 @@ class Reader {
     }
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      if (own || (file && name == "study")) continue;
+      if (own || (file && name == "study") || (name == "figure" && node.is_table())) continue;
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
         report(entry({}, key, node), unknown_section(name, section != nullptr));
@@ -429,6 +397,37 @@ class Reader {
   std::vector<Mistake> errors_;
 };
 
+/// Enters what a document says of the figure, key by key. Study `own` reads its caption and its
+/// series itself.
+void read_figure(const toml::table& document,
+                 const std::string& source,
+                 bool file,
+                 CheckedConfiguration& target) {
+  const toml::table* table = document["figure"].as_table();
+  if (table == nullptr) return;
+  const bool own = target.study->name == kOwnStudy;
+  std::vector<std::pair<toml::source_position, Override>> entries;
+  flatten("figure",
+          "",
+          *table,
+          [&](const std::string&,
+              const std::string& name,
+              const toml::key& key,
+              const toml::node& node) {
+            if (own && (name == "caption" || name == "series")) return;
+            std::ostringstream value;
+            node.visit([&](const auto& v) { value << v; });
+            const auto at = key.source().begin;
+            entries.emplace_back(at,
+                                 Override{file ? position(source, at) : source,
+                                          fmt::format("figure.{}={}", name, value.str())});
+          });
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return before(a.first, b.first);
+  });
+  for (auto& [at, entry] : entries) target.figure.push_back(std::move(entry));
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::optional<std::string> bytes = read_bytes(path);
   if (!bytes) {
@@ -514,6 +513,39 @@ bool looks_like_file(const std::string& target) {
 }
 
 }  // namespace
+
+void require_shallow_keys(std::string_view text, const std::string& source) {
+  constexpr std::size_t kMostParts = 256;
+  std::size_t dots = 0;
+  std::size_t line = 1;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (c == '\n') {
+      ++line;
+      comment = false;
+      dots = 0;
+    } else if (comment) {
+      continue;
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++k;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == '.') {
+      if (++dots >= kMostParts) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
+      }
+    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
+      dots = 0;
+    }
+  }
+}
 
 bool CheckedConfiguration::is_swept(const std::string& key) const {
   return std::any_of(
@@ -629,14 +661,34 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   apply_preset(*result.study, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
+  read_figure(document, source, true, result);
   for (const auto& [shown, assignment] : request.overrides) {
     if (assignment.find('=') == std::string::npos) {
       reader.report(shown, "expected key=value");
     } else {
-      reader.read(parse(assignment, shown, false), shown, false);
+      const toml::table one = parse(assignment, shown, false);
+      reader.read(one, shown, false);
+      read_figure(one, shown, false, result);
     }
   }
-  reader.finish();
+  std::string mistakes;
+  try {
+    static_cast<void>(read_figure_changes(result.figure));
+  } catch (const Error& error) {
+    mistakes = error.what();
+  }
+  try {
+    reader.finish();
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
+  }
+  if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
+  if (!result.figure.empty() && result.study->name != kOwnStudy) {
+    // A panel that is not there is a mistake now, not after the run.
+    Figure figure = result.study->figure(result.values);
+    DrawOptions ignored;
+    apply(read_figure_changes(result.figure), figure, ignored);
+  }
   return result;
 }
 
@@ -706,6 +758,21 @@ std::string to_toml(const CheckedConfiguration& configuration) {
       continue;
     }
     add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
+  }
+  for (const Override& o : configuration.figure) {
+    const auto equals = o.assignment.find('=');
+    const std::string key = o.assignment.substr(0, equals);
+    if (configuration.values.declares(key)) continue;
+    // Of a key that was given twice the last one counts.
+    const bool again =
+        std::any_of(&o + 1,
+                    configuration.figure.data() + configuration.figure.size(),
+                    [&](const Override& later) {
+                      return later.assignment.substr(0, later.assignment.find('=')) == key;
+                    });
+    if (!again)
+      add("figure",
+          fmt::format("{} = {}", key.substr(key.find('.') + 1), o.assignment.substr(equals + 1)));
   }
   for (const SweptScalar& s : configuration.swept) {
     add("sweep", fmt::format("{} = {}", s.name, to_toml(Value(s.values))));

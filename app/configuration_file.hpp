@@ -44,6 +44,8 @@ struct CheckedConfiguration {
   std::filesystem::path directory;  ///< where relative input files are looked up first
   std::map<std::string, std::string>
       locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
+  /// What [figure] says, a key each, with the places: "figure.x.low=1". No number depends on it.
+  std::vector<Override> figure;
 
   /// @brief Whether [sweep] has taken this key over.
   bool is_swept(const std::string& key) const;
@@ -74,6 +76,11 @@ std::string configuration_template(const Study& study, const std::string& preset
 
 /// @brief A value in TOML syntax; numbers in shortest round-trip form.
 std::string to_toml(const Value& value);
+
+/// @brief Refuses a document with keys of very many parts: the parser and the destructor of a
+/// document go as deep as its keys, and would take the whole stack. Counts the dots of every key,
+/// outside strings and comments. @throws Error of kind input
+void require_shallow_keys(std::string_view text, const std::string& source);
 
 /// @brief Of `candidates`, the one a typist most likely meant; empty if none is near.
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);

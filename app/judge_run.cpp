@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "attica/app/figure_file.hpp"
 #include "attica/app/work.hpp"
 #include "attica/studies/own/study.hpp"
 
@@ -148,7 +149,10 @@ Figure figure_of(const RunRecord& run,
     for (const Prediction& prediction : run.theory) add(prediction.series.name);
     if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
   }
-  return configuration.study->figure(values);
+  Figure figure = configuration.study->figure(values);
+  DrawOptions ignored;
+  apply(read_figure_changes(configuration.figure), figure, ignored);
+  return figure;
 }
 
 FigureData figure_data(const RunRecord& run,
@@ -158,8 +162,10 @@ FigureData figure_data(const RunRecord& run,
 }
 
 DrawOptions draw_options(const RunRecord& run,
-                         const Configuration& values,
+                         const CheckedConfiguration& configuration,
+                         const Figure& figure,
                          const CheckRecord& verdict) {
+  const Configuration& values = configuration.values;
   std::vector<std::pair<std::string, std::string>> metadata = {
       {"run", run.name + "-" + run.hash},
       {"hash", run.hash},
@@ -168,11 +174,15 @@ DrawOptions draw_options(const RunRecord& run,
     metadata.emplace_back("planted", fmt::format("{}", fmt::join(verdict.planted, ", ")));
   if (!verdict.edited.empty())
     metadata.emplace_back("edited", fmt::format("{}", fmt::join(verdict.edited, ", ")));
-  return {.folder = run.path / "plots",
-          .formats = values.texts("plot.formats"),
-          .style = values.text("plot.style"),
-          .width = values.text("plot.width") == "full" ? FigureWidth::full : FigureWidth::half,
-          .metadata = std::move(metadata)};
+  DrawOptions drawing{
+      .folder = run.path / "plots",
+      .formats = values.texts("plot.formats"),
+      .style = values.text("plot.style"),
+      .width = values.text("plot.width") == "full" ? FigureWidth::full : FigureWidth::half,
+      .metadata = std::move(metadata)};
+  Figure same = figure;
+  apply(read_figure_changes(configuration.figure), same, drawing);
+  return drawing;
 }
 
 }  // namespace attica::app

@@ -43,7 +43,8 @@ CheckRecord judge_run_against(const RunRecord& run,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin = std::nullopt);
-/// @brief The study's figure. That of study `own` has a panel for every series that was recorded.
+/// @brief The study's figure with what [figure] of the configuration says. That of study `own` has
+/// a panel for every series that was recorded.
 Figure figure_of(const RunRecord& run,
                  const CheckedConfiguration& configuration,
                  const Replicates& replicates);
@@ -56,7 +57,8 @@ FigureData figure_data(const RunRecord& run,
 /// @brief How it is drawn: into plots/ of the run folder, as configured, with the run's identity
 /// inside the files.
 DrawOptions draw_options(const RunRecord& run,
-                         const Configuration& values,
+                         const CheckedConfiguration& configuration,
+                         const Figure& figure,
                          const CheckRecord& verdict);
 
 }  // namespace attica::app

@@ -46,7 +46,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
   }
   const Figure figure = figure_of(run, c, replicates);
   try {
-    const DrawOptions drawing = draw_options(run, c.values, *end.verdict);
+    const DrawOptions drawing = draw_options(run, c, figure, *end.verdict);
     if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {
       remark(false,
              fmt::format("warning: '{}' was edited: the figure is left as it is; `attica plot "

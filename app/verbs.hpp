@@ -10,6 +10,7 @@
 #include "attica/app/configuration_file.hpp"
 #include "attica/app/run.hpp"
 #include "attica/app/run_folder.hpp"
+#include "attica/plots/draw.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -70,6 +71,7 @@ int slurm_verb(const Options& options, const Registry& registry);
 int gallery_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
+int figure_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
 int judge_verb(const Options& options, const Registry& registry);
@@ -109,6 +111,14 @@ struct FinishedRun {
   /// or whose files were edited, unless that is accepted
   FinishedRun(const std::string& folder, const Registry& registry, bool accept_edits = false);
 };
+
+/// @brief --format, --style, --width and --force.
+void enter_drawing_options(const Options& options, DrawOptions& drawing);
+/// @brief Draws, unless a script was edited and may not be replaced; says which older files stay.
+std::vector<std::filesystem::path> draw_files(const Options& options,
+                                              const Figure& figure,
+                                              const FigureData& data,
+                                              const DrawOptions& drawing);
 
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
 int extrapolate_check(const Options& options, const FinishedRun& run);

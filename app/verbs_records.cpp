@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/figure_file.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/report_page.hpp"
@@ -90,17 +91,20 @@ int check_verb(const Options& options, const Registry& registry) {
   return verdict.exit_code();
 }
 
-int plot_verb(const Options& options, const Registry& registry) {
-  const FinishedRun run(options.target, registry, options.accept_edits);
-  const CheckRecord verdict = verdict_on(run);
-  const Figure figure = figure_of(run.record, run.configuration, run.replicates);
-  DrawOptions drawing = draw_options(run.record, run.configuration.values, verdict);
+void enter_drawing_options(const Options& options, DrawOptions& drawing) {
   if (!options.formats.empty()) drawing.formats = options.formats;
   if (!options.style.empty()) drawing.style = options.style;
-  if (!options.width.empty())
+  if (!options.width.empty()) {
     drawing.width = options.width == "full" ? FigureWidth::full : FigureWidth::half;
-  drawing.folder = target_folder(options, drawing.folder);
+    drawing.look.width.reset();
+  }
   drawing.replace_edited = options.force;
+}
+
+std::vector<fs::path> draw_files(const Options& options,
+                                 const Figure& figure,
+                                 const FigureData& data,
+                                 const DrawOptions& drawing) {
   const fs::path script = drawing.folder / (figure.name + ".gp");
   if (!options.force && was_edited(script)) {
     throw Error(ErrorKind::storage,
@@ -108,15 +112,27 @@ int plot_verb(const Options& options, const Registry& registry) {
                             script.string()));
   }
   // What stays from an earlier drawing is not of this one.
-  for (const char* format : {"svg", "pdf", "png"}) {
+  for (const char* format : {"svg", "pdf", "png", "tex"}) {
     const fs::path file = drawing.folder / (figure.name + "." + format);
     const bool drawn =
         std::find(drawing.formats.begin(), drawing.formats.end(), format) != drawing.formats.end();
     if (!drawn && fs::exists(file))
       remark(options.quiet, fmt::format("'{}' stays as it was drawn before", file.string()));
   }
+  return draw(figure, data, drawing);
+}
+
+int plot_verb(const Options& options, const Registry& registry) {
+  const FigureChange change = read_figure_changes(options.overrides);
+  const FinishedRun run(options.target, registry, options.accept_edits);
+  const CheckRecord verdict = verdict_on(run);
+  Figure figure = figure_of(run.record, run.configuration, run.replicates);
+  DrawOptions drawing = draw_options(run.record, run.configuration, figure, verdict);
+  apply(change, figure, drawing);
+  enter_drawing_options(options, drawing);
+  drawing.folder = target_folder(options, drawing.folder);
   for (const fs::path& file :
-       draw(figure, figure_data(run.record, run.replicates, verdict), drawing)) {
+       draw_files(options, figure, figure_data(run.record, run.replicates, verdict), drawing)) {
     fmt::print("{}\n", file.string());
   }
   return kExitDone;

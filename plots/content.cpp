@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "attica/core/error.hpp"
 #include "attica/plots/heat_map.hpp"
@@ -78,6 +79,12 @@ std::string unmentioned(const std::string& label,
   return text.empty() ? "" : ", " + text;
 }
 
+/// The point without where the curve comes from, which neither styles nor labels follow.
+Point shown_point(Point point) {
+  std::erase_if(point, [](const auto& pair) { return pair.first == kSourceCoordinate; });
+  return point;
+}
+
 /// What the curves of a whole figure have in common.
 struct FigureStyles {
   std::vector<Point> points;  ///< in order of appearance
@@ -101,6 +108,15 @@ void style_curves(PanelContent& content,
     return static_cast<std::size_t>(std::find(figure.points.begin(), figure.points.end(), point) -
                                     figure.points.begin());
   };
+  const auto look_of = [&](const Layer* layer) {
+    const auto k = static_cast<std::size_t>(layer - content.panel->layers.data());
+    return k < content.look.layers.size() ? content.look.layers[k] : LayerLook{};
+  };
+  // Where the author chose colours, markers or dashes, points and layers cannot be told apart by
+  // one of them each: every curve has an entry of its own.
+  const bool chosen = std::any_of(content.look.layers.begin(),
+                                  content.look.layers.end(),
+                                  [](const LayerLook& look) { return look.chosen(); });
   std::vector<LegendEntry> of_layers;
   std::size_t layer_index = 0;
   std::size_t reference_index = 0;
@@ -111,7 +127,7 @@ void style_curves(PanelContent& content,
             ? pretty_name(layer->series)
             : layer->label;
     for (const RecordedCurve* curve : curves) {
-      const Point& point = curve->mean.point;
+      const Point point = shown_point(curve->mean.point);
       const double* number = coloured ? figure.colours->value(point) : nullptr;
       CurveStyle style;
       if (layer->reference) {
@@ -131,14 +147,17 @@ void style_curves(PanelContent& content,
       } else {
         style = product_style(index_of_point(point), layer_index);
       }
+      style = chosen_style(style, look_of(layer));
       if (layer->hollow) style = hollow_style(style);
       content.curves.push_back({0, curve, layer->reference, style});
       content.curves.back().trajectory = layer->trajectories && !curve->theory;
       const bool line = curve->theory || layer->trajectories;
       const bool one = layer->reference || layer->trajectories || own_points.size() == 1;
-      if (one || (spelt_out && !coloured)) {
+      const bool each = chosen && !coloured;
+      if (one || each || (spelt_out && !coloured)) {
         std::string text = fill_label(layer_name, point);
-        if (spelt_out) text += unmentioned(layer->label, point, own_points);
+        if (spelt_out || (each && !one)) text += unmentioned(layer->label, point, own_points);
+        if (text.starts_with(", ")) text.erase(0, 2);
         add_entry(content.legend, {std::move(text), style, line, !line});
         continue;
       }
@@ -190,6 +209,20 @@ void collect_x(const PanelContent& content, std::vector<double>& values) {
   }
   const auto& marks = content.panel->vertical_marks;
   values.insert(values.end(), marks.begin(), marks.end());
+}
+
+/// Texts must stand inside the axes.
+void check_annotations(const PanelContent& content) {
+  for (const Annotation& note : content.look.annotations) {
+    for (const auto& [axis, value, range] :
+         {std::tuple{"x", note.x, content.x}, std::tuple{"y", note.y, content.y}}) {
+      if (range.contains(value)) continue;
+      throw invalid_parameter(
+          fmt::format("{} of the text '{}'", axis, note.text),
+          value,
+          fmt::format("a place on the axis, {:.4g} to {:.4g}", range.low, range.high));
+    }
+  }
 }
 
 bool is_whole(double value) { return value == std::round(value); }
@@ -249,6 +282,8 @@ void fit_y(PanelContent& content) {
       if (content.panel->y.scale == AxisScale::linear || low > kShown * y[i]) values.push_back(low);
     }
   }
+  const auto& marks = content.look.horizontal_marks;
+  values.insert(values.end(), marks.begin(), marks.end());
   if (content.panel->diagonal) {  // the same range on both axes
     collect_x(content, values);
     content.x = fit_range(content.panel->x, values);
@@ -333,7 +368,7 @@ void share_colours(std::vector<PanelContent>& panels) {
 
 }  // namespace
 
-Content arrange(const Figure& figure, const FigureData& data) {
+Content arrange(const Figure& figure, const FigureData& data, const Look& look) {
   check(figure);
   Content content{&figure, {}, false, false, false, false, {}};
   std::vector<std::vector<Selection>> selections;
@@ -341,10 +376,16 @@ Content arrange(const Figure& figure, const FigureData& data) {
   for (const Panel& panel : figure.panels) {
     PanelContent drawn;
     drawn.panel = &panel;
+    if (content.panels.size() < look.panels.size()) drawn.look = look.panels[content.panels.size()];
     drawn.letter = std::string(1, static_cast<char>('a' + content.panels.size()));
     const bool is_map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
     if (is_map) drawn.map = make_heat_map(panel, data, content.remarks);
     selections.push_back(select(panel, data, is_map ? 1 : 0));
+    for (Selection& selection : selections.back()) {
+      std::vector<Point> shown;
+      for (const Point& point : selection.points) index_of(shown, shown_point(point));
+      selection.points = std::move(shown);
+    }
     if (!drawn.map && selections.back().empty()) {
       std::string names;
       for (const Layer& layer : panel.layers) names += (names.empty() ? "" : ", ") + layer.series;
@@ -370,6 +411,7 @@ Content arrange(const Figure& figure, const FigureData& data) {
   const bool lettered = figure.panels.size() > 1;
   for (PanelContent& panel : content.panels) {
     fit_y(panel);
+    check_annotations(panel);
     for (DrawnCurve& curve : panel.curves) {
       if (curve.data->theory) {
         content.lines = content.lines || !curve.reference;

@@ -10,6 +10,7 @@
 
 #include "attica/core/figure.hpp"
 #include "attica/plots/axes.hpp"
+#include "attica/plots/look.hpp"
 #include "attica/plots/theme.hpp"
 
 namespace attica::plots {
@@ -107,6 +108,7 @@ struct LegendEntry {
 
 struct PanelContent {
   const Panel* panel = nullptr;
+  PanelLook look = {};
   std::string letter;  ///< "a", "b", ...
   std::vector<DrawnCurve> curves;
   Range x;
@@ -129,7 +131,7 @@ struct Content {
 };
 
 /// @throws Error as draw() does
-Content arrange(const Figure& figure, const FigureData& data);
+Content arrange(const Figure& figure, const FigureData& data, const Look& look = {});
 
 /// @brief The data file and where its curves are.
 struct DataFile {

@@ -94,10 +94,22 @@ void check_formats(const std::vector<std::string>& formats) {
   for (const std::string& format : formats) {
     if (std::count(formats.begin(), formats.end(), format) > 1)
       throw invalid_parameter("figure format", format, "distinct values");
-    if (format != "svg" && format != "pdf" && format != "png") {
-      throw invalid_parameter("figure format", format, "svg, pdf or png");
+    if (format != "svg" && format != "pdf" && format != "png" && format != "tex") {
+      throw invalid_parameter("figure format", format, "svg, pdf, png or tex");
     }
   }
+}
+
+/// The theme with the author's size of text.
+plots::Theme themed(const std::string& style, const Look& look) {
+  plots::Theme theme = plots::find_theme(style);
+  if (look.size) {
+    theme.small_size *= *look.size / theme.label_size;
+    theme.label_size = *look.size;
+  }
+  if (look.font.empty() || look.font.find_first_of("',\"\\\n{}") != std::string::npos)
+    throw invalid_parameter("font", look.font, "the name of a font");
+  return theme;
 }
 
 }  // namespace
@@ -106,11 +118,13 @@ std::vector<fs::path> draw(const Figure& figure,
                            const FigureData& data,
                            const DrawOptions& options) {
   check_formats(options.formats);
-  const plots::Theme& theme = plots::find_theme(options.style);
-  const double inches = options.width == FigureWidth::half ? theme.half_width : theme.full_width;
-  const plots::Content content = plots::arrange(figure, data);
-  const plots::Layout layout =
-      plots::lay_out(content, theme, inches * kPointsPerInch, options.note);
+  const Look& look = options.look;
+  const plots::Theme theme = themed(options.style, look);
+  const double own_inches =
+      options.width == FigureWidth::half ? theme.half_width : theme.full_width;
+  const plots::Content content = plots::arrange(figure, data, look);
+  const plots::Layout layout = plots::lay_out(
+      content, theme, look.width.value_or(own_inches) * kPointsPerInch, options.note, look);
   const plots::DataFile table = plots::data_file(content);
   std::string script = plots::script(content, layout, table, theme, options);
   if (!script.ends_with('\n')) script += '\n';
@@ -128,6 +142,8 @@ std::vector<fs::path> draw(const Figure& figure,
     if (!has_gnuplot) break;
     names.push_back(figure.name + "." + format);
     const fs::path path = work.path() / names.back();
+    if (format == "tex")
+      names.insert(names.end(), {"gnuplot-lua-tikz.sty", "gnuplot-lua-tikz-common.tex"});
     std::string bytes = read_bytes(path).value_or("");
     if (!plots::is_complete(bytes, format))
       throw storage_error(path, "gnuplot left it unfinished (is the disk full?)");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attica/core/figure.hpp"
+#include "attica/plots/look.hpp"
 
 namespace attica {
 
@@ -21,19 +22,20 @@ enum class FigureWidth {
 /// @brief Where and how to draw.
 struct DrawOptions {
   std::filesystem::path folder;                              ///< created if it does not exist
-  std::vector<std::string> formats = {"svg", "pdf", "png"};  ///< any of these three
+  std::vector<std::string> formats = {"svg", "pdf", "png"};  ///< any of these, and tex
   std::string style = "aps";                                 ///< one of style_names()
   FigureWidth width = FigureWidth::half;
+  Look look = {};
   /// (name, value) pairs such as the run's id, hash and verdict, recorded inside every file: a
-  /// trailing comment in SVG and in the script, the information dictionary in PDF, tEXt chunks in
-  /// PNG.
+  /// trailing comment in SVG, TeX and the script, the information dictionary in PDF, tEXt chunks
+  /// in PNG.
   std::vector<std::pair<std::string, std::string>> metadata = {};
   bool replace_edited = false;  ///< also a script that somebody has edited
   std::string note = {};        ///< plain text printed small beneath the figure, e.g. the verdict
 };
 
 /// @brief Draws `figure` from `data` and returns the files written: NAME.csv, NAME.gp and
-/// NAME.FORMAT for each format.
+/// NAME.FORMAT for each format; of tex also the two files of gnuplot's LaTeX package that it needs.
 ///
 /// Nothing is recomputed. NAME.csv holds every number drawn in its shortest round-trip form;
 /// `gnuplot NAME.gp` in the folder draws the figure files again. Existing files are replaced only

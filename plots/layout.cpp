@@ -1,9 +1,12 @@
 #include "attica/plots/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
+#include "attica/core/error.hpp"
 #include "attica/plots/text.hpp"
 
 namespace attica::plots {
@@ -21,8 +24,9 @@ constexpr double kSampleGap = 0.6;     ///< between sample and text
 constexpr double kEntryGap = 1.6;      ///< between legend entries
 constexpr double kPanelGap = 0.9;      ///< between axes that share x
 constexpr double kColumnGap = 1.5;
-constexpr double kBarGap = 0.8;    ///< between frame and colour bar
-constexpr double kBarWidth = 1.1;  ///< of the colour bar
+constexpr double kInsideGap = 1.1;  ///< between frame and legend: fonts of LaTeX run wider
+constexpr double kBarGap = 0.8;     ///< between frame and colour bar
+constexpr double kBarWidth = 1.1;   ///< of the colour bar
 
 constexpr const char* kResidualLabel = "residual (%)";
 constexpr double kRoomPerLabel = 2.2;  ///< along a vertical axis, small font sizes
@@ -46,8 +50,8 @@ using LegendRow = std::vector<Item>;
 
 class Composer {
  public:
-  Composer(const Content& content, const Theme& theme, double width)
-      : content_(content), theme_(theme), columns_(content.figure->columns) {
+  Composer(const Content& content, const Theme& theme, double width, const Look& look)
+      : content_(content), theme_(theme), look_(look), columns_(content.figure->columns) {
     layout_.width = width;
     column_width_ = (width - 2 * kPad - em(kColumnGap) * static_cast<double>(columns_ - 1)) /
                     static_cast<double>(columns_);
@@ -59,9 +63,12 @@ class Composer {
     choose_y_ticks();
     choose_columns();
     double y = kPad;
-    y = place_figure_legend(y);
+    if (look_.legend != LegendPlace::below) y = place_figure_legend(y);
     for (std::size_t first = 0; first < content_.panels.size(); first += columns_)
       y = place_row(first, y);
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) place_annotations(i);
+    if (look_.legend == LegendPlace::inside) place_inside();
+    if (look_.legend == LegendPlace::below) y = place_figure_legend(y);
     y = place_note(note, y);
     layout_.height = std::ceil(y + kPad);
     return std::move(layout_);
@@ -73,6 +80,7 @@ class Composer {
   double label_line() const { return kLineSpacing * theme_.label_size; }
   double small_line() const { return kLineSpacing * theme_.small_size; }
   const PanelContent& content(std::size_t panel) const { return content_.panels[panel]; }
+  bool lettered() const { return look_.letters && content_.panels.size() > 1; }
   std::size_t last_of_row(std::size_t first) const {
     return std::min(first + columns_, content_.panels.size());
   }
@@ -85,7 +93,8 @@ class Composer {
     constexpr double kResidualAspect = 0.21;
     constexpr double kMaxResidual = 10;  // small font sizes
     const bool stacked = content_.panels.size() > columns_;
-    main_height_ = (column_width_ > kWide || stacked ? kFlatAspect : kAspect) * column_width_;
+    const double aspect = column_width_ > kWide || stacked ? kFlatAspect : kAspect;
+    main_height_ = look_.aspect.value_or(aspect) * column_width_;
     residual_height_ = std::max(std::min(kResidualAspect * column_width_, em(kMaxResidual)),
                                 text_width(kResidualLabel, theme_.label_size) + 2 * kPad);
   }
@@ -109,7 +118,9 @@ class Composer {
   }
 
   std::string y_label(std::size_t panel) const {
-    return wrap(content(panel).panel->y.label, theme_.label_size, main_height_ + kPad);
+    // Centred on the frame, it ends beneath the panel's letter.
+    const double room = lettered() ? main_height_ - 2 * theme_.label_size : main_height_ + kPad;
+    return wrap(content(panel).panel->y.label, theme_.label_size, room);
   }
 
   double widest_label(const std::vector<Tick>& ticks) const {
@@ -125,8 +136,7 @@ class Composer {
     constexpr double kLeastRight = 5;
     for (std::size_t column = 0; column < std::min(columns_, layout_.panels.size()); ++column) {
       // A panel's letter stands in the column of its label, beside the uppermost tick's.
-      double labels =
-          content_.panels.size() > 1 ? text_width("(a)", theme_.label_size) - em(kLabelGap) : 0;
+      double labels = lettered() ? text_width("(a)", theme_.label_size) - em(kLabelGap) : 0;
       double ticks = 0;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         labels = std::max(labels, line_count(y_label(i)) * label_line());
@@ -370,10 +380,15 @@ class Composer {
       return std::clamp(middle, kPad + half, layout_.width - kPad - half);
     };
 
-    if (shared_legend()) {
+    const bool shown = look_.legend == LegendPlace::above || look_.legend == LegendPlace::below;
+    if (look_.legend == LegendPlace::below && !shared_legend())
+      throw invalid_parameter(
+          "legend", "below", "above, inside or none: the panels have different legends");
+    if (shown && shared_legend()) {
       const auto rows = flow(items(longest_legend(), width), width);
       if (!rows.empty()) y = place_legend(rows, centre(rows), y);
     }
+    if (!look_.key) return y;
     const auto rows = flow(key(), width);
     return rows.empty() ? y : place_legend(rows, centre(rows), y);
   }
@@ -385,7 +400,7 @@ class Composer {
     double head = 0;
     std::vector<std::vector<LegendRow>> legends(end - first);
     for (std::size_t i = first; i < end; ++i) {
-      if (!shared_legend())
+      if (!shared_legend() && look_.legend == LegendPlace::above)
         legends[i - first] = flow(items(content(i).legend, column_width_), column_width_);
       double own = content(i).panel->title.empty() ? 0 : line_count(title(i)) * small_line();
       for (const LegendRow& row : legends[i - first]) {
@@ -441,7 +456,7 @@ class Composer {
     panel.axes.box.bottom = top + main_height_;
     place_y_label(y_label(i), start, panel.axes.box);
     place_bar(i);
-    if (content_.panels.size() > 1) {
+    if (lettered()) {
       layout_.texts.push_back({"(" + content(i).letter + ")",
                                start,
                                top + theme_.label_size / 2,
@@ -474,6 +489,130 @@ class Composer {
     return y + kPad;
   }
 
+  void place_annotations(std::size_t i) {
+    const Axes& axes = layout_.panels[i].axes;
+    for (const Annotation& note : content(i).look.annotations) {
+      const auto anchor = note.anchor == TextAnchor::left     ? TextLine::Anchor::left
+                          : note.anchor == TextAnchor::centre ? TextLine::Anchor::centre
+                                                              : TextLine::Anchor::right;
+      layout_.texts.push_back({note.text,
+                               axes.box.left + axes.x.position(note.x) * axes.box.width(),
+                               axes.box.bottom - axes.y.position(note.y) * axes.box.height(),
+                               theme_.small_size,
+                               anchor});
+    }
+  }
+
+  /// Where the panel's data and texts are on the page: points with their bars, and lines as points
+  /// close to each other.
+  std::vector<Box> covered(std::size_t i) const {
+    const Axes& axes = layout_.panels[i].axes;
+    const double marker = theme_.marker_size / 2 + kPad;
+    std::vector<Box> boxes;
+    if (content(i).map) boxes.push_back(axes.box);
+    const auto add = [&](double x, double top, double bottom, double half) {
+      boxes.push_back({x - half, x + half, top - half, bottom + half});
+    };
+    const auto page_y = [&](double y) {
+      const bool shown = axes.y.scale == AxisScale::linear || y > 0;
+      const double at = shown ? axes.y.position(y) : 0;
+      return axes.box.bottom - std::clamp(at, 0.0, 1.0) * axes.box.height();
+    };
+    for (const DrawnCurve& curve : content(i).curves) {
+      const Series& mean = curve.data->mean;
+      std::vector<std::pair<double, double>> line;
+      for (std::size_t k = 0; k < mean.x.size(); ++k) {
+        if (curve.constant()) {
+          line = {{axes.box.left, page_y(mean.y[k])}, {axes.box.right, page_y(mean.y[k])}};
+          break;
+        }
+        if (axes.x.scale == AxisScale::log && mean.x[k] <= 0) continue;
+        const double x = axes.box.left + axes.x.position(mean.x[k]) * axes.box.width();
+        line.emplace_back(x, page_y(mean.y[k]));
+        if (curve.data->theory) continue;
+        const double sem = curve.data->sem.empty() ? 0 : curve.data->sem[k];
+        add(x, page_y(mean.y[k] + sem), page_y(mean.y[k] - sem), marker);
+      }
+      if (!curve.data->theory && !curve.trajectory) continue;
+      for (std::size_t k = 1; k < line.size(); ++k) {
+        const auto [x1, y1] = line[k - 1];
+        const auto [x2, y2] = line[k];
+        const int steps = 1 + static_cast<int>(std::hypot(x2 - x1, y2 - y1) / kPad);
+        for (int s = 0; s <= steps; ++s) {
+          const double part = static_cast<double>(s) / steps;
+          const double y = y1 + part * (y2 - y1);
+          add(x1 + part * (x2 - x1), y, y, kPad);
+        }
+      }
+    }
+    for (const double mark : content(i).look.horizontal_marks)
+      boxes.push_back({axes.box.left, axes.box.right, page_y(mark) - 1, page_y(mark) + 1});
+    for (const double mark : content(i).panel->vertical_marks) {
+      const double x = axes.box.left + axes.x.position(mark) * axes.box.width();
+      boxes.push_back({x - 1, x + 1, axes.box.top, axes.box.bottom});
+    }
+    for (const Annotation& note : content(i).look.annotations) {
+      const double x = axes.box.left + axes.x.position(note.x) * axes.box.width();
+      const double y = page_y(note.y);
+      const double width = text_width(note.text, theme_.small_size);
+      const double left = note.anchor == TextAnchor::left     ? x
+                          : note.anchor == TextAnchor::centre ? x - width / 2
+                                                              : x - width;
+      boxes.push_back({left, left + width, y - small_line() / 2, y + small_line() / 2});
+    }
+    return boxes;
+  }
+
+  /// Legends in free corners: one for all panels where that serves, in the first that has room.
+  void place_inside() {
+    std::string crowded;
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) {
+      const bool placed = place_inside(i);
+      if (placed && shared_legend()) return;
+      if (!placed) crowded += fmt::format("{}({})", crowded.empty() ? "" : ", ", content(i).letter);
+    }
+    if (crowded.empty()) return;
+    throw invalid_parameter("legend",
+                            "inside",
+                            fmt::format("above, below or none, or wider axes: in panel {} every "
+                                        "corner has data",
+                                        crowded));
+  }
+
+  /// The panel's legend in a corner that holds nothing else, the entries beneath each other; false
+  /// if there is none.
+  bool place_inside(std::size_t i) {
+    const std::vector<LegendEntry>& entries =
+        shared_legend() ? longest_legend() : content(i).legend;
+    if (entries.empty()) return true;
+    const Box& frame = layout_.panels[i].axes.box;
+    const double pad = em(kInsideGap);
+    std::vector<LegendRow> rows;
+    for (Item& item : items(entries, frame.width() - 2 * pad)) rows.push_back({std::move(item)});
+    const double width = aligned_width(rows);
+    double height = 0;
+    for (const LegendRow& row : rows) height += line_count(row.front().text) * small_line();
+    const std::vector<Box> taken = covered(i);
+    for (const bool top : {true, false}) {
+      for (const bool right : {true, false}) {
+        Box box;
+        box.left = right ? frame.right - pad - width : frame.left + pad;
+        box.right = box.left + width;
+        box.top = top ? frame.top + pad : frame.bottom - pad - height;
+        box.bottom = box.top + height;
+        const bool fits = box.left >= frame.left && box.top >= frame.top;
+        const bool free = std::none_of(taken.begin(), taken.end(), [&](const Box& other) {
+          return other.left < box.right && other.right > box.left && other.top < box.bottom &&
+                 other.bottom > box.top;
+        });
+        if (!fits || !free) continue;
+        place_legend(rows, (box.left + box.right) / 2, box.top);
+        return true;
+      }
+    }
+    return false;
+  }
+
   void place_y_label(const std::string& label, double start, const Box& box) {
     double x = start + label_line() / 2;
     for (const std::string& line : lines_of(label)) {
@@ -500,6 +639,7 @@ class Composer {
 
   const Content& content_;
   const Theme& theme_;
+  const Look& look_;
   std::size_t columns_;
   double column_width_ = 0;
   double main_height_ = 0;
@@ -509,8 +649,12 @@ class Composer {
 
 }  // namespace
 
-Layout lay_out(const Content& content, const Theme& theme, double width, const std::string& note) {
-  return Composer(content, theme, width).compose(note);
+Layout lay_out(const Content& content,
+               const Theme& theme,
+               double width,
+               const std::string& note,
+               const Look& look) {
+  return Composer(content, theme, width, look).compose(note);
 }
 
 }  // namespace attica::plots

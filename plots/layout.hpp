@@ -30,6 +30,7 @@ struct TextLine {
   enum class Anchor {
     left,
     centre,
+    right,
     rotated
   } anchor = Anchor::left;  ///< rotated: centred, reading upwards
   bool grey = false;
@@ -79,6 +80,11 @@ struct Layout {
 
 /// @brief Places the content on a page of `width` points. `note` is plain text for the foot of the
 /// figure.
-Layout lay_out(const Content& content, const Theme& theme, double width, const std::string& note);
+/// @throws Error of kind input if the legend cannot stand where it should
+Layout lay_out(const Content& content,
+               const Theme& theme,
+               double width,
+               const std::string& note,
+               const Look& look = {});
 
 }  // namespace attica::plots

@@ -71,6 +71,7 @@ bool is_complete(std::string_view bytes, std::string_view format) {
            bytes.starts_with(kPngSignature) &&
            bytes.substr(bytes.size() - kPngLastChunk).find("IEND") != std::string_view::npos;
   }
+  if (format == "tex") return bytes.find("\\end{tikzpicture}") != std::string_view::npos;
   const std::string_view end = format == "svg" ? "</svg>" : "%%EOF";
   return bytes.starts_with(format == "svg" ? "<?xml" : "%PDF") &&
          bytes.find(end) != std::string_view::npos;

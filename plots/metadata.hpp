@@ -11,7 +11,8 @@ namespace attica::plots {
 
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-/// @brief Whether the bytes are a complete file of that format ("svg", "pdf" or "png"): not empty,
+/// @brief Whether the bytes are a complete file of that format ("svg", "pdf", "png" or
+/// "tex"): not empty,
 /// not cut off.
 bool is_complete(std::string_view bytes, std::string_view format);
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "attica/plots/latex.hpp"
 #include "attica/plots/text.hpp"
 
 namespace attica::plots {
@@ -17,6 +18,7 @@ constexpr double kSvgResolution = 96;   ///< CSS pixels per inch
 /// Diameter in points of gnuplot's circle at pointsize 1, with the terminal settings below.
 constexpr double kCircle = 6.7;
 constexpr double kCircleSvg = 5.3;
+constexpr double kLineSpacingOfTex = 1.2;
 constexpr double kThin = 0.5;  ///< of the theme's line width: frames, ticks, bars, marks
 
 class Writer {
@@ -30,6 +32,8 @@ class Writer {
 
   std::string write() {
     preamble();
+    if (has("tex"))
+      line("set terminal tikz createstyle  # what \\usepackage{{gnuplot-lua-tikz}} reads");
     line("do for [format in {}] {{", quote(fmt::format("{}", fmt::join(options_.formats, " "))));
     terminals();
     line("set output {}.format", quote(content_.figure->name + "."));
@@ -47,7 +51,8 @@ class Writer {
     line("unset multiplot");
     line("set output");
     line("}}");
-    svg_metadata();
+    metadata("svg", "<!-- ", " -->");
+    metadata("tex", "% ", "");
     line("set output");
     return std::move(text_);
   }
@@ -89,8 +94,9 @@ class Writer {
   void terminals() {
     const double width = layout_.width / kPointsPerInch;
     const double height = layout_.height / kPointsPerInch;
-    const std::string common = fmt::format(
-        "enhanced font 'DejaVu Sans,{}' rounded background '#ffffff'", theme_.label_size);
+    const std::string common = fmt::format("enhanced font '{},{}' rounded background '#ffffff'",
+                                           options_.look.font,
+                                           theme_.label_size);
     // In SVG dashes grow with the line; in the other two they are 0.275 points long per unit and
     // dashlength.
     constexpr double kDashUnit = 0.275;
@@ -128,6 +134,34 @@ class Writer {
         kPngResolution / kPointsPerInch,
         dashes,
         theme_.marker_size / kCircle);
+    // TikZ takes the document's font; line widths are in units of 0.4 points there, and a circle of
+    // pointsize 1 has a diameter of 3.4 points.
+    if (!has("tex")) return;
+    constexpr double kTexLine = 0.4;
+    constexpr double kTexCircle = 3.4;
+    line(
+        "if (format eq 'tex') {{ set terminal tikz latex color size {:.4f}in,{:.4f}in "
+        "font '\\fontsize{{{}pt}}{{{:.4g}pt}}\\selectfont' linewidth {:.4g} dashlength {:.4g}; "
+        "mark = {:.4g} }}",
+        width,
+        height,
+        theme_.small_size,
+        kLineSpacingOfTex * theme_.small_size,
+        1 / kTexLine,
+        theme_.line_width,
+        theme_.marker_size / kTexCircle);
+  }
+
+  bool has(std::string_view format) const {
+    return std::find(options_.formats.begin(), options_.formats.end(), format) !=
+           options_.formats.end();
+  }
+
+  /// A text as every format takes it.
+  std::string any_format(const std::string& enhanced, const std::string& tail = {}) const {
+    if (!has("tex") || enhanced.empty()) return quote(enhanced + tail);
+    return fmt::format(
+        "(format eq 'tex' ? {} : {})", quote(to_latex(enhanced)), quote(enhanced + tail));
   }
 
   /// Rows of one curve: gnuplot then need not look at the others.
@@ -174,18 +208,20 @@ class Writer {
     for (const TextLine& text : layout_.texts) {
       const char* anchor = text.anchor == TextLine::Anchor::left     ? "left"
                            : text.anchor == TextLine::Anchor::centre ? "center"
+                           : text.anchor == TextLine::Anchor::right  ? "right"
                                                                      : "center rotate by 90";
-      line("set label {} at {} {} font ',{}' tc rgb '{}'",
-           quote(text.text + spaces),
+      line("set label {} at {} {} font {} tc rgb '{}'",
+           any_format(text.text, spaces),
            at(text.x, text.y),
            anchor,
-           text.size,
+           font(text.size),
            text.grey ? kGrey : "#000000");
     }
     std::vector<std::string> items;
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const PanelLayout& panel = layout_.panels[i];
       vertical_marks(*content_.panels[i].panel, panel.axes, items);
+      horizontal_marks(content_.panels[i].look.horizontal_marks, panel.axes, items);
       if (panel.residual) vertical_marks(*content_.panels[i].panel, *panel.residual, items);
     }
     for (const Sample& sample : layout_.samples) sample_items(sample, items);
@@ -196,6 +232,15 @@ class Writer {
     }
     plot(items);
     line("unset label; unset object");
+  }
+
+  /// A font's size as a string of gnuplot; in TeX it is set as such.
+  std::string font(double size) const {
+    if (!has("tex")) return fmt::format("',{}'", size);
+    return fmt::format(
+        "(format eq 'tex' ? '\\fontsize{{{0}pt}}{{{1:.4g}pt}}\\selectfont' : ',{0}')",
+        size,
+        kLineSpacingOfTex * size);
   }
 
   std::string at(double x, double y) const {
@@ -256,6 +301,18 @@ class Writer {
     }
   }
 
+  void horizontal_marks(const std::vector<double>& marks,
+                        const Axes& axes,
+                        std::vector<std::string>& items) const {
+    const std::string how =
+        fmt::format("lw {:.3g} lc rgb '{}' dt (2,5)", kThin * theme_.line_width, kGrey);
+    for (const double mark : marks) {
+      if (!axes.y.contains(mark)) continue;
+      const double y = axes.box.bottom - axes.y.position(mark) * axes.box.height();
+      items.push_back(segment(axes.box.left, y, axes.box.right, y, how));
+    }
+  }
+
   void ticks(std::string_view axis,
              const std::vector<Tick>& marks,
              bool labels,
@@ -264,9 +321,11 @@ class Writer {
     for (const Tick& tick : marks) {
       list += list.empty() ? "" : ", ";
       list += fmt::format(
-          "{} {}{}", quote(labels ? tick.label : ""), tick.position, tick.major ? "" : " 1");
+          "{} {}{}", any_format(labels ? tick.label : ""), tick.position, tick.major ? "" : " 1");
     }
-    line("set {}tics ({}) font ',{}' scale 0.7,0.35 {}", axis, list, theme_.small_size, how);
+    // Of tick labels gnuplot takes the font from a variable, not from an expression.
+    line("small = {}", font(theme_.small_size));
+    line("set {}tics ({}) font small scale 0.7,0.35 {}", axis, list, how);
   }
 
   void place(const Box& box) {
@@ -473,19 +532,16 @@ class Writer {
     }
   }
 
-  /// SVG allows comments after its end.
-  void svg_metadata() {
-    if (options_.metadata.empty()) return;
-    if (std::find(options_.formats.begin(), options_.formats.end(), "svg") ==
-        options_.formats.end())
-      return;
-    line("set print {} append", quote(content_.figure->name + ".svg"));
+  /// SVG and TeX allow comments after the end of the figure.
+  void metadata(const std::string& format, std::string_view start, std::string_view end) {
+    if (options_.metadata.empty() || !has(format)) return;
+    line("set print {} append", quote(content_.figure->name + "." + format));
     for (const auto& [key, value] : options_.metadata) {
       std::string comment = one_line(key) + ": " + one_line(value);
       for (auto two = comment.find("--"); two != std::string::npos; two = comment.find("--")) {
         comment.replace(two, 2, "- -");
       }
-      line("print {}", quote("<!-- " + comment + " -->"));
+      line("print {}", quote(fmt::format("{}{}{}", start, comment, end)));
     }
     line("set print");
   }

@@ -27,6 +27,10 @@ struct Marker {
 constexpr std::array<Marker, 6> kMarkers = {{{7, 6}, {5, 4}, {9, 8}, {13, 12}, {11, 10}, {15, 14}}};
 
 constexpr std::array kDashes = {"solid", "(6,4)", "(2,3)", "(6,3,1,3)", "(11,4)", "(6,3,1,3,1,3)"};
+/// By the names in marker_names() and line_names().
+constexpr std::array kMarkerNames = {
+    "circle", "square", "triangle", "diamond", "inverted-triangle", "pentagon"};
+constexpr std::array kLineNames = {"solid", "dashed", "dotted", "dash-dotted", "long-dashed"};
 constexpr std::array kReferenceDashes = {"(6,5)", "(2,4)", "(12,5)"};
 constexpr std::array kReferenceColours = {"#777777", "#777777", "#999999"};
 
@@ -113,6 +117,26 @@ CurveStyle hollow_style(CurveStyle style) {
   return style;
 }
 
+CurveStyle chosen_style(CurveStyle style, const LayerLook& look) {
+  const auto place = [](const auto& names, const char* what, const std::string& name) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end())
+      throw invalid_parameter(what, name, fmt::format("one of {}", fmt::join(names, ", ")));
+    return static_cast<std::size_t>(found - names.begin());
+  };
+  if (look.colour) {
+    const std::string& colour = *look.colour;
+    constexpr std::size_t kLength = 7;
+    if (colour.size() != kLength || colour.front() != '#' ||
+        colour.find_first_not_of("0123456789abcdefABCDEF", 1) != std::string::npos)
+      throw invalid_parameter("colour", colour, "#rrggbb, hexadecimal");
+    style.colour = colour;
+  }
+  if (look.marker) style.marker = kMarkers[place(kMarkerNames, "marker", *look.marker)].filled;
+  if (look.line) style.dash = kDashes[place(kLineNames, "line", *look.line)];
+  return style;
+}
+
 CurveStyle product_style(std::size_t point, std::size_t layer) {
   return {cycle(kColours, point), marker(point + layer / 2, layer % 2 == 0), cycle(kDashes, layer)};
 }
@@ -149,3 +173,14 @@ CurveStyle reference_style(std::size_t k) {
 }
 
 }  // namespace attica::plots
+
+namespace attica {
+
+std::vector<std::string> marker_names() {
+  return {plots::kMarkerNames.begin(), plots::kMarkerNames.end()};
+}
+std::vector<std::string> line_names() {
+  return {plots::kLineNames.begin(), plots::kLineNames.end()};
+}
+
+}  // namespace attica

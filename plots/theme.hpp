@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attica/plots/look.hpp"
+
 namespace attica::plots {
 
 /// @brief What a journal or occasion asks for. Lengths in points (1/72 inch) unless said otherwise.
@@ -42,6 +44,8 @@ CurveStyle nth_style(std::size_t k);
 CurveStyle product_style(std::size_t point, std::size_t layer);
 /// @brief The same with an open marker.
 CurveStyle hollow_style(CurveStyle style);
+/// @brief The same with what the author chose. @throws Error of kind input for names that are none
+CurveStyle chosen_style(CurveStyle style, const LayerLook& look);
 /// @brief The k-th of a set of curves over a heat map.
 CurveStyle over_map_style(std::size_t k);
 /// @brief Grey dashes for limits and bounds.

@@ -19,6 +19,7 @@ except ImportError as _error:
 from ._attica import version as __version__
 from .display import Figure
 from .errors import Error
+from .figures import figure
 from .gauss import (
     ar1_covariance,
     arrow_covariance,
@@ -54,6 +55,7 @@ __all__ = [
     "arrow_covariance",
     "descent",
     "equi_covariance",
+    "figure",
     "find",
     "flow",
     "judge",

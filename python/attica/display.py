@@ -7,7 +7,7 @@ import html
 import os
 from pathlib import Path
 
-_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
+_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "tex": "application/x-tex"}
 _COLOURS = {"AGREE": "#1b7837", "CLAIMS HOLD": "#1b7837", "DISAGREE": "#b2182b", "INCONCLUSIVE": "#8a5a00"}
 
 
@@ -27,8 +27,8 @@ class Figure:
     def _repr_html_(self) -> str:
         # As an image, not inline: names within two SVG of one page would be mixed up.
         source = f"data:{_TYPES[self.format]};base64,{base64.b64encode(self.data).decode()}"
-        if self.format == "pdf":
-            return f'<a href="{source}" download="figure.pdf">figure.pdf</a>'
+        if self.format in ("pdf", "tex"):
+            return f'<a href="{source}" download="figure.{self.format}">figure.{self.format}</a>'
         return f'<img src="{source}" style="background: white; max-width: 100%; min-width: 24em" alt="figure">'
 
 

@@ -55,10 +55,10 @@ class Run(Judgement):
         return Rows(self._program("fit", str(self.folder), "--json")["exponents"])
 
     def figure(self, format: str = "svg", style: Optional[str] = None, width: Optional[str] = None) -> Figure:
-        """The run's figure: "svg", "pdf" or "png". With a style ("aps", "neurips", "icml", "jmlr", "slides") or a width
+        """The run's figure: "svg", "pdf", "png" or "tex" (TikZ). With a style ("aps", "neurips", "icml", "jmlr", "slides") or a width
         ("half", "full") it is drawn anew from the records, into the run's folder."""
-        if format not in ("svg", "pdf", "png"):
-            raise Error(f"parameter 'format' = {format}: expected svg, pdf or png")
+        if format not in ("svg", "pdf", "png", "tex"):
+            raise Error(f"parameter 'format' = {format}: expected svg, pdf, png or tex")
         paths = sorted((self.folder / "plots").glob(f"*.{format}"))
         if style or width or not paths:
             arguments = ["plot", str(self.folder), "--format", format]

@@ -122,6 +122,47 @@ TEST_CASE("draw: writes data, script and every format", "[plots]") {
   CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 5);
 }
 
+TEST_CASE("draw: TikZ has the drawing, its labels as LaTeX, and the package that it needs",
+          "[plots]") {
+  const Scratch scratch;
+  DrawOptions how = options(scratch, {"tex", "svg"});
+  how.metadata = {{"run", "mine-0 -- 1"}};
+  draw(one_panel(), double_descent({0.1}), how);
+  const std::string tex = read(scratch.path() / "double_descent.tex");
+  CHECK(tex.starts_with("\\begin{tikzpicture}"));
+  CHECK(tex.find("\\end{tikzpicture}") != std::string::npos);
+  CHECK(tex.find("\\ensuremath{\\lambda} = 0.1") != std::string::npos);
+  CHECK(tex.find("\\ensuremath{\\alpha} = \\ensuremath{M}/\\ensuremath{N}") != std::string::npos);
+  CHECK(tex.find("{/:Italic") == std::string::npos);
+  CHECK(tex.find("% run: mine-0 - - 1") != std::string::npos);
+  CHECK(fs::exists(scratch.path() / "gnuplot-lua-tikz.sty"));
+  CHECK(fs::exists(scratch.path() / "gnuplot-lua-tikz-common.tex"));
+  // The other formats do not see it.
+  const std::string svg = read(scratch.path() / "double_descent.svg");
+  CHECK(svg.find("ensuremath") == std::string::npos);
+  CHECK(svg.find("λ") != std::string::npos);
+  const std::string both = output_of(scratch.path(), "gnuplot double_descent.gp");
+  CHECK(both.empty());
+  CHECK(read(scratch.path() / "double_descent.tex") == tex);
+}
+
+TEST_CASE("draw: an author's font, size and width are in the files", "[plots]") {
+  const Scratch scratch;
+  DrawOptions how = options(scratch);
+  how.look.font = "DejaVu Serif";
+  how.look.size = 12;
+  how.look.width = 5;
+  draw(one_panel(), double_descent({0.1}), how);
+  const std::string svg = read(scratch.path() / "double_descent.svg");
+  CHECK(svg.find("DejaVu Serif") != std::string::npos);
+  constexpr int kPixelsPerInch = 96;
+  CHECK(svg.find(fmt::format("width=\"{}\"", 5 * kPixelsPerInch)) != std::string::npos);
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  CHECK(script.find("font 'DejaVu Serif,12'") != std::string::npos);
+  how.look.font = "Serif', 12; system 'x";
+  CHECK(kind_of(one_panel(), double_descent({0.1}), how) == ErrorKind::input);
+}
+
 TEST_CASE("draw: the data file holds every number exactly", "[plots]") {
   const Scratch scratch;
   const FigureData data = double_descent({1.0 / 3});

@@ -11,7 +11,7 @@ preprocessors = pytest.importorskip("nbconvert.preprocessors")
 pytest.importorskip("ipykernel")
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "examples" / "notebooks"
-NEEDS = {"own-training": ["torch", "matplotlib"], "a-figure": ["matplotlib"], "first-steps": ["pandas"], "tour": ["pandas"]}
+NEEDS = {"own-training": ["torch", "matplotlib"], "first-steps": ["pandas"], "tour": ["pandas"]}
 
 
 @pytest.mark.parametrize("path", sorted(NOTEBOOKS.glob("*.ipynb")), ids=lambda path: path.stem)

@@ -1,0 +1,654 @@
+#include "attica/app/figure_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "attica/app/text.hpp"
+#include "attica/core/error.hpp"
+#include "attica/core/read_bytes.hpp"
+#include "attica/plots/latex.hpp"
+
+namespace attica::app {
+namespace {
+
+constexpr std::size_t kMostPanels = 20;  ///< (a) to (t): x and y are axes
+
+/// A key of some table: what it takes, and how its value is entered; false: it is none.
+struct Key {
+  std::string name;
+  std::string expected;
+  std::function<bool(const toml::node&)> set;
+};
+
+std::string shown(const toml::node& node) {
+  std::ostringstream text;
+  node.visit([&](const auto& value) { text << value; });
+  return printable(text.str());
+}
+
+/// Reads tables by their keys and collects the mistakes.
+class FigureReader {
+ public:
+  /// @param file whether places in the document mean something to the user
+  FigureReader(std::string source, bool file) : source_(std::move(source)), file_(file) {}
+
+  std::string where(const toml::source_position& at) const {
+    return file_ ? fmt::format("{}:{}:{}", source_, at.line, at.column) : source_;
+  }
+
+  void report(const toml::source_position& at, const std::string& message) {
+    mistakes_.push_back({at, fmt::format("{}: error: {}", where(at), message)});
+  }
+
+  void read(const toml::table& table, const std::string& prefix, const std::vector<Key>& keys) {
+    for (auto&& [key, node] : table) {
+      const std::string name(key.str());
+      const std::string full = prefix.empty() ? name : prefix + "." + name;
+      const auto found =
+          std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == name; });
+      if (found == keys.end()) {
+        std::vector<std::string> names;
+        for (const Key& k : keys) names.push_back(k.name);
+        const std::string near = nearest(name, names);
+        report(key.source().begin,
+               fmt::format("unknown key '{}'{}; {}",
+                           printable(name),
+                           prefix.empty() ? "" : " in " + prefix,
+                           near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
+                                        : fmt::format("did you mean '{}'?", near)));
+        continue;
+      }
+      place_ = full;
+      try {
+        if (!found->set(node)) throw invalid_parameter(full, shown(node), found->expected);
+      } catch (const Error& error) {
+        report(node.source().begin, error.what());
+      }
+    }
+  }
+
+  /// @brief The key that is being read, for messages of what its value is made of.
+  const std::string& place() const { return place_; }
+
+  /// @throws Error of kind input with all mistakes in the order of the document
+  void finish() {
+    if (mistakes_.empty()) return;
+    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
+    });
+    std::vector<std::string> lines;
+    for (const Mistake& mistake : mistakes_) lines.push_back(mistake.text);
+    throw Error(ErrorKind::input, fmt::format("{}", fmt::join(lines, "\n")));
+  }
+
+ private:
+  struct Mistake {
+    toml::source_position at;
+    std::string text;
+  };
+
+  std::string source_;
+  bool file_;
+  std::string place_;
+  std::vector<Mistake> mistakes_;
+};
+
+// --------------------------------------------------------------------------- single values
+
+std::optional<std::string> text_of(const toml::node& node) {
+  const auto* text = node.as_string();
+  if (text == nullptr || has_control_characters(text->get())) return std::nullopt;
+  return text->get();
+}
+
+std::optional<double> number_of(const toml::node& node) {
+  if (!node.is_number()) return std::nullopt;
+  const auto value = node.value<double>();
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+Key text_key(const std::string& name, std::string& target, const std::string& expected = "a text") {
+  return {name, expected, [&target](const toml::node& node) {
+            const auto text = text_of(node);
+            if (!text || text->empty()) return false;
+            target = *text;
+            return true;
+          }};
+}
+
+/// A label, with mathematics between dollar signs; may be empty.
+Key label_key(const std::string& name, std::optional<std::string>& target, FigureReader& reader) {
+  return {name, "a text", [&target, &reader](const toml::node& node) {
+            const auto text = text_of(node);
+            if (text) target = plots::from_latex(*text, reader.place());
+            return text.has_value();
+          }};
+}
+
+Key flag_key(const std::string& name, const std::function<void(bool)>& enter) {
+  return {name, "true or false", [enter](const toml::node& node) {
+            const auto* flag = node.as_boolean();
+            if (flag != nullptr) enter(flag->get());
+            return flag != nullptr;
+          }};
+}
+
+Key number_key(const std::string& name,
+               std::optional<double>& target,
+               const std::string& expected = "a finite number",
+               double low = -HUGE_VAL,
+               double high = HUGE_VAL) {
+  return {name, expected, [&target, low, high](const toml::node& node) {
+            const auto value = number_of(node);
+            if (!value || *value < low || *value > high) return false;
+            target = value;
+            return true;
+          }};
+}
+
+Key numbers_key(const std::string& name, std::optional<std::vector<double>>& target) {
+  return {name, "a list of finite numbers", [&target](const toml::node& node) {
+            const auto* array = node.as_array();
+            if (array == nullptr) return false;
+            std::vector<double> values;
+            for (const toml::node& element : *array) {
+              const auto value = number_of(element);
+              if (!value) return false;
+              values.push_back(*value);
+            }
+            target = values;
+            return true;
+          }};
+}
+
+/// One of a few words.
+template <typename T>
+Key word_key(const std::string& name,
+             const std::vector<std::pair<std::string, T>>& words,
+             const std::function<void(T)>& enter) {
+  std::vector<std::string> names;
+  for (const auto& [word, value] : words) names.push_back(word);
+  return {name, fmt::format("one of {}", fmt::join(names, ", ")), [=](const toml::node& node) {
+            const auto text = text_of(node);
+            for (const auto& [word, value] : words) {
+              if (text != word) continue;
+              enter(value);
+              return true;
+            }
+            return false;
+          }};
+}
+
+Key name_key(const std::string& name,
+             const std::vector<std::string>& words,
+             std::optional<std::string>& target) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const std::string& word : words) pairs.emplace_back(word, word);
+  return word_key<std::string>(name, pairs, [&target](const std::string& word) { target = word; });
+}
+
+// ---------------------------------------------------------------------------------- tables
+
+std::vector<Key> axis_keys(AxisChange& axis, FigureReader& reader) {
+  return {label_key("label", axis.label, reader),
+          word_key<AxisScale>("scale",
+                              {{"linear", AxisScale::linear}, {"log", AxisScale::log}},
+                              [&axis](AxisScale scale) { axis.scale = scale; }),
+          number_key("low", axis.low),
+          number_key("high", axis.high)};
+}
+
+Key axis_key(const std::string& name, AxisChange& axis, FigureReader& reader) {
+  return {name,
+          "a table such as {label = \"time\", scale = \"log\", low = 1, high = 100}",
+          [&axis, &reader](const toml::node& node) {
+            if (!node.is_table()) return false;
+            const std::string place = reader.place();
+            reader.read(*node.as_table(), place, axis_keys(axis, reader));
+            const bool log = axis.scale == AxisScale::log;
+            if (axis.low && axis.high && !(*axis.low < *axis.high))
+              throw invalid_parameter(
+                  place, fmt::format("{} to {}", *axis.low, *axis.high), "low < high");
+            for (const auto& end : {axis.low, axis.high}) {
+              if (log && end && *end <= 0)
+                throw invalid_parameter(place, *end, "positive ends of a logarithmic axis");
+            }
+            return true;
+          }};
+}
+
+std::vector<Key> annotation_keys(std::optional<std::string>& text,
+                                 std::optional<double>& x,
+                                 std::optional<double>& y,
+                                 TextAnchor& anchor,
+                                 FigureReader& reader) {
+  return {label_key("text", text, reader),
+          number_key("x", x),
+          number_key("y", y),
+          word_key<TextAnchor>("anchor",
+                               {{"left", TextAnchor::left},
+                                {"centre", TextAnchor::centre},
+                                {"right", TextAnchor::right}},
+                               [&anchor](TextAnchor a) { anchor = a; })};
+}
+
+Key annotations_key(std::optional<std::vector<Annotation>>& target, FigureReader& reader) {
+  const std::string expected =
+      "a list of tables such as {text = \"peak\", x = 1.0, y = 0.5, anchor = \"left\"}";
+  return {"texts", expected, [&target, &reader, expected](const toml::node& node) {
+            const auto* array = node.as_array();
+            if (array == nullptr) return false;
+            const std::string place = reader.place();
+            std::vector<Annotation> notes;
+            for (const toml::node& element : *array) {
+              if (!element.is_table()) return false;
+              std::optional<std::string> text;
+              std::optional<double> x;
+              std::optional<double> y;
+              TextAnchor anchor = TextAnchor::left;
+              const std::string name = fmt::format("{}[{}]", place, notes.size());
+              reader.read(*element.as_table(), name, annotation_keys(text, x, y, anchor, reader));
+              if (!text || text->empty() || !x || !y)
+                throw invalid_parameter(name, shown(element), "text, x and y");
+              notes.push_back({*text, *x, *y, anchor});
+            }
+            target = notes;
+            return true;
+          }};
+}
+
+/// What can be said of a panel, or of all of them.
+std::vector<Key> panel_change_keys(PanelChange& panel, FigureReader& reader) {
+  return {label_key("title", panel.title, reader),
+          axis_key("x", panel.x, reader),
+          axis_key("y", panel.y, reader),
+          axis_key("value", panel.value, reader),
+          flag_key("residuals", [&panel](bool on) { panel.residuals = on; }),
+          flag_key("diagonal", [&panel](bool on) { panel.diagonal = on; }),
+          numbers_key("vertical", panel.vertical),
+          numbers_key("horizontal", panel.horizontal),
+          annotations_key(panel.texts, reader)};
+}
+
+std::optional<CoordinateValue> coordinate_of(const toml::node& node) {
+  if (const auto text = text_of(node)) return CoordinateValue(*text);
+  if (const auto number = number_of(node)) return CoordinateValue(*number);
+  return std::nullopt;
+}
+
+Key only_key(LayerRequest& layer, FigureReader& reader) {
+  const std::string expected = "a table such as {lambda = [0.1, 1.0], model = \"factored\"}";
+  return {"only", expected, [&layer, &reader](const toml::node& node) {
+            if (!node.is_table()) return false;
+            const std::string place = reader.place();
+            for (auto&& [key, inner] : *node.as_table()) {
+              const std::string name(key.str());
+              std::vector<CoordinateValue> values;
+              if (const auto value = coordinate_of(inner)) {
+                values.push_back(*value);
+              } else if (const auto* array = inner.as_array()) {
+                for (const toml::node& element : *array) {
+                  if (const auto one = coordinate_of(element)) values.push_back(*one);
+                }
+                if (values.size() != array->size()) values.clear();
+              }
+              if (values.empty()) {
+                throw invalid_parameter(
+                    place + "." + name, shown(inner), "a number, a word, or a list of some");
+              }
+              layer.only.emplace_back(name, values);
+            }
+            return true;
+          }};
+}
+
+std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader) {
+  using Show = std::pair<bool, bool>;
+  static const std::vector<std::pair<std::string, std::string>> kColours = {
+      {"blue", "#0072B2"},
+      {"vermillion", "#D55E00"},
+      {"green", "#009E73"},
+      {"purple", "#CC79A7"},
+      {"orange", "#E69F00"},
+      {"sky", "#56B4E9"},
+      {"black", "#000000"},
+      {"grey", "#777777"}};
+  std::vector<std::string> names;
+  for (const auto& [name, colour] : kColours) names.push_back(name);
+  return {text_key("run", layer.run, "a run folder, or its name without the hash"),
+          text_key("csv", layer.csv, "a table"),
+          text_key("series", layer.series),
+          text_key("x", layer.x),
+          label_key("label", layer.label, reader),
+          only_key(layer, reader),
+          word_key<Show>(
+              "show",
+              {{"both", {true, true}}, {"theory", {true, false}}, {"simulation", {false, true}}},
+              [&layer](Show show) {
+                layer.theory = show.first;
+                layer.simulation = show.second;
+              }),
+          word_key<bool>("draw",
+                         {{"line", false}, {"points", true}},
+                         [&layer](bool points) { layer.points = points; }),
+          flag_key("reference", [&layer](bool on) { layer.reference = on; }),
+          flag_key("trajectories", [&layer](bool on) { layer.trajectories = on; }),
+          flag_key("hollow", [&layer](bool on) { layer.hollow = on; }),
+          Key{"colour",
+              fmt::format("#rrggbb, hexadecimal, or one of {}", fmt::join(names, ", ")),
+              [&layer](const toml::node& node) {
+                const auto text = text_of(node);
+                if (!text) return false;
+                for (const auto& [name, colour] : kColours) {
+                  if (*text == name) layer.look.colour = colour;
+                }
+                constexpr std::size_t kLength = 7;
+                const bool number =
+                    text->size() == kLength && text->front() == '#' &&
+                    text->find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+                if (number) layer.look.colour = *text;
+                return layer.look.colour.has_value();
+              }},
+          name_key("marker", marker_names(), layer.look.marker),
+          name_key("line", line_names(), layer.look.line)};
+}
+
+/// What a layer asks for must make sense as a whole.
+void check(const LayerRequest& layer, const toml::node& node, FigureReader& reader) {
+  const auto refuse = [&](const std::string& what) {
+    reader.report(node.source().begin, fmt::format("{}: {}", layer.name, what));
+  };
+  if (layer.run.empty() == layer.csv.empty()) refuse("expected one of run and csv");
+  if (!layer.run.empty() && layer.series.empty()) refuse("missing key 'series'");
+  if (layer.points && layer.csv.empty())
+    refuse("draw is for tables; what of a run is drawn, show says");
+  if (layer.reference && !layer.theory) refuse("a reference is a theory: show = \"simulation\"");
+}
+
+std::vector<Key> panel_keys(PanelRequest& panel, FigureReader& reader) {
+  std::vector<Key> keys = panel_change_keys(panel.change, reader);
+  keys.push_back(word_key<PanelKind>("kind",
+                                     {{"curves", PanelKind::curves},
+                                      {"scatter", PanelKind::scatter},
+                                      {"heat-map", PanelKind::heat_map},
+                                      {"contours", PanelKind::contours}},
+                                     [&panel](PanelKind kind) { panel.kind = kind; }));
+  keys.push_back(text_key("y_coordinate", panel.y_coordinate));
+  keys.push_back({"layers", "a list of tables", [&panel, &reader](const toml::node& node) {
+                    const auto* array = node.as_array();
+                    if (array == nullptr || array->empty()) return false;
+                    const std::string place = reader.place();
+                    for (const toml::node& element : *array) {
+                      if (!element.is_table()) return false;
+                      LayerRequest layer;
+                      layer.where = reader.where(element.source().begin);
+                      layer.name = fmt::format("{}[{}]", place, panel.layers.size());
+                      reader.read(*element.as_table(), layer.name, layer_keys(layer, reader));
+                      check(layer, element, reader);
+                      if (layer.series.empty())
+                        layer.series = "y";  // as tables without that column
+                      panel.layers.push_back(std::move(layer));
+                    }
+                    return true;
+                  }});
+  return keys;
+}
+
+bool is_figure_name(const std::string& name) {
+  constexpr std::string_view kCharacters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return !name.empty() && name.front() != '.' &&
+         name.find_first_not_of(kCharacters) == std::string::npos;
+}
+
+std::vector<Key> figure_change_keys(FigureChange& figure, FigureReader& reader) {
+  constexpr double kLeastSize = 4;
+  constexpr double kMostSize = 40;
+  constexpr double kMostInches = 40;
+  constexpr double kLeastAspect = 0.1;
+  constexpr double kMostAspect = 5;
+  constexpr std::int64_t kMostColumns = 6;
+  std::vector<Key> keys = panel_change_keys(figure.every, reader);
+  const auto add = [&](Key key) { keys.push_back(std::move(key)); };
+  add({"name", "letters, digits, '_', '-' and '.'", [&figure](const toml::node& node) {
+         figure.name = text_of(node);
+         return figure.name && is_figure_name(*figure.name);
+       }});
+  add(name_key("style", style_names(), figure.style));
+  add({"width", "half, full, or 1 to 40 inches", [&figure](const toml::node& node) {
+         const auto text = text_of(node);
+         const auto inches = number_of(node);
+         if (text == "half" || text == "full") {
+           figure.width = text == "full" ? FigureWidth::full : FigureWidth::half;
+           figure.inches.reset();
+           return true;
+         }
+         figure.inches = inches;
+         return inches && *inches >= 1 && *inches <= kMostInches;
+       }});
+  add({"formats", "a list of svg, pdf, png, tex", [&figure](const toml::node& node) {
+         const auto* array = node.as_array();
+         if (array == nullptr || array->empty()) return false;
+         static const std::set<std::string> kFormats = {"svg", "pdf", "png", "tex"};
+         std::vector<std::string> formats;
+         for (const toml::node& element : *array) {
+           const auto text = text_of(element);
+           if (!text || kFormats.count(*text) == 0) return false;
+           if (std::find(formats.begin(), formats.end(), *text) != formats.end()) return false;
+           formats.push_back(*text);
+         }
+         figure.formats = formats;
+         return true;
+       }});
+  add({"columns", "1 to 6", [&figure](const toml::node& node) {
+         const auto* columns = node.as_integer();
+         if (columns == nullptr || columns->get() < 1 || columns->get() > kMostColumns)
+           return false;
+         figure.columns = static_cast<std::size_t>(columns->get());
+         return true;
+       }});
+  add(word_key<LegendPlace>("legend",
+                            {{"above", LegendPlace::above},
+                             {"below", LegendPlace::below},
+                             {"inside", LegendPlace::inside},
+                             {"none", LegendPlace::none}},
+                            [&figure](LegendPlace place) { figure.legend = place; }));
+  add(flag_key("key", [&figure](bool on) { figure.key = on; }));
+  add(flag_key("letters", [&figure](bool on) { figure.letters = on; }));
+  add({"font", "the name of a font", [&figure](const toml::node& node) {
+         figure.font = text_of(node);
+         return figure.font && !figure.font->empty() &&
+                figure.font->find_first_of("',\"\\{}") == std::string::npos;
+       }});
+  add(number_key("size", figure.size, "4 to 40 points", kLeastSize, kMostSize));
+  add(number_key(
+      "aspect", figure.aspect, "0.1 to 5, height over width", kLeastAspect, kMostAspect));
+  return keys;
+}
+
+toml::table parsed(const std::string& text, const std::string& source, bool file) {
+  require_shallow_keys(text, source);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    const auto at = error.source().begin;
+    throw Error(ErrorKind::input,
+                fmt::format("{}: error: {}",
+                            file ? fmt::format("{}:{}:{}", source, at.line, at.column) : source,
+                            error.description()));
+  }
+}
+
+/// Enters one `figure.KEY=VALUE`.
+void read_change(const Override& given, FigureChange& change) {
+  FigureReader reader(given.shown, false);
+  if (given.assignment.find('=') == std::string::npos)
+    throw Error(ErrorKind::input, fmt::format("{}: error: expected key=value", given.shown));
+  const toml::table document = parsed(given.assignment, given.shown, false);
+  const toml::table* table = document["figure"].as_table();
+  if (table == nullptr || document.size() != 1) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: error: expected a key of the figure, such as figure.x.label",
+                            given.shown));
+  }
+  std::vector<Key> keys = figure_change_keys(change, reader);
+  for (std::size_t i = 0; i < kMostPanels; ++i) {
+    const std::string letter(1, static_cast<char>('a' + i));
+    if (!table->contains(letter)) continue;
+    PanelChange& panel = change.one[i];
+    keys.push_back({letter, "a table", [&panel, &reader](const toml::node& node) {
+                      if (!node.is_table()) return false;
+                      const std::string place = reader.place();
+                      reader.read(*node.as_table(), place, panel_change_keys(panel, reader));
+                      return true;
+                    }});
+  }
+  reader.read(*table, "figure", keys);
+  reader.finish();
+}
+
+void apply(const AxisChange& change, Axis& axis) {
+  if (change.label) axis.label = *change.label;
+  if (change.scale) axis.scale = *change.scale;
+  if (change.low) axis.low = change.low;
+  if (change.high) axis.high = change.high;
+}
+
+}  // namespace
+
+FigureFile read_figure_file(const std::string& path) {
+  const std::optional<std::string> text = read_bytes(path);
+  if (!text) {
+    throw Error(ErrorKind::input,
+                fmt::format("cannot read '{}': expected a figure's TOML file", path));
+  }
+  const toml::table document = parsed(*text, path, true);
+  FigureFile file;
+  file.directory = std::filesystem::absolute(path).parent_path();
+  FigureReader reader(path, true);
+  std::vector<Key> keys = figure_change_keys(file.change, reader);
+  keys.push_back(
+      {"panels", "a list of 1 to 20 tables", [&](const toml::node& node) {
+         const auto* array = node.as_array();
+         if (array == nullptr || array->empty() || array->size() > kMostPanels) return false;
+         for (const toml::node& element : *array) {
+           if (!element.is_table()) return false;
+           PanelRequest panel;
+           panel.where = reader.where(element.source().begin);
+           const std::string place = fmt::format("panels[{}]", file.panels.size());
+           reader.read(*element.as_table(), place, panel_keys(panel, reader));
+           if (!element.as_table()->contains("layers"))
+             reader.report(element.source().begin, fmt::format("{}: missing key 'layers'", place));
+           const bool map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
+           if (map == panel.y_coordinate.empty()) {
+             reader.report(element.source().begin,
+                           fmt::format("{}: y_coordinate and the kinds heat-map and contours "
+                                       "belong together",
+                                       place));
+           }
+           file.panels.push_back(std::move(panel));
+         }
+         return true;
+       }});
+  reader.read(document, "", keys);
+  if (!document.contains("panels")) {
+    reader.report({1, 1}, "missing key 'panels'; a figure's file has at least one [[panels]]");
+  }
+  reader.finish();
+  if (!file.change.name) {
+    std::string stem = std::filesystem::path(path).stem().string();
+    if (!is_figure_name(stem)) stem = "figure";
+    file.change.name = stem;
+  }
+  return file;
+}
+
+FigureChange read_figure_changes(const std::vector<Override>& overrides) {
+  FigureChange change;
+  std::vector<std::string> mistakes;
+  for (const auto& [shown_as, assignment] : overrides) {
+    try {
+      read_change({shown_as, assignment}, change);
+    } catch (const Error& error) {
+      mistakes.emplace_back(error.what());
+    }
+  }
+  if (!mistakes.empty())
+    throw Error(ErrorKind::input, fmt::format("{}", fmt::join(mistakes, "\n")));
+  return change;
+}
+
+void apply(const PanelChange& change, Panel& panel, PanelLook& look) {
+  if (change.title) panel.title = *change.title;
+  apply(change.x, panel.x);
+  apply(change.y, panel.y);
+  apply(change.value, panel.value);
+  if (change.residuals) panel.residuals = *change.residuals;
+  if (change.diagonal) panel.diagonal = *change.diagonal;
+  if (change.vertical) panel.vertical_marks = *change.vertical;
+  if (change.horizontal) look.horizontal_marks = *change.horizontal;
+  if (change.texts) look.annotations = *change.texts;
+}
+
+void apply(const FigureChange& change, Figure& figure, DrawOptions& options) {
+  if (change.name) figure.name = *change.name;
+  if (change.style) options.style = *change.style;
+  if (change.width) options.width = *change.width;
+  if (change.formats) options.formats = *change.formats;
+  if (change.columns) figure.columns = *change.columns;
+  Look& look = options.look;
+  if (change.width || change.inches) look.width = change.inches;
+  if (change.legend) look.legend = *change.legend;
+  if (change.key) look.key = *change.key;
+  if (change.letters) look.letters = *change.letters;
+  if (change.font) look.font = *change.font;
+  if (change.size) look.size = change.size;
+  if (change.aspect) look.aspect = change.aspect;
+  look.panels.resize(figure.panels.size());
+  for (std::size_t i = 0; i < figure.panels.size(); ++i)
+    apply(change.every, figure.panels[i], look.panels[i]);
+  for (const auto& [i, panel] : change.one) {
+    if (i >= figure.panels.size()) {
+      throw invalid_parameter(
+          "figure panel",
+          std::string(1, static_cast<char>('a' + i)),
+          fmt::format("a to {}", static_cast<char>('a' + figure.panels.size() - 1)));
+    }
+    apply(panel, figure.panels[i], look.panels[i]);
+  }
+}
+
+std::vector<std::string> figure_keys() {
+  FigureReader reader("", false);
+  FigureChange figure;
+  PanelRequest panel;
+  LayerRequest layer;
+  AxisChange axis;
+  std::optional<std::string> text;
+  std::optional<double> number;
+  TextAnchor anchor{};
+  std::vector<std::string> all;
+  const auto add = [&](const std::string& prefix, const std::vector<Key>& keys) {
+    for (const Key& key : keys) {
+      const std::string name = prefix + key.name;
+      if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+    }
+  };
+  add("", figure_change_keys(figure, reader));
+  add("panels.", panel_keys(panel, reader));
+  add("x.", axis_keys(axis, reader));
+  add("texts.", annotation_keys(text, number, number, anchor, reader));
+  add("layers.", layer_keys(layer, reader));
+  return all;
+}
+
+}  // namespace attica::app

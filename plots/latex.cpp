@@ -1,0 +1,347 @@
+#include "attica/plots/latex.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "attica/core/error.hpp"
+#include "attica/plots/text.hpp"
+
+namespace attica::plots {
+namespace {
+
+struct Symbol {
+  std::string_view command;  ///< without its backslash
+  std::string_view letter;   ///< UTF-8
+};
+
+/// Variables: italic in mathematics. Variants follow the form that the letter comes from.
+constexpr std::array kGreek = {
+    Symbol{"alpha", "α"},   Symbol{"beta", "β"},       Symbol{"gamma", "γ"}, Symbol{"delta", "δ"},
+    Symbol{"epsilon", "ε"}, Symbol{"varepsilon", "ε"}, Symbol{"zeta", "ζ"},  Symbol{"eta", "η"},
+    Symbol{"theta", "θ"},   Symbol{"iota", "ι"},       Symbol{"kappa", "κ"}, Symbol{"lambda", "λ"},
+    Symbol{"mu", "μ"},      Symbol{"nu", "ν"},         Symbol{"xi", "ξ"},    Symbol{"pi", "π"},
+    Symbol{"rho", "ρ"},     Symbol{"sigma", "σ"},      Symbol{"tau", "τ"},   Symbol{"upsilon", "υ"},
+    Symbol{"phi", "φ"},     Symbol{"varphi", "φ"},     Symbol{"chi", "χ"},   Symbol{"psi", "ψ"},
+    Symbol{"omega", "ω"}};
+
+/// Upright in mathematics.
+constexpr std::array kSymbols = {
+    Symbol{"Gamma", "Γ"},  Symbol{"Delta", "Δ"},  Symbol{"Theta", "Θ"},   Symbol{"Lambda", "Λ"},
+    Symbol{"Xi", "Ξ"},     Symbol{"Pi", "Π"},     Symbol{"Sigma", "Σ"},   Symbol{"Phi", "Φ"},
+    Symbol{"Psi", "Ψ"},    Symbol{"Omega", "Ω"},  Symbol{"times", "×"},   Symbol{"pm", "±"},
+    Symbol{"cdot", "·"},   Symbol{"infty", "∞"},  Symbol{"partial", "∂"}, Symbol{"nabla", "∇"},
+    Symbol{"sum", "∑"},    Symbol{"ell", "ℓ"},    Symbol{"prime", "′"},   Symbol{"langle", "⟨"},
+    Symbol{"rangle", "⟩"}, Symbol{"dots", "…"},   Symbol{"ldots", "…"},   Symbol{"star", "⋆"},
+    Symbol{"circ", "∘"},   Symbol{"dagger", "†"}, Symbol{"top", "⊤"},     Symbol{"perp", "⊥"}};
+
+/// Relations: they stand between spaces.
+constexpr std::array kRelations = {Symbol{"leq", "≤"},
+                                   Symbol{"le", "≤"},
+                                   Symbol{"geq", "≥"},
+                                   Symbol{"ge", "≥"},
+                                   Symbol{"neq", "≠"},
+                                   Symbol{"ne", "≠"},
+                                   Symbol{"approx", "≈"},
+                                   Symbol{"sim", "∼"},
+                                   Symbol{"propto", "∝"},
+                                   Symbol{"to", "→"},
+                                   Symbol{"rightarrow", "→"},
+                                   Symbol{"in", "∈"},
+                                   Symbol{"ll", "≪"},
+                                   Symbol{"gg", "≫"},
+                                   Symbol{"equiv", "≡"},
+                                   Symbol{"parallel", "∥"}};
+
+constexpr std::array<std::string_view, 8> kFunctions = {
+    "log", "ln", "exp", "max", "min", "sin", "cos", "tr"};
+
+template <typename Table>
+const Symbol* by_command(const Table& table, std::string_view command) {
+  for (const Symbol& symbol : table) {
+    if (symbol.command == command) return &symbol;
+  }
+  return nullptr;
+}
+
+template <typename Table>
+const Symbol* by_letter(const Table& table, std::string_view letter) {
+  for (const Symbol& symbol : table) {
+    if (symbol.letter == letter) return &symbol;
+  }
+  return nullptr;
+}
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// The UTF-8 character that starts at `at`, which moves behind it.
+std::string_view take_character(std::string_view text, std::size_t& at) {
+  constexpr unsigned kContinuation = 0x80;
+  constexpr unsigned kContinuationMask = 0xC0;
+  const std::size_t start = at++;
+  while (at < text.size() &&
+         (static_cast<unsigned char>(text[at]) & kContinuationMask) == kContinuation)
+    ++at;
+  return text.substr(start, at - start);
+}
+
+bool is_name(std::string_view text) {
+  if (text.empty() || (!is_letter(text.front()) && text.front() != '_')) return false;
+  for (const char c : text) {
+    if (!is_letter(c) && std::isdigit(static_cast<unsigned char>(c)) == 0 && c != '_') return false;
+  }
+  return true;
+}
+
+/// What stands between dollar signs, as enhanced text.
+class Mathematics {
+ public:
+  Mathematics(std::string_view text, std::string_view label, std::string_view parameter)
+      : text_(text), label_(label), parameter_(parameter) {}
+
+  std::string read() {
+    std::string all = sequence(false);
+    if (at_ < text_.size()) throw refusal("a '{' for every '}'");
+    return all;
+  }
+
+ private:
+  Error refusal(const std::string& expected) const {
+    return invalid_parameter(parameter_, fmt::format("\"{}\"", label_), expected);
+  }
+
+  /// Up to the end of the group.
+  std::string sequence(bool script) {
+    std::string all;
+    while (at_ < text_.size() && text_[at_] != '}') {
+      // Braces around a name are the place of a coordinate, except after a script or a command.
+      const auto end = text_[at_] == '{' ? text_.find('}', at_) : std::string_view::npos;
+      if (end != std::string_view::npos && is_name(text_.substr(at_ + 1, end - at_ - 1))) {
+        all += text_.substr(at_, end + 1 - at_);
+        at_ = end + 1;
+      } else {
+        all += item(script);
+      }
+    }
+    return all;
+  }
+
+  /// What a script or a command of fonts applies to.
+  std::string argument(bool script) {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    if (at_ >= text_.size() || text_[at_] == '}')
+      throw refusal("something after _, ^ or a command");
+    return item(script);
+  }
+
+  std::string item(bool script) {
+    const char c = text_[at_];
+    if (c == '{') {
+      ++at_;
+      std::string inner = sequence(script);
+      if (at_ >= text_.size()) throw refusal("a '}' for every '{'");
+      ++at_;
+      return inner;
+    }
+    if (c == '\\') return command(script);
+    if (c == ' ') {
+      ++at_;
+      return "";
+    }
+    if (c == '_' || c == '^') {
+      ++at_;
+      return fmt::format("{}{{{}}}", c, argument(true));
+    }
+    if (c == '-') {
+      ++at_;
+      return "−";
+    }
+    if (c == '=' || c == '<' || c == '>') {
+      ++at_;
+      return script ? std::string(1, c) : fmt::format(" {} ", c);
+    }
+    if (is_letter(c)) {
+      ++at_;
+      return fmt::format("{{/:Italic {}}}", c);
+    }
+    const std::string_view character = take_character(text_, at_);
+    if (by_letter(kGreek, character) != nullptr) return fmt::format("{{/:Italic {}}}", character);
+    return escape(character);
+  }
+
+  std::string command(bool script) {
+    ++at_;
+    if (at_ >= text_.size()) throw refusal("a command after '\\'");
+    if (!is_letter(text_[at_])) {
+      const char c = text_[at_++];
+      if (c == ',' || c == ';' || c == ':' || c == ' ') return " ";
+      if (c == '!') return "";
+      if (c == '{' || c == '}' || c == '%' || c == '_' || c == '&' || c == '#')
+        return escape(std::string(1, c));
+      throw refusal(fmt::format("mathematics without '\\{}'", c));
+    }
+    std::string name;
+    while (at_ < text_.size() && is_letter(text_[at_])) name += text_[at_++];
+    if (const Symbol* greek = by_command(kGreek, name))
+      return fmt::format("{{/:Italic {}}}", greek->letter);
+    if (const Symbol* symbol = by_command(kSymbols, name)) return std::string(symbol->letter);
+    if (const Symbol* relation = by_command(kRelations, name))
+      return script ? std::string(relation->letter) : fmt::format(" {} ", relation->letter);
+    for (const std::string_view function : kFunctions) {
+      if (name == function) return name + " ";
+    }
+    if (name == "quad") return "  ";
+    if (name == "left" || name == "right") return "";
+    if (name == "mathrm" || name == "text" || name == "operatorname") return escape(words());
+    if (name == "mathbf") return fmt::format("{{/:Bold {}}}", escape(words()));
+    if (name == "mathcal" || name == "mathit")
+      return fmt::format("{{/:Italic {}}}", escape(words()));
+    throw refusal(fmt::format(
+        "mathematics without '\\{}' (letters and symbols can also be typed as they are, in UTF-8)",
+        name));
+  }
+
+  /// The text in braces that a font is for.
+  std::string words() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    if (at_ >= text_.size() || text_[at_] != '{') throw refusal("words in braces after a font");
+    const auto end = text_.find('}', at_);
+    std::string inner(text_.substr(at_ + 1, end == std::string_view::npos ? end : end - at_ - 1));
+    if (end == std::string_view::npos) throw refusal("a '}' for every '{'");
+    if (inner.find_first_of("{\\$") != std::string::npos)
+      throw refusal("plain words in the braces of a font");
+    at_ = end + 1;
+    return inner;
+  }
+
+  std::string_view text_;
+  std::string_view label_;
+  std::string_view parameter_;
+  std::size_t at_ = 0;
+};
+
+/// Walks over enhanced text and writes LaTeX.
+class Translator {
+ public:
+  explicit Translator(std::string_view text) : text_(text) {}
+
+  std::string all() {
+    std::string latex = run(false, false);
+    while (at_ < text_.size()) {  // a stray closing brace
+      ++at_;
+      latex += run(false, false);
+    }
+    return latex;
+  }
+
+ private:
+  std::string run(bool math, bool italic) {
+    std::string latex;
+    while (at_ < text_.size() && text_[at_] != '}') latex += item(math, italic);
+    return latex;
+  }
+
+  std::string item(bool math, bool italic) {
+    const char c = text_[at_];
+    if (c == '{') return group(math, italic);
+    if (c == '_' || c == '^') {
+      ++at_;
+      const std::string script = at_ < text_.size() && text_[at_] != '}' ? item(true, false) : "";
+      const std::string set = fmt::format("{}{{{}}}", c, script);
+      return math ? set : fmt::format("\\ensuremath{{{}}}", set);
+    }
+    if (c == '@' || c == '&' || c == '~') {
+      ++at_;
+      return "";
+    }
+    if (c == '\\' && at_ + 1 < text_.size()) ++at_;
+    return character(math, italic);
+  }
+
+  std::string group(bool math, bool italic) {
+    ++at_;
+    bool bold = false;
+    if (at_ < text_.size() && text_[at_] == '/') {
+      const std::size_t end = std::min(text_.find_first_of(" }", at_), text_.size());
+      const std::string_view font = text_.substr(at_, end - at_);
+      italic = italic || font.find(":Italic") != std::string_view::npos;
+      bold = font.find(":Bold") != std::string_view::npos;
+      at_ = end < text_.size() && text_[end] == ' ' ? end + 1 : end;
+    }
+    std::string inner = run(math, italic);
+    if (at_ < text_.size()) ++at_;
+    if (bold) return fmt::format("{}{{{}}}", math ? "\\mathbf" : "\\textbf", inner);
+    return inner;
+  }
+
+  std::string character(bool math, bool italic) {
+    const std::string_view c = take_character(text_, at_);
+    std::string symbol;
+    if (const Symbol* greek = by_letter(kGreek, c)) symbol = greek->command;
+    for (const Symbol* known : {by_letter(kSymbols, c), by_letter(kRelations, c)}) {
+      if (known != nullptr && symbol.empty()) symbol = known->command;
+    }
+    if (!symbol.empty())
+      return math ? fmt::format("\\{} ", symbol) : fmt::format("\\ensuremath{{\\{}}}", symbol);
+    if (c == "−") return math ? "-" : "\\ensuremath{-}";
+    if (c.size() == 1 && is_letter(c.front())) {
+      if (math) return italic ? std::string(c) : fmt::format("\\mathrm{{{}}}", c);
+      return italic ? fmt::format("\\ensuremath{{{}}}", c) : std::string(c);
+    }
+    if (c == " ") return math ? "\\ " : " ";
+    if (c == "\\") return "\\textbackslash{}";
+    if (c == "~") return math ? "\\sim " : "\\textasciitilde{}";
+    if (c == "^") return "\\textasciicircum{}";
+    if (c == "<" || c == ">" || c == "|")
+      return math ? std::string(c) : fmt::format("\\ensuremath{{{}}}", c);
+    if (std::string_view("#$%&_{}").find(c) != std::string_view::npos) return "\\" + std::string(c);
+    return std::string(c);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::string from_latex(std::string_view label, std::string_view parameter) {
+  if (label.find("{/") != std::string_view::npos) return std::string(label);
+  std::string text;
+  std::string plain;
+  const auto end_plain = [&] {
+    text += escape(plain);
+    plain.clear();
+  };
+  for (std::size_t at = 0; at < label.size();) {
+    const char c = label[at];
+    if (c == '\\' && at + 1 < label.size() && label[at + 1] == '$') {
+      plain += '$';
+      at += 2;
+    } else if (c == '$') {
+      const auto end = label.find('$', at + 1);
+      if (end == std::string_view::npos)
+        throw invalid_parameter(
+            parameter, fmt::format("\"{}\"", label), "a second '$' (or '\\$' for the sign)");
+      end_plain();
+      text += Mathematics(label.substr(at + 1, end - at - 1), label, parameter).read();
+      at = end + 1;
+    } else if (c == '{' && label.find('}', at) != std::string_view::npos &&
+               is_name(label.substr(at + 1, label.find('}', at) - at - 1))) {
+      const auto end = label.find('}', at);
+      end_plain();
+      text += label.substr(at, end + 1 - at);
+      at = end + 1;
+    } else {
+      plain += c;
+      ++at;
+    }
+  }
+  end_plain();
+  return text;
+}
+
+std::string to_latex(std::string_view enhanced) { return Translator(enhanced).all(); }
+
+}  // namespace attica::plots
