@@ -1,0 +1,16 @@
+/// @file
+/// @brief The studies of language, in the order of `attica list`.
+
+#include "attica/studies/study.hpp"
+
+namespace attica {
+
+Study language_clones();
+
+std::vector<Study> language_studies() {
+  return {
+      language_clones(),
+  };
+}
+
+}  // namespace attica
