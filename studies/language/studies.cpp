@@ -6,10 +6,12 @@
 namespace attica {
 
 Study language_clones();
+Study language_orders();
 
 std::vector<Study> language_studies() {
   return {
       language_clones(),
+      language_orders(),
   };
 }
 
