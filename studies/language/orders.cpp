@@ -21,8 +21,9 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kSaturated = 0.05;  ///< of the way to the minimum is left
-constexpr double kContext = 0.3;     ///< nats of context that a pair share needs to say anything
+constexpr double kSaturated = 0.05;   ///< of the way to the minimum is left
+constexpr double kContext = 0.3;      ///< nats of context that a pair share needs to say anything
+constexpr double kBlurContext = 0.1;  ///< the same of the blurred end, which has less of them
 const std::string kPairs = "pairs";
 
 /// A clone, windows drawn from it, and what it says of them and of the held-out text.
@@ -179,14 +180,16 @@ class Orders : public PointwiseExperiment {
     std::vector<std::vector<double>> clone_loss;
     std::vector<std::vector<double>> divergence;
 
+    /// Without the start, where all laws are uniform and a logarithmic axis has no place.
     void into(const Material& m, Outcome& outcome) const {
       Curves loss({}, "step", {"test_loss"});
-      for (std::size_t k = 0; k < steps.size(); ++k) loss.add(steps[k], {test_loss[k]});
+      for (std::size_t k = 1; k < steps.size(); ++k) loss.add(steps[k], {test_loss[k]});
+      if (loss.empty()) return;
       loss.into(outcome);
       for (std::size_t n = 0; n < m.clones.size(); ++n) {
         const Point point{{"clone", m.clones[n].name}};
         Curves curves(point, "step", {"clone_loss", "divergence"});
-        for (std::size_t k = 0; k < steps.size(); ++k) {
+        for (std::size_t k = 1; k < steps.size(); ++k) {
           curves.add(steps[k], {clone_loss[n][k], divergence[n][k]});
         }
         curves.into(outcome);
@@ -271,7 +274,7 @@ class Orders : public PointwiseExperiment {
       nearest.push_back(problem_.orders()[best]);
     }
     Curves staircase({}, "step", {"nearest"});
-    for (std::size_t k = 0; k < h.steps.size(); ++k) staircase.add(h.steps[k], {nearest[k]});
+    for (std::size_t k = 1; k < h.steps.size(); ++k) staircase.add(h.steps[k], {nearest[k]});
     staircase.into(outcome);
     for (std::size_t n = 0; n < m.clones.size(); ++n) {
       const Point point{{"clone", m.clones[n].name}};
@@ -312,7 +315,7 @@ class Orders : public PointwiseExperiment {
       const Described training{end_training.masked, blurred(end_training.laws, m.unigram, alpha)};
       const Described test{end_test.masked, blurred(end_test.laws, m.unigram, alpha)};
       const PairShare other = share_of(training, test, replicate, step);
-      if (other.context < kContext) continue;
+      if (other.context < kBlurContext) continue;
       blur.add(static_cast<double>(step), {other.share()});
     }
     if (!network.empty()) network.into(outcome);
@@ -333,10 +336,8 @@ Figure figure(const Configuration& c) {
   }
   if (c.flag("model.pairs")) clones.push_back(kPairs);
   const Axis step{.label = "step", .scale = AxisScale::log};
-  Panel losses{.x = step,
-               .y = {.label = "loss (nats)", .low = 0.0},
-               .layers = {{.series = "test_loss", .label = "held-out text", .theory = false}},
-               .x_name = "step"};
+  Panel losses{
+      .x = step, .y = {.label = "loss (nats)", .low = 0.0}, .layers = {}, .x_name = "step"};
   Panel divergences{.x = step,
                     .y = {.label = "divergence {/:Italic D_n} (nats)"},
                     .layers = {},
@@ -347,6 +348,11 @@ Figure figure(const Configuration& c) {
     divergences.layers.push_back(
         {.series = "divergence", .label = clone, .theory = false, .only = {{"clone", clone}}});
   }
+  losses.layers.push_back({.series = "test_loss", .label = "held-out text", .theory = false});
+  losses.layers.push_back({.series = "floor",
+                           .label = "floors {/:Italic H_n} of chains",
+                           .simulation = false,
+                           .reference = true});
   const Panel share{.x = step,
                     .y = {.label = "pair share"},
                     .layers = {{.series = "pair_share", .label = "network", .theory = false},
@@ -518,9 +524,16 @@ void pair_claims(const Configuration& c, const Observed& observed, std::vector<C
   }
   out.push_back(claim_rate("pairs-first", statement, first, detail, kHalf));
 
-  const double early = share->mean.x.front();
-  const ByReplicate network = values_at(observed, "pair_share", {}, early);
-  const ByReplicate blur = values_at(observed, "blur_share", {}, early);
+  // The first record at which both have something to say.
+  ByReplicate network;
+  ByReplicate blur;
+  double early = 0;
+  for (const double step : share->mean.x) {
+    early = step;
+    network = values_at(observed, "pair_share", {}, step);
+    blur = values_at(observed, "blur_share", {}, step);
+    if (!blur.empty() && blur.size() == network.size()) break;
+  }
   std::vector<bool> beyond;
   for (const auto& [replicate, value] : network) {
     const auto other = blur.find(replicate);
@@ -631,10 +644,10 @@ std::vector<Parameter> parameters() {
         integer_parameter("sim.length", 1500, "training steps", {.low = 8, .high = 1e9}),
         integer_parameter("sim.test_windows", 2048, "windows of the held-out text"),
         integers_parameter("sim.share_steps",
-                           List{64, 256, 1024},
+                           List{64, 128, 256, 512, 1024},
                            "steps at which the pair share is measured, besides the last"),
         integer_parameter("sim.share_windows",
-                          20000,
+                          16000,
                           "windows to which pairs are fitted for it; a quarter as many held out",
                           {.low = 100, .high = 1e8}),
         integer_parameter("sim.share_fit_steps",

@@ -84,13 +84,14 @@ TEST_CASE("pair model: fits a chain of order 2 to its floor, and laws of its own
   const Laws p = chain_laws(chain, test);
 
   PairModel model(5, 4);
-  const PairFit fit{.steps = 800, .eta = 0.03};
+  const PairFit fit{.steps = 3000, .eta = 0.03};
   model.fit(fit, [&](std::int64_t step) {
     RandomStream own(
         {.seed = 7, .id = StreamId::self_test, .step = static_cast<std::uint64_t>(step)});
     return PairModel::Examples{hide_one(source(512, own), own), {}};
   });
-  // 5 * 3 * (1 + 4 * 3) weights from 4e5 examples: an excess of 1e-3 or less, twice for Adam.
+  // 5 * 3 * (1 + 4 * 3) weights from 1.5e6 examples: the best fit has an excess of 6e-5; what is
+  // left of Adam's own noise and of large couplings that still grow was 1e-3.
   const double excess = mean_cross_entropy(p, model.laws(test)) - mean_entropy(p);
   CHECK(excess > 0);
   CHECK(excess < 2e-3);
