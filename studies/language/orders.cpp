@@ -23,7 +23,7 @@ using Eigen::Index;
 
 constexpr double kSaturated = 0.05;   ///< of the way to the minimum is left
 constexpr double kContext = 0.3;      ///< nats of context that a pair share needs to say anything
-constexpr double kBlurContext = 0.1;  ///< the same of the blurred end, which has less of them
+constexpr double kBlurContext = 0.03;  ///< the same of the blurred end, which has less of them
 const std::string kPairs = "pairs";
 
 /// A clone, windows drawn from it, and what it says of them and of the held-out text.
