@@ -60,6 +60,10 @@ class Clones : public PointwiseExperiment {
     warnings_ = problem_.warnings();
   }
 
+  void require_simulable() const override {
+    require_laws(kHeldOut * count_, 2, problem_.symbols(), "sim.clone_windows");
+  }
+
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result = problem_.theory();
     Curves student({}, "order", {"student_loss"});

@@ -112,6 +112,18 @@ std::vector<Parameter> language_parameters(const List& orders) {
                          {.low = 1, .high = 24})};
 }
 
+void require_laws(Index windows, int tables, Index symbols, const std::string& parameter) {
+  constexpr double kMost = 4e9;
+  const double bytes =
+      sizeof(double) * static_cast<double>(windows) * tables * static_cast<double>(symbols);
+  if (bytes <= kMost) return;
+  throw invalid_parameter(
+      parameter,
+      static_cast<double>(windows),
+      fmt::format(
+          "fewer windows: laws of {} symbols for these take {:.0f} bytes of 4e9", symbols, bytes));
+}
+
 std::string chain_name(int order) { return fmt::format("chain-{}", order); }
 
 std::vector<SeriesInfo> language_series(const std::vector<SeriesInfo>& own) {

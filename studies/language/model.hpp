@@ -49,6 +49,14 @@ class LanguageProblem {
 /// @brief model.file, model.symbols, model.vocabulary, model.sites, model.chain_orders.
 std::vector<Parameter> language_parameters(const List& orders);
 
+/// @brief Refuses tables of laws, windows times symbols, that would take more than 4 GB.
+/// @param tables how many of them a run holds
+/// @throws Error (input) naming the parameter
+void require_laws(Eigen::Index windows,
+                  int tables,
+                  Eigen::Index symbols,
+                  const std::string& parameter);
+
 /// @brief `chain-2`, the name of a clone.
 std::string chain_name(int order);
 

@@ -21,8 +21,8 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double kSaturated = 0.05;   ///< of the way to the minimum is left
-constexpr double kContext = 0.3;      ///< nats of context that a pair share needs to say anything
+constexpr double kSaturated = 0.05;    ///< of the way to the minimum is left
+constexpr double kContext = 0.3;       ///< nats of context that a pair share needs to say anything
 constexpr double kBlurContext = 0.03;  ///< the same of the blurred end, which has less of them
 const std::string kPairs = "pairs";
 
@@ -72,17 +72,17 @@ class Orders : public PointwiseExperiment {
                   .batch = c.integer("sim.batch"),
                   .recorded = records(static_cast<std::uint64_t>(c.integer("sim.length")),
                                       c.integers("sim.share_steps"))},
+        clone_windows_(c.integer("sim.clone_windows")),
+        test_windows_(c.integer("sim.test_windows")),
+        share_windows_(c.integer("sim.share_windows")),
         share_steps_(c.integers("sim.share_steps")),
         share_fit_({.steps = c.integer("sim.share_fit_steps"), .penalty = kSharePenalty}),
         material_([this,
                    pairs = c.flag("model.pairs"),
                    fit = PairFit{.steps = c.integer("sim.clone_steps")},
                    sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps")),
-                   windows = c.integer("sim.clone_windows"),
-                   test = c.integer("sim.test_windows"),
-                   share = c.integer("sim.share_windows"),
                    seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
-          return make_material(pairs, fit, sweeps, windows, test, share, seed);
+          return make_material(pairs, fit, sweeps, seed);
         }) {
     require(training_.width % training_.heads == 0,
             "sim.heads",
@@ -106,6 +106,12 @@ class Orders : public PointwiseExperiment {
     warnings_ = problem_.warnings();
   }
 
+  void require_simulable() const override {
+    require_laws(share_windows_, 2, problem_.symbols(), "sim.share_windows");
+    require_laws(test_windows_, 4, problem_.symbols(), "sim.test_windows");
+    require_laws(clone_windows_, 8, problem_.symbols(), "sim.clone_windows");
+  }
+
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
     const Windows held = problem_.held_out();
@@ -125,6 +131,7 @@ class Orders : public PointwiseExperiment {
     const Material& m = material_.get();
     History history(m.clones.size());
     std::map<std::uint64_t, PairShare> shares;
+    std::uint64_t broken = 0;  // the record at which the network was no longer finite
     Laws end;
     Described end_training{.masked = m.share_training, .laws = {}};
     Described end_test{.masked = m.share_test, .laws = {}};
@@ -135,9 +142,14 @@ class Orders : public PointwiseExperiment {
         text_source(problem_.text().training, problem_.sites()),
         replicate.address(),
         [&](std::uint64_t step, MaskedNetwork& network) {
-          history.steps.push_back(static_cast<double>(step));
           end = network_laws(network, m.test);
-          history.test_loss.push_back(mean_loss(end, m.test));
+          const double loss = mean_loss(end, m.test);
+          if (broken > 0 || !std::isfinite(loss)) {
+            if (broken == 0) broken = step;
+            return;
+          }
+          history.steps.push_back(static_cast<double>(step));
+          history.test_loss.push_back(loss);
           for (std::size_t n = 0; n < m.clones.size(); ++n) {
             const Clone& clone = m.clones[n];
             history.divergence[n].push_back(mean_cross_entropy(clone.text_laws, end) -
@@ -153,13 +165,13 @@ class Orders : public PointwiseExperiment {
           end_test.laws = network_laws(network, m.share_test);
           shares[step] = share_of(end_training, end_test, replicate, step);
         },
-        [&] { return replicate.stopped(); });
+        [&] { return broken > 0 || replicate.stopped(); });
     Outcome outcome;
-    if (history.steps.empty()) {
-      mark_end(outcome, result);
+    history.into(m, outcome);
+    if (broken > 0) {
+      mark_end(outcome, {.status = networks::TrainingStatus::diverged, .step = broken});
       return outcome;
     }
-    history.into(m, outcome);
     if (result.status == networks::TrainingStatus::finished) {
       times_into(m, history, end, outcome);
       shares_into(m, history, shares, end, end_training, end_test, replicate, outcome);
@@ -206,22 +218,19 @@ class Orders : public PointwiseExperiment {
   Material make_material(bool with_pairs,
                          const PairFit& fit,
                          int sweeps,
-                         Index windows,
-                         Index test,
-                         Index share,
                          std::uint64_t seed) const {
     const Index sites = problem_.sites();
     RandomStream stream({.seed = seed, .id = StreamId::test_data});
     const WindowSource training = text_source(problem_.text().training, sites);
     const WindowSource held = text_source(problem_.text().held_out, sites);
     Material m;
-    m.test = hide_one(held(test, stream), stream);
-    m.share_training = hide_one(training(share, stream), stream);
-    m.share_test = hide_one(held(std::max<Index>(1, share / 4), stream), stream);
+    m.test = hide_one(held(test_windows_, stream), stream);
+    m.share_training = hide_one(training(share_windows_, stream), stream);
+    m.share_test = hide_one(held(std::max<Index>(1, share_windows_ / 4), stream), stream);
     for (const int n : problem_.orders()) {
       const TextChain chain = problem_.chain(n);
       Clone clone{.name = chain_name(n),
-                  .windows = hide_one(chain_source(chain, sites)(windows, stream), stream),
+                  .windows = hide_one(chain_source(chain, sites)(clone_windows_, stream), stream),
                   .laws = {},
                   .text_laws = chain_laws(chain, m.test)};
       clone.laws = chain_laws(chain, clone.windows);
@@ -240,7 +249,7 @@ class Orders : public PointwiseExperiment {
         return PairModel::Examples{hide_one(training(kPairBatch, own), own), {}};
       });
       RandomStream sampler({.seed = seed, .id = StreamId::sampler});
-      Windows start = chain_source(single, sites)(windows, sampler);
+      Windows start = chain_source(single, sites)(clone_windows_, sampler);
       Clone clone{
           .name = kPairs,
           .windows = hide_one(gibbs_windows(pairs, std::move(start), sweeps, sampler), sampler),
@@ -324,6 +333,9 @@ class Orders : public PointwiseExperiment {
 
   LanguageProblem problem_;
   MaskedTraining training_;
+  Index clone_windows_;
+  Index test_windows_;
+  Index share_windows_;
   std::vector<std::int64_t> share_steps_;
   PairFit share_fit_;
   Lazy<Material> material_;
