@@ -8,6 +8,7 @@
 
 #include "attica/sim/language/pairs.hpp"
 #include "attica/studies/language/model.hpp"
+#include "attica/theory/language/floors.hpp"
 
 namespace attica {
 namespace {
@@ -88,19 +89,25 @@ class Clones : public PointwiseExperiment {
     variations("text", text, whole, outcome);
     const Windows held =
         text_source(problem_.text().held_out, problem_.sites())(kHeldOut * count_, test);
-    Curves floors({}, "order", {"floor", "plateau"});
+    Curves floors({}, "order", {"floor"});
+    Curves losses({}, "order", {"plateau", "clone_entropy"});
     Curves students({}, "order", {"student_loss"});
     for (const int n : problem_.orders()) {
       const TextChain chain = problem_.chain(n);
       const WindowSource source = chain_source(chain, problem_.sites());
       const Windows windows = source(count_, test);
       variations(chain_name(n), windows, whole, outcome);
-      floors.add(
+      if (floor_is_exact(problem_.symbols(), n)) {
+        floors.add(n, {over_sites(windows, [&](const MaskedWindows& m) {
+                     return mean_loss(chain_laws(chain, m), m);
+                   })});
+      }
+      losses.add(
           n,
-          {over_sites(windows,
+          {over_sites(held,
                       [&](const MaskedWindows& m) { return mean_loss(chain_laws(chain, m), m); }),
-           over_sites(held,
-                      [&](const MaskedWindows& m) { return mean_loss(chain_laws(chain, m), m); })});
+           over_sites(windows,
+                      [&](const MaskedWindows& m) { return mean_entropy(chain_laws(chain, m)); })});
       if (n > kHighestStudent) continue;
       const PairModel student =
           fitted(source, replicate, StreamId::data, static_cast<std::uint64_t>(n));
@@ -109,7 +116,8 @@ class Clones : public PointwiseExperiment {
                    })});
       if (replicate.stopped()) return outcome;
     }
-    floors.into(outcome);
+    if (!floors.empty()) floors.into(outcome);
+    losses.into(outcome);
     if (!students.empty()) students.into(outcome);
     const PairModel pairs = fitted(
         text_source(problem_.text().training, problem_.sites()), replicate, StreamId::minibatch, 0);
@@ -211,6 +219,10 @@ Figure figure(const Configuration& c) {
       .y = {.label = "loss (nats)", .low = 0.0},
       .layers = {{.series = "plateau", .label = "{/:Italic ε_n}, held-out text"},
                  {.series = "floor", .label = "{/:Italic H_n}, floor on the clone"},
+                 {.series = "clone_entropy",
+                  .label = "{/:Italic H_n}, sampled",
+                  .theory = false,
+                  .hollow = true},
                  {.series = "student_loss",
                   .label = "pairs trained on the clone",
                   .theory = false,
@@ -391,6 +403,9 @@ Study language_clones() {
           {{"student_loss",
             "X",
             "loss on the clone of order n of pairs that were trained on it, nats"},
+           {"clone_entropy",
+            "H_n",
+            "mean entropy of the clone's laws in windows drawn from it: the floor, sampled, nats"},
            {"pairs_plateau", "ε_p", "loss on the held-out text of pairs fitted to the text, nats"},
            {"variation",
             "TV",
