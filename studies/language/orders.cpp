@@ -770,7 +770,7 @@ Study language_orders() {
                     {"sim.deviation", 0.04},
                     {"sim.length", 20000},
                     {"sim.test_windows", 4096},
-                    {"sim.share_steps", List{64, 256, 1024, 4096}},
+                    {"sim.share_steps", List{256, 1024, 4096}},
                     {"sim.share_windows", 100000},
                     {"sim.share_fit_steps", 2000}}}},
       .sources = {cited("rende2024distributional", "Figs. 1, 4: losses on clones over training"),
