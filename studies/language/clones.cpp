@@ -1,0 +1,442 @@
+/// @file
+/// @brief Study language-clones: copies of a text with interactions of at most n symbols; are they
+/// what they should be, and what can be learnt on them?
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "attica/sim/language/pairs.hpp"
+#include "attica/studies/language/model.hpp"
+#include "attica/theory/language/floors.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+
+/// Sites of a window whose symbols are looked at together.
+struct Pattern {
+  std::vector<Index> sites;
+  int neighbours;  ///< sites side by side; 0: with gaps
+};
+
+/// Number k + 1 is the x of the figure.
+const std::vector<Pattern>& patterns() {
+  static const std::vector<Pattern> all = {{{0}, 1},
+                                           {{0, 1}, 2},
+                                           {{0, 2}, 0},
+                                           {{0, 4}, 0},
+                                           {{0, 1, 2}, 3},
+                                           {{0, 1, 3}, 0},
+                                           {{0, 1, 2, 3}, 4}};
+  return all;
+}
+
+/// Students are the closest networks of order 2: on clones up to it they can reach the floor.
+constexpr int kStudentOrder = 2;
+constexpr int kHighestStudent = 3;
+
+double clone_weights(Index sites, Index symbols) {
+  const auto l = static_cast<double>(sites);
+  const auto c = static_cast<double>(symbols) - 1;
+  return l * c * (1 + (l - 1) * c);
+}
+
+class Clones : public PointwiseExperiment {
+ public:
+  explicit Clones(const Configuration& c)
+      : problem_(c),
+        fit_({.steps = c.integer("sim.clone_steps"), .eta = c.real("sim.clone_eta")}),
+        batch_(c.integer("sim.clone_batch")),
+        count_(c.integer("sim.clone_windows")),
+        sweeps_(static_cast<int>(c.integer("sim.gibbs_sweeps"))) {
+    const double side =
+        static_cast<double>(problem_.sites()) * static_cast<double>(problem_.symbols());
+    require(side * side <= PairModel::kMostWeights,
+            "model.vocabulary",
+            static_cast<double>(problem_.symbols()),
+            "symbols with (L C)^2 <= 2^24 couplings of pairs");
+    diagnostics_ = problem_.diagnostics();
+    warnings_ = problem_.warnings();
+  }
+
+  void require_simulable() const override {
+    require_laws(kHeldOut * count_, 2, problem_.symbols(), "sim.clone_windows");
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    TheoryResult result = problem_.theory();
+    Curves student({}, "order", {"student_loss"});
+    // Of w weights and N examples: w / 2N is the excess of the best fit, the same again Adam's.
+    const double excess = clone_weights(problem_.sites(), problem_.symbols()) /
+                          (static_cast<double>(fit_.steps) * static_cast<double>(batch_));
+    const Series floor = result.predictions.front().series;
+    for (std::size_t k = 0; floor.name == "floor" && k < floor.x.size(); ++k) {
+      if (floor.x[k] > kHighestStudent) continue;
+      student.add(floor.x[k], {Told(floor.y[k], excess, floor.x[k] <= kStudentOrder)});
+    }
+    if (!student.empty()) student.into(result);
+    return result;
+  }
+
+ protected:
+  Outcome run(const Replicate& replicate) const override {
+    Outcome outcome;
+    RandomStream test = replicate.stream(StreamId::test_data);
+    const Windows text = text_source(problem_.text().training, problem_.sites())(count_, test);
+    const Windows whole = even_windows(problem_.text().training, problem_.sites(), kReference);
+    variations("text", text, whole, outcome);
+    const Windows held =
+        text_source(problem_.text().held_out, problem_.sites())(kHeldOut * count_, test);
+    Curves floors({}, "order", {"floor"});
+    Curves losses({}, "order", {"plateau", "clone_entropy"});
+    Curves students({}, "order", {"student_loss"});
+    for (const int n : problem_.orders()) {
+      const TextChain chain = problem_.chain(n);
+      const WindowSource source = chain_source(chain, problem_.sites());
+      const Windows windows = source(count_, test);
+      variations(chain_name(n), windows, whole, outcome);
+      if (floor_is_exact(problem_.symbols(), n)) {
+        floors.add(n, {over_sites(windows, [&](const MaskedWindows& m) {
+                     return mean_loss(chain_laws(chain, m), m);
+                   })});
+      }
+      losses.add(
+          n,
+          {over_sites(held,
+                      [&](const MaskedWindows& m) { return mean_loss(chain_laws(chain, m), m); }),
+           over_sites(windows,
+                      [&](const MaskedWindows& m) { return mean_entropy(chain_laws(chain, m)); })});
+      if (n > kHighestStudent) continue;
+      const PairModel student =
+          fitted(source, replicate, StreamId::data, static_cast<std::uint64_t>(n));
+      students.add(n, {over_sites(windows, [&](const MaskedWindows& m) {
+                     return mean_cross_entropy(chain_laws(chain, m), student.laws(m));
+                   })});
+      if (replicate.stopped()) return outcome;
+    }
+    if (!floors.empty()) floors.into(outcome);
+    losses.into(outcome);
+    if (!students.empty()) students.into(outcome);
+    const PairModel pairs = fitted(
+        text_source(problem_.text().training, problem_.sites()), replicate, StreamId::minibatch, 0);
+    RandomStream sampler = replicate.stream(StreamId::sampler);
+    variations("pairs",
+               gibbs_windows(pairs,
+                             chain_source(problem_.chain(1), problem_.sites())(count_, sampler),
+                             sweeps_,
+                             sampler),
+               whole,
+               outcome);
+    add_constant(outcome, "pairs_plateau", over_sites(held, [&](const MaskedWindows& m) {
+                   return mean_loss(pairs.laws(m), m);
+                 }));
+    return outcome;
+  }
+
+ private:
+  static constexpr Index kReference = 200000;
+  /// A held-out tenth is small, and its windows overlap: so many times as many of them.
+  static constexpr Index kHeldOut = 4;
+
+  /// The mean over sites, each hidden in turn.
+  static double over_sites(const Windows& windows,
+                           const std::function<double(const MaskedWindows&)>& mean) {
+    double total = 0;
+    for (Index i = 0; i < windows.cols(); ++i) {
+      total += mean({windows,
+                     std::vector<std::int32_t>(static_cast<std::size_t>(windows.rows()),
+                                               static_cast<std::int32_t>(i))});
+    }
+    return total / static_cast<double>(windows.cols());
+  }
+
+  PairModel fitted(const WindowSource& source,
+                   const Replicate& replicate,
+                   StreamId id,
+                   std::uint64_t which) const {
+    PairModel model(problem_.sites(), problem_.symbols());
+    StreamAddress address = replicate.address(id);
+    constexpr std::uint64_t kFits = 64;  // streams of different fits are told apart by the step
+    model.fit(
+        fit_,
+        [&](std::int64_t step) {
+          address.step = static_cast<std::uint64_t>(step) * kFits + which;
+          RandomStream stream(address);
+          return PairModel::Examples{hide_one(source(batch_, stream), stream)};
+        },
+        [&] { return replicate.stopped(); });
+    return model;
+  }
+
+  void variations(const std::string& clone,
+                  const Windows& windows,
+                  const Windows& whole,
+                  Outcome& outcome) const {
+    Curves curve({{"clone", clone}}, "pattern", {"variation"});
+    for (std::size_t k = 0; k < patterns().size(); ++k) {
+      if (patterns()[k].sites.back() >= problem_.sites()) continue;
+      curve.add(static_cast<double>(k + 1),
+                std::vector<double>{
+                    pattern_variation(windows, whole, problem_.symbols(), patterns()[k].sites)});
+    }
+    curve.into(outcome);
+  }
+
+  LanguageProblem problem_;
+  PairFit fit_;
+  Index batch_;
+  Index count_;
+  int sweeps_;
+};
+
+Figure figure(const Configuration& c) {
+  const std::vector<std::int64_t> orders = ascending(c.integers("model.chain_orders"));
+  Panel distances{.kind = PanelKind::scatter,
+                  .x = {.label = "pattern", .low = 0.5, .high = 7.5},
+                  .y = {.label = "total variation", .low = 0.0},
+                  .layers = {{.series = "variation",
+                              .label = "the text itself",
+                              .theory = false,
+                              .only = {{"clone", std::string("text")}}}},
+                  .x_name = "pattern"};
+  for (const std::int64_t n : orders) {
+    distances.layers.push_back({.series = "variation",
+                                .label = fmt::format("chain {{/:Italic n}} = {}", n),
+                                .theory = false,
+                                .only = {{"clone", chain_name(static_cast<int>(n))}}});
+  }
+  distances.layers.push_back({.series = "variation",
+                              .label = "pairs",
+                              .theory = false,
+                              .hollow = true,
+                              .only = {{"clone", std::string("pairs")}}});
+  const Panel losses{
+      .x = {.label = "order {/:Italic n}",
+            .low = static_cast<double>(orders.front()) - 0.2,
+            .high = static_cast<double>(orders.back()) + 0.2},
+      .y = {.label = "loss (nats)", .low = 0.0},
+      .layers = {{.series = "plateau", .label = "{/:Italic ε_n}, held-out text"},
+                 {.series = "floor", .label = "{/:Italic H_n}, floor on the clone"},
+                 {.series = "clone_entropy",
+                  .label = "{/:Italic H_n}, sampled",
+                  .theory = false,
+                  .hollow = true},
+                 {.series = "student_loss",
+                  .label = "pairs trained on the clone",
+                  .theory = false,
+                  .hollow = true},
+                 {.series = "pairs_plateau", .label = "pairs, held-out text", .theory = false}},
+      .x_name = {}};
+  return {
+      .name = "language-clones",
+      .panels = {distances, losses},
+      .columns = 1,
+      .caption = fmt::format(
+          "Clones of {} with interactions of n neighbouring {} (chains) and of pairs at all "
+          "distances. Top: total variation to the text of the tuples at sites 1: 0; 2: 0, 1; 3: "
+          "0, 2; 4: 0, 4; 5: 0, 1, 2; 6: 0, 1, 3; 7: 0, 1, 2, 3, in {} windows; a sample of "
+          "the text is the floor of sampling. Bottom: losses of predicting one hidden symbol "
+          "of {}. Lines: exact; points: mean and standard error over replicates.",
+          c.text("model.file"),
+          c.text("model.symbols"),
+          c.integer("sim.clone_windows"),
+          c.integer("model.sites"))};
+}
+
+// Replicates are means over tens of thousands of predictions: near normal.
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  constexpr double kExact = 0.02;
+  constexpr double kStudent = 0.01;
+  std::vector<AgreementRule> all =
+      rules({"floor", "plateau"}, {.relative = kExact, .tails = Tails::normal});
+  all.push_back({.series = "student_loss", .relative = kStudent, .tails = Tails::normal});
+  return all;
+}
+
+/// Whether each replicate's variation of the clone at a pattern is below (or above) the text's own
+/// plus a margin.
+std::vector<double> beyond_text(const Observed& observed, const std::string& clone, std::size_t k) {
+  const ObservedCurve* own = observed.curve("variation", {{"clone", clone}});
+  const ObservedCurve* text = observed.curve("variation", {{"clone", std::string("text")}});
+  std::vector<double> beyond;
+  if (own == nullptr || text == nullptr) return beyond;
+  for (std::size_t i = 0; i < own->mean.x.size(); ++i) {
+    if (own->mean.x[i] != static_cast<double>(k + 1)) continue;
+    if (own->values[i].size() != text->values[i].size()) return {};
+    for (std::size_t r = 0; r < own->values[i].size(); ++r) {
+      beyond.push_back(own->values[i][r] - text->values[i][r]);
+    }
+  }
+  return beyond;
+}
+
+/// The clone has the text's tuples of up to n symbols, and lacks those of n + 1 neighbours.
+void add_clone_claims(const Observed& observed,
+                      const std::string& clone,
+                      const std::function<bool(const Pattern&)>& has,
+                      int lacks,
+                      std::vector<ClaimResult>& results) {
+  constexpr double kClose = 0.05;
+  constexpr double kFar = 0.1;
+  std::vector<double> worst;
+  for (std::size_t k = 0; k < patterns().size(); ++k) {
+    const std::vector<double> beyond = beyond_text(observed, clone, k);
+    if (beyond.empty()) continue;
+    if (has(patterns()[k])) {
+      if (worst.empty()) worst = beyond;
+      for (std::size_t r = 0; r < beyond.size(); ++r) worst[r] = std::max(worst[r], beyond[r]);
+    }
+    if (patterns()[k].neighbours == lacks) {
+      results.push_back(claim_above(
+          fmt::format("{}-lacks-{}", clone, lacks),
+          fmt::format("{}: tuples of {} neighbours are farther from the text than a sample of it, "
+                      "by {} in total variation or more",
+                      clone,
+                      lacks,
+                      kFar),
+          beyond,
+          kFar));
+    }
+  }
+  if (worst.empty()) return;
+  // Sums over thousands of tuples: near normal.
+  const ClaimTest test = mean_below(worst, kClose, Tails::normal);
+  results.push_back(claim_tested(
+      fmt::format("{}-has", clone),
+      fmt::format("{}: no tuple of its order is farther from the text than a sample of it by more "
+                  "than {} in total variation",
+                  clone,
+                  kClose),
+      test,
+      fmt::format("the worst tuple, mean {:.4f}", test.estimate)));
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> results;
+  for (const std::int64_t n : ascending(c.integers("model.chain_orders"))) {
+    add_clone_claims(
+        observed,
+        chain_name(static_cast<int>(n)),
+        [n](const Pattern& p) { return p.neighbours > 0 && p.neighbours <= n; },
+        static_cast<int>(n) + 1,
+        results);
+  }
+  add_clone_claims(
+      observed,
+      "pairs",
+      [](const Pattern& p) { return std::ssize(p.sites) <= kStudentOrder; },
+      kStudentOrder + 1,
+      results);
+  // What order 2 cannot represent.
+  constexpr double kMissed = 0.1;
+  const ObservedCurve* student = observed.curve("student_loss");
+  for (const Prediction& p : observed.theory) {
+    if (p.series.name != "floor" || student == nullptr) continue;
+    for (std::size_t k = 0; k < p.series.x.size(); ++k) {
+      if (p.series.x[k] != kHighestStudent) continue;
+      for (std::size_t i = 0; i < student->mean.x.size(); ++i) {
+        if (student->mean.x[i] != kHighestStudent) continue;
+        results.push_back(claim_above(
+            "pairs-miss-order-3",
+            fmt::format("pairs trained on the chain of order 3 stay above its floor {:.4f} by {} "
+                        "nats or more",
+                        p.series.y[k],
+                        kMissed),
+            student->values[i],
+            p.series.y[k] + kMissed));
+      }
+    }
+  }
+  return results;
+}
+
+std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/) {
+  constexpr Index kLength = 60;
+  constexpr int kLines = 3;
+  const LanguageProblem problem(c);
+  RandomStream stream(
+      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::self_test});
+  std::string samples;
+  for (const int n : problem.orders()) {
+    const Windows windows = chain_source(problem.chain(n), kLength)(kLines, stream);
+    for (Index k = 0; k < kLines; ++k) {
+      samples += chain_name(n) + ": " +
+                 spell(problem.text(), problem.kind(), windows.row(k).data(), kLength) + "\n";
+    }
+  }
+  return {{.name = "samples.txt", .content = samples}};
+}
+
+}  // namespace
+
+Study language_clones() {
+  return {
+      .name = "language-clones",
+      .question =
+          "Are copies of a text with interactions of n symbols what they should be, and what can "
+          "be learnt on them?",
+      .neglects =
+          "floors and plateaus are exact; students are trained for finitely long, which the "
+          "allowance states",
+      .parameters = together(
+          {language_parameters(List{1, 2, 3, 4}),
+           {integer_parameter(
+                "sim.clone_windows", 4096, "windows that are drawn from every clone and the text"),
+            integer_parameter("sim.clone_steps",
+                              2000,
+                              "steps of fitting pairs, each on fresh windows",
+                              {.low = 10, .high = 1e7}),
+            integer_parameter(
+                "sim.clone_batch", 1024, "windows of a step", {.low = 1, .high = 1e6}),
+            real_parameter("sim.clone_eta",
+                           0.015,
+                           "learning rate of Adam; a half cosine to 0 over the last 70 % of steps",
+                           kPositive),
+            integer_parameter("sim.gibbs_sweeps",
+                              16,
+                              "sweeps of Gibbs sampling from independent symbols",
+                              {.low = 1, .high = 1e5}),
+            replicates_parameter(8, "repetitions with other windows")}}),
+      .series = language_series(
+          {{"student_loss",
+            "X",
+            "loss on the clone of order n of pairs that were trained on it, nats"},
+           {"clone_entropy",
+            "H_n",
+            "mean entropy of the clone's laws in windows drawn from it: the floor, sampled, nats"},
+           {"pairs_plateau", "ε_p", "loss on the held-out text of pairs fitted to the text, nats"},
+           {"variation",
+            "TV",
+            "total variation of the tuples at a pattern of sites, to the training text"}}),
+      .presets = {{"quick", "the defaults: 60 psalms, L = 8, chains of order 1 to 4, pairs", {}},
+                  {"paper",
+                   "a long text: give model.file; L = 12, chains up to 5, 10000 steps",
+                   {{"model.sites", 12},
+                    {"model.chain_orders", List{1, 2, 3, 4, 5}},
+                    {"sim.clone_steps", 10000},
+                    {"sim.gibbs_sweeps", 40}}}},
+      .sources = {cited("rende2024distributional", "Figs. 3, 4: clones of a text of given order")},
+      .make = make<Clones>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .files = files,
+      .plants = {{.name = "bits",
+                  .series = "floor",
+                  .factor = 1.4427,
+                  .meaning = "an entropy in bits read as one in nats"},
+                 {.name = "short-window",
+                  .values = {{"model.sites", 4}},
+                  .meaning = "forgets that most sites are seen from both sides"},
+                 {.name = "few-letters",
+                  .values = {{"model.vocabulary", 16}},
+                  .meaning = "leaves out the rarer letters"},
+                 {.name = "student-below",
+                  .series = "student_loss",
+                  .factor = 0.95,
+                  .meaning = "a floor that is too low by 5 %"}}};
+}
+
+}  // namespace attica

@@ -1,0 +1,42 @@
+/// language-clones comes to AGREE with its defaults and rejects its plants; the claims of
+/// language-orders hold.
+
+#include <catch2/catch.hpp>
+
+#include "agreement/study_run.hpp"
+
+using namespace attica;
+using attica::testing::configured;
+using attica::testing::StudyRun;
+
+TEST_CASE("language-clones: agrees, its claims hold, and it rejects its plants",
+          "[agreement][slow]") {
+  const Study study = study_named("language-clones");
+  const StudyRun run(study, {});
+  CHECK(run.points() == Verdict::agree);
+  for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict == Verdict::agree);
+  }
+  CHECK(study.plants.size() >= 3);
+  for (const Plant& plant : study.plants) {
+    CAPTURE(plant.name);
+    StudyRun wrong = run;
+    if (plant.values.empty()) {
+      wrong.scale_theory(plant.series, plant.factor);
+    } else {
+      Configuration c = configured(study, plant.values);
+      wrong.observed.theory = study.make(c)->theory(TheoryGrid::run).predictions;
+    }
+    CHECK(wrong.points() == Verdict::disagree);
+  }
+}
+
+TEST_CASE("language-orders: its claims hold", "[agreement][slow]") {
+  const Study study = study_named("language-orders");
+  const StudyRun run(study, {});
+  for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict == Verdict::agree);
+  }
+}

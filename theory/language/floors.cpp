@@ -1,0 +1,131 @@
+#include "attica/theory/language/floors.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+
+namespace {
+
+constexpr double kMostTerms = 1 << 25;
+
+/// sum_s w_s [S log S - sum_a J_a log J_a] over what may follow a hidden symbol, with J_a the
+/// joint probability of symbol a and what follows, S its sum over a.
+class EntropySum {
+ public:
+  EntropySum(const TupleFrequencies& p, int order)
+      : p_(p), order_(order), c_(static_cast<std::size_t>(p.symbols())) {
+    limit_ = 1;
+    for (int k = 1; k < order; ++k) limit_ *= c_;
+  }
+
+  /// @param length   symbols before the hidden one
+  /// @param context  their number in base C
+  /// @param after    sites that follow and see the hidden one
+  double operator()(int length, std::size_t context, Index after) {
+    levels_.assign(static_cast<std::size_t>(after) + 1, {ArrayXd(p_.symbols()), contexts()});
+    for (std::size_t a = 0; a < c_; ++a) {
+      levels_[0].joint[static_cast<Index>(a)] = p_.row(length + 1, context)[a];
+      levels_[0].contexts[a] = (context * c_ + a) % limit_;
+    }
+    return descend(0, static_cast<std::size_t>(after), std::min(length + 1, order_ - 1));
+  }
+
+ private:
+  struct Level {
+    ArrayXd joint;
+    std::vector<std::size_t> contexts;  ///< of the next site, one for each hidden symbol
+  };
+  std::vector<std::size_t> contexts() const { return std::vector<std::size_t>(c_); }
+
+  double descend(std::size_t depth, std::size_t after, int length) {
+    const Level& here = levels_[depth];
+    if (depth == after) {
+      // x log x is 0 at 0; probabilities this small add nothing.
+      constexpr double kTiny = 1e-300;
+      const double total = here.joint.sum();
+      return total * std::log(total) - (here.joint * here.joint.max(kTiny).log()).sum();
+    }
+    double sum = 0;
+    Level& below = levels_[depth + 1];
+    for (std::size_t b = 0; b < c_; ++b) {
+      for (std::size_t a = 0; a < c_; ++a) {
+        const std::size_t context = here.contexts[a];
+        below.joint[static_cast<Index>(a)] =
+            here.joint[static_cast<Index>(a)] * p_.row(length + 1, context)[b];
+        below.contexts[a] = (context * c_ + b) % limit_;
+      }
+      sum += descend(depth + 1, after, std::min(length + 1, order_ - 1));
+    }
+    return sum;
+  }
+
+  const TupleFrequencies& p_;
+  int order_;
+  std::size_t c_;
+  std::size_t limit_;  ///< C^(n-1)
+  std::vector<Level> levels_;
+};
+
+/// The law of the last min(k + 1, n - 1) symbols from that of the last min(k, n - 1).
+std::vector<double> advanced(const TupleFrequencies& p, int order, std::vector<double> law, int k) {
+  const auto c = static_cast<std::size_t>(p.symbols());
+  const bool grows = k < order - 1;
+  std::vector<double> next(grows ? law.size() * c : law.size(), 0.0);
+  for (std::size_t context = 0; context < law.size(); ++context) {
+    const double* row = p.row(std::min(k, order - 1) + 1, context);
+    for (std::size_t a = 0; a < c; ++a) {
+      next[(context * c + a) % next.size()] += law[context] * row[a];
+    }
+  }
+  return next;
+}
+
+}  // namespace
+
+bool floor_is_exact(Index symbols, int order) {
+  return std::pow(static_cast<double>(symbols), 2 * order - 1) <= kMostTerms;
+}
+
+double masked_floor(const TextChain& chain, Index sites) {
+  const int order = chain.order();
+  require(floor_is_exact(chain.symbols(), order),
+          "order",
+          order,
+          "an order n with C^(2n-1) <= 2^25 terms");
+  const TupleFrequencies& p = chain.frequencies();
+  EntropySum entropy(p, order);
+  std::vector<double> law = {1.0};  // of no symbol
+  double total = 0;
+  for (int site = 0; site < static_cast<int>(sites); ++site) {
+    const int length = std::min(site, order - 1);
+    const Index after = std::min<Index>(order - 1, sites - 1 - site);
+    for (std::size_t context = 0; context < law.size(); ++context) {
+      total += law[context] * entropy(length, context, after);
+    }
+    law = advanced(p, order, std::move(law), site);
+  }
+  return total / static_cast<double>(sites);
+}
+
+double masked_plateau(const TextChain& chain, const Windows& windows) {
+  const Index sites = windows.cols();
+  std::vector<double> p(static_cast<std::size_t>(chain.symbols()));
+  double total = 0;
+  for (Index k = 0; k < windows.rows(); ++k) {
+    const Symbol* window = windows.row(k).data();
+    for (Index i = 0; i < sites; ++i) {
+      chain.conditional(window, sites, i, p.data());
+      total -= std::log(p[window[i]]);
+    }
+  }
+  return total / static_cast<double>(windows.size());
+}
+
+}  // namespace attica
