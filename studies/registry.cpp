@@ -11,6 +11,7 @@ std::vector<Study> topics_studies();
 std::vector<Study> joma_studies();
 std::vector<Study> bigrams_studies();
 std::vector<Study> icl_studies();
+std::vector<Study> masked_studies();
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all = [] {
@@ -22,6 +23,7 @@ const std::vector<Study>& studies() {
              joma_studies,
              bigrams_studies,
              icl_studies,
+             masked_studies,
          }) {
       for (Study& study : family()) joined.push_back(std::move(study));
     }

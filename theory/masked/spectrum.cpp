@@ -175,7 +175,7 @@ double masked_cdf(const MaskedEquivalent& m, double w) {
   return -phase / std::numbers::pi;
 }
 
-MaskedSupport masked_support(const MaskedEquivalent& m) {
+MaskedSupport masked_support(const MaskedEquivalent& m, double below) {
   // A density that begins like a root has mass a^(3/2) within a of its end.
   constexpr double kMass = 1e-8;
   constexpr int kHalvings = 60;
@@ -187,7 +187,6 @@ MaskedSupport masked_support(const MaskedEquivalent& m) {
       largest = std::max(largest, m.g[p] * (root * root * group.variance + m.lambda));
     }
   }
-  const double atom = m.gamma > 1 ? 1 - 1 / m.gamma : 0;
   const auto where = [&](double share) {
     double low = 0;
     double high = 2 * largest;
@@ -197,7 +196,7 @@ MaskedSupport masked_support(const MaskedEquivalent& m) {
     }
     return 1 - 2 / (low + high);
   };
-  return {.lower = where(atom + kMass), .upper = where(1 - kMass)};
+  return {.lower = where(below + kMass), .upper = where(1 - kMass)};
 }
 
 double masked_moment2(const MaskedEquivalent& m) {

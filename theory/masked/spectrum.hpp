@@ -55,12 +55,13 @@ double masked_density(const MaskedEquivalent& equivalent, double w);
 /// Σ_k log(ψ_k/(1+e) + λ - z/g_k) + n log(1+e) - n e/(1+e), which is stationary in e.
 double masked_cdf(const MaskedEquivalent& equivalent, double w);
 
-/// @brief The ends of the support without its atoms, to about 1e-6.
+/// @brief The ends of the support above the lowest share `below` of the eigenvalues: 1 - 1/γ leaves
+/// out an atom of the kernel. To about 1e-5 of its width.
 struct MaskedSupport {
   double lower = 0;
   double upper = 0;
 };
-MaskedSupport masked_support(const MaskedEquivalent& equivalent);
+MaskedSupport masked_support(const MaskedEquivalent& equivalent, double below = 0);
 
 /// @brief Limit of (1/d) tr A²: γ (mean ψ g)² / ((κ/λ)² - γ mean (ψ g)²).
 double masked_moment2(const MaskedEquivalent& equivalent);
