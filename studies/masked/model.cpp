@@ -130,6 +130,27 @@ Told overlap_told(double overlap, double theta, double threshold, double dimensi
   return {overlap, compared ? 2 / (dimension * (1 - ratio) * (1 - ratio)) : 0.0, compared};
 }
 
+std::vector<double> values_at(const Observed& observed,
+                              const std::string& series,
+                              const Point& point,
+                              double theta) {
+  const ObservedCurve* curve = observed.curve(series, point);
+  if (curve == nullptr) return {};
+  for (std::size_t k = 0; k < curve->mean.x.size(); ++k) {
+    if (curve->mean.x[k] == theta) return curve->values[k];
+  }
+  return {};
+}
+
+std::vector<double> differences(const std::vector<double>& first,
+                                const std::vector<double>& second) {
+  std::vector<double> all;
+  for (std::size_t r = 0; r < first.size() && r < second.size(); ++r) {
+    all.push_back(first[r] - second[r]);
+  }
+  return all;
+}
+
 std::string masked_label(const Configuration& c, const std::string& estimator) {
   std::string label = estimator;
   const auto add = [&](const char* key, const char* text) {

@@ -59,6 +59,15 @@ Told overlap_told(double overlap, double theta, double threshold, double dimensi
 /// Whether θ is outside that window.
 bool away_from(double theta, double threshold);
 
+/// @brief A curve's values at θ, one a replicate; empty without it.
+std::vector<double> values_at(const Observed& observed,
+                              const std::string& series,
+                              const Point& point,
+                              double theta);
+/// @brief first - second, replicate by replicate: all of a point have the same.
+std::vector<double> differences(const std::vector<double>& first,
+                                const std::vector<double>& second);
+
 /// @brief "{/:Italic α} = {alpha}, ..." for what has several values.
 std::string masked_label(const Configuration& configuration, const std::string& estimator);
 

@@ -6,10 +6,14 @@
 namespace attica {
 
 Study masked_spectrum();
+Study masked_spike();
+Study masked_vs_pca();
 
 std::vector<Study> masked_studies() {
   return {
       masked_spectrum(),
+      masked_spike(),
+      masked_vs_pca(),
   };
 }
 
