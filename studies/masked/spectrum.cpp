@@ -444,7 +444,7 @@ Study masked_spectrum() {
             integer_parameter(
                 "sim.bins", 40, "bins of the histogram, at most", {.low = 5, .high = 10000}),
             masked_memory_parameter(),
-            replicates_parameter(96, "data sets of every size")}}),
+            replicates_parameter(192, "data sets of every size")}}),
       .series = {{"density",
                   "rho_bin(w)",
                   "share of A's eigenvalues in a bin over its width; without the kernel's atom"},
@@ -457,7 +457,7 @@ Study masked_spectrum() {
                  {"atom", "w_0", "mean of the kernel's d - n eigenvalues, n < d"},
                  {"trace", "tr A", "sum of the eigenvalues (simulation)"},
                  {"below_gap", "d - n", "number of eigenvalues below the gap (simulation)"}},
-      .presets = {{"quick", "the defaults: d = 200, alpha 0.25 to 4, lambda 1, 96 replicates", {}},
+      .presets = {{"quick", "the defaults: d = 200, alpha 0.25 to 4, lambda 1, 192 replicates", {}},
                   {"paper",
                    "d = 1000, alpha 0.25 to 4, lambda 0.05 to 3, 16 replicates",
                    {{"model.dimension", 1000},

@@ -346,9 +346,9 @@ Study masked_vs_pca() {
                                 "half of that noise"),
             masked_alphas_parameter({2}),
             masked_lambdas_parameter({1}),
-            spike_strengths_parameter({0.5, 1, 2.5, 3, 4, 6, 8, 18, 25}),
+            spike_strengths_parameter({0.3, 1, 3, 4, 6, 10, 18, 25}),
             masked_memory_parameter(),
-            replicates_parameter(48, "data sets of every size and strength")}}),
+            replicates_parameter(112, "data sets of every size and strength")}}),
       .series =
           {{"masked", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
            {"masked_right", "(u.r)^2", "the same of A's right eigenvector, D^-1/2 v"},
@@ -363,7 +363,7 @@ Study masked_vs_pca() {
             "from which theta on an estimator sees the spike; of the masked one against lambda "
             "(theory)"}},
       .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 9 theta, 48 replicates",
+                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 8 theta, 112 replicates",
                    {}},
                   {"paper",
                    "d = 1000, alpha 0.5 and 2, lambda 0.1, 1, 10, three signals, 40 replicates",
