@@ -346,7 +346,7 @@ Study masked_vs_pca() {
                                 "half of that noise"),
             masked_alphas_parameter({2}),
             masked_lambdas_parameter({1}),
-            spike_strengths_parameter({0.3, 1, 3, 4, 6, 10, 18, 25}),
+            spike_strengths_parameter({0.05, 0.6, 3, 4, 6, 10, 18, 25}),
             masked_memory_parameter(),
             replicates_parameter(112, "data sets of every size and strength")}}),
       .series =
@@ -378,15 +378,16 @@ Study masked_vs_pca() {
       .agreement = agreement,
       .size_coordinate = "dimension",
       .claims = claims,
-      .plants = {{.name = "correlations",
-                  .values = {{"sweep.lambda", List{0.1}}},
-                  .meaning = "masking taken for PCA of correlations, its limit without penalty"},
+      .plants = {{.name = "penalty",
+                  .values = {{"sweep.lambda", List{0.5}}},
+                  .meaning = "a penalty that lacks the factor 2 of the objective"},
                  {.name = "noise",
-                  .values = {{"model.noise_ratio", 7.0}},
+                  .values = {{"model.noise_ratio", 7.5}},
                   .meaning = "noise of the noisy half taken too small"},
-                 {.name = "signal",
-                  .values = {{"model.signal", "uniform"}},
-                  .meaning = "a signal on all coordinates"}}};
+                 {.name = "overlap",
+                  .series = "masked_left",
+                  .factor = 0.94,
+                  .meaning = "an overlap of the left eigenvector 6 % too small"}}};
 }
 
 }  // namespace attica
