@@ -78,7 +78,8 @@ class DelocalisedSpike {
 
 /// @brief An outlier of A at a spike on one coordinate.
 struct LocalisedOutlier {
-  double w = 0;  ///< eigenvalue of A
+  double strength = 0;  ///< ℓ, |ℓ| > √γ: that of the delocalised spike with the same eigenvalue
+  double w = 0;         ///< eigenvalue of A
   SpikeOverlaps overlaps;
 };
 

@@ -126,6 +126,7 @@ TEST_CASE("localised_spike: reference values and thresholds", "[theory][masked]"
     for (const auto& known : entry.at("outliers")) {
       const auto& found = number(known.at("l")) > 0 ? spike.upper : spike.lower;
       REQUIRE(found.has_value());
+      CHECK_THAT(found->strength, WithinRel(number(known.at("l")), 1e-10));
       CHECK_THAT(found->w, WithinRel(number(known.at("w")), 1e-10));
       CHECK_THAT(found->overlaps.symmetric, WithinRel(number(known.at("sym")), 1e-10));
       CHECK_THAT(found->overlaps.right, WithinRel(number(known.at("right")), 1e-10));
