@@ -35,10 +35,7 @@ struct Bins {
   std::int64_t count = 0;
   double floor = 0;  ///< below it lies the kernel's atom, which is in no bin
 
-  double low(std::int64_t k) const {
-    return std::max(floor, static_cast<double>(first + k) * width);
-  }
-  double high(std::int64_t k) const { return static_cast<double>(first + k + 1) * width; }
+  double low(std::int64_t k) const { return static_cast<double>(first + k) * width; }
   double centre(std::int64_t k) const { return (static_cast<double>(first + k) + 0.5) * width; }
 
   /// At most so many over the support: widths 1, 2, 5, 10, ... times a power of ten.
@@ -97,7 +94,6 @@ class MaskedSpectrum : public PointwiseExperiment {
     TheoryResult result;
     for (const double alpha : sizes_.alphas(grid)) {
       for (const double lambda : lambdas_) density(alpha, lambda, grid).into(result);
-      for (const double lambda : lambdas_) limit_density(alpha, lambda).into(result);
     }
     std::vector<double> alphas = sizes_.alphas(grid);
     if (covariance_ != Covariance::ar1) alphas = line_between(alphas, AxisScale::log, grid);
@@ -237,11 +233,11 @@ class MaskedSpectrum : public PointwiseExperiment {
     return Bins::over(support, most_bins_, floor);
   }
 
-  /// In a run with empty bins on either side, where a theory of other parameters may have some.
+  /// Averages over bins. In a run also over intervals of that width between them, for a smooth
+  /// line, and over empty bins on either side, where a theory of other parameters may have some.
   Curves density(double alpha, double lambda, TheoryGrid grid) const {
     const MaskedEquivalent m = equivalent(alpha, lambda);
     const Bins bins = bins_of(alpha, lambda);
-    const auto share_below = [&](double w) { return w < 1 ? masked_cdf(m, w) : 1.0; };
     // Near γ = 1 the fluctuations of G_kk smear an edge that is nearly hard.
     constexpr double kHardLow = 0.7;
     constexpr double kHardHigh = 1.4;
@@ -249,27 +245,23 @@ class MaskedSpectrum : public PointwiseExperiment {
     const double allowed = gamma > kHardLow && gamma < kHardHigh ? 3 : 1;
     const bool compared =
         covariance_ == Covariance::identity || (covariance_ == Covariance::groups && gamma <= 1);
+    const auto share_below = [&](double w) {
+      return w < 1 ? masked_cdf(m, std::max(w, bins.floor)) : 1.0;
+    };
+    const auto average = [&](double low) {
+      return (share_below(low + bins.width) - share_below(low)) / bins.width;
+    };
+    const bool run = grid == TheoryGrid::run;
+    const std::int64_t more = run ? bins.count / 4 + 2 : 0;
+    constexpr int kParts = 4;
     Curves all({{"alpha", alpha}, {"lambda", lambda}}, "w", {"density"});
-    const std::int64_t more = grid == TheoryGrid::run ? bins.count / 4 + 2 : 0;
     for (std::int64_t k = -more; k < bins.count + more; ++k) {
-      const double mass =
-          bins.high(k) > bins.floor ? share_below(bins.high(k)) - share_below(bins.low(k)) : 0.0;
       all.add(bins.centre(k),
-              {{mass / bins.width, allowed / (dimension() * bins.width), compared}});
-    }
-    return all;
-  }
-
-  Curves limit_density(double alpha, double lambda) const {
-    constexpr int kPoints = 160;
-    const MaskedEquivalent m = equivalent(alpha, lambda);
-    const MaskedSupport support = bulk(alpha, lambda);
-    Curves all({{"alpha", alpha}, {"lambda", lambda}}, "w", {"limit_density"});
-    // Closer together at the edges, where the density begins like a root.
-    for (int k = 0; k <= kPoints; ++k) {
-      const double part = (1 - std::cos(std::numbers::pi * k / kPoints)) / 2;
-      const double w = support.lower + part * (support.upper - support.lower);
-      all.add(w, {{masked_density(m, w), 0, false}});
+              {{average(bins.low(k)), allowed / (dimension() * bins.width), compared}});
+      for (int part = 1; run && part < kParts; ++part) {
+        const double shift = bins.width * part / kParts;
+        all.add(bins.centre(k) + shift, {{average(bins.low(k) + shift), 0, false}});
+      }
     }
     return all;
   }
@@ -312,31 +304,30 @@ Figure figure(const Configuration& c) {
   std::vector<Panel> panels;
   const auto lambdas = c.reals("sweep.lambda");
   const std::string label = lambdas.size() > 1 ? "{/:Italic λ} = {lambda}" : "";
-  const std::string limit_label = lambdas.size() > 1 ? "limit, " + label : "limit";
   const SampleSizes sizes = masked_sizes(c);
   for (std::size_t k = 0; k < sizes.count(); ++k) {
     const Point only = {{"alpha", sizes.alpha(k)}};
-    panels.push_back(
-        {.x = {.label = "eigenvalue {/:Italic w}"},
-         .y = {.label = "density", .low = 0.0},
-         .layers =
-             {{.series = "density", .label = label, .theory = false, .only = only},
-              {.series = "limit_density", .label = limit_label, .simulation = false, .only = only}},
-         .x_name = "w",
-         .title = fmt::format("{{/:Italic α}} = {:.3g}", sizes.alpha(k))});
+    panels.push_back({.x = {.label = "eigenvalue {/:Italic w}"},
+                      .y = {.label = "density", .low = 0.0},
+                      .layers = {{.series = "density", .label = label, .only = only}},
+                      .x_name = "w",
+                      .title = fmt::format("{{/:Italic α}} = {:.3g}", sizes.alpha(k))});
   }
   const Axis alpha{.label = "{/:Italic α} = {/:Italic n}/{/:Italic d}", .scale = AxisScale::log};
   const bool identity = c.text("model.covariance") == "identity";
   std::vector<Layer> moments = {{.series = "moment2", .label = label}};
   if (identity)
-    moments.push_back({.series = "moment2_leading", .simulation = false, .reference = true});
+    moments.push_back({.series = "moment2_leading",
+                       .label = "leading order",
+                       .simulation = false,
+                       .reference = true});
   panels.push_back({.x = alpha,
                     .y = {.label = "tr {/:Italic A}^2/{/:Italic d}", .scale = AxisScale::log},
                     .layers = moments,
                     .x_name = "alpha",
                     .residuals = true});
   panels.push_back({.x = alpha,
-                    .y = {.label = "edges, atom"},
+                    .y = {.label = "{/:Italic w}"},
                     .layers = {{.series = "lower_edge", .label = label},
                                {.series = "upper_edge"},
                                {.series = "atom", .hollow = true}},
@@ -451,7 +442,6 @@ Study masked_spectrum() {
       .series = {{"density",
                   "rho_bin(w)",
                   "share of A's eigenvalues in a bin over its width; without the kernel's atom"},
-                 {"limit_density", "rho(w)", "density of the limit (theory)"},
                  {"moment2", "tr A^2/d", "second moment of the eigenvalues"},
                  {"moment2_leading", "m2", "its leading order (theory)"},
                  {"moment3", "tr A^3/d", "third moment of the eigenvalues"},
@@ -462,11 +452,11 @@ Study masked_spectrum() {
                  {"below_gap", "d - n", "number of eigenvalues below the gap (simulation)"}},
       .presets = {{"quick", "the defaults: d = 200, alpha 0.25 to 4, lambda 1, 192 replicates", {}},
                   {"paper",
-                   "d = 1000, alpha 0.25 to 4, lambda 0.05 to 3, 16 replicates",
-                   {{"model.dimension", 1000},
+                   "d = 500, alpha 0.25 to 4, lambda 0.3 to 3, 300 replicates",
+                   {{"model.dimension", 500},
                     {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
-                    {"sweep.lambda", List{0.05, 0.3, 1.0, 3.0}},
-                    {"sim.replicates", 16}}}},
+                    {"sweep.lambda", List{0.3, 1.0, 3.0}},
+                    {"sim.replicates", 300}}}},
       .sources = masked_sources("equation for the resolvent of a sample covariance"),
       .make = make<MaskedSpectrum>,
       .figure = figure,

@@ -139,7 +139,7 @@ class MaskedSpike : public PointwiseExperiment {
 
  private:
   static constexpr double kAbove = 1.3;
-  static constexpr int kParts = 8;
+  static constexpr int kParts = 16;
   /// d times the deviation of an outlier, at most.
   static constexpr double kOutlierBias = 1.5;
   /// The same of PCA's, in units of 1 + θ.
@@ -273,7 +273,7 @@ Figure figure(const Configuration& c) {
     panels = {
         panel({.label = "largest {/:Italic w}"}, {layer("outlier", "masked")}),
         panel(overlap, {layer("overlap", "masked"), layer("pca_overlap", "PCA", true)}),
-        panel({.label = "masked - PCA"}, {layer("difference", "")}),
+        panel({.label = "difference"}, {layer("difference", "")}),
         panel(overlap, {layer("overlap_right", "right"), layer("overlap_left", "left", true)})};
   }
   return {.name = "masked-spike",
@@ -471,7 +471,7 @@ Study masked_spike() {
                    .values = {{"model.signal", "localised"},
                               {"sweep.alpha", List{1.25}},
                               {"sweep.lambda", List{10.0}},
-                              {"sweep.theta", List{0.7, 3.0}}},
+                              {"sweep.theta", List{0.7, 8.0}}},
                    .expected = Verdict::agree},
                   {.name = "masked-spike-blind",
                    .meaning = "The top of A's spectrum never sees it at a small penalty.",

@@ -84,7 +84,7 @@ class MaskedVsPca : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
-    constexpr int kParts = 10;
+    constexpr int kParts = 30;
     const std::vector<double> thetas = line_between(thetas_, AxisScale::log, grid, kParts);
     for (const double alpha : sizes_.alphas(grid)) {
       const Limits limits(groups_, 1 / alpha, lambdas_);
@@ -227,7 +227,7 @@ Figure figure(const Configuration& c) {
                                  layer("correlation_right", "correlations, right", true)},
                       .x_name = "theta"},
                      {.x = {.label = "penalty {/:Italic λ}", .scale = AxisScale::log},
-                      .y = {.label = "threshold {/:Italic θ}_c", .scale = AxisScale::log},
+                      .y = {.label = "{/:Italic θ}_c", .scale = AxisScale::log},
                       .layers = {{.series = "threshold", .label = "{estimator}"}},
                       .x_name = "lambda"}},
           .columns = 2,
@@ -348,7 +348,7 @@ Study masked_vs_pca() {
             masked_lambdas_parameter({1}),
             spike_strengths_parameter({0.05, 0.6, 3, 4, 10, 25}),
             masked_memory_parameter(),
-            replicates_parameter(160, "data sets of every size and strength")}}),
+            replicates_parameter(144, "data sets of every size and strength")}}),
       .series =
           {{"masked", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
            {"masked_right", "(u.r)^2", "the same of A's right eigenvector, D^-1/2 v"},
@@ -363,7 +363,7 @@ Study masked_vs_pca() {
             "from which theta on an estimator sees the spike; of the masked one against lambda "
             "(theory)"}},
       .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 160 replicates",
+                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 144 replicates",
                    {}},
                   {"paper",
                    "d = 1000, alpha 0.5 and 2, lambda 0.1, 1, 10, three signals, 40 replicates",
