@@ -62,7 +62,14 @@ class MaskedSpectrum : public PointwiseExperiment {
         rho_(c.real("model.rho")),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         most_bins_(c.integer("sim.bins")),
-        sizes_(masked_sizes(c)) {
+        sizes_(masked_sizes(c)),
+        simulated_bins_([this] {
+          std::vector<Bins> all;
+          for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
+            for (const double lambda : lambdas_) all.push_back(bins_of(alpha, lambda));
+          }
+          return all;
+        }) {
     const auto unused = [&](const char* key, const char* word, bool used) {
       if (used || !c.given(key)) return;
       for (const Parameter& p : {noise_ratio_parameter(kRatio), rho_parameter()}) {
@@ -145,9 +152,10 @@ class MaskedSpectrum : public PointwiseExperiment {
     RandomStream stream = replicate.stream();
     const Eigen::MatrixXd s = covariance(n, stream);
     Outcome outcome;
-    for (const double lambda : lambdas_) {
+    for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+      const double lambda = lambdas_[l];
       const VectorXd w = MaskedRidge(s, lambda).eigenvalues();
-      const Bins bins = bins_of(alpha, lambda);
+      const Bins& bins = simulated_bins_.get()[replicate.point() * lambdas_.size() + l];
       std::vector<double> counts(static_cast<std::size_t>(bins.count), 0.0);
       // With equal variances the kernel of S gives the lowest d - n eigenvalues.
       const Index kernel =
@@ -298,6 +306,7 @@ class MaskedSpectrum : public PointwiseExperiment {
   std::vector<double> lambdas_;
   std::int64_t most_bins_;
   SampleSizes sizes_;
+  Lazy<std::vector<Bins>> simulated_bins_;  ///< of all α, and of all λ at each
 };
 
 Figure figure(const Configuration& c) {
