@@ -12,6 +12,7 @@ std::vector<Study> joma_studies();
 std::vector<Study> bigrams_studies();
 std::vector<Study> icl_studies();
 std::vector<Study> language_studies();
+std::vector<Study> masked_studies();
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all = [] {
@@ -24,6 +25,7 @@ const std::vector<Study>& studies() {
              bigrams_studies,
              icl_studies,
              language_studies,
+             masked_studies,
          }) {
       for (Study& study : family()) joined.push_back(std::move(study));
     }

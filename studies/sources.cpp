@@ -128,6 +128,19 @@ const std::vector<Source>& papers() {
        2025,
        "2512.01868",
        ""},
+      {"wortsman2026random",
+       "A Random Matrix Theory of Masked Self-Supervised Regression",
+       "A. Wortsman Zurich, F. Gerace, B. Loureiro, Y. M. Lu",
+       2026,
+       "2601.23208",
+       ""},
+      {"silverstein1995empirical",
+       "On the empirical distribution of eigenvalues of a class of large dimensional random "
+       "matrices",
+       "J. W. Silverstein, Z. D. Bai",
+       1995,
+       "",
+       ""},
   };
   return all;
 }

@@ -1,0 +1,171 @@
+#include "attica/studies/masked/model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+namespace {
+
+/// Below it λ is lost in the rounding of a singular sample covariance.
+constexpr double kLeastPenalty = 1e-8;
+
+}  // namespace
+
+Parameter masked_dimension_parameter(std::int64_t fallback) {
+  return integer_parameter(
+      "model.dimension", fallback, "number of coordinates d", {.low = 4, .high = 100000});
+}
+
+Parameter masked_alphas_parameter(const std::vector<double>& fallback) {
+  return reals_parameter(
+      "sweep.alpha", fallback, "samples per coordinate, alpha = n/d = 1/gamma", kPositive);
+}
+
+Parameter masked_lambdas_parameter(const std::vector<double>& fallback) {
+  return reals_parameter("sweep.lambda",
+                         fallback,
+                         "ridge penalty of (1/2n) sum of squares + (lambda/2) |A_k|^2",
+                         {.low = kLeastPenalty, .high = 1e8});
+}
+
+Parameter spike_strengths_parameter(const std::vector<double>& fallback) {
+  return reals_parameter("sweep.theta",
+                         fallback,
+                         "strength of the spike, Sigma = Psi + theta u u^T; positive spikes only",
+                         {.low = 0, .high = 1e8});
+}
+
+Parameter noise_ratio_parameter(double fallback) {
+  return real_parameter("model.noise_ratio",
+                        fallback,
+                        "noise variance of the second half of the coordinates; 1 on the first",
+                        {.low = 1e-6, .high = 1e6});
+}
+
+Parameter masked_memory_parameter() {
+  return real_parameter(
+      "sim.max_memory", 4, "gigabytes that a replicate's matrices may take", kPositive);
+}
+
+SampleSizes masked_sizes(const Configuration& c) {
+  const auto d = static_cast<double>(c.integer("model.dimension"));
+  for (const double alpha : c.reals("sweep.alpha")) {
+    require(alpha * d >= 2,
+            "sweep.alpha",
+            alpha,
+            fmt::format("alpha d >= 2, at least two samples, d = {:g}", d));
+  }
+  constexpr double kMost = 1e9;
+  return {c.reals("sweep.alpha"), d, kMost, "sweep.alpha", SampleCheck::when_used};
+}
+
+void require_masked_memory(const Configuration& c, double samples) {
+  constexpr double kGigabyte = 1e9;
+  constexpr double kSquares = 4;
+  const auto d = static_cast<double>(c.integer("model.dimension"));
+  const double gigabytes = sizeof(double) * (kSquares * d * d + d * samples) / kGigabyte;
+  const double limit = c.real("sim.max_memory");
+  require(gigabytes <= limit,
+          "sim.max_memory",
+          limit,
+          fmt::format("at least {:.3g} GB: four d x d matrices and the samples, d = {:g}, n = {:g}",
+                      gigabytes,
+                      d,
+                      samples));
+}
+
+double masked_flops(double dimension, double samples) {
+  constexpr double kNormal = 30;  // a normal number in multiplications
+  return dimension * samples * (dimension + kNormal) + dimension * dimension * dimension;
+}
+
+double eigenpair_flops(double dimension) {
+  // (4/3) d³, at half the speed of matrix products.
+  return 3 * dimension * dimension * dimension;
+}
+
+std::vector<SpikedGroup> noise_groups(double ratio, Signal signal) {
+  if (ratio == 1 && signal == Signal::uniform) return {SpikedGroup{}};
+  const double quiet = signal == Signal::uniform ? 0.5 : signal == Signal::quiet ? 1 : 0;
+  return {{.variance = 1, .share = 0.5, .weight = quiet},
+          {.variance = ratio, .share = 0.5, .weight = 1 - quiet}};
+}
+
+void require_halves(const Configuration& c) {
+  const std::int64_t d = c.integer("model.dimension");
+  require(d % 2 == 0,
+          "model.dimension",
+          static_cast<double>(d),
+          "an even number, for two halves of equal size");
+}
+
+SpikedNoise noisy_sites(
+    Index dimension, double ratio, Signal signal, double theta, RandomStream& signs) {
+  const Index half = dimension / 2;
+  SpikedNoise noise{.variances = VectorXd::Ones(dimension),
+                    .direction = VectorXd::Zero(dimension),
+                    .theta = theta};
+  noise.variances.tail(dimension - half).setConstant(ratio);
+  const Index first = signal == Signal::noisy ? half : 0;
+  const Index last = signal == Signal::quiet ? half : dimension;
+  const double size = 1 / std::sqrt(static_cast<double>(last - first));
+  for (Index k = first; k < last; ++k) noise.direction(k) = signs.below(2) == 0 ? size : -size;
+  return noise;
+}
+
+bool away_from(double theta, double threshold) {
+  constexpr double kBelow = 0.7;
+  constexpr double kAbove = 1.3;
+  return theta <= kBelow * threshold || theta >= kAbove * threshold;
+}
+
+Told overlap_told(double overlap, double theta, double threshold, double dimension) {
+  const double ratio = theta > threshold ? threshold / theta : theta / threshold;
+  const bool compared = away_from(theta, threshold);
+  return {overlap, compared ? 2 / (dimension * (1 - ratio) * (1 - ratio)) : 0.0, compared};
+}
+
+std::vector<double> values_at(const Observed& observed,
+                              const std::string& series,
+                              const Point& point,
+                              double theta) {
+  const ObservedCurve* curve = observed.curve(series, point);
+  if (curve == nullptr) return {};
+  for (std::size_t k = 0; k < curve->mean.x.size(); ++k) {
+    if (curve->mean.x[k] == theta) return curve->values[k];
+  }
+  return {};
+}
+
+std::vector<double> differences(const std::vector<double>& first,
+                                const std::vector<double>& second) {
+  std::vector<double> all;
+  for (std::size_t r = 0; r < first.size() && r < second.size(); ++r) {
+    all.push_back(first[r] - second[r]);
+  }
+  return all;
+}
+
+std::string masked_label(const Configuration& c, const std::string& estimator) {
+  std::string label = estimator;
+  const auto add = [&](const char* key, const char* text) {
+    if (c.reals(key).size() > 1) label += (label.empty() ? "" : ", ") + std::string(text);
+  };
+  add("sweep.alpha", "{/:Italic α} = {alpha}");
+  add("sweep.lambda", "{/:Italic λ} = {lambda}");
+  return label;
+}
+
+std::vector<Source> masked_sources(const std::string& used) {
+  return {cited("wortsman2026random",
+                "setting: masked regression of all coordinates, its spectrum and spikes; the "
+                "formulas are derived here"),
+          cited("silverstein1995empirical", used)};
+}
+
+}  // namespace attica

@@ -1,0 +1,489 @@
+/// @file
+/// @brief Study masked-spectrum: eigenvalues of the predictor of masked ridge regression, their
+/// deterministic equivalent against finite samples.
+
+#include "attica/theory/masked/spectrum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "attica/studies/masked/model.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+enum class Covariance { identity, groups, ar1 };
+
+const Choices<Covariance>& covariances() {
+  static const Choices<Covariance> all = {
+      {"identity", Covariance::identity}, {"groups", Covariance::groups}, {"ar1", Covariance::ar1}};
+  return all;
+}
+
+/// Bins of equal width at multiples of it, a round number, so that theories of other parameters
+/// have the same.
+struct Bins {
+  double width = 1;
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+  double floor = 0;  ///< below it lies the kernel's atom, which is in no bin
+
+  double low(std::int64_t k) const { return static_cast<double>(first + k) * width; }
+  double centre(std::int64_t k) const { return (static_cast<double>(first + k) + 0.5) * width; }
+
+  /// At most so many over the support: widths 1, 2, 5, 10, ... times a power of ten.
+  static Bins over(const MaskedSupport& support, std::int64_t most, double floor) {
+    const double least = (support.upper - support.lower) / static_cast<double>(most);
+    const double decade = std::pow(10, std::floor(std::log10(least)));
+    double width = 10 * decade;
+    for (const double step : {5.0, 2.0, 1.0}) {
+      if (step * decade >= least) width = step * decade;
+    }
+    const auto from = static_cast<std::int64_t>(std::floor(support.lower / width));
+    const auto to = static_cast<std::int64_t>(std::ceil(support.upper / width));
+    return {.width = width, .first = from, .count = to - from, .floor = floor};
+  }
+};
+
+class MaskedSpectrum : public PointwiseExperiment {
+ public:
+  explicit MaskedSpectrum(const Configuration& c)
+      : configuration_(c),
+        dimension_(c.integer("model.dimension")),
+        covariance_(covariances().of(c, "model.covariance")),
+        ratio_(c.real("model.noise_ratio")),
+        rho_(c.real("model.rho")),
+        lambdas_(ascending(c.reals("sweep.lambda"))),
+        most_bins_(c.integer("sim.bins")),
+        sizes_(masked_sizes(c)),
+        simulated_bins_([this] {
+          std::vector<Bins> all;
+          for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
+            for (const double lambda : lambdas_) all.push_back(bins_of(alpha, lambda));
+          }
+          return all;
+        }) {
+    const auto unused = [&](const char* key, const char* word, bool used) {
+      if (used || !c.given(key)) return;
+      for (const Parameter& p : {noise_ratio_parameter(kRatio), rho_parameter()}) {
+        if (p.key == key && p.fallback != c.at(key)) {
+          throw invalid_parameter(
+              key, c.real(key), fmt::format("no value unless model.covariance = \"{}\"", word));
+        }
+      }
+    };
+    unused("model.noise_ratio", "groups", covariance_ == Covariance::groups);
+    unused("model.rho", "ar1", covariance_ == Covariance::ar1);
+    if (covariance_ == Covariance::groups) require_halves(c);
+  }
+
+  static constexpr double kRatio = 4;
+
+  static Parameter rho_parameter() {
+    return real_parameter("model.rho",
+                          0.7,
+                          "ar1: correlation of neighbours",
+                          {.low = -1, .high = 1, .low_open = true, .high_open = true});
+  }
+
+  void require_simulable() const override {
+    require_masked_memory(configuration_, static_cast<double>(sizes_[sizes_.count() - 1]));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    for (const double alpha : sizes_.alphas(grid)) {
+      for (const double lambda : lambdas_) density(alpha, lambda, grid).into(result);
+    }
+    std::vector<double> alphas = sizes_.alphas(grid);
+    if (covariance_ != Covariance::ar1) alphas = line_between(alphas, AxisScale::log, grid);
+    for (const double lambda : lambdas_) {
+      const Point point = {{"lambda", lambda}};
+      Curves moments(point, "alpha", {"moment2"});
+      for (const double alpha : alphas) moments.add(alpha, {moment2(alpha, lambda)});
+      moments.into(result);
+      if (covariance_ == Covariance::ar1) continue;
+      Curves edges(point, "alpha", {"lower_edge", "upper_edge"});
+      for (const double alpha : alphas) {
+        const MaskedSupport support = bulk(alpha, lambda);
+        edges.add(alpha, {{support.lower, 0, false}, {support.upper, 0, false}});
+      }
+      edges.into(result);
+      if (covariance_ != Covariance::identity) continue;
+      Curves others(point, "alpha", {"moment3", "moment2_leading"});
+      Curves atom(point, "alpha", {"atom"});
+      for (const double alpha : alphas) {
+        const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
+        // Measured at α = 0.15 to 4, d = 60 and 120: d times the deviation of the third moment is
+        // at most 8.2 m2^(3/2) from λ = 0.3 on, that of the atom at most 0.6 from γ = 2 on.
+        constexpr double kLeast = 0.3;
+        constexpr double kMost = 3;
+        constexpr double kShare = 10;
+        constexpr double kFarBelow = 0.55;
+        const double third = std::min(kMost, kShare * std::pow(s.moment2, 1.5)) / dimension();
+        others.add(alpha, {{s.moment3, third, lambda >= kLeast}, {s.moment2, 0, false}});
+        if (s.atom) atom.add(alpha, {{*s.atom, 1 / dimension(), alpha <= kFarBelow}});
+      }
+      others.into(result);
+      if (!atom.empty()) atom.into(result);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    const auto n = static_cast<double>(sizes_[point]);
+    return static_cast<double>(lambdas_.size()) *
+           (masked_flops(dimension(), n) + eigenpair_flops(dimension()));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Index n = sizes_[replicate.point()];
+    const double alpha = sizes_.alpha(replicate.point());
+    RandomStream stream = replicate.stream();
+    const Eigen::MatrixXd s = covariance(n, stream);
+    Outcome outcome;
+    for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+      const double lambda = lambdas_[l];
+      const VectorXd w = MaskedRidge(s, lambda).eigenvalues();
+      const Bins& bins = simulated_bins_.get()[replicate.point() * lambdas_.size() + l];
+      std::vector<double> counts(static_cast<std::size_t>(bins.count), 0.0);
+      // With equal variances the kernel of S gives the lowest d - n eigenvalues.
+      const Index kernel =
+          covariance_ == Covariance::identity ? std::max<Index>(0, dimension_ - n) : 0;
+      for (const double value : w.tail(dimension_ - kernel)) {
+        const auto k = static_cast<std::int64_t>(std::floor(value / bins.width)) - bins.first;
+        if (k >= 0 && k < bins.count) ++counts[static_cast<std::size_t>(k)];
+      }
+      Curves density({{"alpha", alpha}, {"lambda", lambda}}, "w", {"density"});
+      for (std::int64_t k = 0; k < bins.count; ++k) {
+        density.add(
+            bins.centre(k),
+            std::vector<double>{counts[static_cast<std::size_t>(k)] / (dimension() * bins.width)});
+      }
+      density.into(outcome);
+      Curves numbers({{"lambda", lambda}},
+                     "alpha",
+                     {"moment2", "moment3", "upper_edge", "lower_edge", "trace", "below_gap"});
+      numbers.add(alpha,
+                  std::vector<double>{w.squaredNorm() / dimension(),
+                                      w.array().cube().mean(),
+                                      w(w.size() - 1),
+                                      w(kernel),
+                                      w.sum(),
+                                      static_cast<double>((w.array() < bins.floor).count())});
+      numbers.into(outcome);
+      if (kernel > 0) {
+        Curves({{"lambda", lambda}}, "alpha", {"atom"})
+            .add(alpha, std::vector<double>{w.head(kernel).mean()})
+            .into(outcome);
+      }
+    }
+    return outcome;
+  }
+
+ private:
+  double dimension() const { return static_cast<double>(dimension_); }
+
+  Eigen::MatrixXd covariance(Index n, RandomStream& stream) const {
+    if (covariance_ == Covariance::ar1) return ar1_sample_covariance(dimension_, rho_, n, stream);
+    SpikedNoise noise{.variances = VectorXd::Ones(dimension_), .direction = {}, .theta = 0};
+    if (covariance_ == Covariance::groups) {
+      noise.variances.tail(dimension_ / 2).setConstant(ratio_);
+    }
+    return sample_covariance(noise, n, stream);
+  }
+
+  MaskedEquivalent equivalent(double alpha, double lambda) const {
+    switch (covariance_) {
+      case Covariance::identity:
+        return masked_equivalent({SiteGroup{}}, 1 / alpha, lambda);
+      case Covariance::groups:
+        return masked_equivalent({{1, 0.5}, {ratio_, 0.5}}, 1 / alpha, lambda);
+      case Covariance::ar1:
+        break;
+    }
+    // Eigenvalues of a long stationary sequence, at equal steps of the wave number.
+    constexpr int kWaves = 64;
+    std::vector<SiteGroup> spectrum;
+    for (int k = 0; k < kWaves; ++k) {
+      const double phase = std::cos(std::numbers::pi * (k + 0.5) / kWaves);
+      spectrum.push_back({(1 - rho_ * rho_) / (1 - 2 * rho_ * phase + rho_ * rho_), 1.0 / kWaves});
+    }
+    return masked_stationary(std::move(spectrum), 1 / alpha, lambda);
+  }
+
+  /// Without the kernel's atom; with two variances the kernel is a band, which belongs to it.
+  MaskedSupport bulk(double alpha, double lambda) const {
+    if (covariance_ == Covariance::identity) {
+      const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
+      return {.lower = s.lower, .upper = s.upper};
+    }
+    const double atom = covariance_ == Covariance::ar1 ? std::max(0.0, 1 - alpha) : 0;
+    return masked_support(equivalent(alpha, lambda), atom);
+  }
+
+  Bins bins_of(double alpha, double lambda) const {
+    const MaskedSupport support = bulk(alpha, lambda);
+    double floor = -std::numeric_limits<double>::infinity();
+    if (covariance_ == Covariance::identity && alpha < 1) {
+      floor = (*isotropic_spectrum(1 / alpha, lambda).atom + support.lower) / 2;
+    }
+    return Bins::over(support, most_bins_, floor);
+  }
+
+  /// Averages over bins. In a run also over intervals of that width between them, for a smooth
+  /// line, and over empty bins on either side, where a theory of other parameters may have some.
+  Curves density(double alpha, double lambda, TheoryGrid grid) const {
+    const MaskedEquivalent m = equivalent(alpha, lambda);
+    const Bins bins = bins_of(alpha, lambda);
+    // Near γ = 1 the fluctuations of G_kk smear an edge that is nearly hard.
+    constexpr double kHardLow = 0.7;
+    constexpr double kHardHigh = 1.4;
+    const double gamma = 1 / alpha;
+    const double allowed = gamma > kHardLow && gamma < kHardHigh ? 3 : 1;
+    const bool compared =
+        covariance_ == Covariance::identity || (covariance_ == Covariance::groups && gamma <= 1);
+    const auto share_below = [&](double w) {
+      return w < 1 ? masked_cdf(m, std::max(w, bins.floor)) : 1.0;
+    };
+    const auto average = [&](double low) {
+      return (share_below(low + bins.width) - share_below(low)) / bins.width;
+    };
+    const bool run = grid == TheoryGrid::run;
+    const std::int64_t more = run ? bins.count / 4 + 2 : 0;
+    constexpr int kParts = 4;
+    Curves all({{"alpha", alpha}, {"lambda", lambda}}, "w", {"density"});
+    for (std::int64_t k = -more; k < bins.count + more; ++k) {
+      all.add(bins.centre(k),
+              {{average(bins.low(k)), allowed / (dimension() * bins.width), compared}});
+      for (int part = 1; run && part < kParts; ++part) {
+        const double shift = bins.width * part / kParts;
+        all.add(bins.centre(k) + shift, {{average(bins.low(k) + shift), 0, false}});
+      }
+    }
+    return all;
+  }
+
+  Told moment2(double alpha, double lambda) const {
+    const double n = sizes_.samples(alpha);
+    switch (covariance_) {
+      case Covariance::identity: {
+        constexpr double kSecondOrder = 15;
+        const double value = isotropic_moment2(dimension(), n, lambda);
+        return {value, kSecondOrder / (n * n) * value};
+      }
+      case Covariance::groups: {
+        const double value = masked_moment2(equivalent(alpha, lambda));
+        return {value, kFirstOrder / dimension() * value};
+      }
+      case Covariance::ar1:
+        break;
+    }
+    const Eigen::MatrixXd sigma =
+        Eigen::MatrixXd::NullaryExpr(dimension_, dimension_, [this](Index i, Index j) {
+          return std::pow(rho_, static_cast<double>(std::abs(i - j)));
+        });
+    const double value = masked_moment2(sigma, n, lambda);
+    return {value, kFirstOrder / dimension() * value};
+  }
+  static constexpr double kFirstOrder = 3;
+
+  Configuration configuration_;
+  Index dimension_;
+  Covariance covariance_;
+  double ratio_;
+  double rho_;
+  std::vector<double> lambdas_;
+  std::int64_t most_bins_;
+  SampleSizes sizes_;
+  Lazy<std::vector<Bins>> simulated_bins_;  ///< of all α, and of all λ at each
+};
+
+Figure figure(const Configuration& c) {
+  std::vector<Panel> panels;
+  const auto lambdas = c.reals("sweep.lambda");
+  const std::string label = lambdas.size() > 1 ? "{/:Italic λ} = {lambda}" : "";
+  const SampleSizes sizes = masked_sizes(c);
+  for (std::size_t k = 0; k < sizes.count(); ++k) {
+    const Point only = {{"alpha", sizes.alpha(k)}};
+    panels.push_back({.x = {.label = "eigenvalue {/:Italic w}"},
+                      .y = {.label = "density", .low = 0.0},
+                      .layers = {{.series = "density", .label = label, .only = only}},
+                      .x_name = "w",
+                      .title = fmt::format("{{/:Italic α}} = {:.3g}", sizes.alpha(k))});
+  }
+  const Axis alpha{.label = "{/:Italic α} = {/:Italic n}/{/:Italic d}", .scale = AxisScale::log};
+  const bool identity = c.text("model.covariance") == "identity";
+  std::vector<Layer> moments = {{.series = "moment2", .label = label}};
+  if (identity)
+    moments.push_back({.series = "moment2_leading",
+                       .label = "leading order",
+                       .simulation = false,
+                       .reference = true});
+  panels.push_back({.x = alpha,
+                    .y = {.label = "tr {/:Italic A}^2/{/:Italic d}", .scale = AxisScale::log},
+                    .layers = moments,
+                    .x_name = "alpha",
+                    .residuals = true});
+  panels.push_back({.x = alpha,
+                    .y = {.label = "{/:Italic w}"},
+                    .layers = {{.series = "lower_edge", .label = label},
+                               {.series = "upper_edge"},
+                               {.series = "atom", .hollow = true}},
+                    .x_name = "alpha"});
+  return {.name = "masked-spectrum",
+          .panels = panels,
+          .columns = 2,
+          .caption =
+              "Eigenvalues of the predictor A of masked ridge regression. Density: lines, "
+              "deterministic equivalent; points, histogram over replicates, without the kernel's "
+              "atom. Second moment with its leading order dashed; edges of the bulk with the "
+              "largest and smallest eigenvalues outside the atom, and its place (open). Error "
+              "bars: standard error over replicates; band: declared margin."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return {{.series = "density", .relative = 0, .absolute = 0},
+          {.series = "moment2", .relative = 0.005},
+          {.series = "moment3", .relative = 0, .absolute = 0},
+          {.series = "atom", .relative = 0, .absolute = 0}};
+}
+
+/// Whether the fluctuations of G_kk leave the gap between atom and bulk open at that size. G_kk/g -
+/// 1 has variance (2/n) κ'/(1+κ)², which smears the atom with standard deviation (1-w_0) sqrt((2/n)
+/// κ'(1-n/d))/(1+κ); the middle of the gap is to be four of them away.
+bool gap_open(double d, double alpha, double lambda) {
+  if (alpha >= 1) return false;
+  constexpr double kDeviations = 4;
+  const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
+  const double one = 1 + s.kappa;
+  const double slope = 1 / (1 - 1 / (alpha * one * one));
+  const double smear = (1 - *s.atom) * std::sqrt(2 / (alpha * d) * slope * (1 - alpha)) / one;
+  return (s.lower - *s.atom) / 2 >= kDeviations * smear;
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> all;
+  const auto d = static_cast<double>(c.integer("model.dimension"));
+  const bool identity = c.text("model.covariance") == "identity";
+  const auto name = [](const char* what, const ObservedCurve& curve, std::size_t k) {
+    return fmt::format("{}[alpha={:.4g},{}]", what, curve.mean.x[k], describe(curve.mean.point));
+  };
+  const auto holds = [](const std::vector<double>& values, const auto& test) {
+    std::vector<bool> found;
+    for (const double value : values) found.push_back(test(value));
+    return found;
+  };
+  for (const ObservedCurve& curve : observed.simulation) {
+    const double lambda =
+        curve.mean.point.empty() ? 0 : std::get<double>(curve.mean.point.back().second);
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      const double alpha = curve.mean.x[k];
+      const std::vector<double>& values = curve.values[k];
+      if (curve.mean.name == "upper_edge") {
+        all.push_back(claim_rate(name("below-one", curve, k),
+                                 "all eigenvalues are below 1",
+                                 holds(values, [](double w) { return w < 1; }),
+                                 fmt::format("largest on average {:.6g}", curve.mean.y[k])));
+      } else if (curve.mean.name == "trace") {
+        // Rounding of the inverse, of condition (x + λ)/λ.
+        constexpr double kRounding = 1e-10;
+        const double most = kRounding * d * (1 + 1 / lambda);
+        all.push_back(claim_rate(name("trace", curve, k),
+                                 fmt::format("the eigenvalues sum to 0 within {:.1e}", most),
+                                 holds(values, [&](double sum) { return std::abs(sum) <= most; }),
+                                 fmt::format("sum on average {:.1e}", curve.mean.y[k])));
+      } else if (curve.mean.name == "below_gap" && identity && gap_open(d, alpha, lambda)) {
+        const double kernel = d - std::round(alpha * d);
+        all.push_back(claim_rate(name("kernel", curve, k),
+                                 fmt::format("d - n = {} eigenvalues are below the gap", kernel),
+                                 holds(values, [&](double count) { return count == kernel; }),
+                                 fmt::format("on average {:.6g}", curve.mean.y[k])));
+      } else if (curve.mean.name == "moment2" && identity && alpha >= 1 && lambda >= 0.1) {
+        const double leading = isotropic_spectrum(1 / alpha, lambda).moment2;
+        const double next = isotropic_moment2(d, std::round(alpha * d), lambda);
+        const std::string words = fmt::format(
+            "the mean of tr A²/d is nearer to the order 1/n ({:.6g}) than to the "
+            "leading one ({:.6g})",
+            next,
+            leading);
+        const auto side = next < leading ? claim_below : claim_above;
+        all.push_back(side(name("next-order", curve, k), words, values, (leading + next) / 2, {}));
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Study masked_spectrum() {
+  return {
+      .name = "masked-spectrum",
+      .question = "What is the spectrum of a predictor of every coordinate from all others?",
+      .neglects =
+          "order 1/d of the density (a bin's mass within 1/d, 3/d for 0.7 < d/n < 1.4), order "
+          "1/n^2 of the second moment for equal variances, order 1/n for others",
+      .parameters = together(
+          {{masked_dimension_parameter(200),
+            covariances().parameter("model.covariance",
+                                    "identity",
+                                    "identity; groups: variances 1 and noise_ratio on halves of "
+                                    "the coordinates; ar1: rho^|i-j|"),
+            noise_ratio_parameter(MaskedSpectrum::kRatio),
+            MaskedSpectrum::rho_parameter(),
+            masked_alphas_parameter({0.25, 0.5, 2, 4}),
+            masked_lambdas_parameter({1}),
+            integer_parameter(
+                "sim.bins", 40, "bins of the histogram, at most", {.low = 5, .high = 10000}),
+            masked_memory_parameter(),
+            replicates_parameter(192, "data sets of every size")}}),
+      .series = {{"density",
+                  "rho_bin(w)",
+                  "share of A's eigenvalues in a bin over its width; without the kernel's atom"},
+                 {"moment2", "tr A^2/d", "second moment of the eigenvalues"},
+                 {"moment2_leading", "m2", "its leading order (theory)"},
+                 {"moment3", "tr A^3/d", "third moment of the eigenvalues"},
+                 {"lower_edge", "w_-", "smallest eigenvalue outside the kernel's atom"},
+                 {"upper_edge", "w_+", "largest eigenvalue"},
+                 {"atom", "w_0", "mean of the kernel's d - n eigenvalues, n < d"},
+                 {"trace", "tr A", "sum of the eigenvalues (simulation)"},
+                 {"below_gap", "d - n", "number of eigenvalues below the gap (simulation)"}},
+      .presets = {{"quick", "the defaults: d = 200, alpha 0.25 to 4, lambda 1, 192 replicates", {}},
+                  {"paper",
+                   "d = 500, alpha 0.25 to 4, lambda 0.3 to 3, 300 replicates",
+                   {{"model.dimension", 500},
+                    {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
+                    {"sweep.lambda", List{0.3, 1.0, 3.0}},
+                    {"sim.replicates", 300}}}},
+      .sources = masked_sources("equation for the resolvent of a sample covariance"),
+      .make = make<MaskedSpectrum>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "penalty",
+                  .values = {{"sweep.lambda", List{1.03}}},
+                  .meaning = "a penalty 3 % too large"},
+                 {.name = "moment2",
+                  .series = "moment2",
+                  .factor = 1.01,
+                  .meaning = "the order 1/n with d + 1 in place of d - 1"},
+                 {.name = "density",
+                  .series = "density",
+                  .factor = 1.25,
+                  .meaning = "a density that is not normalised"}},
+      .diagnostic = {"trace", "below_gap"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,413 @@
+/// @file
+/// @brief Study masked-vs-pca: a spike under noise of two variances, seen by masked ridge
+/// regression, PCA, PCA of correlations and hollow PCA of the same samples.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "attica/solvers/largest_eigenpair.hpp"
+#include "attica/studies/masked/model.hpp"
+
+namespace attica {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+const Choices<Signal>& signals() {
+  static const Choices<Signal> all = {
+      {"uniform", Signal::uniform}, {"quiet", Signal::quiet}, {"noisy", Signal::noisy}};
+  return all;
+}
+
+const std::vector<std::string> kMasked = {"masked", "masked_right", "masked_left"};
+const std::vector<std::string> kCorrelation = {
+    "correlation", "correlation_right", "correlation_left"};
+
+/// The spike's limit for all four estimators at one γ.
+struct Limits {
+  DelocalisedSpike pca, correlation, hollow;
+  std::vector<DelocalisedSpike> masked;  ///< one a penalty
+
+  Limits(const std::vector<SpikedGroup>& groups, double gamma, const std::vector<double>& lambdas)
+      : pca(SpikeEstimator::pca, groups, gamma, 1),
+        correlation(SpikeEstimator::correlation, groups, gamma, 1),
+        hollow(SpikeEstimator::hollow, groups, gamma, 1) {
+    for (const double lambda : lambdas) {
+      masked.emplace_back(SpikeEstimator::masked, groups, gamma, lambda);
+    }
+  }
+};
+
+std::vector<SpikedGroup> groups_of(const Configuration& c) {
+  return noise_groups(c.real("model.noise_ratio"), signals().of(c, "model.signal"));
+}
+
+class MaskedVsPca : public PointwiseExperiment {
+ public:
+  explicit MaskedVsPca(const Configuration& c)
+      : configuration_(c),
+        dimension_(c.integer("model.dimension")),
+        ratio_(c.real("model.noise_ratio")),
+        signal_(signals().of(c, "model.signal")),
+        groups_(groups_of(c)),
+        lambdas_(ascending(c.reals("sweep.lambda"))),
+        thetas_(ascending(c.reals("sweep.theta"))),
+        sizes_(masked_sizes(c)) {
+    require_halves(c);
+    bool near = false;
+    for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
+      const Limits limits(groups_, 1 / alpha, lambdas_);
+      for (const double theta : thetas_) {
+        for (const DelocalisedSpike& spike : limits.masked) {
+          near = near || !away_from(theta, spike.threshold());
+        }
+        for (const DelocalisedSpike* spike : {&limits.pca, &limits.correlation, &limits.hollow}) {
+          near = near || !away_from(theta, spike->threshold());
+        }
+      }
+    }
+    if (near) {
+      warnings_.push_back(
+          "theta between 0.7 and 1.3 of an estimator's threshold is simulated and drawn, not "
+          "compared for that estimator");
+    }
+  }
+
+  void require_simulable() const override {
+    require_masked_memory(configuration_, static_cast<double>(sizes_[sizes_.count() - 1]));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    constexpr int kParts = 30;
+    const std::vector<double> thetas = line_between(thetas_, AxisScale::log, grid, kParts);
+    for (const double alpha : sizes_.alphas(grid)) {
+      const Limits limits(groups_, 1 / alpha, lambdas_);
+      const Point point = {{"alpha", alpha}};
+      overlaps(limits.pca, point, thetas, {"pca"}, result);
+      overlaps(limits.correlation, point, thetas, kCorrelation, result);
+      overlaps(limits.hollow, point, thetas, {"hollow"}, result);
+      for (std::size_t k = 0; k < lambdas_.size(); ++k) {
+        overlaps(
+            limits.masked[k], {{"alpha", alpha}, {"lambda", lambdas_[k]}}, thetas, kMasked, result);
+      }
+      const auto estimator = [&](const char* name) {
+        return Point{{"alpha", alpha}, {"estimator", name}};
+      };
+      constexpr double kLow = 1e-3;
+      constexpr double kHigh = 1e2;
+      constexpr int kLine = 31;
+      std::vector<double> lambdas = lambdas_;
+      if (grid == TheoryGrid::run) {
+        for (const double lambda : log_grid(kLow, kHigh, kLine)) lambdas.push_back(lambda);
+        lambdas = ascending(std::move(lambdas));
+      }
+      Curves threshold(estimator("masked"), "lambda", {"threshold"});
+      for (const double lambda : lambdas) {
+        const DelocalisedSpike spike(SpikeEstimator::masked, groups_, 1 / alpha, lambda);
+        threshold.add(lambda, {{spike.threshold(), 0, false}});
+      }
+      threshold.into(result);
+      const auto constant = [&](const char* name, const DelocalisedSpike& spike) {
+        add_constant(result, "threshold", {spike.threshold(), 0, false}, estimator(name));
+      };
+      constant("PCA", limits.pca);
+      constant("correlations", limits.correlation);
+      constant("hollow PCA", limits.hollow);
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count() * thetas_.size(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    constexpr double kOthers = 3;
+    const auto n = static_cast<double>(sizes_[point / thetas_.size()]);
+    const auto lambdas = static_cast<double>(lambdas_.size());
+    return masked_flops(dimension(), n) * lambdas +
+           eigenpair_flops(dimension()) * (kOthers + lambdas);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const std::size_t size = replicate.point() / thetas_.size();
+    const double alpha = sizes_.alpha(size);
+    const double theta = thetas_[replicate.point() % thetas_.size()];
+    RandomStream signs = replicate.stream(StreamId::model);
+    const SpikedNoise noise = noisy_sites(dimension_, ratio_, signal_, theta, signs);
+    RandomStream stream = replicate.stream();
+    const MatrixXd s = sample_covariance(noise, sizes_[size], stream);
+    const VectorXd variances = s.diagonal();
+    Outcome outcome;
+    const auto cosine = [&](const VectorXd& v) { return squared_cosine(v, noise.direction); };
+    // Eigenvector v of the symmetric form, right one b^½ v, left one b^-½ v.
+    const auto observe = [&](const Point& point,
+                             const std::vector<std::string>& names,
+                             const MatrixXd& form,
+                             const VectorXd& b) {
+      const VectorXd v = largest_eigenpair(form).vector;
+      const VectorXd root = b.cwiseSqrt();
+      std::vector<double> values = {
+          cosine(v), cosine(v.cwiseProduct(root)), cosine(v.cwiseQuotient(root))};
+      values.resize(names.size());
+      Curves(point, "theta", names).add(theta, values).into(outcome);
+    };
+    const Point point = {{"alpha", alpha}};
+    observe(point, {"pca"}, s, variances);
+    const VectorXd scale = variances.cwiseSqrt().cwiseInverse();
+    observe(point, kCorrelation, scale.asDiagonal() * s * scale.asDiagonal(), variances);
+    MatrixXd hollow = s;
+    hollow.diagonal().setZero();
+    observe(point, {"hollow"}, hollow, variances);
+    for (const double lambda : lambdas_) {
+      const MaskedRidge ridge(s, lambda);
+      observe({{"alpha", alpha}, {"lambda", lambda}},
+              kMasked,
+              ridge.inverse_form,
+              ridge.diagonal.cwiseInverse());
+    }
+    return outcome;
+  }
+
+ private:
+  double dimension() const { return static_cast<double>(dimension_); }
+
+  void overlaps(const DelocalisedSpike& spike,
+                const Point& point,
+                const std::vector<double>& thetas,
+                const std::vector<std::string>& names,
+                TheoryResult& result) const {
+    Curves curves(point, "theta", names);
+    for (const double theta : thetas) {
+      const SpikeOverlaps at = spike.overlaps(theta);
+      std::vector<Told> values;
+      for (const double overlap : {at.symmetric, at.right, at.left}) {
+        values.push_back(overlap_told(overlap, theta, spike.threshold(), dimension()));
+      }
+      values.resize(names.size(), Told(0));
+      curves.add(theta, values);
+    }
+    curves.into(result);
+  }
+
+  Configuration configuration_;
+  Index dimension_;
+  double ratio_;
+  Signal signal_;
+  std::vector<SpikedGroup> groups_;
+  std::vector<double> lambdas_;
+  std::vector<double> thetas_;
+  SampleSizes sizes_;
+};
+
+Figure figure(const Configuration& c) {
+  const Axis theta{.label = "spike {/:Italic θ}", .scale = AxisScale::log};
+  const Axis overlap{.label = "squared overlap", .low = 0.0, .high = 1.0};
+  const auto layer = [&](const char* series, const char* words, bool hollow = false) {
+    return Layer{.series = series, .label = masked_label(c, words), .hollow = hollow};
+  };
+  return {.name = "masked-vs-pca",
+          .panels = {{.x = theta,
+                      .y = overlap,
+                      .layers = {layer("masked_left", "masked, left"),
+                                 layer("pca", "PCA"),
+                                 layer("correlation_left", "correlations, left", true),
+                                 layer("hollow", "hollow PCA", true)},
+                      .x_name = "theta"},
+                     {.x = theta,
+                      .y = overlap,
+                      .layers = {layer("masked", "masked"),
+                                 layer("masked_right", "masked, right"),
+                                 layer("correlation", "correlations", true),
+                                 layer("correlation_right", "correlations, right", true)},
+                      .x_name = "theta"},
+                     {.x = {.label = "penalty {/:Italic λ}", .scale = AxisScale::log},
+                      .y = {.label = "{/:Italic θ}_c", .scale = AxisScale::log},
+                      .layers = {{.series = "threshold", .label = "{estimator}"}},
+                      .x_name = "lambda"}},
+          .columns = 2,
+          .caption =
+              "A spike under noise of two variances: squared overlaps of the spike with the "
+              "eigenvectors of masked ridge regression, PCA, PCA of correlations and hollow PCA of "
+              "the same samples, and their thresholds. Lines: limit of many coordinates; points: "
+              "simulation, mean and standard error over replicates."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  return rules({"masked",
+                "masked_right",
+                "masked_left",
+                "pca",
+                "correlation",
+                "correlation_right",
+                "correlation_left",
+                "hollow"},
+               {.series = {}, .relative = 0, .absolute = 0.01});
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  constexpr double kBelow = 0.7;
+  constexpr double kAbove = 1.3;
+  std::vector<ClaimResult> all;
+  const SampleSizes sizes = masked_sizes(c);
+  const std::vector<double> lambdas = ascending(c.reals("sweep.lambda"));
+  const auto d = static_cast<double>(c.integer("model.dimension"));
+  const double ratio = c.real("model.noise_ratio");
+  const Signal signal = signals().of(c, "model.signal");
+  for (std::size_t size = 0; size < sizes.count(); ++size) {
+    const double alpha = sizes.alpha(size);
+    const Limits limits(groups_of(c), 1 / alpha, lambdas);
+    for (std::size_t k = 0; k < lambdas.size(); ++k) {
+      const DelocalisedSpike& masked = limits.masked[k];
+      for (const double theta : ascending(c.reals("sweep.theta"))) {
+        const std::string where =
+            fmt::format("[alpha={:.4g},lambda={:.4g},theta={:.4g}]", alpha, lambdas[k], theta);
+        const auto of_masked = [&](const char* series) {
+          return values_at(observed, series, {{"alpha", alpha}, {"lambda", lambdas[k]}}, theta);
+        };
+        const auto of = [&](const std::string& series) {
+          return values_at(observed, series, {{"alpha", alpha}}, theta);
+        };
+        if (ratio == 1) {
+          const std::vector<double> gap = differences(of_masked("masked"), of("pca"));
+          const std::string words = "equal noise: masked and PCA differ by less than 2/d";
+          all.push_back(claim_below("no-gain" + where, words, gap, 2 / d));
+          all.push_back(claim_above("no-loss" + where, words, gap, -2 / d));
+          continue;
+        }
+        // What the theory says of the order, well away from the thresholds, is to be seen.
+        if (signal != Signal::noisy && theta > kAbove * masked.threshold() &&
+            theta < kBelow * limits.pca.threshold()) {
+          all.push_back(claim_above(
+              "before-pca" + where,
+              fmt::format("masked regression sees the spike (threshold {:.4g}) better than PCA "
+                          "({:.4g})",
+                          masked.threshold(),
+                          limits.pca.threshold()),
+              differences(of_masked("masked_left"), of("pca")),
+              0));
+        }
+        if (signal == Signal::noisy && theta > kAbove * limits.pca.threshold()) {
+          all.push_back(claim_above("pca-first" + where,
+                                    "PCA sees a spike on the noisy half better",
+                                    differences(of("pca"), of_masked("masked_left")),
+                                    0));
+        }
+        if (signal != Signal::uniform || theta < kAbove * limits.pca.threshold() - 1) continue;
+        // An intermediate penalty whitens enough, and not too much.
+        constexpr double kVisible = 0.01;
+        const double own = masked.overlaps(theta).symmetric;
+        const SpikeOverlaps rivals = limits.correlation.overlaps(theta);
+        const std::map<std::string, double> predicted = {
+            {"pca", limits.pca.overlaps(theta).symmetric},
+            {"correlation", rivals.symmetric},
+            {"correlation_right", rivals.right},
+            {"correlation_left", rivals.left}};
+        const bool best = std::all_of(predicted.begin(), predicted.end(), [&](const auto& rival) {
+          return own > rival.second + kVisible;
+        });
+        if (!best) continue;
+        for (const auto& [rival, value] : predicted) {
+          all.push_back(claim_above(
+              "better-than-" + rival + where,
+              fmt::format("masked regression ({:.4g}) sees the spike better than {} ({:.4g})",
+                          own,
+                          rival,
+                          value),
+              differences(of_masked("masked"), of(rival)),
+              0));
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Study masked_vs_pca() {
+  return {
+      .name = "masked-vs-pca",
+      .question = "When does masked regression recover a spike that PCA misses?",
+      .neglects =
+          "order 1/d of overlaps: 0.01 + 2/(d (1-theta_c/theta)^2) above the threshold of an "
+          "estimator, the same with theta/theta_c below; 0.7 < theta/theta_c < 1.3 is not compared",
+      .parameters = together(
+          {{masked_dimension_parameter(200),
+            noise_ratio_parameter(9),
+            signals().parameter("model.signal",
+                                "quiet",
+                                "where u is: uniform, on all coordinates; quiet or noisy, on the "
+                                "half of that noise"),
+            masked_alphas_parameter({2}),
+            masked_lambdas_parameter({1}),
+            spike_strengths_parameter({0.05, 0.6, 3, 4, 10, 25}),
+            masked_memory_parameter(),
+            replicates_parameter(144, "data sets of every size and strength")}}),
+      .series =
+          {{"masked", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
+           {"masked_right", "(u.r)^2", "the same of A's right eigenvector, D^-1/2 v"},
+           {"masked_left", "(u.l)^2", "the same of A's left eigenvector, D^1/2 v"},
+           {"pca", "(u.p)^2", "of the first principal component"},
+           {"correlation", "(u.c)^2", "of that of the correlation matrix"},
+           {"correlation_right", "(u.c')^2", "of diag(S)^1/2 times it"},
+           {"correlation_left", "(u.c'')^2", "of diag(S)^-1/2 times it"},
+           {"hollow", "(u.h)^2", "of the first eigenvector of S - diag(S)"},
+           {"threshold",
+            "theta_c",
+            "from which theta on an estimator sees the spike; of the masked one against lambda "
+            "(theory)"}},
+      .presets = {{"quick",
+                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 144 replicates",
+                   {}},
+                  {"paper",
+                   "d = 400, alpha 0.5 and 2, lambda 0.1, 1, 10, quiet, 10 theta, 150 replicates",
+                   {{"model.dimension", 400},
+                    {"sweep.alpha", List{0.5, 2.0}},
+                    {"sweep.lambda", List{0.1, 1.0, 10.0}},
+                    {"sweep.theta", List{0.05, 0.3, 0.6, 1.5, 3.0, 4.0, 6.0, 10.0, 18.0, 25.0}},
+                    {"sim.replicates", 150}}}},
+      .sources = masked_sources("equation for the resolvent of a sample covariance"),
+      .make = make<MaskedVsPca>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .recipes = {{.name = "masked-vs-pca-uniform",
+                   .meaning = "On all coordinates, at a strong spike, an intermediate penalty sees "
+                              "more than PCA and than correlations in each of their forms.",
+                   .values = {{"model.signal", "uniform"},
+                              {"sweep.lambda", List{1.0, 2.0}},
+                              {"sweep.theta", List{8.0}},
+                              {"sim.replicates", 300}},
+                   .expected = Verdict::agree},
+                  {.name = "masked-vs-pca-noisy",
+                   .meaning = "On the noisy half PCA sees the spike first.",
+                   .values = {{"model.signal", "noisy"},
+                              {"sweep.theta", List{10.0}},
+                              {"sim.replicates", 400}},
+                   .expected = Verdict::agree},
+                  {.name = "masked-vs-pca-equal",
+                   .meaning = "With equal noise masking gains and loses nothing.",
+                   .values = {{"model.signal", "uniform"},
+                              {"model.noise_ratio", 1.0},
+                              {"sweep.theta", List{1.6, 3.0}}},
+                   .expected = Verdict::agree}},
+      .plants = {{.name = "penalty",
+                  .values = {{"sweep.lambda", List{0.5}}},
+                  .meaning = "a penalty that lacks the factor 2 of the objective"},
+                 {.name = "noise",
+                  .values = {{"model.noise_ratio", 7.5}},
+                  .meaning = "noise of the noisy half taken too small"},
+                 {.name = "overlap",
+                  .series = "masked_left",
+                  .factor = 0.94,
+                  .meaning = "an overlap of the left eigenvector 6 % too small"}}};
+}
+
+}  // namespace attica

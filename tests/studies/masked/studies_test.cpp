@@ -1,0 +1,100 @@
+#include <catch2/catch.hpp>
+
+#include "configured_study.hpp"
+
+using namespace attica;
+using attica::testing::is_compared;
+using attica::testing::made;
+using attica::testing::refusal;
+using Catch::Contains;
+
+TEST_CASE("masked studies: bad input names the parameter", "[studies][masked]") {
+  const Study spectrum = study_named("masked-spectrum");
+  const Study spike = study_named("masked-spike");
+  const Study versus = study_named("masked-vs-pca");
+  for (const Study& study : {spectrum, spike, versus}) {
+    INFO(study.name);
+    // n = alpha d must be two at least.
+    CHECK_THAT(refusal(study, {{"sweep.alpha", List{0.009}}}), Contains("sweep.alpha"));
+  }
+  CHECK_THAT(refusal(spectrum, {{"model.covariance", "groups"}, {"model.dimension", 201}}),
+             Contains("model.dimension"));
+  CHECK_THAT(refusal(spectrum, {{"model.noise_ratio", 3.0}}), Contains("model.noise_ratio"));
+  CHECK_THAT(refusal(spectrum, {{"model.rho", 0.2}}), Contains("model.rho"));
+  CHECK(refusal(spectrum, {{"model.covariance", "ar1"}, {"model.rho", 0.2}}) == "accepted");
+  CHECK_THAT(refusal(spike, {{"model.noise_ratio", 4.0}, {"model.dimension", 201}}),
+             Contains("model.dimension"));
+  CHECK_THAT(refusal(spike, {{"model.noise_ratio", 4.0}, {"model.signal", "localised"}}),
+             Contains("model.noise_ratio"));
+  CHECK_THAT(refusal(versus, {{"model.dimension", 201}}), Contains("model.dimension"));
+}
+
+TEST_CASE("masked studies: penalties, strengths and bins out of range are no values",
+          "[studies][masked]") {
+  const auto range = [](const char* study, const char* key) {
+    for (const Parameter& p : study_named(study).parameters) {
+      if (p.key == key) return p.range;
+    }
+    FAIL("no parameter " << key);
+    return Range{};
+  };
+  for (const char* study : {"masked-spectrum", "masked-spike", "masked-vs-pca"}) {
+    CHECK_FALSE(range(study, "sweep.lambda").contains(0));
+    CHECK_FALSE(range(study, "sweep.lambda").contains(-1));
+    CHECK(range(study, "sweep.lambda").contains(1e-8));
+    CHECK_FALSE(range(study, "model.noise_ratio").contains(0));
+  }
+  CHECK_FALSE(range("masked-spike", "sweep.theta").contains(-0.1));
+  CHECK_FALSE(range("masked-vs-pca", "sweep.theta").contains(-0.1));
+  CHECK_FALSE(range("masked-spectrum", "sim.bins").contains(4));
+}
+
+TEST_CASE("masked studies: memory is refused before any work", "[studies][masked]") {
+  for (const char* name : {"masked-spectrum", "masked-spike", "masked-vs-pca"}) {
+    const auto experiment =
+        made(study_named(name), {{"model.dimension", 20000}, {"sim.max_memory", 1.0}});
+    try {
+      experiment->require_simulable();
+      FAIL("accepted");
+    } catch (const Error& error) {
+      CHECK(error.parameter() == "sim.max_memory");
+      CHECK(error.kind() == ErrorKind::input);
+    }
+  }
+}
+
+TEST_CASE("masked-spike: near the threshold nothing is compared", "[studies][masked]") {
+  // γ = 1/2: θ_c = 0.7071.
+  const auto experiment = made(study_named("masked-spike"), {{"sweep.theta", List{0.3, 0.8, 2.0}}});
+  CHECK_FALSE(experiment->warnings().empty());
+  for (const Prediction& p : experiment->theory(TheoryGrid::requested).predictions) {
+    if (p.series.x_name != "theta") continue;
+    INFO(p.series.name);
+    CHECK_FALSE(is_compared(p, 1));
+    CHECK(is_compared(p, 2));
+    const bool eigenvalue = p.series.name.find("outlier") != std::string::npos;
+    CHECK(is_compared(p, 0) != eigenvalue);
+  }
+}
+
+TEST_CASE("masked-spectrum: below the smallest gap with two variances only moments are compared",
+          "[studies][masked]") {
+  const auto experiment = made(study_named("masked-spectrum"),
+                               {{"model.covariance", "groups"}, {"sweep.alpha", List{0.5, 2.0}}});
+  for (const Prediction& p : experiment->theory(TheoryGrid::requested).predictions) {
+    if (p.series.name != "density") continue;
+    CHECK(is_compared(p, 0) == (p.series.point.front() == Point{{"alpha", 2.0}}.front()));
+  }
+}
+
+TEST_CASE("masked-spectrum: the histogram's theory has mass 1 with the kernel's atom",
+          "[studies][masked]") {
+  const auto experiment = made(study_named("masked-spectrum"), {{"sweep.alpha", List{0.25, 2.0}}});
+  for (const Prediction& p : experiment->theory(TheoryGrid::requested).predictions) {
+    if (p.series.name != "density") continue;
+    double mass = 0;
+    for (const double y : p.series.y) mass += y * (p.series.x[1] - p.series.x[0]);
+    const double alpha = std::get<double>(p.series.point.front().second);
+    CHECK_THAT(mass, Catch::WithinAbs(std::min(1.0, alpha), 1e-6));
+  }
+}
