@@ -132,6 +132,16 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                                           claim.at("detail")},
                                 .verdict = claim.at("verdict")});
     }
+    // What an AGREE is worth stands below the verdict.
+    if (content.verdict == describe(Verdict::agree) && check.contains("resolution")) {
+      for (const Json& r : check.at("resolution")) {
+        content.diagnostics.emplace_back(
+            "resolution of " + r.at("series").get<std::string>(),
+            r.at("not_agree").is_null() ? "no factor on the theory would be noticed"
+                                        : fmt::format("a theory {:.2g} % off would not have agreed",
+                                                      100 * r.at("not_agree").get<double>()));
+      }
+    }
     content.reproduce = fmt::format(
         "attica run config.resolved.toml --name {}{}   # the configuration below, saved under this "
         "name",

@@ -39,6 +39,7 @@ struct Exhibit {
     return end.verdict ? std::string(describe(end.verdict->verdict)) : "ERROR";
   }
   std::string found() const { return end.verdict ? summary(*end.verdict) : error; }
+  std::string resolution() const { return end.verdict ? resolution_line(*end.verdict) : ""; }
   bool expected() const { return end.verdict && end.verdict->verdict == recipe.expected; }
 };
 
@@ -127,6 +128,7 @@ Json record(const std::vector<Exhibit>& all, double seconds, int threads) {
                        {"expected", describe(e.recipe.expected)},
                        {"as_expected", e.expected()},
                        {"summary", e.found()},
+                       {"resolution", e.resolution()},
                        {"run", e.end.folder.filename().string()},
                        {"seconds", e.seconds}});
   }
@@ -158,7 +160,10 @@ std::string card(const Exhibit& e) {
         html_text("Figure of " + e.recipe.name));
   }
   if (!e.recipe.meaning.empty()) html += fmt::format("<p>{}</p>\n", html_text(e.recipe.meaning));
-  html += fmt::format("<p>{}</p>\n<pre>{}</pre>\n", html_text(e.found()), html_text(e.command));
+  html += fmt::format("<p>{}{}</p>\n<pre>{}</pre>\n",
+                      html_text(e.found()),
+                      html_text(e.resolution().empty() ? "" : "; " + e.resolution()),
+                      html_text(e.command));
   if (e.end.verdict)
     html += fmt::format("<p><a href=\"{}/report.html\">report</a>, {}</p>\n",
                         html_text(run),

@@ -107,9 +107,11 @@ int announce(const RunEnd& end, bool json) {
     if (end.unfinished) throw *end.unfinished;
     return end.exit_code;
   }
-  fmt::print("{}\n{}run     {}\n",
+  const std::string resolution = resolution_line(*end.verdict);
+  fmt::print("{}\n{}{}run     {}\n",
              printable(summary(*end.verdict)),
              printable(explanation(*end.verdict)),
+             resolution.empty() ? "" : "worth   " + resolution + "\n",
              printable(end.folder.string()));
   std::fflush(stdout);
   if (end.unfinished) throw *end.unfinished;

@@ -79,6 +79,9 @@ Json to_json(const CheckRecord& record);
 
 /// @brief A line: the verdict and the counts behind it.
 std::string summary(const CheckRecord& record);
+/// @brief What an AGREE is worth: the smallest error of the theory that would have been noticed, in
+/// the series where it is largest. A line, empty for other verdicts.
+std::string resolution_line(const CheckRecord& record);
 /// @brief Where simulation and theory disagree, the worst first, and why they may; or which points
 /// are undecided, and what would decide them. Empty for other verdicts.
 std::string explanation(const CheckRecord& record);

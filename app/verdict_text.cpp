@@ -197,6 +197,24 @@ std::string summary(const CheckRecord& record) {
   return line;
 }
 
+std::string resolution_line(const CheckRecord& record) {
+  if (record.verdict != Verdict::agree || record.resolution.empty()) return "";
+  const auto blunt = std::max_element(record.resolution.begin(),
+                                      record.resolution.end(),
+                                      [](const SeriesResolution& a, const SeriesResolution& b) {
+                                        return a.resolution.not_agree.value_or(INFINITY) <
+                                               b.resolution.not_agree.value_or(INFINITY);
+                                      });
+  if (!blunt->resolution.not_agree)
+    return fmt::format("no factor on the theory of {} would be noticed", blunt->series);
+  return fmt::format("a theory {:.2g} % off in {} would not have agreed{}",
+                     kPercent * *blunt->resolution.not_agree,
+                     blunt->series,
+                     record.resolution.size() > 1
+                         ? fmt::format(" (the bluntest of {} series)", record.resolution.size())
+                         : "");
+}
+
 std::string explanation(const CheckRecord& record) {
   if (record.verdict == Verdict::inconclusive) return undecided_text(record) + advice(record);
   if (record.verdict != Verdict::disagree) return {};
