@@ -4,8 +4,12 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <mutex>
 #include <optional>
@@ -198,20 +202,37 @@ Json theory_at(const Subject& subject,
   for (const auto& [key, value] : values.items()) {
     if (!value.is_string())
       throw invalid_parameter(printable(key), dump(value), "text: a value in TOML");
-    const std::string text = value.get<std::string>();
-    request.overrides.push_back({key, fmt::format("{}={}", key, text)});
+    const std::string assignment = fmt::format("{}={}", key, value.get<std::string>());
+    request.overrides.push_back({"--set " + assignment, assignment});
   }
   const Work work = prepare(read_configuration(request, registry));
   return theory_object(work, compute_theory(work, grid));
 }
 
+/// Takes a port of this machine, any that is free if `wanted` is 0, and gives its number.
+int bind(httplib::Server& server, int wanted) {
+  // The library's own options would let two programs share a port, each with some of the requests.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  if (wanted != 0) {
+    if (server.bind_to_port(kHost, wanted)) return wanted;
+    throw invalid_parameter("--port",
+                            std::to_string(wanted),
+                            fmt::format("a port of {} that is free and yours to take", kHost));
+  }
+  const int port = server.bind_to_any_port(kHost);
+  if (port <= 0) throw Error(ErrorKind::storage, "no port of this machine can be listened to");
+  return port;
+}
+
 }  // namespace
 
 int explore_verb(const Options& options, const Registry& registry) {
-  const Subject subject(options, registry);
   httplib::Server server;
-  const int port = server.bind_to_any_port(kHost);
-  if (port <= 0) throw Error(ErrorKind::storage, "no port of this machine can be listened to");
+  const int port = bind(server, options.port);
+  const Subject subject(options, registry);
   const std::string token = random_word();
   const std::string nonce = random_word();
   const std::string root = "/" + token + "/";
@@ -259,6 +280,8 @@ int explore_verb(const Options& options, const Registry& registry) {
       }
     });
   }
+  // Ctrl-C is how it ends, whatever is being computed and whichever connections are open.
+  for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { ::_exit(kExitDone); });
   fmt::print("http://{}{}\n", host, root);
   if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
   remark(options.quiet, "open this address in a browser; Ctrl-C ends it");
