@@ -14,7 +14,8 @@ body { margin: 0 auto; max-width: 76rem; padding: .8rem; color: var(--ink); back
   font: 15px/1.45 system-ui, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.15rem; margin: 0; } p { margin: .3rem 0; }
 main { display: grid; grid-template-columns: 21rem minmax(0, 1fr); gap: 1.2rem; align-items: start; }
-@media (max-width: 50rem) { main { grid-template-columns: minmax(0, 1fr); } #figures { order: -1; } }
+#view { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; background: var(--paper); }
+@media (max-width: 50rem) { main { grid-template-columns: minmax(0, 1fr); } #view { order: -1; max-height: 55vh; border-bottom: 1px solid var(--rule); } }
 fieldset { border: 1px solid var(--rule); border-radius: .3rem; margin: 0 0 .7rem; padding: .3rem .6rem; min-width: 0; }
 .row { display: grid; grid-template-columns: 6.5rem minmax(0, 1fr); gap: .1rem .5rem; align-items: center; margin: .25rem 0; }
 .row label { overflow-wrap: anywhere; } .row.changed label { font-weight: bold; }
@@ -26,7 +27,7 @@ fieldset { border: 1px solid var(--rule); border-radius: .3rem; margin: 0 0 .7re
 svg text { font: 13px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
 </style></head><body>
 <h1 id="title">attica</h1><p id="question"></p>
-<main><form id="controls" autocomplete="off"></form><div><div class="buttons">
+<main><form id="controls" autocomplete="off"></form><div id="view"><div class="buttons">
 <button type="button" id="command">Copy command</button><button type="button" id="toml">Copy TOML</button>
 <button type="button" id="python">Copy Python</button><button type="button" id="svg">Save SVG</button>
 <button type="button" id="csv">Save CSV</button><button type="button" id="reset">Reset</button></div>
@@ -75,12 +76,14 @@ async function update() {
 function control(p) {
   const row = document.createElement("div"), label = document.createElement("label");
   row.className = "row"; row.dataset.key = p.key; row.dataset.value = p.value; row.title = p.meaning + (p.range ? "; " + p.range : "");
-  label.textContent = p.key.split(".").slice(1).join(".") || p.key;
+  // A long name breaks after an underscore.
+  label.textContent = (p.key.split(".").slice(1).join(".") || p.key).replaceAll("_", "_\u200b");
   row.append(label);
   const set = text => { values[p.key] = text; update(); };
   let box;
   if (p.choices.length && !p.list) {
     box = document.createElement("select");
+    if (p.value === "") box.add(new Option("", ""));
     for (const word of p.choices) box.add(new Option(word, JSON.stringify(word)));
   } else if (p.type === "flag") {
     box = document.createElement("select");
@@ -97,7 +100,7 @@ function control(p) {
     // Between the ends of its range where it has two; else a decade to each side, or around zero.
     const ends = p.low !== null && p.high !== null && p.high - p.low <= 100;
     const log = !ends && number > 0, steps = 400;
-    const low = ends ? p.low : log ? number / 10 : Math.max(-1, p.low ?? -1), high = ends ? p.high : log ? number * 10 : 1;
+    const low = ends ? p.low : Math.max(log ? number / 10 : -1, p.low ?? -Infinity), high = ends ? p.high : Math.min(log ? number * 10 : 1, p.high ?? Infinity);
     const at = t => log ? low * (high / low) ** t : low + (high - low) * t;
     const where = v => log ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low);
     const slider = document.createElement("input");
@@ -247,7 +250,7 @@ function drawPanel(parent, panel) {
   for (const [s, t] of points) s.x.forEach((u, i) => {
     if (!s.margin[i] || !ok(u, s.theory[i])) return;
     const low = s.theory[i] - s.margin[i], top = Y(s.theory[i] + s.margin[i]), end = y.log && low <= 0 ? frame.b : Y(low);
-    add(g, "rect", {x: X(u) - 5, y: top, width: 10, height: Math.max(0, end - top), fill: t.colour, opacity: .18});
+    add(g, "rect", {x: X(u) - 9, y: top, width: 18, height: Math.max(0, end - top), fill: t.colour, opacity: .25});
   });
   for (const [s, t] of lines) {
     const constant = s.x_name === "none", us = constant ? [x.low, x.high] : s.x, vs = constant ? [s.y[0], s.y[0]] : s.y;
