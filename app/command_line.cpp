@@ -96,6 +96,7 @@ void set_out(Options& o, const std::string& v) {
 void set_max_time(Options& o, const std::string& v) { o.max_seconds = duration(v); }
 
 constexpr int kMostThreads = 4096;
+constexpr int kLastPort = 65535;
 constexpr std::size_t kMostShards = 10000;
 constexpr double kLeastPower = 0.5;
 constexpr double kLeastResolution = 1e-6;
@@ -316,6 +317,10 @@ const std::vector<Option>& all_options() {
        "--in-tree DIR",
        "write it as one of attica's own, into this checkout (default: a folder of its own)",
        enter<&Options::in_tree>},
+      {port,
+       "--port N",
+       "serve the page at this port, 1 to 65535 (default: one that is free)",
+       [](Options& o, const std::string& v) { o.port = number("--port", v, 1, kLastPort); }},
       {json, "--json", "print one JSON object and nothing else", enter<&Options::json>},
       {always, "--quiet", "no progress, no remarks", enter<&Options::quiet>},
   };
@@ -395,6 +400,11 @@ const std::vector<Verb>& verbs() {
        "Several runs and tables in one figure",
        {figure_values, drawing, figures, replace, edits},
        figure_verb},
+      {"explore",
+       {"STUDY|CONFIG|RUN"},
+       "A page for this machine's browser: the theory redrawn while parameters are moved",
+       {values, preset, edits, port},
+       explore_verb},
       {"status", {"RUN"}, "What of a run is done and what is missing", {json}, status_verb},
       {"plan",
        {"STUDY|CONFIG"},

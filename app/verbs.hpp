@@ -55,6 +55,7 @@ struct Options {
   bool sensitivity = false;              ///< check: smallest changes that would be noticed
   std::optional<double> resolution;      ///< plan: relative error of a theory to be noticed
   std::optional<std::string> in_tree;    ///< new: checkout that receives the study
+  int port = 0;                          ///< explore: 0: any that is free
   std::vector<std::string> command_line;
 };
 
@@ -72,6 +73,7 @@ int gallery_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int figure_verb(const Options& options, const Registry& registry);
+int explore_verb(const Options& options, const Registry& registry);
 int measure_verb(const Options& options, const Registry& registry);
 int plan_verb(const Options& options, const Registry& registry);
 int judge_verb(const Options& options, const Registry& registry);

@@ -18,6 +18,7 @@ class Attica(CMakePackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
     depends_on("eigen@3.4:3")
     depends_on("boost@1.74: +iostreams +filesystem +system")
     depends_on("gsl@2.7:")
@@ -30,6 +31,8 @@ class Attica(CMakePackage):
     depends_on("openssl")
     depends_on("libarchive")
     depends_on("random123")
+    depends_on("muparser")
+    depends_on("cpp-httplib")
     depends_on("mpi", when="+mpi")
     depends_on("gnuplot +cairo", type="run")
 

@@ -1,0 +1,21 @@
+# CppHttplib::CppHttplib, the HTTP library of `attica explore`, as either of its two builds installs it: a pkg-config file
+# (Meson: Debian) or a package of CMake (conda-forge, Spack).
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(CppHttplib QUIET IMPORTED_TARGET cpp-httplib)
+endif()
+if(TARGET PkgConfig::CppHttplib)
+  set(CppHttplib_target PkgConfig::CppHttplib)
+else()
+  find_package(httplib QUIET CONFIG)
+  if(TARGET httplib::httplib)
+    set(CppHttplib_target httplib::httplib)
+  endif()
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(CppHttplib REQUIRED_VARS CppHttplib_target
+  REASON_FAILURE_MESSAGE "the package is libcpp-httplib-dev (Debian) or cpp-httplib (conda-forge, Spack)")
+if(CppHttplib_FOUND AND NOT TARGET CppHttplib::CppHttplib)
+  add_library(CppHttplib::CppHttplib INTERFACE IMPORTED)
+  target_link_libraries(CppHttplib::CppHttplib INTERFACE ${CppHttplib_target})
+endif()
