@@ -14,8 +14,6 @@ using Eigen::MatrixXd;
 
 namespace {
 
-constexpr double kMemoryLimit = 2e9;
-
 const Choices<BigramAlgorithm> kAlgorithms = {{"sgd_raw", BigramAlgorithm::sgd_raw},
                                               {"sgd_projected", BigramAlgorithm::sgd_projected},
                                               {"sgd_hat", BigramAlgorithm::sgd_hat},
@@ -104,11 +102,11 @@ BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   const Index tokens = c.integer("model.tokens");
   constexpr double kMatrices = 8;  // N x N at a time, in double precision
   const double bytes = kMatrices * 8 * static_cast<double>(tokens) * static_cast<double>(tokens);
-  require(bytes <= kMemoryLimit,
+  require(bytes <= kBigramMemory,
           "model.tokens",
           static_cast<double>(tokens),
           fmt::format("matrices of at most {:.0f} MB in all (these: {:.0f} MB)",
-                      kMemoryLimit / 1e6,
+                      kBigramMemory / 1e6,
                       bytes / 1e6));
   const std::string& kind = c.text("model.instance");
   if (kind == "circulant") return circulant_chain(tokens, c.real("model.p_diagonal"));
@@ -256,11 +254,11 @@ void BigramSetup::require_memory() const {
 void require_entries(const BigramModel& model, double bytes, const std::string& instead) {
   const auto context = static_cast<double>(model.context());
   const double memory = bytes * static_cast<double>(model.tokens()) * context;
-  require(memory <= kMemoryLimit,
+  require(memory <= kBigramMemory,
           "model.context",
           context,
           fmt::format("A of at most {:.0f} MB (this one: {:.0f} MB){}",
-                      kMemoryLimit / 1e6,
+                      kBigramMemory / 1e6,
                       memory / 1e6,
                       instead));
 }

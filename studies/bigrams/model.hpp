@@ -17,6 +17,8 @@
 
 namespace attica {
 
+inline constexpr double kBigramMemory = 2e9;  ///< bytes that a matrix of a study may have
+
 /// Defaults in which the studies differ.
 struct BigramDefaults {
   std::int64_t tokens = 3;

@@ -147,6 +147,7 @@ LocalisedSpike localised_spike(double gamma, double lambda, double theta) {
       return v2 * own / (v2 * own + (1 - v2) * other);
     };
     return LocalisedOutlier{
+        .strength = l,
         .w = 1 - 1 / (g * (x + lambda)),
         .overlaps = {.symmetric = v2, .right = tilted(1 / g1, 1 / g), .left = tilted(g1, g)}};
   };
