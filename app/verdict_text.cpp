@@ -205,8 +205,13 @@ std::string resolution_line(const CheckRecord& record) {
                                         return a.resolution.not_agree.value_or(INFINITY) <
                                                b.resolution.not_agree.value_or(INFINITY);
                                       });
-  if (!blunt->resolution.not_agree)
-    return fmt::format("no factor on the theory of {} would be noticed", blunt->series);
+  if (!blunt->resolution.not_agree) {
+    // A theory of 0, for one, has no factor.
+    return fmt::format(
+        "no factor on the theory of {} would have been noticed; attica check tells of "
+        "the other series",
+        blunt->series);
+  }
   return fmt::format("a theory {:.2g} % off in {} would not have agreed{}",
                      kPercent * *blunt->resolution.not_agree,
                      blunt->series,

@@ -205,12 +205,13 @@ class MaskedSpike : public PointwiseExperiment {
       const auto add = [&](Curves& curves,
                            const std::optional<LocalisedOutlier>& found,
                            double edge,
+                           double bulk_end,
                            double bias) {
         const LocalisedOutlier told =
             found.value_or(LocalisedOutlier{.strength = 0, .w = edge, .overlaps = {}});
         // Nearer to the bulk finite size changes more than order 1/d.
         constexpr double kOutside = 1.5;
-        const bool outside = std::abs(told.strength) >= kOutside * std::sqrt(gamma);
+        const bool outside = std::abs(told.strength) >= kOutside * bulk_end;
         const double allowance = bias / dimension();
         curves.add(theta,
                    {{told.w, allowance, outside},
@@ -218,9 +219,14 @@ class MaskedSpike : public PointwiseExperiment {
                     {told.overlaps.right, allowance, outside},
                     {told.overlaps.left, allowance, outside}});
       };
-      add(upper, spike.upper, bulk.upper, kUpperBias);
-      // With γ > 1 it leaves the kernel's atom, which finite size smears.
-      add(lower, spike.lower, bulk.atom.value_or(bulk.lower), gamma > 1 ? kUpperBias : kLowerBias);
+      const double root = std::sqrt(gamma);
+      add(upper, spike.upper, bulk.upper, root, kUpperBias);
+      // With γ > 1 it leaves the kernel's atom, at ℓ = -γ, which finite size smears.
+      add(lower,
+          spike.lower,
+          bulk.atom.value_or(bulk.lower),
+          std::max(root, gamma),
+          gamma > 1 ? kUpperBias : kLowerBias);
     }
     upper.into(result);
     lower.into(result);

@@ -348,7 +348,7 @@ Study masked_vs_pca() {
             masked_lambdas_parameter({1}),
             spike_strengths_parameter({0.05, 0.6, 3, 4, 10, 25}),
             masked_memory_parameter(),
-            replicates_parameter(144, "data sets of every size and strength")}}),
+            replicates_parameter(192, "data sets of every size and strength")}}),
       .series =
           {{"masked", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
            {"masked_right", "(u.r)^2", "the same of A's right eigenvector, D^-1/2 v"},
@@ -363,7 +363,7 @@ Study masked_vs_pca() {
             "from which theta on an estimator sees the spike; of the masked one against lambda "
             "(theory)"}},
       .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 144 replicates",
+                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 192 replicates",
                    {}},
                   {"paper",
                    "d = 400, alpha 0.5 and 2, lambda 0.1, 1, 10, quiet, 10 theta, 150 replicates",
