@@ -61,12 +61,12 @@ TEST_CASE("potts-flow: SGD follows the flow, and a flow 5 % off is found", "[agr
 
 TEST_CASE("potts-sampler: Gibbs means are the enumerated ones, a shift is found",
           "[agreement][potts]") {
-  check_agrees_until("potts-sampler", {{"sweep.beta", List{1.0}}}, 12, 1.2);
+  check_agrees_until("potts-sampler", {{"sweep.beta", List{1.0}}}, 40, 1.05);
 }
 
 TEST_CASE("potts-couplings: attention is the couplings, and 8 % off is found",
           "[agreement][potts]") {
-  // The margin is 5 % of the largest coupling.
+  // The margin is 2 % of the largest coupling.
   const Study study = study_named("potts-couplings");
   StudyRun run(study, {{"sim.replicates", 30}, {"sim.starts", 4}});
   CHECK(run.points() == Verdict::agree);
