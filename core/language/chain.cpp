@@ -40,7 +40,7 @@ TupleFrequencies::TupleFrequencies(const std::vector<Symbol>& sequence, Index sy
   }
 }
 
-TextChain::TextChain(std::shared_ptr<const TupleFrequencies> frequencies, int order)
+MarkovClone::MarkovClone(std::shared_ptr<const TupleFrequencies> frequencies, int order)
     : frequencies_(std::move(frequencies)), order_(order) {
   require(order >= 1 && order <= frequencies_->order(),
           "order",
@@ -48,7 +48,7 @@ TextChain::TextChain(std::shared_ptr<const TupleFrequencies> frequencies, int or
           "an order of which frequencies were counted");
 }
 
-const double* TextChain::next(const Symbol* window, Index k) const {
+const double* MarkovClone::next(const Symbol* window, Index k) const {
   const Index before = std::min<Index>(k, order_ - 1);
   std::size_t context = 0;
   for (Index j = k - before; j < k; ++j) {
@@ -57,7 +57,7 @@ const double* TextChain::next(const Symbol* window, Index k) const {
   return frequencies_->row(static_cast<int>(before) + 1, context);
 }
 
-void TextChain::conditional(const Symbol* window, Index sites, Index site, double* p) const {
+void MarkovClone::conditional(const Symbol* window, Index sites, Index site, double* p) const {
   const auto c = static_cast<std::size_t>(symbols());
   std::copy_n(next(window, site), c, p);
   for (Index k = site + 1; k < std::min<Index>(site + order_, sites); ++k) {

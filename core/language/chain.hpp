@@ -42,10 +42,10 @@ class TupleFrequencies {
 };
 
 /// @brief The clone of order n.
-class TextChain {
+class MarkovClone {
  public:
   /// @throws Error (input, `order`) unless 1 <= order <= frequencies->order()
-  TextChain(std::shared_ptr<const TupleFrequencies> frequencies, int order);
+  MarkovClone(std::shared_ptr<const TupleFrequencies> frequencies, int order);
 
   const TupleFrequencies& frequencies() const { return *frequencies_; }
   Eigen::Index symbols() const { return frequencies_->symbols(); }

@@ -53,7 +53,7 @@ WindowSource text_source(const std::vector<Symbol>& sequence, Index sites) {
   };
 }
 
-WindowSource chain_source(const TextChain& chain, Index sites) {
+WindowSource chain_source(const MarkovClone& chain, Index sites) {
   return [chain, sites](Index count, RandomStream& stream) {
     Windows windows(count, sites);
     const Index symbols = chain.symbols();
@@ -79,7 +79,7 @@ MaskedWindows hide_one(Windows windows, RandomStream& stream) {
   return masked;
 }
 
-Laws chain_laws(const TextChain& chain, const MaskedWindows& masked) {
+Laws chain_laws(const MarkovClone& chain, const MaskedWindows& masked) {
   Laws laws(masked.count(), chain.symbols());
   for (Index k = 0; k < masked.count(); ++k) {
     chain.conditional(masked.windows.row(k).data(),

@@ -19,7 +19,7 @@ using WindowSource = std::function<Windows(Eigen::Index count, RandomStream& str
 /// @brief Windows at uniformly random places of a sequence, which the source keeps a reference to.
 WindowSource text_source(const std::vector<Symbol>& sequence, Eigen::Index sites);
 /// @brief Windows of a clone: exact, symbol after symbol.
-WindowSource chain_source(const TextChain& chain, Eigen::Index sites);
+WindowSource chain_source(const MarkovClone& chain, Eigen::Index sites);
 
 /// @brief Windows, in each of which one site is hidden.
 struct MaskedWindows {
@@ -35,7 +35,7 @@ MaskedWindows hide_one(Windows windows, RandomStream& stream);
 /// @brief Laws of the hidden symbols, one a row. @shape{M x C}
 using Laws = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Laws chain_laws(const TextChain& chain, const MaskedWindows& masked);
+Laws chain_laws(const MarkovClone& chain, const MaskedWindows& masked);
 
 /// @brief Mean of -log q(the hidden symbol), nats.
 double mean_loss(const Laws& q, const MaskedWindows& masked);

@@ -93,7 +93,7 @@ class Clones : public PointwiseExperiment {
     Curves losses({}, "order", {"plateau", "clone_entropy"});
     Curves students({}, "order", {"student_loss"});
     for (const int n : problem_.orders()) {
-      const TextChain chain = problem_.chain(n);
+      const MarkovClone chain = problem_.chain(n);
       const WindowSource source = chain_source(chain, problem_.sites());
       const Windows windows = source(count_, test);
       variations(chain_name(n), windows, whole, outcome);

@@ -64,7 +64,7 @@ TheoryResult LanguageProblem::theory() const {
   Curves plateau({}, "order", {"plateau"});
   const Windows windows = held_out();
   for (const int n : orders_) {
-    const TextChain clone = chain(n);
+    const MarkovClone clone = chain(n);
     if (floor_is_exact(symbols(), n)) floor.add(n, {masked_floor(clone, sites_)});
     plateau.add(n, {masked_plateau(clone, windows)});
   }

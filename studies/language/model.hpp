@@ -28,7 +28,7 @@ class LanguageProblem {
   Eigen::Index sites() const { return sites_; }
   /// Orders of the chains, rising.
   const std::vector<int>& orders() const { return orders_; }
-  TextChain chain(int order) const { return {frequencies_.get(), order}; }
+  MarkovClone chain(int order) const { return {frequencies_.get(), order}; }
   /// All windows of the held-out text, or many of them, evenly spaced.
   Windows held_out() const;
 

@@ -132,7 +132,7 @@ class Orders : public PointwiseExperiment {
     TheoryResult result;
     const Windows held = problem_.held_out();
     for (const int n : problem_.orders()) {
-      const TextChain chain = problem_.chain(n);
+      const MarkovClone chain = problem_.chain(n);
       const Point point{{"clone", chain_name(n)}};
       if (floor_is_exact(problem_.symbols(), n)) {
         add_constant(result, "floor", masked_floor(chain, problem_.sites()), point);
@@ -251,7 +251,7 @@ class Orders : public PointwiseExperiment {
     m.share_training = hide_one(training(share_windows_, stream), stream);
     m.share_test = hide_one(held(std::max<Index>(1, share_windows_ / 4), stream), stream);
     for (const int n : problem_.orders()) {
-      const TextChain chain = problem_.chain(n);
+      const MarkovClone chain = problem_.chain(n);
       Clone clone{.name = chain_name(n),
                   .windows = hide_one(chain_source(chain, sites)(clone_windows_, stream), stream),
                   .laws = {},
@@ -260,7 +260,7 @@ class Orders : public PointwiseExperiment {
       clone.entropy = mean_entropy(clone.laws);
       m.clones.push_back(std::move(clone));
     }
-    const TextChain single = problem_.chain(1);
+    const MarkovClone single = problem_.chain(1);
     const double* u = single.frequencies().row(1, 0);
     m.unigram = Eigen::Map<const Eigen::VectorXd>(u, problem_.symbols());
     if (with_pairs) {

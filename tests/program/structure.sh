@@ -69,4 +69,11 @@ while read -r header count; do
   [[ $header != theory/* ]] || [ "$count" -le 18 ] || fail "$count sources read $header"
 done <"$work/readers"
 ! grep 'the kit includes' "$work/readers" || fail "the kit includes how curves are judged"
+
+# A type has one definition: two of a name in a namespace link without a word, and one of them is used for both.
+git ls-files {core,solvers,theory,sim,plots,studies,app}'/*.hpp' | xargs awk '
+  /^namespace [a-z:]+ \{/ { namespace = $2 }
+  /^(class|struct|enum class) [A-Z][A-Za-z0-9]*( final)?( :.*)? ?\{/ { print namespace "::" ($1 == "enum" ? $3 : $2) }' |
+  sed 's/:$//' | sort | uniq -d >"$work/twice"
+[ ! -s "$work/twice" ] || fail "types that are defined twice: $(tr '\n' ' ' <"$work/twice")"
 finish

@@ -34,7 +34,7 @@ double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::numbers::sqrt2); 
 
 /// Per-column variances σ_k² of a step's noise at V = P, from the off-support second moment.
 VectorXd frozen_noise(const BigramModel& model, const VectorXd& off_support, double batch) {
-  const ValueMoments moments = value_moments(model, model.transition());
+  const NoiseMoments moments = value_moments(model, model.transition());
   VectorXd sigma2(model.tokens());
   for (Index k = 0; k < model.tokens(); ++k) {
     const double q2 = model.attention_norm2()[k];

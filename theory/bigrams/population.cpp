@@ -46,14 +46,14 @@ BigramGradient population_hat_gradient(const BigramModel& model,
   return g;
 }
 
-ValueMoments value_moments(const BigramModel& model, const MatrixXd& value) {
+NoiseMoments value_moments(const BigramModel& model, const MatrixXd& value) {
   const MatrixXd vs = value * model.covariance();
   const MatrixXd c = vs * model.transition().transpose();
   return {vs * value.transpose(), c + c.transpose(), value * model.stationary()};
 }
 
 MatrixXd residual_covariance(
-    const BigramModel& model, const ValueMoments& moments, double s, double n, double o) {
+    const BigramModel& model, const NoiseMoments& moments, double s, double n, double o) {
   const VectorXd m = s * moments.v - model.stationary();
   return m * m.transpose() + model.covariance() + n * moments.s_v - o * moments.cross;
 }
@@ -66,7 +66,7 @@ MatrixXd attention_noise(const BigramModel& model,
   const MatrixXd& p = model.transition();
   const VectorXd a = attention.col(token);
   const VectorXd q = model.dense_attention().col(token);
-  const ValueMoments moments = value_moments(model, value);
+  const NoiseMoments moments = value_moments(model, value);
   const MatrixXd g = value.transpose() * value * model.covariance();
   const MatrixXd h = value.transpose() * p * model.covariance();
   const double k_v = g.trace();
@@ -145,7 +145,7 @@ MatrixXd value_noise_diagonal(const BigramModel& model,
 MatrixXd value_noise_diagonal_kronecker(const BigramModel& model,
                                         const MatrixXd& value,
                                         const AttentionSums& sums) {
-  const ValueMoments moments = value_moments(model, value);
+  const NoiseMoments moments = value_moments(model, value);
   VectorXd diagonal = VectorXd::Zero(model.tokens());
   for (Index k = 0; k < model.tokens(); ++k) {
     diagonal +=

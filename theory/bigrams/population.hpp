@@ -38,16 +38,16 @@ BigramGradient population_hat_gradient(const BigramModel& model,
                                        const Eigen::MatrixXd& attention);
 
 /// @brief Matrices of a value matrix that the gradient noise depends on. All N x N.
-struct ValueMoments {
+struct NoiseMoments {
   Eigen::MatrixXd s_v;    ///< V Σ Vᵀ
   Eigen::MatrixXd cross;  ///< C + Cᵀ, C = V Σ Pᵀ
   Eigen::VectorXd v;      ///< V μ
 };
-ValueMoments value_moments(const BigramModel& model, const Eigen::MatrixXd& value);
+NoiseMoments value_moments(const BigramModel& model, const Eigen::MatrixXd& value);
 
 /// @brief R_k = E[r rᵀ | k] from the column's sum, squared norm and overlap.
 Eigen::MatrixXd residual_covariance(
-    const BigramModel& model, const ValueMoments& moments, double s, double n, double o);
+    const BigramModel& model, const NoiseMoments& moments, double s, double n, double o);
 
 /// @brief E[g gᵀ | k] of the unprojected per-sample gradient g_t = (V δ_{x_t})·r, δ_n = e_n - μ.
 /// @shape{T x T}

@@ -93,7 +93,7 @@ bool floor_is_exact(Index symbols, int order) {
   return std::pow(static_cast<double>(symbols), 2 * order - 1) <= kMostTerms;
 }
 
-double masked_floor(const TextChain& chain, Index sites) {
+double masked_floor(const MarkovClone& chain, Index sites) {
   const int order = chain.order();
   require(floor_is_exact(chain.symbols(), order),
           "order",
@@ -114,7 +114,7 @@ double masked_floor(const TextChain& chain, Index sites) {
   return total / static_cast<double>(sites);
 }
 
-double masked_plateau(const TextChain& chain, const Windows& windows) {
+double masked_plateau(const MarkovClone& chain, const Windows& windows) {
   const Index sites = windows.cols();
   std::vector<double> p(static_cast<std::size_t>(chain.symbols()));
   double total = 0;

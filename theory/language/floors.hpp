@@ -18,10 +18,10 @@ bool floor_is_exact(Eigen::Index symbols, int order);
 /// the clone is below it. A sum over the n-1 symbols on either side, with the chain's own law at
 /// the window's ends.
 /// @throws Error (input, `order`) if the sum has too many terms
-double masked_floor(const TextChain& chain, Eigen::Index sites);
+double masked_floor(const MarkovClone& chain, Eigen::Index sites);
 
 /// @brief epsilon_n, the loss of the clone's conditionals on windows of a text, every site hidden
 /// in turn: the plateau of a network that knows interactions of n neighbours and no others.
-double masked_plateau(const TextChain& chain, const Windows& windows);
+double masked_plateau(const MarkovClone& chain, const Windows& windows);
 
 }  // namespace attica

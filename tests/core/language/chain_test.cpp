@@ -24,7 +24,7 @@ std::vector<Symbol> some_sequence(std::size_t length) {
   return sequence;
 }
 
-double probability(const TextChain& chain, const std::vector<Symbol>& window) {
+double probability(const MarkovClone& chain, const std::vector<Symbol>& window) {
   double p = 1;
   for (std::size_t k = 0; k < window.size(); ++k) {
     p *= chain.next(window.data(), static_cast<Index>(k))[window[k]];
@@ -52,7 +52,7 @@ TEST_CASE("text chain: conditionals are those of the joint law, by enumeration",
   const auto sequence = some_sequence(400);
   const auto frequencies = std::make_shared<const TupleFrequencies>(sequence, kSymbols, 4);
   for (int order = 1; order <= 4; ++order) {
-    const TextChain chain(frequencies, order);
+    const MarkovClone chain(frequencies, order);
     double total = 0;
     for (int code = 0; code < 243; ++code) {
       std::vector<Symbol> window;
@@ -83,5 +83,5 @@ TEST_CASE("tuple frequencies: tables beyond 2^24 entries are refused", "[core][l
   CHECK(refused([&] { TupleFrequencies(sequence, 64, 5); }) == "order");
   CHECK(refused([&] { TupleFrequencies(sequence, 3, 0); }) == "order");
   const auto two = std::make_shared<const TupleFrequencies>(sequence, kSymbols, 2);
-  CHECK(refused([&] { TextChain(two, 3); }) == "order");
+  CHECK(refused([&] { MarkovClone(two, 3); }) == "order");
 }

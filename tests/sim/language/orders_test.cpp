@@ -13,7 +13,7 @@ namespace {
 constexpr Index kSymbols = 4;
 constexpr Index kSites = 5;
 
-TextChain chain(int order) {
+MarkovClone chain(int order) {
   RandomStream stream({.seed = 11, .id = StreamId::self_test});
   std::vector<Symbol> sequence;
   for (std::size_t k = 0; k < 4000; ++k) {
@@ -25,7 +25,7 @@ TextChain chain(int order) {
   return {std::make_shared<const TupleFrequencies>(sequence, kSymbols, 3), order};
 }
 
-Described described(const TextChain& by, Index count) {
+Described described(const MarkovClone& by, Index count) {
   RandomStream stream({.seed = 12, .id = StreamId::self_test});
   Described d{.masked = hide_one(chain_source(chain(3), kSites)(count, stream), stream),
               .laws = {}};
@@ -79,7 +79,7 @@ TEST_CASE("saturation and crossing: by hand", "[sim][language]") {
 
 TEST_CASE("train_masked: starts at the uniform law, and learns a chain to near its floor",
           "[sim][language][slow]") {
-  const TextChain text = chain(2);
+  const MarkovClone text = chain(2);
   RandomStream stream({.seed = 14, .id = StreamId::self_test});
   const MaskedWindows test = hide_one(chain_source(text, kSites)(4000, stream), stream);
   const Laws p = chain_laws(text, test);

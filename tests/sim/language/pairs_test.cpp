@@ -78,7 +78,7 @@ TEST_CASE("pair model: fits a chain of order 2 to its floor, and laws of its own
     const std::size_t back = k == 0 ? 0 : sequence.back();
     sequence.push_back(static_cast<Symbol>((back + stream.below(3)) % 4));
   }
-  const TextChain chain(std::make_shared<const TupleFrequencies>(sequence, 4, 2), 2);
+  const MarkovClone chain(std::make_shared<const TupleFrequencies>(sequence, 4, 2), 2);
   const WindowSource source = chain_source(chain, 5);
   const MaskedWindows test = hide_one(source(4000, stream), stream);
   const Laws p = chain_laws(chain, test);

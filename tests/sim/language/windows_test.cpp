@@ -24,7 +24,7 @@ const std::vector<Symbol>& sequence() {
   return all;
 }
 
-TextChain chain(int order) {
+MarkovClone chain(int order) {
   return {std::make_shared<const TupleFrequencies>(sequence(), 3, order), order};
 }
 
@@ -32,7 +32,7 @@ TextChain chain(int order) {
 
 TEST_CASE("chain_source: windows have the probabilities of the chain", "[sim][language]") {
   constexpr Index kCount = 40000;
-  const TextChain clone = chain(3);
+  const MarkovClone clone = chain(3);
   RandomStream stream({.seed = 1, .id = StreamId::self_test});
   const Windows drawn = chain_source(clone, 4)(kCount, stream);
   double chi_square = 0;
@@ -69,7 +69,7 @@ TEST_CASE("text_source: windows of the text, all places alike", "[sim][language]
 
 TEST_CASE("losses: entropy where both laws agree, more where they do not", "[sim][language]") {
   RandomStream stream({.seed = 3, .id = StreamId::self_test});
-  const TextChain clone = chain(2);
+  const MarkovClone clone = chain(2);
   const MaskedWindows masked = hide_one(chain_source(clone, 5)(20000, stream), stream);
   const Laws p = chain_laws(clone, masked);
   const Laws q = chain_laws(chain(1), masked);

@@ -97,7 +97,7 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
     const BigramGradient g = population_gradient(model, v, a);
     check_close(g.value, e.gradient.value);
     check_close(g.attention, e.gradient.attention);
-    const ValueMoments moments = value_moments(model, v);
+    const NoiseMoments moments = value_moments(model, v);
     for (Index k = 0; k < model.tokens(); ++k) {
       check_close(residual_covariance(model, moments, sums.sum[k], sums.norm2[k], sums.overlap[k]),
                   e.residual[static_cast<std::size_t>(k)]);

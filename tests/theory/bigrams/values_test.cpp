@@ -55,7 +55,7 @@ TEST_CASE("bigram values: residual covariances and the traces of the noise", "[t
   const BigramState state = bigram_state(model, v, sums);
   CHECK(state.k_v == Approx(number(r["K_V"])).epsilon(kExact));
   CHECK(state.k_vp == Approx(number(r["K_VP"])).epsilon(kExact));
-  const ValueMoments moments = value_moments(model, v);
+  const NoiseMoments moments = value_moments(model, v);
   check_close(moments.s_v, matrix(r["S_V"]));
   CHECK(moments.s_v.cwiseProduct(model.covariance()).sum() ==
         Approx(number(r["traces"]["SV_Sigma"])).epsilon(kExact));

@@ -27,7 +27,7 @@ std::shared_ptr<const TupleFrequencies> frequencies(int order, std::size_t lengt
 
 /// All windows with their probabilities.
 template <class Visit>
-void for_all_windows(const TextChain& chain, const Visit& visit) {
+void for_all_windows(const MarkovClone& chain, const Visit& visit) {
   std::vector<Symbol> window(kSites);
   for (int code = 0; code < 729; ++code) {
     double p = 1;
@@ -46,7 +46,7 @@ void for_all_windows(const TextChain& chain, const Visit& visit) {
 TEST_CASE("masked_floor: the entropy over all windows, by enumeration", "[theory][language]") {
   const auto p = frequencies(4);
   for (int order = 1; order <= 4; ++order) {
-    const TextChain chain(p, order);
+    const MarkovClone chain(p, order);
     double entropy = 0;
     std::vector<double> law(kSymbols);
     for_all_windows(chain, [&](const std::vector<Symbol>& window, double probability) {
@@ -64,9 +64,9 @@ TEST_CASE("masked_floor: of independent symbols the entropy of one; below it for
   const auto p = frequencies(3);
   double entropy = 0;
   for (Index a = 0; a < kSymbols; ++a) entropy -= p->row(1, 0)[a] * std::log(p->row(1, 0)[a]);
-  CHECK(masked_floor(TextChain(p, 1), kSites) == Approx(entropy).epsilon(1e-13));
-  CHECK(masked_floor(TextChain(p, 2), kSites) < entropy);
-  CHECK(masked_floor(TextChain(p, 3), kSites) < masked_floor(TextChain(p, 2), kSites));
+  CHECK(masked_floor(MarkovClone(p, 1), kSites) == Approx(entropy).epsilon(1e-13));
+  CHECK(masked_floor(MarkovClone(p, 2), kSites) < entropy);
+  CHECK(masked_floor(MarkovClone(p, 3), kSites) < masked_floor(MarkovClone(p, 2), kSites));
 }
 
 TEST_CASE("masked_floor: too many terms are refused", "[theory][language]") {
@@ -74,7 +74,7 @@ TEST_CASE("masked_floor: too many terms are refused", "[theory][language]") {
   const auto p = std::make_shared<const TupleFrequencies>(sequence, 40, 4);
   CHECK(floor_is_exact(27, 3));
   CHECK_FALSE(floor_is_exact(27, 4));
-  CHECK(refused([&] { static_cast<void>(masked_floor(TextChain(p, 4), 8)); }) == "order");
+  CHECK(refused([&] { static_cast<void>(masked_floor(MarkovClone(p, 4), 8)); }) == "order");
 }
 
 TEST_CASE("masked_plateau: on windows of a planted chain it is the floor from its order on",
@@ -95,10 +95,10 @@ TEST_CASE("masked_plateau: on windows of a planted chain it is the floor from it
   };
   const auto p = std::make_shared<const TupleFrequencies>(draw(200000), kSymbols, 3);
   const Windows windows = even_windows(draw(200000), kSites, 200000);
-  const double floor = masked_floor(TextChain(p, 2), kSites);
+  const double floor = masked_floor(MarkovClone(p, 2), kSites);
   // Standard deviation of a loss about 0.5, correlated over a few sites: 2e5 symbols give 0.002.
-  CHECK(masked_plateau(TextChain(p, 2), windows) == Approx(floor).margin(0.008));
-  CHECK(masked_plateau(TextChain(p, 3), windows) ==
-        Approx(masked_plateau(TextChain(p, 2), windows)).margin(0.001));
-  CHECK(masked_plateau(TextChain(p, 1), windows) > floor + 0.1);
+  CHECK(masked_plateau(MarkovClone(p, 2), windows) == Approx(floor).margin(0.008));
+  CHECK(masked_plateau(MarkovClone(p, 3), windows) ==
+        Approx(masked_plateau(MarkovClone(p, 2), windows)).margin(0.001));
+  CHECK(masked_plateau(MarkovClone(p, 1), windows) > floor + 0.1);
 }
