@@ -181,6 +181,10 @@ AttentionSums attention_sums(const BigramModel& model, const Eigen::MatrixXf& at
   return sums_of(model, attention);
 }
 
+BigramConstants constants(const BigramModel& model) {
+  return {model.k_p(), model.k_q(), static_cast<double>(model.context())};
+}
+
 BigramState bigram_state(const BigramModel& model,
                          const MatrixXd& value,
                          const AttentionSums& sums) {

@@ -119,6 +119,22 @@ struct BigramState {
   double mean_sum = 0;     ///< Σ_k μ_k s_k
 };
 
+/// The signals and squared remainders among them: what flows reduce to.
+struct BigramSignals {
+  double alpha_v = 0;
+  double alpha_a = 0;
+  double d_v = 0;
+  double d_a = 0;
+};
+
+/// What the flow of these four depends on.
+struct BigramConstants {
+  double k_p = 0;
+  double k_q = 0;
+  double context = 0;  ///< T
+};
+BigramConstants constants(const BigramModel& model);
+
 /// @param value V, @shape{N x N}
 /// @param sums of the attention matrix
 /// @pre model.has_signal() and K_Q != 0 for the signals to mean anything

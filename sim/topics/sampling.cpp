@@ -37,6 +37,7 @@ SampledMoments sample_moments(const TopicSampler& sampler,
   MatrixXd target = MatrixXd::Zero(tokens, tokens);
   // Columns are corrupted documents: shares of shown tokens, and of true tokens at the selected
   // positions.
+  VectorXd seen = VectorXd::Zero(tokens);
   MatrixXd shares(tokens, kChunk * masks);
   MatrixXd asked(tokens, kChunk * masks);
   TopicDocument document;
@@ -63,12 +64,17 @@ SampledMoments sample_moments(const TopicSampler& sampler,
         ask /= static_cast<double>(document.selected.size());
       }
     }
+    seen += shares.leftCols(column).rowwise().sum();
     shown.noalias() += shares.leftCols(column) * shares.leftCols(column).transpose();
     target.noalias() += asked.leftCols(column) * shares.leftCols(column).transpose();
   }
   const CommutantAlgebra algebra(sampler.model().vocabulary());
   const double number = static_cast<double>(documents * masks);
-  return {algebra.project(shown / number), algebra.project(target / number)};
+  auto topics =
+      seen.tail(tokens - 1)
+          .reshaped(sampler.model().vocabulary().words, sampler.model().vocabulary().topics);
+  topics.array().rowwise() /= topics.colwise().sum().eval().array();
+  return {algebra.project(shown / number), algebra.project(target / number), seen.tail(tokens - 1)};
 }
 
 Commutant fit_value(const CommutantAlgebra& algebra, const SampledMoments& moments, double lambda) {

@@ -11,6 +11,9 @@ namespace attica {
 struct SampledMoments {
   Commutant shown = Commutant::Zero();
   Commutant target = Commutant::Zero();
+  /// Share of every word among the shown words of its topic; word j is entry j - 1. The classes of
+  /// the moments average over words: here a word drawn too rarely shows.
+  Eigen::VectorXd word_shares = {};
 };
 /// @param masks how often each finite document is corrupted. More than once costs less than another
 /// document, and all of its tokens are then asked for.

@@ -2,6 +2,8 @@
 /// @brief Study bigrams-boosting: the first stage of training as a noisy linear system, and how
 /// much runs differ in it.
 
+#include "attica/theory/bigrams/boosting.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>

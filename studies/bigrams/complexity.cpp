@@ -12,6 +12,7 @@
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/studies/scaling.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 
 namespace attica {
 namespace {

@@ -3,7 +3,10 @@
 /// four numbers against all entries of V and A, and against gradient descent with whole steps; from
 /// the standard start, and on an unequal law from a start where all four move.
 
+#include "attica/theory/bigrams/flow.hpp"
+
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {

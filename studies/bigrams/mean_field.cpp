@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/population.hpp"
 
 namespace attica {
@@ -36,6 +37,8 @@ RandomStream problem_stream(const Configuration& c, std::uint64_t point) {
 }
 
 }  // namespace
+
+BoostingTheory BigramSetup::boosting() const { return {constants(model), rates}; }
 
 std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
   const Range rate{.low = 1e-9};  // boosting then takes some 1e10 steps

@@ -13,9 +13,10 @@
 #include "attica/sim/bigrams/runs.hpp"
 #include "attica/sim/bigrams/training.hpp"
 #include "attica/studies/kit.hpp"
-#include "attica/theory/bigrams/flow.hpp"
 
 namespace attica {
+
+class BoostingTheory;
 
 inline constexpr double kBigramMemory = 2e9;  ///< bytes that a matrix of a study may have
 
@@ -55,7 +56,7 @@ struct BigramSetup {
 
   double context() const { return static_cast<double>(model.context()); }
   bool sampled() const { return sampling == BigramSampling::sequences; }
-  BoostingTheory boosting() const { return {constants(model), rates}; }
+  BoostingTheory boosting() const;
   /// @brief Vμ - μ of the start; hat gradients leave it as it is.
   Eigen::VectorXd mismatch() const { return start * model.stationary() - model.stationary(); }
   /// @brief Work of so many steps on sequences in floating-point operations.

@@ -7,6 +7,7 @@
 #include "attica/sim/bigrams/active.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/studies/bigrams/stages.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 
 namespace attica {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {

@@ -8,6 +8,7 @@
 
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/flow.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {

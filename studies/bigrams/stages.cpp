@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 
 namespace attica {
 namespace {

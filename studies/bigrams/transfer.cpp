@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "attica/studies/bigrams/model.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
 namespace attica {

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "attica/core/gauss/ridge_order.hpp"
 #include "attica/studies/kit.hpp"
-#include "attica/theory/gauss/ridge.hpp"
 
 namespace attica {
 

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/dynamics.hpp"
 
 namespace attica {
 namespace {

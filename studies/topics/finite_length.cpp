@@ -11,6 +11,7 @@
 #include "attica/solvers/statistics/exponents.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/loss.hpp"
 
 namespace attica {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "attica/sim/topics/sampling.hpp"
 #include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/loss.hpp"
 
 namespace attica {
 namespace {

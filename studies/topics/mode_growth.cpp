@@ -4,6 +4,7 @@
 
 #include "attica/sim/topics/frozen_value.hpp"
 #include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/dynamics.hpp"
 #include "attica/theory/topics/value.hpp"
 
 namespace attica {

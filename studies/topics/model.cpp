@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "attica/theory/topics/dynamics.hpp"
 #include "attica/theory/topics/value.hpp"
 
 namespace attica {

@@ -14,9 +14,12 @@
 #include "attica/sim/topics/stages.hpp"
 #include "attica/studies/kit.hpp"
 #include "attica/studies/training_end.hpp"
-#include "attica/theory/topics/dynamics.hpp"
 
 namespace attica {
+
+enum class TopicLoss;
+struct AttentionOnset;
+struct TopicState;
 
 /// Defaults in which the studies differ. A study has the optional keys whose default is set.
 struct TopicDefaults {

@@ -11,6 +11,7 @@
 #include "attica/sim/topics/stages.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/dynamics.hpp"
 
 namespace attica {
 namespace {

@@ -56,6 +56,9 @@ class Length : public PointwiseExperiment {
         curves.add(static_cast<double>(n), all_values(optimum(n)));
       }
       curves.allow_share(kValueShare).into(result);
+      word_shares(prior, settings.vocabulary, [&](Index) {
+        return 1 / static_cast<double>(settings.vocabulary.words);
+      }).into(result);
       // Of N, not at N = infinity: without a penalty these differ, as within topics both moments
       // are of order 1/N.
       constexpr std::int64_t kLong = 10000000;
@@ -84,10 +87,27 @@ class Length : public PointwiseExperiment {
     Curves({{"prior", prior}}, "length", compared_value_names(model))
         .add(static_cast<double>(n), compared_values(model, fit_value(algebra, m, lambda_)))
         .into(outcome);
+    if (n == lengths_.back()) {
+      word_shares(prior, model.vocabulary(), [&](Index word) {
+        return m.word_shares[word];
+      }).into(outcome);
+    }
     return outcome;
   }
 
  private:
+  /// What the longest documents show of every word, beside the other words of its topic.
+  template <class Share>
+  static Curves word_shares(const std::string& prior,
+                            const TopicVocabulary& vocabulary,
+                            const Share& share) {
+    Curves curves({{"prior", prior}}, "word", {"word_share"});
+    for (Index word = 0; word + 1 < vocabulary.size(); ++word) {
+      curves.add(static_cast<double>(word + 1), {share(word)});
+    }
+    return curves;
+  }
+
   std::vector<std::int64_t> lengths_;
   double lambda_;
   Index tokens_;     ///< of a sample: short documents say less each, and there are more of them
@@ -126,6 +146,11 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
     // Without a penalty outputs add up to 1, which makes b = 1/(Tv) for any sample.
     if (rule.series == "value_b") rule.deterministic = topic_penalty(c) == 0;
   }
+  // A share of its topic has none of the spread of topics: 0.02 % at the defaults.
+  constexpr double kShare = 0.002;
+  all.push_back({.series = "word_share",
+                 .relative = kShare,
+                 .deterministic = c.integer("model.words_per_topic") == 1});
   return all;
 }
 
@@ -134,6 +159,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 Study topics_value_length() {
   std::vector<SeriesInfo> series = topic_series(value_names());
   series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});
+  series.push_back(
+      {"word_share",
+       "1/v",
+       "share of a word among the shown words of its topic, in the longest documents"});
   return {
       .name = "topics-value-length",
       .question = "How long must documents be for the infinite-length value matrix?",
@@ -174,7 +203,11 @@ Study topics_value_length() {
                  {.name = "factor",
                   .series = "value_d",
                   .factor = 1.03,
-                  .meaning = "an entry times 1.03"}},
+                  .meaning = "an entry times 1.03"},
+                 {.name = "share",
+                  .series = "word_share",
+                  .factor = 1.004,
+                  .meaning = "words drawn 0.4 % too often"}},
       .renamed = {{"model.penalty", "model.lambda"}},
       .diagnostic = {"value_0w", "value_00"}};
 }

@@ -4,6 +4,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 
 namespace attica {
 

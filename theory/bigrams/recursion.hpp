@@ -15,7 +15,6 @@
 #include <span>
 
 #include "attica/core/bigrams/model.hpp"
-#include "attica/theory/bigrams/flow.hpp"
 
 namespace attica {
 

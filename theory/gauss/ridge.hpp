@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "attica/core/gauss/mlm.hpp"
+#include "attica/core/gauss/ridge_order.hpp"
 
 namespace attica {
 
@@ -27,13 +28,6 @@ enum class RidgeStatus {
   converged,
   divergent,      ///< λ = 0 at the threshold M = rank C_i: test error, ‖ŵ‖² and q are +inf
   not_converged,  ///< no root κ found, or a number overflowed: the values are not to be used
-};
-
-/// @brief Where the expansion in 1/M ends.
-enum class RidgeOrder {
-  leading,  ///< for inputs of any law, as N, M → ∞
-  first,    ///< with the terms of relative order 1/M, for real Gaussian samples: see
-            ///< ridge_first_order.hpp
 };
 
 /// @brief The theory of one site.

@@ -16,7 +16,7 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "attica/theory/gauss/ridge.hpp"
+#include "attica/core/gauss/ridge_order.hpp"
 
 namespace attica {
 

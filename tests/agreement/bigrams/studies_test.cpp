@@ -7,6 +7,7 @@
 #include "agreement/study_run.hpp"
 #include "attica/sim/bigrams/surrogate.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 #include "theory/bigrams/reference.hpp"
 

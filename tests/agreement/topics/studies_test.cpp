@@ -80,6 +80,8 @@ TEST_CASE("topic moments: sampled documents have those of the theory", "[agreeme
       const SampledMoments sampled = sample_moments(TopicSampler(model), kDocuments, masks, stream);
       CHECK((sampled.shown - exact.sigma).cwiseAbs().maxCoeff() < 0.003);
       CHECK((sampled.target - exact.target).cwiseAbs().maxCoeff() < 0.003);
+      // Of 47000 words in a topic, 1/2 with a standard error of 0.0023.
+      CHECK((sampled.word_shares.array() - 0.5).abs().maxCoeff() < 0.01);
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include "attica/core/bigrams/instances.hpp"
 #include "attica/core/error.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 #include "attica/theory/bigrams/population.hpp"
 #include "theory/bigrams/reference.hpp"

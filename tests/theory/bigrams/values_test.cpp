@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/flow.hpp"
 #include "attica/theory/bigrams/population.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
