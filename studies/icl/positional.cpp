@@ -23,15 +23,16 @@ PositionalOverlaps moved(const PositionalOverlaps& start, double e, double m) {
 
 }  // namespace
 
-std::vector<Parameter> positional_parameters(std::int64_t dimension, std::int64_t test_pairs) {
+std::vector<Parameter> positional_parameters(std::int64_t dimension,
+                                             double eta,
+                                             std::int64_t test_pairs) {
   constexpr double kStart = 0.2;
-  constexpr double kEta = 0.2;
   const Range overlap{.low = -1, .high = 1};
   return {real_parameter("model.e0", kStart, "overlap of the start with position", overlap),
           real_parameter("model.m0", kStart, "overlap of the start with the teacher", overlap),
           integer_parameter(
               "model.dimension", dimension, "dimension d of a token", {.low = 4, .high = 1e9}),
-          real_parameter("sim.eta", kEta, "learning rate: a step is eta/d", kPositive),
+          real_parameter("sim.eta", eta, "learning rate: a step is eta/d", kPositive),
           integer_parameter("sim.test_pairs",
                             test_pairs,
                             "fresh pairs of tokens on which a loss is measured",

@@ -15,7 +15,9 @@ namespace attica {
 class PositionalLandscape;
 
 /// `model.e0`, `model.m0`, `model.dimension`, `sim.eta`, `sim.test_pairs`
-std::vector<Parameter> positional_parameters(std::int64_t dimension, std::int64_t test_pairs);
+std::vector<Parameter> positional_parameters(std::int64_t dimension,
+                                             double eta,
+                                             std::int64_t test_pairs);
 
 /// A student, its start and how it is trained.
 struct PositionalSetup {

@@ -172,7 +172,7 @@ Study positional_flow() {
   List shares;
   for (int k = 0; k <= 10; ++k) shares.emplace_back(k / 10.0);
   std::vector<double> long_times;
-  for (int k = 1; k <= 30; ++k) long_times.push_back(5.0 * k);
+  for (int k = 1; k <= 20; ++k) long_times.push_back(5.0 * k);
   return {
       .name = "positional-flow",
       .question = "Does attention learn meaning or position, and how fast?",
@@ -183,7 +183,7 @@ Study positional_flow() {
                                               1,
                                               "strength of the teacher's positional attention",
                                               {.low = 0, .high = 10, .low_open = true})},
-                              positional_parameters(400, 1000),
+                              positional_parameters(400, 0.2, 1000),
                               {reals_parameter("sweep.omega",
                                                {0.3, 0.9},
                                                "share of positional attention in the teacher",
@@ -198,8 +198,8 @@ Study positional_flow() {
                   "1 where starts within three deviations end in one state (theory)"}},
       .presets = {{"quick", "the defaults: d = 400, eta 0.2, omega 0.3 and 0.9, 128 runs", {}},
                   {"paper",
-                   "d = 1000, eta 0.05, t to 150, omega 0 to 1, 32 runs",
-                   {{"model.dimension", 1000},
+                   "d = 500, eta 0.05, t to 100, omega 0 to 1, 32 runs",
+                   {{"model.dimension", 500},
                     {"sim.eta", 0.05},
                     {"sweep.omega", shares},
                     {"sim.times", List(long_times.begin(), long_times.end())},

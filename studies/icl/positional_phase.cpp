@@ -34,7 +34,7 @@ class PositionalPhase : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     const PositionalMoments& moments = moments_.get();
-    const std::vector<double> omegas = line_between(omegas_, AxisScale::linear, grid, 8);
+    const std::vector<double> omegas = line_between(omegas_, AxisScale::linear, grid);
     const std::vector<double> horizon = {setup_.time(steps_)};
     for (const double a : strengths_) {
       Curves losses({{"a", a}}, "omega", kLosses);
@@ -275,7 +275,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 Study positional_phase() {
   std::vector<double> strengths;
-  for (int k = 0; k <= 6; ++k) strengths.push_back(0.7 + 0.05 * k);
+  for (int k = 0; k <= 3; ++k) strengths.push_back(0.7 + 0.1 * k);
   std::vector<double> shares;
   for (int k = 0; k <= 12; ++k) shares.push_back((8 + k) / 20.0);
   return {
@@ -284,7 +284,7 @@ Study positional_phase() {
       .neglects =
           "of the losses nothing; of the ends of runs finite dimension, 2/d, and what the scatter "
           "of runs makes of their mean; ends near the edge of a basin are not compared",
-      .parameters = together({positional_parameters(200, 10000),
+      .parameters = together({positional_parameters(200, 0.4, 4000),
                               {reals_parameter("sweep.a",
                                                {0.7, 0.85, 1.0},
                                                "strength of the teacher's positional attention",
@@ -293,8 +293,8 @@ Study positional_phase() {
                                                {0.3, 0.5, 0.9},
                                                "share of positional attention in the teacher",
                                                {.low = 0, .high = 1}),
-                               real_parameter("sim.horizon", 40, "length of a run", kPositive),
-                               replicates_parameter(64, "independent runs at every strength")}}),
+                               real_parameter("sim.horizon", 60, "length of a run", kPositive),
+                               replicates_parameter(96, "independent runs at every strength")}}),
       .series =
           {{"semantic_loss", "L(0,1)", "loss of the semantic state"},
            {"positional_loss", "L(1,0)", "loss of the positional state"},
@@ -309,12 +309,12 @@ Study positional_phase() {
            {"omega_basin", "", "share above which the flow from the start ends there (theory)"},
            {"loss_difference", "", "positional minus semantic loss (theory)"},
            {"decided", "", "1 where starts within three deviations end in one state (theory)"}},
-      .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 64 runs", {}},
+      .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 96 runs", {}},
                   {"paper",
-                   "a 0.7 to 1, omega 0.4 to 1, d = 1000, eta 0.05, t to 100, 32 runs",
-                   {{"model.dimension", 1000},
-                    {"sim.eta", 0.05},
-                    {"sim.horizon", 100.0},
+                   "a 0.7 to 1, omega 0.4 to 1, d = 400, eta 0.2, t to 80, 32 runs",
+                   {{"model.dimension", 400},
+                    {"sim.eta", 0.2},
+                    {"sim.horizon", 80.0},
                     {"sim.test_pairs", 20000},
                     {"sweep.a", List(strengths.begin(), strengths.end())},
                     {"sweep.omega", List(shares.begin(), shares.end())},
