@@ -119,7 +119,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOverlap = 0.003;
+  constexpr double kOverlap = 0.005;
   constexpr double kLoss = 0.02;
   std::vector<AgreementRule> all =
       rules({"e", "m"}, {.series = {}, .relative = 0, .absolute = kOverlap});

@@ -221,7 +221,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOverlap = 0.003;
+  constexpr double kOverlap = 0.005;
   constexpr double kLoss = 0.01;
   std::vector<AgreementRule> all =
       rules({"e_end", "m_end"}, {.series = {}, .relative = 0, .absolute = kOverlap});
