@@ -35,10 +35,12 @@ ContextRidge::ContextRidge(const ContextSequences& sequences)
       wide_(sequences.features.cols() < sequences.features.rows()) {
   const MatrixXd& f = sequences.features;
   const Index side = std::min(f.rows(), f.cols());
-  gram_ = MatrixXd::Zero(side, side);
   if (wide_) {
-    gram_.selfadjointView<Eigen::Lower>().rankUpdate(f.transpose());
+    // <x h^T, x' h'^T> = (x·x') (h·h'): n² d multiplications in place of n² d².
+    gram_.noalias() = sequences.queries.transpose() * sequences.queries;
+    gram_.array() *= (sequences.contexts.transpose() * sequences.contexts).array();
   } else {
+    gram_ = MatrixXd::Zero(side, side);
     gram_.selfadjointView<Eigen::Lower>().rankUpdate(f);
     cross_ = f * sequences.labels;
   }
@@ -55,7 +57,7 @@ MatrixXd ContextRidge::fit(double lambda) const {
   MatrixXd shifted = gram_;
   shifted.diagonal().array() +=
       lambda * static_cast<double>(f.cols()) / static_cast<double>(dimension_);
-  const Eigen::LLT<MatrixXd> factor(shifted);
+  const Eigen::LLT<Eigen::Ref<MatrixXd>> factor(shifted);  // in place
   if (factor.info() != Eigen::Success) {
     throw Error(ErrorKind::numerical,
                 fmt::format("in-context ridge: factorisation failed at lambda = {}, n = {}: the "
@@ -71,15 +73,15 @@ MatrixXd ContextRidge::fit(double lambda) const {
 double ContextRidge::bytes(double dimension, double samples) {
   const double features = dimension * (dimension + 1);
   const double side = std::min(features, samples);
-  return sizeof(double) * (samples * features + 3 * side * side);
+  return sizeof(double) * (samples * features + 2 * side * side);
 }
 
 double ContextRidge::flops(double dimension, double samples, double penalties) {
   constexpr double kNormal = 30;  // a normal number in multiplications
   const double features = dimension * (dimension + 1);
   const double side = std::min(features, samples);
-  return samples * features * side + penalties * side * side * side / 3 +
-         2 * kNormal * samples * dimension;
+  const double gram = samples < features ? 4 * dimension * side * side : samples * features * side;
+  return gram + penalties * side * side * side / 3 + 2 * kNormal * samples * dimension;
 }
 
 std::int64_t descend(const ContextSequences& sequences,

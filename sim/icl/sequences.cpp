@@ -44,11 +44,16 @@ void write_features(ContextSequences& sequences,
                     const VectorXd& query,
                     const VectorXd& hg) {
   const Index d = query.size();
+  sequences.queries.col(mu) = query;
+  sequences.contexts.col(mu) = hg;
   for (Index j = 0; j <= d; ++j) sequences.features.col(mu).segment(j * d, d) = hg(j) * query;
 }
 
 ContextSequences empty_sequences(Index count, Index d) {
-  return {.features = MatrixXd(d * (d + 1), count), .labels = VectorXd(count)};
+  return {.features = MatrixXd(d * (d + 1), count),
+          .queries = MatrixXd(d, count),
+          .contexts = MatrixXd(d + 1, count),
+          .labels = VectorXd(count)};
 }
 
 }  // namespace

@@ -17,6 +17,8 @@ double chi_squared(double degrees, RandomStream& stream);
 /// numbers by column.
 struct ContextSequences {
   Eigen::MatrixXd features;  ///< @shape{d(d+1) x n}
+  Eigen::MatrixXd queries;   ///< their factors x, @shape{d x n}
+  Eigen::MatrixXd contexts;  ///< and (h, g), @shape{d+1 x n}
   Eigen::VectorXd labels;    ///< @shape{n}
 };
 

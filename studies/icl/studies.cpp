@@ -15,6 +15,8 @@ Study icl_separate();
 Study token_curve();
 Study token_time();
 Study token_metastable();
+Study positional_flow();
+Study positional_phase();
 
 std::vector<Study> icl_studies() {
   return {
@@ -28,6 +30,8 @@ std::vector<Study> icl_studies() {
       token_curve(),
       token_time(),
       token_metastable(),
+      positional_flow(),
+      positional_phase(),
   };
 }
 

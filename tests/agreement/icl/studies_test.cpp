@@ -1,5 +1,5 @@
-/// The studies of learning in context and of tokens on the sphere come to AGREE with their
-/// defaults, and reject every theory that is planted wrong.
+/// The studies of learning in context, of tokens on the sphere and of positional attention come to
+/// AGREE with their defaults, and reject every theory that is planted wrong.
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,9 @@ namespace {
 std::vector<Study> family() {
   std::vector<Study> all;
   for (const Study& study : studies()) {
-    if (study.name.starts_with("icl-") || study.name.starts_with("token-")) all.push_back(study);
+    if (study.name.starts_with("icl-") || study.name.starts_with("token-") ||
+        study.name.starts_with("positional-"))
+      all.push_back(study);
   }
   return all;
 }

@@ -1,0 +1,127 @@
+#include "attica/sim/icl/positional.hpp"
+
+#include <array>
+#include <cmath>
+#include <span>
+
+#include "attica/core/error.hpp"
+#include "attica/sim/icl/sequences.hpp"
+
+namespace attica {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+namespace {
+
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// Length of the part of u across p and w*.
+double rest_of(const PositionalOverlaps& overlaps) {
+  return std::sqrt(std::max(0.0, 1 - overlaps.e * overlaps.e - overlaps.m * overlaps.m));
+}
+
+/// Components of the two tokens along p, w* and the rest of u.
+struct TokenComponents {
+  explicit TokenComponents(RandomStream& stream) {
+    std::array<double, 6> normals{};
+    stream.fill_normal(normals);
+    first = {normals[0], normals[1], normals[2]};
+    second = {normals[3], normals[4], normals[5]};
+  }
+  SeenPair seen(const PositionalOverlaps& u, double rest) const {
+    return {u.e * (first[0] + 1) + u.m * first[1] + rest * first[2],
+            u.e * (second[0] - 1) + u.m * second[1] + rest * second[2],
+            first[1],
+            second[1]};
+  }
+  std::array<double, 3> first, second;
+};
+
+}  // namespace
+
+PairLoss pair_loss(const PositionalTask& task,
+                   double first,
+                   double second,
+                   double teacher_first,
+                   double teacher_second) {
+  const auto row = [&](double q, double other, double teacher_q, double teacher_other) {
+    struct Row {
+      double error, slope;
+    };
+    const double own = logistic(q * (q - other));
+    const double target = (1 - task.omega) * logistic(teacher_q * (teacher_q - teacher_other)) +
+                          task.omega * task.own();
+    return Row{own - target, own * (1 - own)};
+  };
+  // A row's two entries differ from the teacher's by the same, with opposite signs.
+  const auto one = row(first, second, teacher_first, teacher_second);
+  const auto two = row(second, first, teacher_second, teacher_first);
+  const double pull_one = 2 * one.error * one.slope;
+  const double pull_two = 2 * two.error * two.slope;
+  return {one.error * one.error + two.error * two.error,
+          pull_one * (2 * first - second) - pull_two * second,
+          pull_two * (2 * second - first) - pull_one * first};
+}
+
+PositionalStudent::PositionalStudent(const PositionalOverlaps& start, Index dimension)
+    : overlaps_(start), rest_(rest_of(start)), dimension_(dimension) {
+  constexpr Index kLeast = 4;
+  require(dimension >= kLeast, "dimension", static_cast<double>(dimension), "dimension >= 4");
+  require(start.e * start.e + start.m * start.m <= 1, "e", start.e, "e^2 + m^2 <= 1");
+}
+
+void PositionalStudent::step(const PositionalTask& task, double eta, RandomStream& stream) {
+  const TokenComponents tokens(stream);
+  const SeenPair pair = tokens.seen(overlaps_, rest_);
+  const PairLoss loss =
+      pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second);
+  const auto d = static_cast<double>(dimension_);
+  const double first = eta / d * loss.d_first;
+  const double second = eta / d * loss.d_second;
+  const double e = overlaps_.e - first * (tokens.first[0] + 1) - second * (tokens.second[0] - 1);
+  const double m = overlaps_.m - first * tokens.first[1] - second * tokens.second[1];
+  const double along = rest_ - first * tokens.first[2] - second * tokens.second[2];
+  const double rest =
+      std::sqrt(along * along + (first * first + second * second) * chi_squared(d - 3, stream));
+  const double norm = std::sqrt(e * e + m * m + rest * rest);
+  overlaps_ = {e / norm, m / norm};
+  rest_ = rest / norm;
+}
+
+void positional_step_literally(const PositionalTask& task,
+                               double eta,
+                               VectorXd& student,
+                               RandomStream& stream) {
+  const Index d = student.size();
+  VectorXd first(d);
+  VectorXd second(d);
+  stream.fill_normal(std::span(first.data(), static_cast<std::size_t>(d)));
+  stream.fill_normal(std::span(second.data(), static_cast<std::size_t>(d)));
+  const double teacher_first = first(1);
+  const double teacher_second = second(1);
+  first(0) += 1;
+  second(0) -= 1;
+  const PairLoss loss =
+      pair_loss(task, student.dot(first), student.dot(second), teacher_first, teacher_second);
+  student -= eta / static_cast<double>(d) * (loss.d_first * first + loss.d_second * second);
+  student.normalize();
+}
+
+SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream) {
+  return TokenComponents(stream).seen(student, rest_of(student));
+}
+
+double sampled_positional_loss(const PositionalTask& task,
+                               const PositionalOverlaps& student,
+                               std::int64_t pairs,
+                               RandomStream& stream) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < pairs; ++k) {
+    const SeenPair pair = draw_pair(student, stream);
+    sum += pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second).loss;
+  }
+  return sum / static_cast<double>(pairs);
+}
+
+}  // namespace attica

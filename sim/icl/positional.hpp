@@ -1,0 +1,67 @@
+#pragma once
+/// @file
+/// @brief Online SGD of a student whose attention is positional or semantic, in finite dimension.
+/// Only its overlaps matter: a step costs the same at any d.
+
+#include <Eigen/Core>
+#include <cstdint>
+
+#include "attica/core/icl/positional.hpp"
+#include "attica/core/random.hpp"
+
+namespace attica {
+
+/// @brief Loss of one pair of tokens, ½|teacher - student|_F², and its derivatives by the student's
+/// q_i = u·(x_i ± p).
+struct PairLoss {
+  double loss = 0;
+  double d_first = 0;
+  double d_second = 0;
+};
+/// @param first, second the student's q_1, q_2
+/// @param teacher_first, teacher_second the teacher's q*_1, q*_2
+PairLoss pair_loss(const PositionalTask& task,
+                   double first,
+                   double second,
+                   double teacher_first,
+                   double teacher_second);
+
+/// @brief A student on the unit sphere of R^d by what its training depends on: the overlaps, and
+/// the length of the rest of u.
+class PositionalStudent {
+ public:
+  /// @throws Error (input) naming dimension (>= 4) or e (e² + m² <= 1)
+  PositionalStudent(const PositionalOverlaps& start, Eigen::Index dimension);
+
+  /// @brief u ← normalise(u - (η/d) ∇_u l) on a fresh pair; exact in law. Of the tokens the
+  /// components along p, w* and the rest of u are drawn; those across add a χ² of d - 3 degrees to
+  /// the length.
+  void step(const PositionalTask& task, double eta, RandomStream& stream);
+  const PositionalOverlaps& overlaps() const { return overlaps_; }
+
+ private:
+  PositionalOverlaps overlaps_;
+  double rest_;
+  Eigen::Index dimension_;
+};
+
+/// @brief The same step on the whole vector: the definition, for tests. p and w* are the first two
+/// axes.
+void positional_step_literally(const PositionalTask& task,
+                               double eta,
+                               Eigen::VectorXd& student,
+                               RandomStream& stream);
+
+/// @brief A fresh pair as student and teacher see it.
+struct SeenPair {
+  double first, second, teacher_first, teacher_second;
+};
+SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream);
+
+/// @brief Mean loss of the student over that many fresh pairs.
+double sampled_positional_loss(const PositionalTask& task,
+                               const PositionalOverlaps& student,
+                               std::int64_t pairs,
+                               RandomStream& stream);
+
+}  // namespace attica

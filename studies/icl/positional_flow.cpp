@@ -1,0 +1,227 @@
+/// @file
+/// @brief Study positional-flow: online SGD of attention between two tokens towards a positional or
+/// a semantic state, against the flow of its two overlaps.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/sim/icl/positional.hpp"
+#include "attica/studies/icl/positional.hpp"
+#include "attica/theory/icl/positional.hpp"
+
+namespace attica {
+namespace {
+
+const std::vector<std::string> kSeries = {"e", "m", "loss"};
+
+class PositionalFlow : public PointwiseExperiment {
+ public:
+  explicit PositionalFlow(const Configuration& c)
+      : setup_(c), a_(c.real("model.a")), omegas_(ascending(c.reals("sweep.omega"))) {
+    for (const double t : ascending(c.reals("sim.times"))) {
+      steps_.push_back(setup_.steps(t, "sim.times"));
+    }
+    steps_ = ascending(std::move(steps_));
+    if (setup_.start.e == 0 && setup_.start.m == 0) {
+      warnings_.emplace_back(
+          "the start is a saddle, where the flow stays: nothing is compared; choose model.e0 or "
+          "model.m0");
+    }
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    std::vector<double> times;
+    for (const std::int64_t step : steps_) times.push_back(setup_.time(step));
+    times = line_between(times, AxisScale::linear, grid, 8);
+    TheoryResult result;
+    const PositionalLandscape& landscape = landscape_.get();
+    for (const double omega : omegas_) {
+      const PositionalTask task{a_, omega};
+      const PositionalPath path = predicted_path(landscape, task, setup_, times);
+      Curves curves({{"omega", omega}}, "t", kSeries);
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        const PositionalOverlaps& at = path.overlaps[k];
+        const PositionalOverlaps& allowed = path.allowances[k];
+        const PositionalTerms terms = landscape.terms(task, at);
+        // What the overlaps are off by, along the sphere, and their scatter, as the loss bends.
+        constexpr double kBend = 0.5;
+        const double radial = at.e * terms.d_e + at.m * terms.d_m;
+        const double slope = std::sqrt(
+            std::max(0.0, terms.d_e * terms.d_e + terms.d_m * terms.d_m - radial * radial));
+        const double loss =
+            slope * std::hypot(allowed.e, allowed.m) + kBend * setup_.scatter() * setup_.scatter();
+        curves.add(times[k],
+                   {{at.e, allowed.e, path.decided},
+                    {at.m, allowed.m, path.decided},
+                    {terms.loss, loss, path.decided}});
+      }
+      curves.into(result);
+      add_constant(result, "decided", {path.decided ? 1.0 : 0.0, 0, false}, {{"omega", omega}});
+    }
+    return result;
+  }
+
+  std::size_t points() const override { return omegas_.size(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    return setup_.flops(steps_.back() +
+                        setup_.test_pairs * static_cast<std::int64_t>(steps_.size()));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const PositionalTask task{a_, omegas_[replicate.point()]};
+    RandomStream stream = replicate.stream();
+    RandomStream tests = replicate.stream(StreamId::test_data);
+    PositionalStudent student(setup_.start, setup_.dimension);
+    Curves curves({{"omega", task.omega}}, "t", kSeries);
+    std::int64_t done = 0;
+    for (const std::int64_t step : steps_) {
+      if (replicate.stopped()) break;
+      for (; done < step; ++done) student.step(task, setup_.eta, stream);
+      const PositionalOverlaps& at = student.overlaps();
+      const double loss = sampled_positional_loss(task, at, setup_.test_pairs, tests);
+      curves.add(setup_.time(step), std::vector<double>{at.e, at.m, loss});
+    }
+    Outcome outcome;
+    curves.into(outcome);
+    return outcome;
+  }
+
+ private:
+  PositionalSetup setup_;
+  double a_;
+  std::vector<double> omegas_;
+  std::vector<std::int64_t> steps_;
+  Lazy<PositionalLandscape> landscape_{[] { return PositionalLandscape(); }};
+};
+
+Figure figure(const Configuration&) {
+  const Axis time{.label = "time {/:Italic t} = {/:Italic η} × steps / {/:Italic d}"};
+  const auto panel = [&](const char* series, const char* label) {
+    return Panel{.x = time,
+                 .y = {.label = label},
+                 .layers = {{.series = series, .label = "{/:Italic ω} = {omega}"}},
+                 .x_name = "t"};
+  };
+  return {
+      .name = "positional-flow",
+      .panels = {panel("m", "semantic overlap {/:Italic m}"),
+                 panel("e", "positional overlap {/:Italic e}"),
+                 panel("loss", "loss {/:Italic L}")},
+      .columns = 1,
+      .caption =
+          "Attention between two tokens learns meaning or position from a teacher with a share "
+          "ω of position, by online SGD on the sphere. Lines: flow of the overlaps as d → ∞ and "
+          "its population loss; points: simulation, mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  constexpr double kOverlap = 0.005;
+  constexpr double kLoss = 0.02;
+  std::vector<AgreementRule> all =
+      rules({"e", "m"}, {.series = {}, .relative = 0, .absolute = kOverlap});
+  all.push_back({.series = "loss", .relative = kLoss});
+  return all;
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<bool> same;
+  std::vector<bool> ended;
+  for (const double omega : ascending(c.reals("sweep.omega"))) {
+    const Point point = {{"omega", omega}};
+    if (observed.predicted("decided", point).value_or(0) != 1) continue;
+    PositionalOverlaps predicted;
+    for (const Prediction& p : observed.theory) {
+      if (p.series.point != point || p.series.x_name != "t") continue;
+      if (p.series.name == "e") predicted.e = p.series.y.back();
+      if (p.series.name == "m") predicted.m = p.series.y.back();
+    }
+    // Runs of few steps have arrived nowhere.
+    constexpr double kArrived = 0.95;
+    constexpr double kNear = 0.9;
+    const bool arrives = std::max(std::abs(predicted.e), std::abs(predicted.m)) > kArrived;
+    for (const auto& [e, m] : last_of_both(observed, "e", point, "m", point)) {
+      same.push_back(state_of({e, m}) == state_of(predicted));
+      if (arrives) ended.push_back(std::max(std::abs(e), std::abs(m)) > kNear);
+    }
+  }
+  std::vector<ClaimResult> all;
+  const std::string basin =
+      "a run ends nearer to the state that the flow goes to, where starts within three standard "
+      "deviations agree on it";
+  all.push_back(same.empty() ? claim_open("basin", basin, "no such omega")
+                             : claim_rate("basin", basin, same, ""));
+  if (!ended.empty()) {
+    all.push_back(claim_rate("ends",
+                             "where the flow comes within 0.05 of a state, a run's larger overlap "
+                             "is above 0.9",
+                             ended,
+                             ""));
+  }
+  return all;
+}
+
+}  // namespace
+
+Study positional_flow() {
+  std::vector<double> times;
+  for (int k = 1; k <= 16; ++k) times.push_back(2.5 * k);
+  List shares;
+  for (int k = 0; k <= 10; ++k) shares.emplace_back(k / 10.0);
+  std::vector<double> long_times;
+  for (int k = 1; k <= 20; ++k) long_times.push_back(5.0 * k);
+  return {
+      .name = "positional-flow",
+      .question = "Does attention learn meaning or position, and how fast?",
+      .neglects =
+          "finite dimension: 2/d in either overlap, and what the scatter of runs, sqrt(eta/d), "
+          "makes of their mean; nothing is compared from starts near the edge of a basin",
+      .parameters = together({{real_parameter("model.a",
+                                              1,
+                                              "strength of the teacher's positional attention",
+                                              {.low = 0, .high = 10, .low_open = true})},
+                              positional_parameters(400, 0.2, 1000),
+                              {reals_parameter("sweep.omega",
+                                               {0.3, 0.9},
+                                               "share of positional attention in the teacher",
+                                               {.low = 0, .high = 1}),
+                               reals_parameter("sim.times", times, "recorded times", kNotNegative),
+                               replicates_parameter(128, "independent runs at every omega")}}),
+      .series = {{"e", "e", "overlap of the student's direction with position"},
+                 {"m", "m", "its overlap with the teacher's direction"},
+                 {"loss", "L", "half the squared distance of the attention matrices, mean"},
+                 {"decided",
+                  "",
+                  "1 where starts within three deviations end in one state (theory)"}},
+      .presets = {{"quick", "the defaults: d = 400, eta 0.2, omega 0.3 and 0.9, 128 runs", {}},
+                  {"paper",
+                   "d = 500, eta 0.05, t to 100, omega 0 to 1, 32 runs",
+                   {{"model.dimension", 500},
+                    {"sim.eta", 0.05},
+                    {"sweep.omega", shares},
+                    {"sim.times", List(long_times.begin(), long_times.end())},
+                    {"sim.replicates", 32}}}},
+      .sources = positional_sources(),
+      .make = make<PositionalFlow>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .plants = {{.name = "gradient-flow",
+                  .values = {{"sim.eta", 0.01}},
+                  .meaning =
+                      "a learning rate twenty times smaller: the term of order eta left out"},
+                 {.name = "position-a",
+                  .values = {{"model.a", 0.9}},
+                  .meaning = "a positional attention that is weaker by a tenth"},
+                 {.name = "unsquared",
+                  .series = "loss",
+                  .factor = 2,
+                  .meaning = "a loss without the factor 1/2"}},
+      .diagnostic = {"decided"}};
+}
+
+}  // namespace attica

@@ -1,0 +1,125 @@
+#include "attica/sim/icl/positional.hpp"
+
+#include <Eigen/Core>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "reference_values.hpp"
+#include "refused.hpp"
+
+using namespace attica;
+using attica::testing::reference_values;
+using attica::testing::refused;
+using Catch::Matchers::WithinAbs;
+using Eigen::Matrix2d;
+using Eigen::Vector2d;
+using Eigen::VectorXd;
+
+namespace {
+
+/// Row-wise softmax of a matrix of logits.
+Matrix2d softmax_rows(const Matrix2d& logits) {
+  Matrix2d weights = logits.array().exp();
+  for (int i = 0; i < 2; ++i) weights.row(i) /= weights.row(i).sum();
+  return weights;
+}
+
+double loss_by_matrices(const PositionalTask& task, const Vector2d& q, const Vector2d& teacher) {
+  Matrix2d position;
+  position << 1, -1, -1, 1;
+  const Matrix2d target = (1 - task.omega) * softmax_rows(teacher * teacher.transpose()) +
+                          task.omega * softmax_rows(task.a * task.a * position);
+  return (target - softmax_rows(q * q.transpose())).squaredNorm() / 2;
+}
+
+struct Moments {
+  double e = 0, m = 0, ee = 0, mm = 0;
+};
+
+/// Means and variances of the overlaps after some steps of many students.
+template <class Run>
+Moments moments_over(int count, Run run) {
+  Moments sums;
+  for (int k = 0; k < count; ++k) {
+    const PositionalOverlaps end = run(k);
+    sums.e += end.e / count;
+    sums.m += end.m / count;
+    sums.ee += end.e * end.e / count;
+    sums.mm += end.m * end.m / count;
+  }
+  sums.ee -= sums.e * sums.e;
+  sums.mm -= sums.m * sums.m;
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("pair_loss: that of the attention matrices, and its derivatives", "[sim][positional]") {
+  const PositionalTask task{0.8, 0.3};
+  constexpr double kStep = 1e-5;
+  for (const Vector2d& q : {Vector2d(0.4, -1.2), Vector2d(2, 1.5), Vector2d(-0.3, 0.1)}) {
+    const Vector2d teacher(1.1, 0.4);
+    const PairLoss found = pair_loss(task, q(0), q(1), teacher(0), teacher(1));
+    CHECK_THAT(found.loss, WithinAbs(loss_by_matrices(task, q, teacher), 1e-14));
+    const auto slope = [&](const Vector2d& along) {
+      return (loss_by_matrices(task, q + kStep * along, teacher) -
+              loss_by_matrices(task, q - kStep * along, teacher)) /
+             (2 * kStep);
+    };
+    CHECK_THAT(found.d_first, WithinAbs(slope(Vector2d(1, 0)), 1e-9));
+    CHECK_THAT(found.d_second, WithinAbs(slope(Vector2d(0, 1)), 1e-9));
+  }
+}
+
+TEST_CASE("PositionalStudent: in law the training of the whole vector", "[sim][positional]") {
+  // Large steps in few dimensions, where every term of the reduction counts.
+  constexpr int kDimension = 6;
+  constexpr int kSteps = 12;
+  constexpr int kRuns = 20000;
+  constexpr double kEta = 3;
+  const PositionalTask task{1, 0.4};
+  const Moments reduced = moments_over(kRuns, [&](int k) {
+    RandomStream stream({.seed = 1, .replicate = static_cast<std::uint64_t>(k)});
+    PositionalStudent student({0.3, 0.5}, kDimension);
+    for (int step = 0; step < kSteps; ++step) student.step(task, kEta, stream);
+    return student.overlaps();
+  });
+  const Moments literal = moments_over(kRuns, [&](int k) {
+    RandomStream stream({.seed = 2, .replicate = static_cast<std::uint64_t>(k)});
+    VectorXd student = VectorXd::Zero(kDimension);
+    student(0) = 0.3;
+    student(1) = 0.5;
+    student(4) = std::sqrt(1 - 0.3 * 0.3 - 0.5 * 0.5);
+    for (int step = 0; step < kSteps; ++step) {
+      positional_step_literally(task, kEta, student, stream);
+    }
+    return PositionalOverlaps{student(0), student(1)};
+  });
+  // Five standard errors of the difference of two means of numbers that scatter by less than 0.5.
+  constexpr double kMean = 5 * 0.5 * 0.01;
+  CHECK_THAT(reduced.e, WithinAbs(literal.e, kMean));
+  CHECK_THAT(reduced.m, WithinAbs(literal.m, kMean));
+  CHECK_THAT(reduced.ee, WithinAbs(literal.ee, kMean / 2));
+  CHECK_THAT(reduced.mm, WithinAbs(literal.mm, kMean / 2));
+  CHECK(reduced.ee > kMean);
+}
+
+TEST_CASE("sampled_positional_loss: that of the semantic state", "[sim][positional]") {
+  // q = q*: 2 ω² E(σ - A)², from two known expectations.
+  const auto& entry = reference_values("incontext").at("positional").at("moments")[0];
+  const PositionalTask task{1.2, 0.6};
+  const double own = task.own();
+  const double known =
+      2 * task.omega * task.omega *
+      (entry.at("square").get<double>() - 2 * own * entry.at("mean").get<double>() + own * own);
+  RandomStream stream({.seed = 4});
+  constexpr int kPairs = 400000;
+  // A pair's loss lies between 0 and 2ω²: five standard errors at most.
+  CHECK_THAT(sampled_positional_loss(task, {0, 1}, kPairs, stream),
+             WithinAbs(known, 5 * task.omega * task.omega / std::sqrt(kPairs)));
+}
+
+TEST_CASE("positional simulation: bad input names the parameter", "[sim][positional]") {
+  CHECK(refused([] { PositionalStudent student({0.1, 0.1}, 3); }) == "dimension");
+  CHECK(refused([] { PositionalStudent student({0.8, 0.8}, 10); }) == "e");
+}
