@@ -110,7 +110,8 @@ class Couplings : public PointwiseExperiment {
           errors.add(static_cast<double>(step), {coupling_error(model, student)});
           last = student;
         },
-        stop);
+        stop,
+        replicate.state_file());
     Outcome outcome;
     mark_end(outcome, end);
     if (errors.empty()) return outcome;  // stopped or diverged before the first record

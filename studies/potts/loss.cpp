@@ -127,11 +127,13 @@ class Loss : public PointwiseExperiment {
             if (!has_couplings(model)) return;
             errors.add(static_cast<double>(step), {coupling_error(model, student)});
           },
-          stop);
+          stop,
+          replicate.state_file());
     } else {
       TransformerTraining plan = transformer_;
       plan.shape.layers = static_cast<int>(layers);
-      end = train_transformer(plan, source, test, replicate.address(), record, stop);
+      end = train_transformer(
+          plan, source, test, replicate.address(), record, stop, replicate.state_file());
     }
     Outcome outcome;
     mark_end(outcome, end);
