@@ -455,7 +455,7 @@ Figure figure(const Configuration& c) {
                       .layers = {{.series = "nearest", .label = "chains", .theory = false}},
                       .x_name = "step"};
   const Panel amounts{.x = step,
-                      .y = {.label = "mean divergence (nats)", .scale = AxisScale::log},
+                      .y = {.label = "{/:Italic K} (nats)", .scale = AxisScale::log},
                       .layers = {{.series = "context_divergence",
                                   .label = "{/:Italic K}_1, from laws without context",
                                   .theory = false},
