@@ -99,6 +99,7 @@ class Couplings : public PointwiseExperiment {
                                             source,
                                             replicate.address(),
                                             stop);
+    if (replicate.stopped()) return {};  // the choice may have been cut short: no state of it
     Curves errors({}, "step", {"coupling_error"});
     FactoredAttention last;
     const auto end = train_factored(

@@ -117,6 +117,7 @@ class Loss : public PointwiseExperiment {
                             source,
                             replicate.address(),
                             stop);
+      if (replicate.stopped()) return {};  // the choice may have been cut short: no state of it
       end = train_factored(
           chosen.start,
           factored_.training,
