@@ -21,10 +21,14 @@
 
 namespace attica::app {
 
-PartRecord carry_out(const Work& work, const PieceOfRun& item, const std::stop_token& stop) {
+PartRecord carry_out(const Work& work,
+                     const PieceOfRun& item,
+                     const std::stop_token& stop,
+                     const std::filesystem::path& states) {
   using Clock = std::chrono::steady_clock;
   Piece piece = item.piece;
   piece.stop = stop;
+  if (!states.empty()) piece.state = states / item.stem();
   const auto begin = Clock::now();
   PartRecord part{.first_replicate = piece.first_replicate,
                   .outcomes = work.problems[item.problem].experiment->simulate(piece),

@@ -4,6 +4,7 @@
 /// out pieces of work.
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,10 @@ class Ranks {
 };
 
 /// @brief Carries out one piece on this thread.
-PartRecord carry_out(const Work& work, const PieceOfRun& piece, const std::stop_token& stop);
+/// @param states folder in which it keeps its state, to be carried on; empty: it keeps none
+PartRecord carry_out(const Work& work,
+                     const PieceOfRun& piece,
+                     const std::stop_token& stop,
+                     const std::filesystem::path& states = {});
 
 }  // namespace attica::app

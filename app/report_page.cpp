@@ -124,6 +124,9 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
       content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());
     if (const fs::path svg = run / "plots" / (figure.name + ".svg"); fs::exists(svg))
       content.figure_svg = read_whole(svg);
+    for (const std::string& name : study.shown) {
+      if (fs::exists(run / name)) content.texts.emplace_back(name, read_whole(run / name));
+    }
     for (const Json& point : check.at("points")) content.rows.push_back(point_row(point));
     for (const Json& claim : check.at("claims")) {
       content.claims.push_back({.cells = {claim.at("verdict"),

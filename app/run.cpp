@@ -153,16 +153,18 @@ RunEnd stopped(const RunFolder& folder,
                const std::vector<PieceOfRun>& planned,
                RunnerEnd end) {
   const std::size_t left = folder.missing(planned).size();
+  const std::size_t begun = folder.begun(planned);
   const std::string text = fmt::format(
-      "stopped with {} of {} pieces done; {}",
+      "stopped with {} of {} pieces done{}; {}",
       planned.size() - left,
       planned.size(),
+      begun > 0 ? fmt::format(" and {} begun", begun) : "",
       request.simulate
           ? "run again with --resume"
           : "merge the other shards too, or let `attica run --resume` compute the rest");
   folder.log(text);
   say(text + "\n");
-  const bool nothing_done = left == planned.size();
+  const bool nothing_done = left == planned.size() && begun == 0;
   return {
       .exit_code = end == RunnerEnd::interrupted && nothing_done ? kExitInterrupted : kExitStopped,
       .folder = folder.path(),
@@ -406,7 +408,8 @@ RunEnd carry_out(Work work,
                                      {.threads = threads,
                                       .max_seconds = deadline.left(),
                                       .quiet = request.quiet,
-                                      .ranks = ranks});
+                                      .ranks = ranks,
+                                      .states = folder.states()});
     if (end != RunnerEnd::finished) return stopped(folder, request, planned, end);
     if (request.shard) {
       seal(path);

@@ -55,6 +55,11 @@ fs::path aside(const fs::path& path) {
   }
 }
 
+/// The stem of the piece whose state a file holds; empty: it holds none.
+std::string stem_of_state(const fs::path& file) {
+  return file.extension() == kStateExtension ? file.stem().stem().string() : std::string();
+}
+
 }  // namespace
 
 RunFolder::RunFolder(const fs::path& path, FolderMode mode) : path_(path) {
@@ -100,6 +105,22 @@ void RunFolder::log(const std::string& line) const {
 
 void RunFolder::store(const PieceOfRun& piece, const PartRecord& part) const {
   write_atomically(path_ / "parts" / piece.file_name(), encode(part));
+  Piece kept = piece.piece;
+  kept.state = states() / piece.stem();
+  for (std::uint64_t r = 0; r < kept.replicates; ++r) {
+    fs::remove(kept.state_file(kept.first_replicate + r));
+  }
+}
+
+std::size_t RunFolder::begun(const std::vector<PieceOfRun>& pieces) const {
+  std::set<std::string> stems;
+  for (const PieceOfRun& piece : pieces) stems.insert(piece.stem());
+  std::set<std::string> found;
+  for (const auto& entry : fs::directory_iterator(states())) {
+    const std::string stem = stem_of_state(entry.path());
+    if (stems.count(stem) > 0) found.insert(stem);
+  }
+  return found.size();
 }
 
 std::vector<PieceOfRun> RunFolder::missing(const std::vector<PieceOfRun>& pieces) const {
@@ -127,6 +148,8 @@ void RunFolder::tidy(const std::vector<PieceOfRun>& pieces) const {
   for (const PieceOfRun& piece : pieces) names.insert(piece.file_name());
   std::vector<fs::path> superfluous;
   for (const auto& entry : fs::directory_iterator(path_ / "parts")) {
+    const std::string part = stem_of_state(entry.path()) + ".part";
+    if (names.count(part) > 0 && !fs::exists(path_ / "parts" / part)) continue;
     if (names.count(entry.path().filename().string()) == 0) superfluous.push_back(entry.path());
   }
   for (const auto& entry : fs::directory_iterator(path_)) {

@@ -39,13 +39,18 @@ class RunFolder {
   /// @brief Appends a line with the time to log.txt.
   void log(const std::string& line) const;
 
-  /// @brief Stores a piece's result; it exists from then on, whatever happens.
+  /// @brief Where pieces under way keep their states.
+  std::filesystem::path states() const { return path_ / "parts"; }
+  /// @brief How many of `pieces` have kept a state to be carried on.
+  std::size_t begun(const std::vector<PieceOfRun>& pieces) const;
+  /// @brief Stores a piece's result; it exists from then on, whatever happens. States are removed.
   void store(const PieceOfRun& piece, const PartRecord& part) const;
   /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and
   /// done again.
   std::vector<PieceOfRun> missing(const std::vector<PieceOfRun>& pieces) const;
   /// @brief Removes what a killed process left half written, and what is in parts/ besides
-  /// `pieces`: smaller last blocks that a larger number of replicates replaces.
+  /// `pieces` and states of unfinished ones: smaller last blocks that a larger number of replicates
+  /// replaces.
   void tidy(const std::vector<PieceOfRun>& pieces) const;
   /// @brief All observations, in the order of `pieces`.
   Replicates collect(const Work& work, const std::vector<PieceOfRun>& pieces) const;

@@ -141,7 +141,7 @@ RunnerEnd run_pieces(const Work& work,
     for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
       try {
         const PartRecord part = alone || worker == 0
-                                    ? carry_out(work, pieces[k], stop.get_token())
+                                    ? carry_out(work, pieces[k], stop.get_token(), options.states)
                                     : options.ranks->remote(worker, pieces[k], stop.get_token());
         if (stop.stop_requested()) return;
         store(pieces[k], part);

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,6 +23,8 @@ struct RunnerOptions {
   std::optional<double> max_seconds;  ///< stop starting new pieces after this time
   bool quiet = false;
   const Ranks* ranks = nullptr;  ///< other processes that carry out pieces too
+  /// Folder for the states of pieces under way in this process; empty: none are kept.
+  std::filesystem::path states = {};
 };
 
 enum class RunnerEnd {

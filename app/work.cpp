@@ -244,12 +244,14 @@ Json theory_object(const Work& work, const TheoryRecord& theory) {
           {"diagnostics", to_json(theory.diagnostics)}};
 }
 
-std::string PieceOfRun::file_name() const {
-  return fmt::format("p{:05}-r{:06}-{:06}.part",
+std::string PieceOfRun::stem() const {
+  return fmt::format("p{:05}-r{:06}-{:06}",
                      piece.stream_point,
                      piece.first_replicate,
                      piece.first_replicate + piece.replicates - 1);
 }
+
+std::string PieceOfRun::file_name() const { return stem() + ".part"; }
 
 std::vector<PieceOfRun> pieces(const Work& work, std::span<const std::size_t> ends) {
   std::vector<PieceOfRun> all;

@@ -65,6 +65,8 @@ Json theory_object(const Work& work, const TheoryRecord& theory);
 struct PieceOfRun {
   std::size_t problem = 0;
   Piece piece;
+  /// @brief How the names of its files begin: "p00003-r000050-000099".
+  std::string stem() const;
   /// @brief Name of its part file: "p00003-r000050-000099.part".
   std::string file_name() const;
 };

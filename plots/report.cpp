@@ -70,6 +70,9 @@ std::string report_html(const ReportContent& c) {
             table({"verdict", "claim", "statement", "found"}, c.claims) + "</div>";
   }
   if (!c.rows.empty()) html += "<h2>Point by point</h2>\n" + table(c.columns, c.rows);
+  for (const auto& [name, text] : c.texts) {
+    html += fmt::format("<h2>{}</h2>\n<pre>{}</pre>\n", html_text(name), html_text(text));
+  }
   html += "<h2>Reproduce</h2>\n<pre>" + html_text(c.reproduce) + "</pre>\n";
   html += folded("Configuration", "<pre>" + html_text(c.configuration) + "</pre>\n");
   html += folded("Diagnostics", definitions(c.diagnostics));

@@ -32,6 +32,7 @@ struct ReportContent {
   std::vector<std::string> columns;
   std::vector<ReportRow> rows;
   std::vector<ReportRow> claims;  ///< cells: verdict, name, statement, what was found
+  TextPairs texts = {};           ///< name and content of files that are shown as they are
   TextPairs diagnostics;
   std::string configuration;  ///< TOML
   TextPairs provenance;

@@ -22,6 +22,8 @@ struct Replicate {
   std::size_t point() const { return piece.point; }
   StreamAddress address(StreamId id = StreamId::data) const { return piece.stream(number, id); }
   RandomStream stream(StreamId id = StreamId::data) const { return RandomStream(address(id)); }
+  /// Where a long simulation keeps its state; empty: nowhere.
+  std::filesystem::path state_file() const { return piece.state_file(number); }
   /// Whether the run is to end: a long simulation asks now and then; its result is dropped.
   bool stopped() const { return piece.stop.stop_requested(); }
 };

@@ -18,6 +18,11 @@ template class std::vector<attica::ObservedCurve>;
 
 namespace attica {
 
+std::filesystem::path Piece::state_file(std::uint64_t replicate) const {
+  if (state.empty()) return {};
+  return fmt::format("{}.r{:06}{}", state.string(), replicate, kStateExtension);
+}
+
 std::vector<Outcome> each_replicate(const Piece& piece,
                                     const std::function<Outcome(std::uint64_t)>& simulate) {
   std::vector<Outcome> outcomes;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +39,9 @@ struct TheoryResult {
   std::vector<std::string> warnings = {};
 };
 
+/// Of files in which replicates keep their state.
+inline constexpr std::string_view kStateExtension = ".state";
+
 /// @brief A piece of work: a block of replicates at one point of the experiment.
 struct Piece {
   std::size_t point = 0;  ///< index of the point within the experiment
@@ -48,6 +52,13 @@ struct Piece {
   std::uint64_t seed = 0;  ///< master seed
   std::stop_token stop =
       {};  ///< a long piece may return early when asked to; its result is then dropped
+  /// How the names of files begin in which long replicates keep their state, to be carried on by a
+  /// later call; empty: none is kept.
+  std::filesystem::path state = {};
+
+  /// @brief The file of a replicate's state; empty: none is kept.
+  /// @param replicate number in the run
+  std::filesystem::path state_file(std::uint64_t replicate) const;
 
   /// @brief Where a replicate's random numbers of that use come from.
   /// @param replicate number in the run
@@ -241,6 +252,8 @@ struct Study {
   std::vector<std::pair<std::string, std::string>> renamed = {};
   /// Series that are recorded to be read in the tables: neither drawn nor judged.
   std::vector<std::string> diagnostic = {};
+  /// Names of its `files` that the report shows.
+  std::vector<std::string> shown = {};
 };
 
 /// @brief The studies that come with attica, in the order of `attica list`.

@@ -342,29 +342,32 @@ networks::TrainingResult train_deep(Transformer<float>& network,
                                     const DeepTask& task,
                                     const std::vector<std::uint64_t>& recorded,
                                     const StreamAddress& run,
-                                    const std::function<void(std::uint64_t)>& observe,
-                                    const std::function<bool()>& stop) {
+                                    const networks::KeptRecords& records,
+                                    const std::function<bool()>& stop,
+                                    const std::filesystem::path& file) {
   networks::Optimiser<float> optimiser(network.parameters(),
                                        {.kind = networks::OptimiserKind::adam,
                                         .learning_rate = options.eta,
                                         .weight_decay = options.lambda,
                                         .clip_norm = options.clip});
-  networks::TrainingState state;
   Batch batch;
   const networks::TrainingPlan plan{.recorded = recorded,
-                                    .observe = [&](const networks::TrainingRecord& r,
-                                                   networks::TrainingState&) { observe(r.step); },
                                     .stop = stop,
                                     .optimiser_reset_every = task.steps_per_epoch,
                                     .run = run};
-  return networks::train<float>(
-      network.parameters(), network.gradient(), optimiser, state, plan, [&](std::uint64_t step) {
-        task.fill(step, run, batch);
-        StreamAddress dropout = run;
-        dropout.id = StreamId::dropout;
-        dropout.step = step;
-        return network.loss_and_gradient(batch, dropout);
-      });
+  return networks::train_kept<float>(file,
+                                     network.parameters(),
+                                     network.gradient(),
+                                     optimiser,
+                                     plan,
+                                     records,
+                                     [&](std::uint64_t step) {
+                                       task.fill(step, run, batch);
+                                       StreamAddress dropout = run;
+                                       dropout.id = StreamId::dropout;
+                                       dropout.step = step;
+                                       return network.loss_and_gradient(batch, dropout);
+                                     });
 }
 
 LatentScore latent_score(const MatrixXd& active, const MatrixXd& hidden, const VectorXd& weights) {

@@ -103,13 +103,16 @@ DeepRecord measure_deep(networks::Transformer<float>& network,
 double bounce_statistic(const std::vector<double>& curve);
 
 /// @brief Adam with the task's batches; fresh moments every epoch.
+/// @param records what is measured at the recorded steps, and what becomes of it
+/// @param file    keeps the state of the run, to be carried on; empty: nothing is kept
 networks::TrainingResult train_deep(networks::Transformer<float>& network,
                                     const DeepNetwork& options,
                                     const DeepTask& task,
                                     const std::vector<std::uint64_t>& recorded,
                                     const StreamAddress& run,
-                                    const std::function<void(std::uint64_t step)>& observe,
-                                    const std::function<bool()>& stop);
+                                    const networks::KeptRecords& records,
+                                    const std::function<bool()>& stop = {},
+                                    const std::filesystem::path& file = {});
 
 /// @brief For each latent of a level the largest Pearson correlation, over classes with weights, of
 /// its activity with a hidden unit; the mean over latents that vary. Hidden units that do not vary

@@ -2,12 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 namespace attica {
 
 using Eigen::Index;
 
 namespace {
+
+StreamAddress stream_of(StreamAddress address, StreamId id, std::uint64_t step) {
+  address.id = id;
+  address.step = step;
+  return address;
+}
 
 /// The windows first..last as shown to the network; token C is the mask.
 void fill(const MaskedWindows& masked, Index first, Index last, int mask, networks::Batch& batch) {
@@ -36,19 +44,43 @@ void initialise(MaskedNetwork& network, double deviation, const StreamAddress& a
   }
 }
 
+/// Activations of order 1 without LayerNorm: the degrees of the polynomial start at equal size.
+void initialise_factored(MaskedNetwork& network, const StreamAddress& address) {
+  const double width = std::sqrt(static_cast<double>(network.shape().width));
+  const double hidden = std::sqrt(static_cast<double>(network.shape().mlp_width));
+  const double sites = std::sqrt(static_cast<double>(network.shape().length));
+  const std::vector<std::pair<const char*, double>> scales = {{"W_E", 2 / width},
+                                                              {"W_P", 0.2 / width},
+                                                              {"A", 1 / sites},
+                                                              {"W_V", 1 / width},
+                                                              {"W_O", 1 / width},
+                                                              {"W_1", 1 / width},
+                                                              {"W_2", 0.3 / hidden},
+                                                              {"W_dec", 0.3 / width}};
+  for (const auto& [name, scale] : scales) {
+    network.parameters().initialise(name, {.scale = scale}, address);
+  }
+}
+
 }  // namespace
 
 networks::TransformerShape masked_shape(const MaskedTraining& training,
                                         Index sites,
                                         Index symbols) {
-  return {.vocabulary = static_cast<int>(symbols) + 1,
-          .outputs = static_cast<int>(symbols),
-          .length = static_cast<int>(sites),
-          .width = training.width,
-          .layers = training.layers,
-          .heads = training.heads,
-          .mlp_width = training.mlp_width,
-          .normalisation = networks::Normalisation::pre};
+  networks::TransformerShape shape{.vocabulary = static_cast<int>(symbols) + 1,
+                                   .outputs = static_cast<int>(symbols),
+                                   .length = static_cast<int>(sites),
+                                   .width = training.width,
+                                   .layers = training.layers,
+                                   .heads = training.heads,
+                                   .mlp_width = training.mlp_width,
+                                   .normalisation = networks::Normalisation::pre};
+  if (training.factored) {
+    shape.attention = networks::AttentionKind::factored;
+    shape.activation = networks::Activation::quadratic;
+    shape.normalisation = networks::Normalisation::none;
+  }
+  return shape;
 }
 
 Laws network_laws(MaskedNetwork& network, const MaskedWindows& masked) {
@@ -68,22 +100,27 @@ Laws network_laws(MaskedNetwork& network, const MaskedWindows& masked) {
   return laws;
 }
 
-networks::TrainingResult train_masked(
-    const MaskedTraining& training,
-    Index sites,
-    Index symbols,
-    const WindowSource& source,
-    const StreamAddress& address,
-    const std::function<void(std::uint64_t, MaskedNetwork&)>& observe,
-    const std::function<bool()>& stop) {
-  const auto stream_of = [&](StreamId id, std::uint64_t step) {
-    StreamAddress own = address;
-    own.id = id;
-    own.step = step;
-    return own;
-  };
+MaskedNetwork masked_network(const MaskedTraining& training,
+                             Index sites,
+                             Index symbols,
+                             const StreamAddress& address) {
   MaskedNetwork network(masked_shape(training, sites, symbols));
-  initialise(network, training.deviation, stream_of(StreamId::initialisation, 0));
+  const StreamAddress start = stream_of(address, StreamId::initialisation, 0);
+  if (training.factored) {
+    initialise_factored(network, start);
+  } else {
+    initialise(network, training.deviation, start);
+  }
+  return network;
+}
+
+networks::TrainingResult train_masked(MaskedNetwork& network,
+                                      const MaskedTraining& training,
+                                      const WindowSource& source,
+                                      const StreamAddress& address,
+                                      const MaskedRecords& records,
+                                      const std::function<bool()>& stop,
+                                      const std::filesystem::path& file) {
   constexpr double kTail = 0.4;
   const std::uint64_t length = training.recorded.back();
   networks::OptimiserOptions options{.learning_rate = training.eta, .clip_norm = 1};
@@ -93,22 +130,45 @@ networks::TrainingResult train_masked(
                         .length = length};
   }
   networks::Optimiser<float> optimiser(network.parameters(), options);
-  networks::TrainingState state;
-  networks::TrainingPlan plan{.recorded = training.recorded};
-  plan.observe = [&](const networks::TrainingRecord& record, networks::TrainingState&) {
-    observe(record.step, network);
-  };
-  plan.stop = stop;
   networks::Batch batch;
-  const auto step = [&](std::uint64_t n) {
-    RandomStream data(stream_of(StreamId::data, n));
-    RandomStream masks(stream_of(StreamId::minibatch, n));
-    const MaskedWindows masked = hide_one(source(training.batch, data), masks);
-    fill(masked, 0, masked.count(), network.shape().outputs, batch);
-    return network.loss_and_gradient(batch);
-  };
-  return networks::train<float>(
-      network.parameters(), network.gradient(), optimiser, state, plan, step);
+  return networks::train_kept<float>(
+      file,
+      network.parameters(),
+      network.gradient(),
+      optimiser,
+      {.recorded = training.recorded, .stop = stop, .run = address},
+      {.measure = [&](std::uint64_t step) { return records.measure(step, network); },
+       .tell = records.tell},
+      [&](std::uint64_t step) {
+        RandomStream data(stream_of(address, StreamId::data, step));
+        RandomStream masks(stream_of(address, StreamId::minibatch, step));
+        const MaskedWindows masked = hide_one(source(training.batch, data), masks);
+        fill(masked, 0, masked.count(), network.shape().outputs, batch);
+        return network.loss_and_gradient(batch);
+      });
+}
+
+Windows gibbs_windows(MaskedNetwork& network, Windows start, int sweeps, RandomStream& stream) {
+  MaskedWindows masked{.windows = std::move(start), .hidden = {}};
+  const auto count = static_cast<std::size_t>(masked.count());
+  std::vector<std::int32_t> order(static_cast<std::size_t>(masked.windows.cols()));
+  std::iota(order.begin(), order.end(), 0);
+  for (int sweep = 0; sweep < sweeps; ++sweep) {
+    for (std::size_t j = order.size() - 1; j > 0; --j) {
+      std::swap(order[j], order[stream.below(j + 1)]);
+    }
+    for (const std::int32_t i : order) {
+      masked.hidden.assign(count, i);
+      const Laws laws = network_laws(network, masked);
+      for (Index k = 0; k < masked.count(); ++k) {
+        double left = stream.uniform();
+        Index a = 0;
+        while (a + 1 < laws.cols() && left >= laws(k, a)) left -= laws(k, a++);
+        masked.windows(k, i) = static_cast<Symbol>(a);
+      }
+    }
+  }
+  return masked.windows;
 }
 
 }  // namespace attica

@@ -1,11 +1,18 @@
 #pragma once
 /// @file
-/// @brief A standard transformer trained to predict one hidden symbol of a window.
+/// @brief Networks trained to predict one hidden symbol of a window: a standard transformer, and
+/// the factored network that is the clone of order 3.
 ///
-/// Pre-LayerNorm, softmax attention over all sites, ReLU, learnt positions; the hidden symbol is
-/// shown as token C. Source: R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2410.19637).
+/// Standard: pre-LayerNorm, softmax attention over all sites, ReLU, learnt positions. Factored:
+/// attention weights that are parameters of two positions, x^2 / 2 in the MLP, no LayerNorm. The
+/// hidden symbol is shown as token C. As that and positions are constants, attention is linear and
+/// every MLP doubles the degree, the logits of N factored layers are polynomials of degree 2^N in
+/// the one-hot codes of the other symbols: interactions of at most 2^N + 1 of them.
+///
+/// Source: R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2410.19637).
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -16,6 +23,7 @@
 namespace attica {
 
 struct MaskedTraining {
+  bool factored = false;  ///< the starting matrices are then the network's own, not `deviation`'s
   int layers = 1;
   int width = 64;
   int heads = 8;
@@ -36,15 +44,31 @@ networks::TransformerShape masked_shape(const MaskedTraining& training,
 /// @brief The network's laws of the hidden symbols.
 Laws network_laws(MaskedNetwork& network, const MaskedWindows& masked);
 
-/// @brief Trains a fresh network on fresh windows, one random hidden site in each.
-/// @param observe called at every recorded step
-networks::TrainingResult train_masked(
-    const MaskedTraining& training,
-    Eigen::Index sites,
-    Eigen::Index symbols,
-    const WindowSource& source,
-    const StreamAddress& address,
-    const std::function<void(std::uint64_t step, MaskedNetwork& network)>& observe,
-    const std::function<bool()>& stop = {});
+/// @brief What is measured of the network at the recorded steps, and what becomes of it; a run that
+/// is carried on tells again what was measured before.
+struct MaskedRecords {
+  std::function<std::vector<double>(std::uint64_t step, MaskedNetwork& network)> measure;
+  std::function<void(std::uint64_t step, const std::vector<double>& values)> tell;
+};
+
+/// @brief The network at its random start.
+MaskedNetwork masked_network(const MaskedTraining& training,
+                             Eigen::Index sites,
+                             Eigen::Index symbols,
+                             const StreamAddress& address);
+
+/// @brief Trains it on fresh windows, one random hidden site in each.
+/// @param file keeps the state of the run, to be carried on; empty: nothing is kept
+networks::TrainingResult train_masked(MaskedNetwork& network,
+                                      const MaskedTraining& training,
+                                      const WindowSource& source,
+                                      const StreamAddress& address,
+                                      const MaskedRecords& records,
+                                      const std::function<bool()>& stop = {},
+                                      const std::filesystem::path& file = {});
+
+/// @brief Windows of the network by Gibbs sampling, all windows at once: sweeps through all sites,
+/// each in a random order.
+Windows gibbs_windows(MaskedNetwork& network, Windows start, int sweeps, RandomStream& stream);
 
 }  // namespace attica

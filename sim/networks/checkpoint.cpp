@@ -109,7 +109,7 @@ void save_checkpoint(const std::filesystem::path& file,
   bytes.append(reinterpret_cast<const char*>(&sum), sizeof(sum));
 
   std::filesystem::path temporary = file;
-  temporary += ".part";
+  temporary += ".tmp";
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   out.close();

@@ -1,6 +1,7 @@
 #include "attica/sim/networks/training.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "attica/core/error.hpp"
@@ -26,9 +27,18 @@ TrainingResult train(Parameters<T>& parameters,
           static_cast<double>(length),
           "a last step not before the state's");
   const std::uint64_t start = state.step;
+  using Clock = std::chrono::steady_clock;
+  auto saved = Clock::now();
   const auto save = [&] {
     if (!plan.checkpoint.empty())
       save_checkpoint(plan.checkpoint, parameters, optimiser, state, plan.run);
+    saved = Clock::now();
+  };
+  const auto due = [&] {
+    if (plan.checkpoint_every > 0 && state.step > start && state.step % plan.checkpoint_every == 0)
+      return true;
+    return plan.checkpoint_seconds > 0 &&
+           std::chrono::duration<double>(Clock::now() - saved).count() > plan.checkpoint_seconds;
   };
   while (true) {
     // Saved before the record of the same step is made: a resumed run makes that record again.
@@ -36,8 +46,7 @@ TrainingResult train(Parameters<T>& parameters,
       save();
       return {TrainingStatus::stopped, state.step};
     }
-    if (plan.checkpoint_every > 0 && state.step > start && state.step % plan.checkpoint_every == 0)
-      save();
+    if (due()) save();
     if (std::ranges::binary_search(plan.recorded, state.step)) {
       const TrainingRecord record{
           state.step,
@@ -62,6 +71,55 @@ TrainingResult train(Parameters<T>& parameters,
     ++state.step;
   }
 }
+
+template <class T>
+TrainingResult train_kept(const std::filesystem::path& file,
+                          Parameters<T>& parameters,
+                          std::span<const T> gradient,
+                          Optimiser<T>& optimiser,
+                          TrainingPlan plan,
+                          const KeptRecords& records,
+                          const std::function<double(std::uint64_t)>& loss_and_gradient) {
+  // Often enough that little is lost, seldom enough that it costs nothing.
+  constexpr double kSeconds = 10;
+  TrainingState state;
+  if (!file.empty()) {
+    plan.checkpoint = file;
+    plan.checkpoint_seconds = kSeconds;
+    try {
+      state = load_checkpoint(file, parameters, optimiser, plan.run);
+    } catch (const Error&) {  // none that could be used
+      state = {};
+    }
+  }
+  // Of every record: its step, how many values, the values.
+  for (auto at = state.observed.begin(); at != state.observed.end();) {
+    const auto step = static_cast<std::uint64_t>(*at++);
+    const auto count = static_cast<std::ptrdiff_t>(*at++);
+    records.tell(step, std::vector<double>(at, at + count));
+    at += count;
+  }
+  plan.observe = [&](const TrainingRecord& record, TrainingState& kept) {
+    const std::vector<double> values = records.measure(record.step);
+    kept.observed.push_back(static_cast<double>(record.step));
+    kept.observed.push_back(static_cast<double>(values.size()));
+    kept.observed.insert(kept.observed.end(), values.begin(), values.end());
+    records.tell(record.step, values);
+  };
+  return train(parameters, gradient, optimiser, state, plan, loss_and_gradient);
+}
+
+#define ATTICA_TRAIN_KEPT(T)                                       \
+  template TrainingResult train_kept(const std::filesystem::path&, \
+                                     Parameters<T>&,               \
+                                     std::span<const T>,           \
+                                     Optimiser<T>&,                \
+                                     TrainingPlan,                 \
+                                     const KeptRecords&,           \
+                                     const std::function<double(std::uint64_t)>&);
+ATTICA_TRAIN_KEPT(float)
+ATTICA_TRAIN_KEPT(double)
+#undef ATTICA_TRAIN_KEPT
 
 template TrainingResult train(Parameters<float>&,
                               std::span<const float>,

@@ -56,7 +56,8 @@ struct TrainingPlan {
   std::uint64_t optimiser_reset_every =
       0;                                  ///< fresh optimiser memory every so many steps; 0: never
   std::filesystem::path checkpoint = {};  ///< empty: none. Written when stopped and ...
-  std::uint64_t checkpoint_every = 0;     ///< ... every so many steps (0: only when stopped)
+  std::uint64_t checkpoint_every = 0;     ///< ... every so many steps (0: only when stopped), ...
+  double checkpoint_seconds = 0;          ///< ... and after so many seconds (0: not)
   StreamAddress run = {};                 ///< seed, point and replicate, kept in the checkpoint
 };
 
@@ -71,6 +72,29 @@ TrainingResult train(Parameters<T>& parameters,
                      TrainingState& state,
                      const TrainingPlan& plan,
                      const std::function<double(std::uint64_t step)>& loss_and_gradient);
+
+/// What an observer sees and what it does with it, apart, so that a run that is carried on can tell
+/// again what was seen before.
+struct KeptRecords {
+  std::function<std::vector<double>(std::uint64_t step)> measure;
+  std::function<void(std::uint64_t step, const std::vector<double>& values)> tell;
+};
+
+/// @brief Trains as `train` does, and keeps its state in a file now and then and when stopped: a
+/// call that finds the state of the same run carries on from there, and tells the same records.
+///
+/// What is measured is kept with the state (`TrainingState::observed`). A file that is missing,
+/// damaged or of another run counts as none; it is left behind at the end.
+/// @param file empty: nothing is kept
+/// @param plan its `observe` and `checkpoint` are not used
+template <class T>
+TrainingResult train_kept(const std::filesystem::path& file,
+                          Parameters<T>& parameters,
+                          std::span<const T> gradient,
+                          Optimiser<T>& optimiser,
+                          TrainingPlan plan,
+                          const KeptRecords& records,
+                          const std::function<double(std::uint64_t step)>& loss_and_gradient);
 
 /// @brief Writes the state of a run to a file, atomically, with a checksum. Numbers are stored as
 /// they lie in memory.

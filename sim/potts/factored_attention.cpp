@@ -198,22 +198,42 @@ template <class LossAndGradient>
 networks::TrainingResult train_with(const FactoredAttention& start,
                                     const FactoredTraining& plan,
                                     const Observe& observe,
+                                    const StreamAddress& address,
                                     const std::function<bool()>& stop,
+                                    const std::filesystem::path& file,
                                     const LossAndGradient& loss_and_gradient) {
   require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
   FactoredNetwork<float> network(start.sites(), start.colours());
   network.set(start);
   networks::Optimiser<float> optimiser(network.parameters(), plan.optimiser);
-  networks::TrainingState state;
-  networks::TrainingPlan loop{.recorded = plan.recorded};
-  loop.observe = [&](const networks::TrainingRecord& record, networks::TrainingState&) {
-    observe(record.step, network.values());
-  };
-  loop.stop = stop;
-  return networks::train<float>(
-      network.parameters(), network.gradient(), optimiser, state, loop, [&](std::uint64_t step) {
-        return loss_and_gradient(network, step);
-      });
+  const networks::TrainingPlan loop{.recorded = plan.recorded, .stop = stop, .run = address};
+  const networks::KeptRecords records{
+      .measure =
+          [&](std::uint64_t) {
+            const FactoredAttention now = network.values();
+            std::vector<double> values(now.attention.reshaped().begin(),
+                                       now.attention.reshaped().end());
+            values.insert(values.end(), now.values.reshaped().begin(), now.values.reshaped().end());
+            return values;
+          },
+      .tell =
+          [&](std::uint64_t step, const std::vector<double>& values) {
+            FactoredAttention then = start;
+            const auto couplings = static_cast<std::size_t>(then.attention.size());
+            std::copy_n(values.begin(), couplings, then.attention.reshaped().begin());
+            std::copy(values.begin() + static_cast<std::ptrdiff_t>(couplings),
+                      values.end(),
+                      then.values.reshaped().begin());
+            observe(step, then);
+          }};
+  return networks::train_kept<float>(
+      file,
+      network.parameters(),
+      network.gradient(),
+      optimiser,
+      loop,
+      records,
+      [&](std::uint64_t step) { return loss_and_gradient(network, step); });
 }
 
 }  // namespace
@@ -223,10 +243,17 @@ networks::TrainingResult train_factored(const FactoredAttention& start,
                                         const SequenceSource& source,
                                         const StreamAddress& address,
                                         const Observe& observe,
-                                        const std::function<bool()>& stop) {
+                                        const std::function<bool()>& stop,
+                                        const std::filesystem::path& file) {
   std::vector<std::int32_t> masked;
   return train_with(
-      start, plan, observe, stop, [&](FactoredNetwork<float>& network, std::uint64_t step) {
+      start,
+      plan,
+      observe,
+      address,
+      stop,
+      file,
+      [&](FactoredNetwork<float>& network, std::uint64_t step) {
         RandomStream data = stream_of_step(address, StreamId::data, step);
         const Sequences batch = source(plan.batch, data);
         if (plan.masked == MaskedSites::all) return network.loss_and_gradient(batch);
@@ -244,15 +271,21 @@ networks::TrainingResult train_factored(const FactoredAttention& start,
                                         const StateSource& source,
                                         const StreamAddress& address,
                                         const Observe& observe,
-                                        const std::function<bool()>& stop) {
+                                        const std::function<bool()>& stop,
+                                        const std::filesystem::path& file) {
   if (plan.masked != MaskedSites::all) {
     throw invalid_parameter("masked", "one", "all sites where states are counted");
   }
-  return train_with(
-      start, plan, observe, stop, [&](FactoredNetwork<float>& network, std::uint64_t step) {
-        RandomStream data = stream_of_step(address, StreamId::data, step);
-        return network.loss_and_gradient(source(plan.batch, data));
-      });
+  return train_with(start,
+                    plan,
+                    observe,
+                    address,
+                    stop,
+                    file,
+                    [&](FactoredNetwork<float>& network, std::uint64_t step) {
+                      RandomStream data = stream_of_step(address, StreamId::data, step);
+                      return network.loss_and_gradient(source(plan.batch, data));
+                    });
 }
 
 ChosenStart choose_start(Index sites,

@@ -11,6 +11,7 @@
 /// Source: R. Rende, F. Gerace, A. Laio, S. Goldt 2024 (arXiv:2304.07235).
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <span>
 #include <vector>
@@ -81,6 +82,7 @@ using StateSource = std::function<WeightedSequences(Eigen::Index count, RandomSt
 /// @brief Trains from `start` on fresh sequences.
 /// @param address seed, point and replicate; data and masks of step n come from streams of step n
 /// @param observe called at every recorded step with the parameters
+/// @param file keeps the state of the run, to be carried on; empty: nothing is kept
 /// @throws Error (input) for options out of their domain
 networks::TrainingResult train_factored(
     const FactoredAttention& start,
@@ -88,7 +90,8 @@ networks::TrainingResult train_factored(
     const SequenceSource& source,
     const StreamAddress& address,
     const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
-    const std::function<bool()>& stop = {});
+    const std::function<bool()>& stop = {},
+    const std::filesystem::path& file = {});
 
 /// @brief The same training with every site masked, faster where a batch has more sequences than
 /// there are states.
@@ -98,7 +101,8 @@ networks::TrainingResult train_factored(
     const StateSource& source,
     const StreamAddress& address,
     const std::function<void(std::uint64_t step, const FactoredAttention&)>& observe,
-    const std::function<bool()>& stop = {});
+    const std::function<bool()>& stop = {},
+    const std::filesystem::path& file = {});
 
 /// How a run's start is chosen.
 struct FactoredStarts {

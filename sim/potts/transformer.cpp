@@ -75,7 +75,8 @@ networks::TrainingResult train_transformer(
     const ExcessLoss& test,
     const StreamAddress& address,
     const std::function<void(std::uint64_t step, double excess)>& observe,
-    const std::function<bool()>& stop) {
+    const std::function<bool()>& stop,
+    const std::filesystem::path& file) {
   require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
   Network network(plan.shape);
   const int mask = plan.shape.outputs;
@@ -84,12 +85,11 @@ networks::TrainingResult train_transformer(
   initial.id = StreamId::initialisation;
   initialise(network, plan.deviation, initial);
   networks::Optimiser<float> optimiser(network.parameters(), plan.optimiser);
-  networks::TrainingState state;
-  networks::TrainingPlan loop{.recorded = plan.recorded};
-  loop.observe = [&](const networks::TrainingRecord& record, networks::TrainingState&) {
-    observe(record.step, excess_of(network, test, mask));
-  };
-  loop.stop = stop;
+  const networks::TrainingPlan loop{.recorded = plan.recorded, .stop = stop, .run = address};
+  const networks::KeptRecords records{
+      .measure = [&](std::uint64_t) { return std::vector{excess_of(network, test, mask)}; },
+      .tell = [&](std::uint64_t step,
+                  const std::vector<double>& values) { observe(step, values.front()); }};
   const auto stream = [&](StreamId id, std::uint64_t step) {
     StreamAddress own = address;
     own.id = id;
@@ -111,8 +111,8 @@ networks::TrainingResult train_transformer(
     networks::set_equal_lengths(batch, static_cast<int>(sites));
     return network.loss_and_gradient(batch);
   };
-  return networks::train<float>(
-      network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+  return networks::train_kept<float>(
+      file, network.parameters(), network.gradient(), optimiser, loop, records, loss_and_gradient);
 }
 
 }  // namespace attica

@@ -3,6 +3,7 @@
 /// @brief Transformers trained on masked Potts sequences, one random masked site per sequence.
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <vector>
 
@@ -29,12 +30,14 @@ struct TransformerTraining {
 /// @brief Trains on fresh sequences.
 /// @param observe called at every recorded step with the mean divergence from the truth over all
 /// sites of the test sequences
+/// @param file keeps the state of the run, to be carried on; empty: nothing is kept
 networks::TrainingResult train_transformer(
     const TransformerTraining& plan,
     const SequenceSource& source,
     const ExcessLoss& test,
     const StreamAddress& address,
     const std::function<void(std::uint64_t step, double excess)>& observe,
-    const std::function<bool()>& stop = {});
+    const std::function<bool()>& stop = {},
+    const std::filesystem::path& file = {});
 
 }  // namespace attica

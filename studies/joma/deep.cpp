@@ -175,26 +175,41 @@ class DeepExperiment : public PointwiseExperiment {
     double best = std::numeric_limits<double>::infinity();
     std::vector<std::vector<double>> entropies(layers);
     Outcome outcome;
-    const auto observe = [&](std::uint64_t step) {
+    const auto measure = [&](std::uint64_t step) {
       const DeepRecord record = measure_deep(network, task, step);
-      if (outcome.failed || !std::isfinite(record.test_loss)) {
+      std::vector<double> values = {record.test_loss, record.accuracy};
+      for (const auto* of : {&record.attention_entropy, &record.stable_rank, &record.cosine}) {
+        values.insert(values.end(), of->begin(), of->end());
+      }
+      return values;
+    };
+    const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
+      const double loss = values[0];
+      if (outcome.failed || !std::isfinite(loss)) {
         mark_diverged(outcome, static_cast<std::int64_t>(step));
         return;
       }
       const auto x = static_cast<double>(step);
-      learnt.add(x, std::vector<double>{record.test_loss, record.accuracy});
-      entropy.add(x, record.attention_entropy);
-      rank.add(x, record.stable_rank);
-      cosine.add(x, record.cosine);
-      best = std::min(best, record.test_loss);
-      for (std::size_t l = 0; l < layers; ++l) {
-        entropies[l].push_back(record.attention_entropy[l]);
-      }
+      const auto by_layer = [&](std::size_t which) {
+        const auto first = values.begin() + static_cast<std::ptrdiff_t>(2 + which * layers);
+        return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(layers));
+      };
+      learnt.add(x, std::vector<double>{loss, values[1]});
+      entropy.add(x, by_layer(0));
+      rank.add(x, by_layer(1));
+      cosine.add(x, by_layer(2));
+      best = std::min(best, loss);
+      for (std::size_t l = 0; l < layers; ++l) entropies[l].push_back(by_layer(0)[l]);
     };
-    const networks::TrainingResult end =
-        train_deep(network, options, task, steps_, replicate.address(), observe, [&] {
-          return replicate.stopped();
-        });
+    const networks::TrainingResult end = train_deep(
+        network,
+        options,
+        task,
+        steps_,
+        replicate.address(),
+        {.measure = measure, .tell = tell},
+        [&] { return replicate.stopped(); },
+        replicate.state_file());
     if (!outcome.failed) mark_end(outcome, end);
     if (learnt.empty()) return outcome;  // ended before its first record
 

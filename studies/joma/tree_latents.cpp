@@ -75,27 +75,41 @@ class Latents : public PointwiseExperiment {
       gains.push_back({point, "step", {"learnt_correlation"}});
     }
     Curves learnt({}, "step", {"test_loss", "accuracy"});
-    const auto observe = [&](std::uint64_t step) {
-      const auto x = static_cast<double>(step);
+    const auto measure = [&](std::uint64_t step) {
       const DeepRecord record = measure_deep(network, task, step);
-      if (outcome.failed || !std::isfinite(record.test_loss)) {
+      std::vector<double> values = {record.test_loss, record.accuracy};
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        for (const bool exchanged : {false, true}) {
+          values.push_back(score_of(level, exchanged).score);
+        }
+      }
+      return values;
+    };
+    const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
+      const auto x = static_cast<double>(step);
+      if (outcome.failed || !std::isfinite(values[0])) {
         mark_diverged(outcome, static_cast<std::int64_t>(step));
         return;
       }
       for (std::size_t level = 0; level < kLevels; ++level) {
-        const double trained = score_of(level, false).score;
+        const double trained = values[2 + 2 * level];
         // The untrained score is repeated at every record, as the level to compare with.
         scores[3 * level].add(x, {Told(trained)});
         scores[3 * level + 1].add(x, {Told(untrained[level])});
-        scores[3 * level + 2].add(x, {Told(score_of(level, true).score)});
+        scores[3 * level + 2].add(x, {Told(values[3 + 2 * level])});
         gains[level].add(x, {Told(trained - untrained[level])});
       }
-      learnt.add(x, std::vector<double>{record.test_loss, record.accuracy});
+      learnt.add(x, std::vector<double>{values[0], values[1]});
     };
-    const networks::TrainingResult end =
-        train_deep(network, network_, task, steps_, replicate.address(), observe, [&] {
-          return replicate.stopped();
-        });
+    const networks::TrainingResult end = train_deep(
+        network,
+        network_,
+        task,
+        steps_,
+        replicate.address(),
+        {.measure = measure, .tell = tell},
+        [&] { return replicate.stopped(); },
+        replicate.state_file());
     if (learnt.empty()) {
       outcome.series.clear();
     } else {

@@ -70,6 +70,15 @@ TheoryResult LanguageProblem::theory() const {
   }
   if (!floor.empty()) floor.into(result);
   plateau.into(result);
+  const Series told = result.predictions.back().series;
+  for (std::size_t k = 1; k < told.x.size(); ++k) {
+    if (told.y[k] < told.y[k - 1]) continue;
+    result.warnings.push_back(
+        fmt::format("model.file: the chain of order {:g} predicts the held-out text no better than "
+                    "that of order {:g}: the text is too short for it",
+                    told.x[k],
+                    told.x[k - 1]));
+  }
   return result;
 }
 
@@ -87,6 +96,32 @@ std::vector<std::string> LanguageProblem::warnings() const {
         fmt::format("model.file: {} bytes are not UTF-8, read as spaces", text_.bad_bytes));
   }
   return all;
+}
+
+void LanguageProblem::warn_of_pairs(std::vector<std::string>& warnings) const {
+  const double weights = pair_weights(sites_, symbols());
+  const auto length = static_cast<double>(text_.training.size());
+  if (weights <= length) return;
+  warnings.push_back(fmt::format(
+      "model.file: pairs have {:.0f} weights for {:.0f} symbols to train on: they learn "
+      "the text by heart; a longer text, or a smaller model.vocabulary or model.sites, "
+      "is needed for pairs that are a clone",
+      weights,
+      length));
+}
+
+void LanguageProblem::warn_of_repetition(std::uint64_t steps,
+                                         Index batch,
+                                         std::vector<std::string>& warnings) const {
+  const double shown = static_cast<double>(steps) * static_cast<double>(batch);
+  const double different = static_cast<double>(text_.training.size()) * static_cast<double>(sites_);
+  if (shown <= different) return;
+  warnings.push_back(fmt::format(
+      "model.file: training shows {:.3g} windows of a text that has {:.3g}, counted with the "
+      "hidden "
+      "site: the network may learn it by heart; compare training_loss with the end of test_loss",
+      shown,
+      different));
 }
 
 std::vector<Parameter> language_parameters(const List& orders) {
@@ -122,6 +157,67 @@ void require_laws(Index windows, int tables, Index symbols, const std::string& p
       static_cast<double>(windows),
       fmt::format(
           "fewer windows: laws of {} symbols for these take {:.0f} bytes of 4e9", symbols, bytes));
+}
+
+double pair_weights(Index sites, Index symbols) {
+  const auto l = static_cast<double>(sites);
+  const auto c = static_cast<double>(symbols) - 1;
+  return l * c * (1 + (l - 1) * c);
+}
+
+PairModel fitted_pairs(const LanguageProblem& problem,
+                       const WindowSource& source,
+                       const PairFit& fit,
+                       Index batch,
+                       StreamAddress address,
+                       std::uint64_t stride,
+                       const std::function<bool()>& stop) {
+  PairModel model(problem.sites(), problem.symbols());
+  const std::uint64_t first = address.step;
+  model.fit(
+      fit,
+      [&](std::int64_t step) {
+        address.step = first + static_cast<std::uint64_t>(step) * stride;
+        RandomStream stream(address);
+        return PairModel::Examples{hide_one(source(batch, stream), stream), {}};
+      },
+      stop);
+  return model;
+}
+
+MaskedTraining factored_clone(std::int64_t steps) {
+  return {.factored = true,
+          .eta = 3e-3,
+          .tail = true,
+          .batch = 256,
+          .recorded = {static_cast<std::uint64_t>(steps)}};
+}
+
+MaskedNetwork fitted_factored(const LanguageProblem& problem,
+                              const WindowSource& source,
+                              const MaskedTraining& training,
+                              const StreamAddress& address,
+                              const std::function<bool()>& stop) {
+  // No replicate has this number: its streams are those of the clone.
+  StreamAddress own = address;
+  own.replicate = ~address.replicate;
+  MaskedNetwork network = masked_network(training, problem.sites(), problem.symbols(), own);
+  const MaskedRecords nothing{
+      .measure = [](std::uint64_t, MaskedNetwork&) { return std::vector<double>(); },
+      .tell = [](std::uint64_t, const std::vector<double>&) {}};
+  const auto end = train_masked(network, training, source, own, nothing, stop);
+  if (end.status == networks::TrainingStatus::diverged) {
+    throw Error(ErrorKind::numerical,
+                fmt::format("the factored clone diverged at step {}", end.step));
+  }
+  return network;
+}
+
+Parameter factored_steps_parameter() {
+  return integer_parameter("sim.factored_steps",
+                           3000,
+                           "steps of fitting the factored clone, each on 256 fresh windows",
+                           {.low = 10, .high = 1e7});
 }
 
 std::string chain_name(int order) { return fmt::format("chain-{}", order); }

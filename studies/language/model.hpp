@@ -9,7 +9,8 @@
 
 #include "attica/core/language/chain.hpp"
 #include "attica/core/language/text.hpp"
-#include "attica/sim/language/windows.hpp"
+#include "attica/sim/language/masked.hpp"
+#include "attica/sim/language/pairs.hpp"
 #include "attica/studies/kit.hpp"
 
 namespace attica {
@@ -37,6 +38,12 @@ class LanguageProblem {
   TheoryResult theory() const;
   Table diagnostics() const;
   std::vector<std::string> warnings() const;
+  /// @brief Warns if pairs have more weights than the text has symbols to fit them to.
+  void warn_of_pairs(std::vector<std::string>& warnings) const;
+  /// @brief Warns if training shows each window of the text with each site hidden more than once.
+  void warn_of_repetition(std::uint64_t steps,
+                          Eigen::Index batch,
+                          std::vector<std::string>& warnings) const;
 
  private:
   SymbolKind kind_;
@@ -56,6 +63,35 @@ void require_laws(Eigen::Index windows,
                   int tables,
                   Eigen::Index symbols,
                   const std::string& parameter);
+
+/// @brief w = L (C - 1) (1 + (L - 1) (C - 1)), the weights of pairs that matter.
+double pair_weights(Eigen::Index sites, Eigen::Index symbols);
+
+/// @brief Pairs fitted to windows of a source.
+/// @param address of the windows of the first step; those of step n have `stride` n added to it
+PairModel fitted_pairs(const LanguageProblem& problem,
+                       const WindowSource& source,
+                       const PairFit& fit,
+                       Eigen::Index batch,
+                       StreamAddress address,
+                       std::uint64_t stride = 1,
+                       const std::function<bool()>& stop = {});
+
+/// @brief The factored network of order 3 as the studies fit it.
+MaskedTraining factored_clone(std::int64_t steps);
+/// @brief It, fitted to windows of a source.
+/// @param address whose seed, point and replicate count
+MaskedNetwork fitted_factored(const LanguageProblem& problem,
+                              const WindowSource& source,
+                              const MaskedTraining& training,
+                              const StreamAddress& address,
+                              const std::function<bool()>& stop = {});
+Parameter factored_steps_parameter();
+
+/// What is said where the factored network predicts the held-out text no better than pairs.
+inline constexpr const char* kNoClone =
+    "the factored network predicts the held-out text no better than pairs: it is no clone of order "
+    "3; a longer text or a larger sim.factored_steps is needed";
 
 /// @brief `chain-2`, the name of a clone.
 std::string chain_name(int order);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -24,7 +25,10 @@ using Eigen::Index;
 constexpr double kSaturated = 0.05;    ///< of the way to the minimum is left
 constexpr double kContext = 0.3;       ///< nats of context that a pair share needs to say anything
 constexpr double kBlurContext = 0.03;  ///< the same of the blurred end, which has less of them
+/// Of the training: early, in between, late.
+constexpr std::array kSnapshots = {1.0 / 32, 1.0 / 8, 1.0 / 2};
 const std::string kPairs = "pairs";
+const std::string kFactored = "factored";
 
 /// A clone, windows drawn from it, and what it says of them and of the held-out text.
 struct Clone {
@@ -37,7 +41,7 @@ struct Clone {
 
 /// Drawn once from the master seed; serves all replicates.
 struct Material {
-  std::vector<Clone> clones;  ///< chains by order, then pairs
+  std::vector<Clone> clones;  ///< chains by order, then pairs, then factored
   MaskedWindows test;
   MaskedWindows share_training;
   MaskedWindows share_test;
@@ -83,13 +87,13 @@ class Orders : public PointwiseExperiment {
         share_windows_(c.integer("sim.share_windows")),
         share_steps_(c.integers("sim.share_steps")),
         share_fit_({.steps = c.integer("sim.share_fit_steps"), .penalty = kSharePenalty}),
-        material_([this,
-                   pairs = c.flag("model.pairs"),
-                   fit = PairFit{.steps = c.integer("sim.clone_steps")},
-                   sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps")),
-                   seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
-          return make_material(pairs, fit, sweeps, seed);
-        }) {
+        pairs_(c.flag("model.pairs")),
+        pair_fit_({.steps = c.integer("sim.clone_steps")}),
+        factored_(c.flag("model.factored")),
+        factored_training_(factored_clone(c.integer("sim.factored_steps"))),
+        sweeps_(static_cast<int>(c.integer("sim.gibbs_sweeps"))),
+        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        material_([this] { return make_material(); }) {
     require(training_.width % training_.heads == 0,
             "sim.heads",
             training_.heads,
@@ -120,6 +124,9 @@ class Orders : public PointwiseExperiment {
             "the largest of model.chain_orders");
     diagnostics_ = problem_.diagnostics();
     warnings_ = problem_.warnings();
+    if (planted_ > 0) return;
+    if (pairs_) problem_.warn_of_pairs(warnings_);
+    problem_.warn_of_repetition(training_.recorded.back(), training_.batch, warnings_);
   }
 
   void require_simulable() const override {
@@ -152,37 +159,48 @@ class Orders : public PointwiseExperiment {
     Laws end;
     Described end_training{.masked = m.share_training, .laws = {}};
     Described end_test{.masked = m.share_test, .laws = {}};
+    // The loss; D_n and X_n of every clone; at some steps K_1 and K_2.
+    const auto measure = [&](std::uint64_t step, MaskedNetwork& network) {
+      end = network_laws(network, m.test);
+      std::vector<double> values = {mean_loss(end, m.test)};
+      if (!std::isfinite(values.front())) return values;
+      for (const Clone& clone : m.clones) {
+        values.push_back(mean_cross_entropy(clone.text_laws, end) - text_entropy(clone));
+        values.push_back(mean_cross_entropy(clone.laws, network_laws(network, clone.windows)));
+      }
+      if (std::ranges::binary_search(share_steps_, static_cast<std::int64_t>(step))) {
+        end_training.laws = network_laws(network, m.share_training);
+        end_test.laws = network_laws(network, m.share_test);
+        const PairShare share = share_of(end_training, end_test, replicate, step);
+        values.insert(values.end(), {share.context, share.remainder});
+      }
+      return values;
+    };
+    const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
+      if (broken > 0) return;
+      if (!std::isfinite(values.front())) {
+        broken = step;
+        return;
+      }
+      auto value = values.begin();
+      history.steps.push_back(static_cast<double>(step));
+      history.test_loss.push_back(*value++);
+      for (std::size_t n = 0; n < m.clones.size(); ++n) {
+        history.divergence[n].push_back(*value++);
+        history.clone_loss[n].push_back(*value++);
+      }
+      if (value != values.end()) shares[step] = {.context = *value, .remainder = *(value + 1)};
+    };
+    MaskedNetwork network =
+        masked_network(training_, problem_.sites(), problem_.symbols(), replicate.address());
     const networks::TrainingResult result = train_masked(
+        network,
         training_,
-        problem_.sites(),
-        problem_.symbols(),
         source(problem_.text().training),
         replicate.address(),
-        [&](std::uint64_t step, MaskedNetwork& network) {
-          end = network_laws(network, m.test);
-          const double loss = mean_loss(end, m.test);
-          if (broken > 0 || !std::isfinite(loss)) {
-            if (broken == 0) broken = step;
-            return;
-          }
-          history.steps.push_back(static_cast<double>(step));
-          history.test_loss.push_back(loss);
-          for (std::size_t n = 0; n < m.clones.size(); ++n) {
-            const Clone& clone = m.clones[n];
-            history.divergence[n].push_back(mean_cross_entropy(clone.text_laws, end) -
-                                            text_entropy(clone));
-            history.clone_loss[n].push_back(
-                mean_cross_entropy(clone.laws, network_laws(network, clone.windows)));
-          }
-          if (!std::binary_search(
-                  share_steps_.begin(), share_steps_.end(), static_cast<std::int64_t>(step))) {
-            return;
-          }
-          end_training.laws = network_laws(network, m.share_training);
-          end_test.laws = network_laws(network, m.share_test);
-          shares[step] = share_of(end_training, end_test, replicate, step);
-        },
-        [&] { return broken > 0 || replicate.stopped(); });
+        {.measure = measure, .tell = tell},
+        [&] { return broken > 0 || replicate.stopped(); },
+        replicate.state_file());
     Outcome outcome;
     history.into(m, outcome);
     if (broken > 0) {
@@ -191,6 +209,7 @@ class Orders : public PointwiseExperiment {
     }
     if (result.status == networks::TrainingStatus::finished) {
       times_into(m, history, end, outcome);
+      add_constant(outcome, "training_loss", mean_loss(end_training.laws, m.share_training));
       shares_into(m, history, shares, end, end_training, end_test, replicate, outcome);
     }
     mark_end(outcome, result);
@@ -223,8 +242,9 @@ class Orders : public PointwiseExperiment {
         }
         curves.into(outcome);
         add_constant(outcome, "clone_entropy", m.clones[n].entropy, point);
-        if (m.clones[n].name == kPairs) {
-          add_constant(outcome, "pairs_loss", mean_loss(m.clones[n].text_laws, m.test), point);
+        if (m.clones[n].name == kPairs || m.clones[n].name == kFactored) {
+          add_constant(
+              outcome, m.clones[n].name + "_loss", mean_loss(m.clones[n].text_laws, m.test), point);
         }
       }
     }
@@ -238,12 +258,9 @@ class Orders : public PointwiseExperiment {
 
   static double text_entropy(const Clone& clone) { return mean_entropy(clone.text_laws); }
 
-  Material make_material(bool with_pairs,
-                         const PairFit& fit,
-                         int sweeps,
-                         std::uint64_t seed) const {
+  Material make_material() const {
     const Index sites = problem_.sites();
-    RandomStream stream({.seed = seed, .id = StreamId::test_data});
+    RandomStream stream({.seed = seed_, .id = StreamId::test_data});
     const WindowSource training = source(problem_.text().training);
     const WindowSource held = source(problem_.text().held_out);
     Material m;
@@ -252,37 +269,51 @@ class Orders : public PointwiseExperiment {
     m.share_test = hide_one(held(std::max<Index>(1, share_windows_ / 4), stream), stream);
     for (const int n : problem_.orders()) {
       const MarkovClone chain = problem_.chain(n);
-      Clone clone{.name = chain_name(n),
-                  .windows = hide_one(chain_source(chain, sites)(clone_windows_, stream), stream),
-                  .laws = {},
-                  .text_laws = chain_laws(chain, m.test)};
-      clone.laws = chain_laws(chain, clone.windows);
-      clone.entropy = mean_entropy(clone.laws);
-      m.clones.push_back(std::move(clone));
+      add_clone(
+          chain_name(n),
+          chain_source(chain, sites)(clone_windows_, stream),
+          [&](const MaskedWindows& w) { return chain_laws(chain, w); },
+          m,
+          stream);
     }
     const MarkovClone single = problem_.chain(1);
     const double* u = single.frequencies().row(1, 0);
     m.unigram = Eigen::Map<const Eigen::VectorXd>(u, problem_.symbols());
-    if (with_pairs) {
-      PairModel pairs(sites, problem_.symbols());
-      StreamAddress address{.seed = seed, .id = StreamId::model};
-      pairs.fit(fit, [&](std::int64_t step) {
-        address.step = static_cast<std::uint64_t>(step);
-        RandomStream own(address);
-        return PairModel::Examples{hide_one(training(kPairBatch, own), own), {}};
-      });
-      RandomStream sampler({.seed = seed, .id = StreamId::sampler});
-      Windows start = chain_source(single, sites)(clone_windows_, sampler);
-      Clone clone{
-          .name = kPairs,
-          .windows = hide_one(gibbs_windows(pairs, std::move(start), sweeps, sampler), sampler),
-          .laws = {},
-          .text_laws = pairs.laws(m.test)};
-      clone.laws = pairs.laws(clone.windows);
-      clone.entropy = mean_entropy(clone.laws);
-      m.clones.push_back(std::move(clone));
+    RandomStream sampler({.seed = seed_, .id = StreamId::sampler});
+    const auto independent = [&] { return chain_source(single, sites)(clone_windows_, sampler); };
+    if (pairs_) {
+      const PairModel pairs = fitted_pairs(
+          problem_, training, pair_fit_, kPairBatch, {.seed = seed_, .id = StreamId::model});
+      const Windows windows = gibbs_windows(pairs, independent(), sweeps_, sampler);
+      add_clone(
+          kPairs, windows, [&](const MaskedWindows& w) { return pairs.laws(w); }, m, sampler);
+    }
+    if (factored_) {
+      MaskedNetwork network =
+          fitted_factored(problem_, training, factored_training_, {.seed = seed_});
+      const Windows windows = gibbs_windows(network, independent(), sweeps_, sampler);
+      add_clone(
+          kFactored,
+          windows,
+          [&](const MaskedWindows& w) { return network_laws(network, w); },
+          m,
+          sampler);
     }
     return m;
+  }
+
+  static void add_clone(const std::string& name,
+                        Windows windows,
+                        const std::function<Laws(const MaskedWindows&)>& laws,
+                        Material& m,
+                        RandomStream& stream) {
+    Clone clone{.name = name,
+                .windows = hide_one(std::move(windows), stream),
+                .laws = {},
+                .text_laws = laws(m.test)};
+    clone.laws = laws(clone.windows);
+    clone.entropy = mean_entropy(clone.laws);
+    m.clones.push_back(std::move(clone));
   }
 
   PairShare share_of(const Described& training,
@@ -308,6 +339,7 @@ class Orders : public PointwiseExperiment {
     Curves staircase({}, "step", {"nearest"});
     for (std::size_t k = 1; k < h.steps.size(); ++k) staircase.add(h.steps[k], {nearest[k]});
     staircase.into(outcome);
+    snapshots_into(h, outcome);
     for (std::size_t n = 0; n < m.clones.size(); ++n) {
       const Point point{{"clone", m.clones[n].name}};
       const std::vector<double>& x = h.clone_loss[n];
@@ -328,6 +360,19 @@ class Orders : public PointwiseExperiment {
     }
   }
 
+  /// How far each chain's loss still is from where it ends, at three records.
+  void snapshots_into(const History& h, Outcome& outcome) const {
+    for (const double share : kSnapshots) {
+      const auto after = std::upper_bound(h.steps.begin(), h.steps.end(), share * h.steps.back());
+      const auto k = static_cast<std::size_t>(after - h.steps.begin()) - 1;
+      Curves remaining({{"at_step", h.steps[k]}}, "order", {"remaining_loss"});
+      for (std::size_t n = 0; n < problem_.orders().size(); ++n) {
+        remaining.add(problem_.orders()[n], {h.clone_loss[n][k] - h.clone_loss[n].back()});
+      }
+      remaining.into(outcome);
+    }
+  }
+
   void shares_into(const Material& m,
                    const History& h,
                    const std::map<std::uint64_t, PairShare>& shares,
@@ -339,6 +384,7 @@ class Orders : public PointwiseExperiment {
     Curves network({}, "step", {"pair_share", "context_divergence", "pair_remainder"});
     Curves blur({}, "step", {"blur_share"});
     for (const auto& [step, share] : shares) {
+      if (replicate.stopped()) return;
       if (share.context < kContext) continue;
       network.add(static_cast<double>(step), {share.share(), share.context, share.remainder});
       const auto at = static_cast<std::size_t>(
@@ -362,6 +408,12 @@ class Orders : public PointwiseExperiment {
   Index share_windows_;
   std::vector<std::int64_t> share_steps_;
   PairFit share_fit_;
+  bool pairs_;
+  PairFit pair_fit_;
+  bool factored_;
+  MaskedTraining factored_training_;
+  int sweeps_;
+  std::uint64_t seed_;
   Lazy<Material> material_;
 };
 
@@ -371,6 +423,7 @@ Figure figure(const Configuration& c) {
     clones.push_back(chain_name(static_cast<int>(n)));
   }
   if (c.flag("model.pairs")) clones.push_back(kPairs);
+  if (c.flag("model.factored")) clones.push_back(kFactored);
   const Axis step{.label = "step", .scale = AxisScale::log};
   Panel losses{
       .x = step, .y = {.label = "loss (nats)", .low = 0.0}, .layers = {}, .x_name = "step"};
@@ -401,15 +454,32 @@ Figure figure(const Configuration& c) {
                       .y = {.label = "nearest order {/:Italic n}"},
                       .layers = {{.series = "nearest", .label = "chains", .theory = false}},
                       .x_name = "step"};
+  const Panel amounts{.x = step,
+                      .y = {.label = "{/:Italic K} (nats)", .scale = AxisScale::log},
+                      .layers = {{.series = "context_divergence",
+                                  .label = "{/:Italic K}_1, from laws without context",
+                                  .theory = false},
+                                 {.series = "pair_remainder",
+                                  .label = "{/:Italic K}_2, from pairs",
+                                  .theory = false,
+                                  .hollow = true}},
+                      .x_name = "step"};
+  const Panel remaining{
+      .x = {.label = "order {/:Italic n}", .low = 0.8},
+      .y = {.label = "{/:Italic X_n} − {/:Italic X_n}(end) (nats)"},
+      .layers = {{.series = "remaining_loss", .label = "step {at_step}", .theory = false}},
+      .x_name = "order"};
   return {.name = "language-orders",
-          .panels = {losses, divergences, share, nearest},
+          .panels = {losses, divergences, share, amounts, nearest, remaining},
           .columns = 2,
           .caption = fmt::format(
               "A transformer of {} layer{} trained by masking on {}. Losses on the held-out text "
               "and on clones of order n; mean divergence of the clones' conditionals from the "
               "network's on the text; share of the network's conditionals that pairs explain, "
-              "beside that of the trained network blurred to the same loss; order of the chain "
-              "that is nearest. Mean and standard error over {} starts and orders of the data.",
+              "beside that of the trained network blurred to the same loss; how far the "
+              "network is from laws without context and from pairs; order of the chain that is "
+              "nearest; how far the losses on chains still are from their ends. Mean and standard "
+              "error over {} starts and orders of the data.",
               c.integer("sim.layers"),
               c.integer("sim.layers") == 1 ? "" : "s",
               c.text("model.file"),
@@ -481,6 +551,37 @@ void saturation_claim(const Observed& observed, std::vector<ClaimResult>& result
                   listed(two),
                   listed(three)),
       kHalf));
+}
+
+/// The same of clones that see all distances.
+void fitted_saturation_claim(const Observed& observed, std::vector<ClaimResult>& results) {
+  constexpr double kRatio = 2;
+  const auto one = constant_of(observed, "saturation_time", chain_name(1));
+  const auto two = constant_of(observed, "saturation_time", kPairs);
+  const auto three = constant_of(observed, "saturation_time", kFactored);
+  if (one.empty() || two.empty() || three.empty()) return;
+  const std::vector<bool> first = follows(one, two, kRatio);
+  const std::vector<bool> second = follows(two, three, kRatio);
+  std::vector<bool> both;
+  for (std::size_t r = 0; r < first.size(); ++r) both.push_back(first[r] && second[r]);
+  const std::string statement = fmt::format(
+      "the loss on single symbols, pairs and the factored clone of order 3 saturates in this "
+      "order, "
+      "each at {} times the step of the one before or later",
+      kRatio);
+  const auto pairs_loss = constant_of(observed, "pairs_loss", kPairs);
+  const auto factored_loss = constant_of(observed, "factored_loss", kFactored);
+  if (!pairs_loss.empty() && !factored_loss.empty() &&
+      factored_loss.begin()->second >= pairs_loss.begin()->second) {
+    results.push_back(claim_open("saturation-fitted", statement, kNoClone));
+    return;
+  }
+  results.push_back(
+      claim_rate("saturation-fitted",
+                 statement,
+                 both,
+                 fmt::format("steps {}; {}; {}", listed(one), listed(two), listed(three)),
+                 kHalf));
 }
 
 void crossing_claim(const Configuration& c,
@@ -588,16 +689,19 @@ void pair_claims(const Configuration& c, const Observed& observed, std::vector<C
 }
 
 void blur_claim(const Observed& observed, std::vector<ClaimResult>& out) {
+  constexpr double kGap = 0.03;
   const ByReplicate gap = constant_of(observed, "blur_gap", chain_name(2));
   if (gap.empty()) return;
   std::vector<bool> holds;
-  for (const auto& [replicate, value] : gap) holds.push_back(value > 0);
-  out.push_back(claim_rate("beyond-blur-2",
-                           "when it is nearest to order 2 the network is nearer to it than the "
-                           "trained network blurred to the same loss",
-                           holds,
-                           "gaps in nats " + listed(gap),
-                           kHalf));
+  for (const auto& [replicate, value] : gap) holds.push_back(value >= kGap);
+  out.push_back(claim_rate(
+      "beyond-blur-2",
+      fmt::format("when it is nearest to order 2 the network is nearer to it, by {} nats or more, "
+                  "than the trained network blurred to the same loss",
+                  kGap),
+      holds,
+      "gaps in nats " + listed(gap),
+      kHalf));
 }
 
 void bound_claim(const Observed& observed, std::vector<ClaimResult>& out) {
@@ -670,12 +774,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   if (planted_order(c) > 0) {
     planted_claims(c, observed, results);
     saturation_claim(observed, results);
+    fitted_saturation_claim(observed, results);
     crossing_claim(c, observed, results);
     bound_claim(observed, results);
     return results;
   }
   training_claim(observed, results);
   saturation_claim(observed, results);
+  fitted_saturation_claim(observed, results);
   crossing_claim(c, observed, results);
   unlearning_claim(observed, results);
   pair_claims(c, observed, results);
@@ -694,12 +800,17 @@ std::vector<Parameter> parameters() {
                               "order is known, without end",
                               {.low = 1, .high = 24})),
         flag_parameter("model.pairs", true, "a clone of pairs at all distances besides the chains"),
+        flag_parameter("model.factored",
+                       false,
+                       "a clone of order 3 at all distances besides: a factored network of one "
+                       "layer with squares, for a long text"),
         integer_parameter(
             "sim.clone_windows", 512, "windows of every clone on which losses are measured"),
         integer_parameter("sim.clone_steps",
                           3000,
                           "steps of fitting pairs, each on 1024 fresh windows",
                           {.low = 10, .high = 1e7}),
+        factored_steps_parameter(),
         integer_parameter("sim.gibbs_sweeps",
                           16,
                           "sweeps of Gibbs sampling from independent symbols",
@@ -728,7 +839,7 @@ std::vector<Parameter> parameters() {
                           "steps of that fit, each on 1024 of them",
                           {.low = 10, .high = 1e7}),
         replicates_parameter(
-            5, "trainings from other starts with other data; clones and test windows are shared"),
+            8, "trainings from other starts with other data; clones and test windows are shared"),
         full_width_parameter()}});
 }
 
@@ -748,6 +859,11 @@ Study language_orders() {
            {"clone_entropy", "H_n", "entropy of the clone's laws on the same windows, nats"},
            {"divergence", "D_n", "mean KL(clone || network) on the held-out text, nats"},
            {"pairs_loss", "ε_p", "loss of pairs at all distances on the same held-out text, nats"},
+           {"factored_loss", "ε_f", "the same of the factored clone of order 3, nats"},
+           {"training_loss", "", "loss at the end on windows of the training text, nats"},
+           {"remaining_loss",
+            "X_n - X_n(end)",
+            "how far the loss on a clone is from its end, nats"},
            {"nearest", "n", "order of the chain of smallest divergence"},
            {"nearest_time", "t_n", "step at which the divergence is smallest"},
            {"saturation_time", "τ_n", "first step at which X_n has come 95 % of its way down"},
@@ -758,11 +874,13 @@ Study language_orders() {
            {"blur_share", "", "the same of the network's end, blurred to the same loss"},
            {"context_divergence", "K_1", "mean KL(network || best laws without context), nats"},
            {"pair_remainder", "K_2", "mean KL(network || best pairs), nats"}}),
-      .presets = {{"quick", "the defaults: 60 psalms, one layer, 1500 steps, 5 replicates", {}},
+      .presets = {{"quick", "the defaults: 60 psalms, one layer, 1500 steps, 8 replicates", {}},
                   {"paper",
                    "a long text: give model.file; L = 12, two layers, 20000 steps",
                    {{"model.sites", 12},
                     {"model.chain_orders", List{1, 2, 3, 4, 5}},
+                    {"model.factored", true},
+                    {"sim.factored_steps", 10000},
                     {"sim.clone_windows", 2048},
                     {"sim.gibbs_sweeps", 40},
                     {"sim.layers", 2},
@@ -772,14 +890,15 @@ Study language_orders() {
                     {"sim.test_windows", 4096},
                     {"sim.share_steps", List{256, 1024, 4096}},
                     {"sim.share_windows", 100000},
-                    {"sim.share_fit_steps", 2000}}}},
+                    {"sim.share_fit_steps", 2000},
+                    {"sim.replicates", 5}}}},
       .sources = {cited("rende2024distributional", "Figs. 1, 4: losses on clones over training"),
                   cited("belrose2024neural", "loss on texts of low order falls, then rises")},
       .make = make<Orders>,
       .figure = figure,
       .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
       .claims = claims,
-      .diagnostic = {"context_divergence", "pair_remainder", "nearest_time", "clone_entropy"}};
+      .diagnostic = {"nearest_time", "clone_entropy", "training_loss"}};
 }
 
 }  // namespace attica

@@ -99,6 +99,7 @@ class Couplings : public PointwiseExperiment {
                                             source,
                                             replicate.address(),
                                             stop);
+    if (replicate.stopped()) return {};  // the choice may have been cut short: no state of it
     Curves errors({}, "step", {"coupling_error"});
     FactoredAttention last;
     const auto end = train_factored(
@@ -110,7 +111,8 @@ class Couplings : public PointwiseExperiment {
           errors.add(static_cast<double>(step), {coupling_error(model, student)});
           last = student;
         },
-        stop);
+        stop,
+        replicate.state_file());
     Outcome outcome;
     mark_end(outcome, end);
     if (errors.empty()) return outcome;  // stopped or diverged before the first record

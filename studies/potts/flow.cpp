@@ -129,7 +129,8 @@ class Flow : public PointwiseExperiment {
           [&](std::uint64_t step, const FactoredAttention& student) {
             learnt.add(time_of(step), {p.excess(student), leading_overlap(p.growth, student)});
           },
-          [&] { return replicate.stopped(); });
+          [&] { return replicate.stopped(); },
+          replicate.state_file());
     };
     // In a batch larger than the number of states most sequences are there several times.
     const bool counted = training_.masked == MaskedSites::all &&

@@ -117,6 +117,7 @@ class Loss : public PointwiseExperiment {
                             source,
                             replicate.address(),
                             stop);
+      if (replicate.stopped()) return {};  // the choice may have been cut short: no state of it
       end = train_factored(
           chosen.start,
           factored_.training,
@@ -127,11 +128,13 @@ class Loss : public PointwiseExperiment {
             if (!has_couplings(model)) return;
             errors.add(static_cast<double>(step), {coupling_error(model, student)});
           },
-          stop);
+          stop,
+          replicate.state_file());
     } else {
       TransformerTraining plan = transformer_;
       plan.shape.layers = static_cast<int>(layers);
-      end = train_transformer(plan, source, test, replicate.address(), record, stop);
+      end = train_transformer(
+          plan, source, test, replicate.address(), record, stop, replicate.state_file());
     }
     Outcome outcome;
     mark_end(outcome, end);

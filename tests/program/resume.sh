@@ -127,4 +127,39 @@ wait $pid
 code=$?
 expect 75 "the first of two runs" twice
 
+# Inside a replicate: stopped and killed again and again, it carries on from its last state.
+training=("$program" run language-orders --quiet --replicates 1 --threads 1 --set 'plot.formats=["svg"]'
+  --set model.pairs=false --set sim.length=1200 --set 'sim.share_steps=[300]' --set sim.share_windows=1000
+  --set sim.share_fit_steps=10 --set sim.clone_windows=100 --set sim.test_windows=200)
+"${training[@]}" --name straight >straight.out 2>straight.err </dev/null
+straight=$?
+states() { find runs/"$1"-*/parts -name '*.state' 2>/dev/null | wc -l; }
+begun=0
+for attempt in $(seq 30); do
+  "${training[@]}" --name inside --resume >inside.out 2>inside.err </dev/null &
+  pid=$!
+  for _ in $(seq 200); do
+    [ -e "$(folder inside)/theory.json" ] && break
+    sleep 0.02
+  done
+  sleep "$((attempt * 6 / 10)).$((attempt * 6 % 10))"  # longer each time, so that a slow machine ends too
+  signal=$([ $((attempt % 3)) -eq 2 ] && echo KILL || echo TERM)  # killed, it has the state of the call before
+  kill -$signal $pid 2>/dev/null
+  wait $pid
+  code=$?
+  [ $code -eq "$straight" ] && break
+  case $signal-$code in
+    TERM-75)
+      [ "$(states inside)" -eq 1 ] || fail "stopped inside a replicate: $(states inside) states"
+      grep -q "0 of 1 pieces done and 1 begun" inside.err && begun=$((begun + 1))  # else before its first step
+      ;;
+    KILL-137 | TERM-130) ;;
+    *) fail "SIG$signal inside a replicate: exit code $code: $(cat inside.err)" ;;
+  esac
+done
+[ "$begun" -gt 0 ] || fail "a replicate of seconds was never stopped inside"
+[ "$code" -eq "$straight" ] || fail "a replicate that carries on from its state did not end within $attempt calls"
+same_run straight inside
+[ "$(states inside)" -eq 0 ] || fail "states survive the run"
+
 finish

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -181,14 +182,18 @@ TEST_CASE("every study: what it yields is described, and drawn, judged or said t
   }
 }
 
-TEST_CASE("every study: may be stopped at any moment", "[studies][slow]") {
+TEST_CASE("every study: may be stopped at any moment, and carries on from what it has kept",
+          "[studies][slow]") {
   for (const Study& study : studies()) {
     INFO(study.name);
     const std::unique_ptr<Experiment> experiment = made(study, {});
     if (experiment->points() == 0) continue;
+    Piece piece = piece_of(0, 0, 1);
+    piece.state = std::filesystem::temp_directory_path() / ("attica-" + study.name);
+    const std::filesystem::path kept = piece.state_file(0);
+    std::filesystem::remove(kept);
     for (const int microseconds : {0, 100, 3000, 100000}) {
       std::stop_source source;
-      Piece piece = piece_of(0, 0, 1);
       piece.stop = source.get_token();
       std::jthread stopper([&] {
         std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
@@ -196,6 +201,11 @@ TEST_CASE("every study: may be stopped at any moment", "[studies][slow]") {
       });
       CHECK_NOTHROW(experiment->simulate(piece));
     }
+    if (!std::filesystem::exists(kept)) continue;
+    piece.stop = {};
+    CHECK(written(simulated(*experiment, piece).front()) ==
+          written(simulated(*experiment, piece_of(0, 0, 1)).front()));
+    std::filesystem::remove(kept);
   }
 }
 

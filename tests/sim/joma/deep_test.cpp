@@ -27,6 +27,9 @@ VocabularyText cyclic_text(int length) {
   return read_words(text, 100);
 }
 
+const networks::KeptRecords kNothing{.measure = [](std::uint64_t) { return std::vector<double>(); },
+                                     .tell = [](std::uint64_t, const std::vector<double>&) {}};
+
 }  // namespace
 
 TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
@@ -85,7 +88,7 @@ TEST_CASE("train_deep: learns a cycle of words, and next words from both sides",
     CHECK(before.test_loss == Approx(std::log(8)).epsilon(0.1));
     const double uniform = masked ? std::log(8) : std::lgamma(9) / 8;
     CHECK(before.attention_entropy.front() == Approx(uniform).epsilon(0.05));
-    const auto end = train_deep(network, options, task, {200}, run, [](std::uint64_t) {}, {});
+    const auto end = train_deep(network, options, task, {200}, run, kNothing);
     CHECK(end.status == networks::TrainingStatus::finished);
     // From both sides more slowly: its sites are few.
     CHECK(measure_deep(network, task, 200).test_loss < (masked ? std::log(7.1) : 0.6));
@@ -105,7 +108,7 @@ TEST_CASE("hierarchy_task: weighted distinct sequences are the batch", "[sim][tr
   const DeepNetwork options{.layers = 2, .width = 16, .mlp_width = 24, .eta = 3e-3};
   auto network = deep_network(options, task, {.seed = 1});
   CHECK(pooled_hidden(network, task, 1).rows() == 5);
-  const auto end = train_deep(network, options, task, {150}, {.seed = 1}, [](std::uint64_t) {}, {});
+  const auto end = train_deep(network, options, task, {150}, {.seed = 1}, kNothing);
   CHECK(end.step == 150);
   CHECK(measure_deep(network, task, 150).accuracy == 1);
 }

@@ -3,8 +3,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "attica/sim/language/masked.hpp"
-
 using namespace attica;
 using Eigen::Index;
 
@@ -75,47 +73,4 @@ TEST_CASE("saturation and crossing: by hand", "[sim][language]") {
   CHECK(saturation({1, 2, 3}, 0.05) == 0);
   CHECK(crossing({1, 2, 3}, {2, 2, 2}) == std::optional<std::size_t>(2));
   CHECK_FALSE(crossing({1, 1}, {2, 1}));
-}
-
-TEST_CASE("train_masked: starts at the uniform law, and learns a chain to near its floor",
-          "[sim][language][slow]") {
-  const MarkovClone text = chain(2);
-  RandomStream stream({.seed = 14, .id = StreamId::self_test});
-  const MaskedWindows test = hide_one(chain_source(text, kSites)(4000, stream), stream);
-  const Laws p = chain_laws(text, test);
-  MaskedTraining training{.width = 32, .heads = 4, .mlp_width = 64, .tail = true};
-  training.recorded = {0, 1500};
-  std::vector<double> excess;
-  const auto result = train_masked(
-      training,
-      kSites,
-      kSymbols,
-      chain_source(text, kSites),
-      {.seed = 15},
-      [&](std::uint64_t, MaskedNetwork& network) {
-        excess.push_back(mean_cross_entropy(p, network_laws(network, test)) - mean_entropy(p));
-      });
-  CHECK(result.status == networks::TrainingStatus::finished);
-  REQUIRE(excess.size() == 2);
-  CHECK(excess[0] == Approx(std::log(4.0) - mean_entropy(p)).margin(0.1));
-  CHECK(excess[1] > 0);
-  CHECK(excess[1] < 0.02);
-}
-
-TEST_CASE("train_masked: what stands at the hidden site is not seen", "[sim][language]") {
-  MaskedTraining training{.width = 16, .heads = 2, .mlp_width = 16};
-  training.recorded = {20};
-  static_cast<void>(train_masked(training,
-                                 kSites,
-                                 kSymbols,
-                                 chain_source(chain(2), kSites),
-                                 {.seed = 16},
-                                 [&](std::uint64_t, MaskedNetwork& network) {
-                                   MaskedWindows one{Windows::Constant(1, kSites, 2), {3}};
-                                   const Laws before = network_laws(network, one);
-                                   one.windows(0, 3) = 0;
-                                   CHECK(network_laws(network, one) == before);
-                                   one.windows(0, 2) = 0;
-                                   CHECK(network_laws(network, one) != before);
-                                 }));
 }

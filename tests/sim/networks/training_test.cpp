@@ -147,6 +147,73 @@ TEST_CASE("train: stopped anywhere and resumed gives the same bits", "[sim][netw
   std::filesystem::remove(file);
 }
 
+TEST_CASE(
+    "train_kept: carried on from its file it tells the same records and ends at the same bits",
+    "[sim][networks]") {
+  const auto file = scratch("kept.state");
+  using Told = std::vector<std::pair<std::uint64_t, std::vector<double>>>;
+  // A call, ended before step `stop_at` as if the time were over.
+  const auto call = [&](Run& run, std::uint64_t stop_at, const std::filesystem::path& kept) {
+    Told told;
+    run.plan.observe = {};
+    std::uint64_t asked = 0;
+    run.plan.stop = [&] { return asked++ == stop_at; };
+    const TrainingResult end = train_kept<float>(
+        kept,
+        run.net.parameters(),
+        run.net.gradient(),
+        run.optimiser,
+        run.plan,
+        {.measure =
+             [&](std::uint64_t step) {
+               // As many numbers as the study likes, not finite ones among them.
+               std::vector<double> values(step % 3, run.net.parameters().values()[5]);
+               if (step == 25) values.push_back(INFINITY);
+               return values;
+             },
+         .tell = [&](std::uint64_t step,
+                     const std::vector<double>& values) { told.emplace_back(step, values); }},
+        [&](std::uint64_t step) {
+          return run.net.loss_and_gradient(
+              batch_at(step, run.run),
+              {.seed = run.run.seed, .id = StreamId::dropout, .step = step});
+        });
+    return std::pair(end.status, told);
+  };
+  Run whole;
+  const auto [status, expected] = call(whole, 1000, {});
+  REQUIRE(status == TrainingStatus::finished);
+  REQUIRE(expected.size() == 4);
+  for (const std::uint64_t piece : {1U, 7U, 30U}) {
+    CAPTURE(piece);
+    std::filesystem::remove(file);
+    for (int calls = 0; calls < 100; ++calls) {
+      Run run;
+      const auto [end, told] = call(run, piece, file);
+      if (end == TrainingStatus::stopped) {
+        REQUIRE(std::filesystem::exists(file));
+        continue;
+      }
+      CHECK(told == expected);
+      CHECK(std::ranges::equal(run.net.parameters().values(), whole.net.parameters().values()));
+      CHECK(calls == static_cast<int>(60 / piece));
+      break;
+    }
+  }
+  // What cannot be read, or is another run's, counts as none.
+  for (const std::string content : {"", "not a state"}) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << content;
+    Run run;
+    CHECK(call(run, 1000, file) == std::pair(TrainingStatus::finished, expected));
+  }
+  Run other;
+  other.run.replicate = other.plan.run.replicate = 9;
+  (void)call(other, 30, file);
+  Run run;
+  CHECK(call(run, 1000, file).second == expected);
+  std::filesystem::remove(file);
+}
+
 TEST_CASE("train: the optimiser starts afresh every so many steps", "[sim][networks]") {
   Run run;
   run.plan.optimiser_reset_every = 25;

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "configured_study.hpp"
 
@@ -161,4 +162,106 @@ TEST_CASE("language-orders: claims tell the order of events from the exchanged o
   const Verdict open = Verdict::inconclusive;
   CHECK(verdict({10, 100, 1000}) == std::vector{Verdict::agree, Verdict::agree, open});
   CHECK(verdict({100, 10, 1000}) == std::vector{Verdict::disagree, Verdict::disagree, open});
+}
+
+TEST_CASE("language: a text too short for what is asked is warned of", "[studies][language]") {
+  const Study orders = study_named("language-orders");
+  const Study clones = study_named("language-clones");
+  CHECK(made(orders, {})->warnings().empty());
+  CHECK(made(clones, {})->warnings().empty());
+  const auto repeated = made(orders, {{"sim.length", 100000}})->warnings();
+  REQUIRE(repeated.size() == 1);
+  CHECK_THAT(repeated.front(), Contains("model.file") && Contains("training_loss"));
+  const Table words = {{"model.symbols", "words"}, {"model.chain_orders", List{1, 2}}};
+  for (const Study& study : {orders, clones}) {
+    const auto heavy = made(study, words)->warnings();
+    REQUIRE_FALSE(heavy.empty());
+    CHECK_THAT(heavy.front(), Contains("weights") && Contains("by heart"));
+  }
+  // Independent letters: what a chain of higher order learns of them is noise.
+  std::string noise;
+  RandomStream stream({.seed = 1, .id = StreamId::self_test});
+  for (int unit = 0; unit < 30; ++unit) {
+    for (int k = 0; k < 60; ++k) noise += static_cast<char>('a' + stream.below(6));
+    noise += '\n';
+  }
+  const TextFileFor file("attica_language_noise.txt", noise);
+  const auto theory =
+      made(clones, {{"model.file", file.path()}, {"model.chain_orders", List{1, 2, 3}}})
+          ->theory(TheoryGrid::requested);
+  REQUIRE_FALSE(theory.warnings.empty());
+  CHECK_THAT(theory.warnings.back(), Contains("order 3") && Contains("too short"));
+}
+
+TEST_CASE("language: a factored network counts as a clone only where it is better than pairs",
+          "[studies][language]") {
+  const auto constant = [](const std::string& name, const Point& point, double value) {
+    ObservedCurve curve{
+        .mean = {.name = name, .point = point, .x_name = "none", .x = {0}, .y = {value}},
+        .values = {{}},
+        .replicates = {{}}};
+    for (std::uint64_t r = 0; r < 8; ++r) {
+      curve.values[0].push_back(value + 1e-3 * static_cast<double>(r));
+      curve.replicates[0].push_back(r);
+    }
+    return curve;
+  };
+  const auto verdict = [&](const std::string& study, const Observed& observed) {
+    const Study s = study_named(study);
+    std::map<std::string, Verdict> verdicts;
+    for (const ClaimResult& claim : s.claims(testing::configured(s, {}), observed)) {
+      verdicts[claim.name] = claim.verdict;
+    }
+    return verdicts;
+  };
+  const auto orders = [&](double factored_loss, double pairs_time) {
+    const Point pairs{{"clone", std::string("pairs")}};
+    const Point factored{{"clone", std::string("factored")}};
+    Observed observed;
+    observed.simulation = {
+        constant("saturation_time", {{"clone", std::string("chain-1")}}, 10),
+        constant("saturation_time", pairs, pairs_time),
+        constant("saturation_time", factored, 1000),
+        constant("pairs_loss", pairs, 1.4),
+        constant("factored_loss", factored, factored_loss),
+    };
+    return verdict("language-orders", observed).at("saturation-fitted");
+  };
+  CHECK(orders(1.0, 100) == Verdict::agree);
+  CHECK(orders(1.0, 15) == Verdict::disagree);
+  CHECK(orders(1.5, 100) == Verdict::inconclusive);
+
+  const auto clones = [&](double factored_plateau) {
+    Observed observed;
+    observed.simulation = {constant("pairs_plateau", {}, 1.4),
+                           constant("factored_plateau", {}, factored_plateau)};
+    return verdict("language-clones", observed);
+  };
+  CHECK(clones(1.0).at("factored-beats-pairs") == Verdict::agree);
+  CHECK(clones(1.5).at("factored-beats-pairs") == Verdict::disagree);
+  CHECK(clones(1.5).at("factored-has") == Verdict::inconclusive);
+}
+
+TEST_CASE("language-orders: the gap to the blurred end is claimed at 0.03", "[studies][language]") {
+  const Study study = study_named("language-orders");
+  const auto verdict = [&](const std::vector<double>& gaps) {
+    ObservedCurve curve{.mean = {.name = "blur_gap",
+                                 .point = {{"clone", std::string("chain-2")}},
+                                 .x_name = "none",
+                                 .x = {0},
+                                 .y = {0}},
+                        .values = {gaps},
+                        .replicates = {{}}};
+    for (std::uint64_t r = 0; r < gaps.size(); ++r) curve.replicates[0].push_back(r);
+    Observed observed;
+    observed.simulation = {curve};
+    for (const ClaimResult& claim : study.claims(testing::configured(study, {}), observed)) {
+      if (claim.name == "beyond-blur-2") return claim.verdict;
+    }
+    return Verdict::none;
+  };
+  // Of eight, one exception is too few to doubt it, two leave it open, none holds: it fails.
+  CHECK(verdict({.05, .06, .07, .08, .05, .09, .04, .02}) == Verdict::agree);
+  CHECK(verdict({.05, .06, .07, .08, .05, .09, .02, .02}) == Verdict::inconclusive);
+  CHECK(verdict({.02, .02, .01, 0, -.01, .02, .01, .02}) == Verdict::disagree);
 }
