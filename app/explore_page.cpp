@@ -61,7 +61,8 @@ std::string exported_page(const Json& data) {
   for (const char c : dump(data)) text += c == '<' ? std::string("\\u003c") : std::string(1, c);
   return page(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src "
-      "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">",
+      "'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action "
+      "'none'\">",
       "",
       text);
 }

@@ -37,6 +37,15 @@ function fromFile() {
   return theory.series.map(s => ({...s, x: exported.x[s.x]}));
 }
 
+/// The theory, of which the newest states are kept.
+const kept = new Map();
+async function served(state) {
+  const key = JSON.stringify(state), series = kept.get(key) ?? (await ask("curves", state)).series;
+  kept.delete(key); kept.set(key, series);
+  if (kept.size > 64) kept.delete(kept.keys().next().value);
+  return series;
+}
+
 const changed = () => Object.fromEntries(study.parameters.filter(p => values[p.key] !== p.value).map(p => [p.key, values[p.key]]));
 function say(text, wrong) { $("status").textContent = text; $("status").className = wrong ? "wrong" : ""; }
 const guarded = action => async () => { try { await action(); } catch (error) { say(error.message, true); } };
@@ -55,11 +64,11 @@ async function update() {
     $("figures").className = "old"; say(`computing the theory ... ${seconds().toFixed(1)} s`);
   }, 100);
   try {
-    curves = exported ? fromFile() : (await ask("curves", state)).series;
+    curves = exported ? fromFile() : await served(state);
     draw();
     $("figures").className = "";
     const moved = Object.keys(state).some(k => !k.startsWith("sweep."));
-    say((exported ? "" : `theory in ${Math.round(1000 * seconds())} ms`) + (overlays.length && moved ? "; the points keep their own parameters" : ""));
+    say([exported ? "" : `theory in ${Math.round(1000 * seconds())} ms`, overlays.length && moved ? "the points keep their own parameters" : ""].filter(w => w).join("; "));
   } catch (error) { $("figures").className = "old"; say(error.message, true); }
   clearInterval(late);
   busy = false;
@@ -233,7 +242,7 @@ function ticks(low, high, log) {
     for (let e = first; e <= last; e += step) all.push(10 ** e);
     if (all.length < 2) for (let e = first - 1; e <= last + 1; ++e) for (const m of [2, 5]) all.push(Number((m * 10 ** e).toPrecision(3)));
     const kept = all.filter(v => v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)).sort((a, b) => a - b);
-    if (kept.length > 1) return kept;
+    if (kept.length > 2) return kept;
     all.length = 0;
   }
   const raw = (high - low) / 6, unit = 10 ** Math.floor(Math.log10(raw)), step = [1, 2, 5, 10].map(m => m * unit).find(s => s >= raw);

@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/study.hpp"
@@ -42,7 +43,13 @@ int main(int count, char** words) try {
     return 2;
   }
   const attica::Study& study = attica::study_named(words[1]);
-  attica::Configuration configuration(study.name, study.parameters);
+  // Every study may draw random numbers; their seed is not in the table of any.
+  std::vector<attica::Parameter> parameters = study.parameters;
+  parameters.push_back({.key = "sim.seed",
+                        .type = attica::ParameterType::integer,
+                        .fallback = attica::Value(std::int64_t{1}),
+                        .meaning = "master seed"});
+  attica::Configuration configuration(study.name, parameters);
   for (int k = 2; k < count; ++k) set(configuration, study, words[k]);
   const std::unique_ptr<attica::Experiment> experiment = study.make(configuration);
   for (const attica::Prediction& p :
