@@ -64,11 +64,12 @@ async function update() {
     $("figures").className = "old"; say(`computing the theory ... ${seconds().toFixed(1)} s`);
   }, 100);
   try {
+    const known = exported || kept.has(JSON.stringify(state));
     curves = exported ? fromFile() : await served(state);
     draw();
     $("figures").className = "";
     const moved = Object.keys(state).some(k => !k.startsWith("sweep."));
-    say([exported ? "" : `theory in ${Math.round(1000 * seconds())} ms`, overlays.length && moved ? "the points keep their own parameters" : ""].filter(w => w).join("; "));
+    say([known ? "" : `theory in ${Math.round(1000 * seconds())} ms`, overlays.length && moved ? "the points keep their own parameters" : ""].filter(w => w).join("; "));
   } catch (error) { $("figures").className = "old"; say(error.message, true); }
   clearInterval(late);
   busy = false;
@@ -297,8 +298,10 @@ class Chart {
     this.data = this.table(this.content);
     const shape = JSON.stringify([this.content.map(c => [c.words, c.theory, c.look, c.series.x.length === 1])]);
     if (shape !== this.shape) { this.shape = shape; this.build(); } else this.chart.setData(this.data);
-    this.note.textContent = this.missing ? `${this.missing} points <= 0, not on the log axis` : "";
+    this.node.classList.toggle("empty", !this.content.length);
+    this.note.textContent = this.content.length ? this.remark() : "no theory is drawn here: the points of a run are";
   }
+  remark() { return this.missing ? `${this.missing} points <= 0, not on the log axis` : ""; }
 
   build() {
     if (this.chart) this.chart.destroy();
@@ -413,7 +416,7 @@ class Chart {
       const v = x === undefined ? undefined : this.data[i + 1][index], sem = c.theory ? 0 : c.series.sem[c.series.x.indexOf(x)];
       this.legend.children[i].lastChild.textContent = v === undefined || v === null ? "" : pretty(v) + (sem ? " ± " + pretty(sem) : "");
     });
-    this.note.textContent = x === undefined ? (this.missing ? `${this.missing} points <= 0, not on the log axis` : "") : `${this.node.children[2].textContent} = ${pretty(x)}`;
+    this.note.textContent = x === undefined ? this.remark() : `${this.node.children[2].textContent} = ${pretty(x)}`;
   }
   select(u) {
     const {left, top, width, height} = u.select;

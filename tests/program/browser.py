@@ -308,6 +308,19 @@ def served(browser):
     e.end()
 
 
+def families(browser):
+    """A study of every family: some curve is drawn, and a panel without one says so."""
+    for study in ("potts-flow", "topics-omega", "joma-erf", "deep-stable-rank", "bigrams-flow", "icl-separate", "token-curve", "masked-spectrum"):
+        e = Explorer(study)
+        page = browser.open(e.address)
+        check(page.value("charts.some(c => c.data.slice(1).some(column => column.some(v => v !== undefined && v !== null)))"), f"{study}: nothing is drawn")
+        check(page.value("charts.every(c => c.content.length ? c.place.clientHeight > 100 : c.place.clientHeight === 0 && c.note.textContent.includes('no theory'))"), f"{study}: an empty panel")
+        check(page.value("$('status').className === '' && charts.every(c => c.node.scrollWidth <= c.node.clientWidth)"), f"{study}: {page.value('$(`status`).textContent')}")
+        quiet(page, e.address, study)
+        page.close()
+        e.end()
+
+
 def overlaid(browser):
     """A run under the theory, tables, and a run that is started in the page."""
     pathlib.Path("own.csv").write_text("alpha,mean,sem,n,series\n0.5,1.1,0.05,20,test_error\n2.0,0.6,0.02,20,test_error\n")
@@ -421,7 +434,7 @@ def exported(browser):
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     chromium = Browser(profile)
     try:
-        for test in (served, overlaid, exported):
+        for test in (served, families, overlaid, exported):
             test(chromium)
     finally:
         chromium.end()
