@@ -47,7 +47,7 @@ enum class Takes {
   planted,        ///< --planted
   resolution,     ///< --resolution
   in_tree,        ///< --in-tree
-  port,           ///< --port
+  explore,        ///< --overlay, --export, --grid, --port
   json,           ///< --json
   always,         ///< what every verb takes
 };

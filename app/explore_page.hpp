@@ -1,12 +1,21 @@
 #pragma once
 /// @file
-/// @brief The page that `attica explore` serves.
+/// @brief The page of `attica explore`: app/explore/page.html with style, script and charts (uPlot)
+/// in one.
 
-#include <string_view>
+#include <string>
+
+#include "attica/app/json.hpp"
 
 namespace attica::app {
 
-/// @brief HTML, style and script in one; it asks its own address only: study.json, theory, curves.
-std::string_view explore_page();
+/// @brief The page as it is served; it asks its own address only.
+/// @param nonce lets the page's own scripts run and no other
+std::string explore_page(const std::string& nonce);
+
+/// @brief The page as a file of its own that asks nobody for anything.
+/// @param data {"study": Subject::description(), "grid": [{"key", "values"}], "x": every x axis,
+/// "theories": by grid point, the last parameter running fastest}
+std::string exported_page(const Json& data);
 
 }  // namespace attica::app

@@ -56,6 +56,9 @@ struct Options {
   std::optional<double> resolution;      ///< plan: relative error of a theory to be noticed
   std::optional<std::string> in_tree;    ///< new: checkout that receives the study
   int port = 0;                          ///< explore: 0: any that is free
+  std::vector<std::string> overlays;     ///< explore: tables and run folders over the theory
+  std::string export_file;               ///< explore: the page as a file
+  std::vector<std::string> grids;        ///< explore: "model.rho=[0.1, 0.5]", computed for the file
   std::vector<std::string> command_line;
 };
 

@@ -1,35 +1,37 @@
 /// @file
 /// @brief `attica explore`: a page with every parameter under the hand and the theory redrawn,
-/// served to this machine only.
+/// served to this machine only, or written as a file.
 
 #include <fmt/format.h>
 #include <httplib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <mutex>
-#include <optional>
 #include <random>
 
+#include "attica/app/child_run.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/explore_page.hpp"
-#include "attica/app/judge_run.hpp"
+#include "attica/app/explore_subject.hpp"
+#include "attica/app/files.hpp"
+#include "attica/app/progress.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
-#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
-
-namespace fs = std::filesystem;
 
 namespace {
 
 constexpr const char* kHost = "127.0.0.1";
-constexpr std::size_t kLongestBody = 1 << 20;
+constexpr std::size_t kLongestBody = 1 << 24;  // tables are loaded in the page
+constexpr std::size_t kMostParameters = 3;
+constexpr std::size_t kMostTheories = 4096;
 
 /// 128 random bits from the system, in hexadecimal.
 std::string random_word() {
@@ -38,175 +40,6 @@ std::string random_word() {
   constexpr int kDraws = 4;
   for (int i = 0; i < kDraws; ++i) word += fmt::format("{:08x}", device());
   return word;
-}
-
-std::string_view type_name(ParameterType type) {
-  switch (type) {
-    case ParameterType::real:
-      return "real";
-    case ParameterType::integer:
-      return "integer";
-    case ParameterType::flag:
-      return "flag";
-    case ParameterType::text:
-      return "text";
-    case ParameterType::file:
-      break;
-  }
-  return "file";
-}
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
-
-/// Parameters that the theory can depend on, with the values that the page starts from.
-Json parameters_of(const CheckedConfiguration& c) {
-  Json list = Json::array();
-  const auto add = [&](const Parameter& p, const std::string& key, bool many, std::string value) {
-    list.push_back(
-        {{"key", key},
-         {"type", type_name(p.type)},
-         {"list", many},
-         {"value", std::move(value)},
-         {"fallback", p.fallback && key == p.key ? to_toml(*p.fallback) : ""},
-         {"low", number_or_null(p.range.low)},
-         {"high", number_or_null(p.range.high)},
-         {"range",
-          std::isfinite(p.range.low) || std::isfinite(p.range.high) ? p.range.describe(p.name())
-                                                                    : ""},
-         {"choices", p.choices},
-         {"meaning", p.meaning}});
-  };
-  for (const Parameter& p : all_parameters(*c.study)) {
-    const std::string section = p.section();
-    if (section == "check" || section == "plot" || section == "figure" || p.key == "sim.replicates")
-      continue;
-    if (c.is_swept(p.key)) {
-      for (const SweptScalar& s : c.swept) {
-        if (s.key == p.key) add(p, "sweep." + s.name, true, to_toml(Value(s.values)));
-      }
-    } else {
-      add(p, p.key, p.list, c.values.has(p.key) ? to_toml(c.values.at(p.key)) : "");
-    }
-  }
-  return list;
-}
-
-Json axis_of(const Axis& axis) {
-  return {{"label", axis.label},
-          {"scale", axis.scale == AxisScale::log ? "log" : "linear"},
-          {"low", axis.low ? Json(*axis.low) : Json()},
-          {"high", axis.high ? Json(*axis.high) : Json()}};
-}
-
-/// The panels of the figure that show curves.
-Json panels_of(const Figure& figure) {
-  Json list = Json::array();
-  for (const Panel& panel : figure.panels) {
-    if (panel.kind != PanelKind::curves) continue;
-    Json layers = Json::array();
-    for (const Layer& layer : panel.layers) {
-      layers.push_back({{"series", layer.series},
-                        {"theory", layer.theory},
-                        {"simulation", layer.simulation},
-                        {"reference", layer.reference},
-                        {"only", to_json(layer.only)}});
-    }
-    list.push_back({{"x", axis_of(panel.x)},
-                    {"y", axis_of(panel.y)},
-                    {"x_name", panel.x_name},
-                    {"vertical", panel.vertical_marks},
-                    {"layers", std::move(layers)}});
-  }
-  return list;
-}
-
-/// The simulated curves of a run, with theory and margin where they were compared.
-Json recorded_of(const FigureData& data) {
-  Json list = Json::array();
-  for (const RecordedCurve& curve : data.curves) {
-    if (curve.theory) continue;
-    const Series& mean = curve.mean;
-    std::vector<double> theory(mean.x.size());
-    std::vector<double> margin(mean.x.size());
-    for (const ResidualPoint& r : data.residuals) {
-      if (r.series != mean.name || r.point != mean.point || r.x_name != mean.x_name) continue;
-      const auto at = std::find(mean.x.begin(), mean.x.end(), r.x);
-      if (at == mean.x.end()) continue;
-      theory[static_cast<std::size_t>(at - mean.x.begin())] = r.theory;
-      margin[static_cast<std::size_t>(at - mean.x.begin())] = r.margin;
-    }
-    Json one = to_json(mean);
-    one["sem"] = curve.sem.empty() ? std::vector<double>(mean.x.size()) : curve.sem;
-    one["theory"] = theory;
-    one["margin"] = margin;
-    list.push_back(std::move(one));
-  }
-  return list;
-}
-
-/// What the page is about.
-struct Subject {
-  ConfigurationRequest request;  ///< theory at the start
-  Json study;                    ///< study.json
-
-  Subject(const Options& options, const Registry& registry);
-};
-
-Subject::Subject(const Options& options, const Registry& registry) {
-  request = {.target = options.target, .preset = options.preset, .overrides = options.overrides};
-  const bool is_run = fs::exists(fs::path(options.target) / "run.json");
-  std::optional<FinishedRun> run;
-  if (is_run) {
-    run.emplace(options.target, registry, options.accept_edits);
-    request.target = (run->record.path / "config.resolved.toml").string();
-  }
-  const CheckedConfiguration c = read_configuration(request, registry);
-  if (c.study->name == kOwnStudy) {
-    throw Error(ErrorKind::input,
-                "study 'own' has no parameters of its own to explore: `attica run` and `attica "
-                "figure` draw it");
-  }
-  const Figure figure = c.study->figure(c.values);
-  Json panels = panels_of(figure);
-  if (panels.empty() || compute_theory(prepare(c), TheoryGrid::requested).predictions.empty()) {
-    throw Error(ErrorKind::input,
-                fmt::format("study '{}' has no curve of a theory to explore", c.study->name));
-  }
-  Json arguments = Json::array();
-  if (!options.preset.empty()) arguments.insert(arguments.end(), {"--preset", options.preset});
-  for (const Override& o : options.overrides)
-    arguments.insert(arguments.end(), {"--set", o.assignment});
-  study = {{"study", c.study->name},
-           {"question", c.study->question},
-           {"target", request.target},
-           {"arguments", std::move(arguments)},
-           {"parameters", parameters_of(c)},
-           {"panels", std::move(panels)},
-           {"run", ""},
-           {"recorded", Json::array()}};
-  if (run) {
-    const CheckRecord verdict = judge_run(run->record, run->configuration, run->replicates);
-    study["run"] = run->record.name + ", " + std::string(describe(verdict.verdict));
-    study["recorded"] = recorded_of(figure_data(run->record, run->replicates, verdict));
-  }
-}
-
-/// The theory at the values that the page sends: {"model.rho": "0.7", ...}, values in TOML.
-Json theory_at(const Subject& subject,
-               const std::string& body,
-               TheoryGrid grid,
-               const Registry& registry) {
-  const Json values = Json::parse(body, nullptr, false);
-  if (!values.is_object()) throw Error(ErrorKind::input, "expected an object of keys and values");
-  ConfigurationRequest request = subject.request;
-  for (const auto& [key, value] : values.items()) {
-    if (!value.is_string())
-      throw invalid_parameter(printable(key), dump(value), "text: a value in TOML");
-    const std::string assignment = fmt::format("{}={}", key, value.get<std::string>());
-    request.overrides.push_back({"--set " + assignment, assignment});
-  }
-  const Work work = prepare(read_configuration(request, registry));
-  return theory_object(work, compute_theory(work, grid));
 }
 
 /// Takes a port of this machine, any that is free if `wanted` is 0, and gives its number.
@@ -227,12 +60,152 @@ int bind(httplib::Server& server, int wanted) {
   return port;
 }
 
-}  // namespace
+/// The object that a request holds.
+Json object_in(const std::string& body) {
+  const Json object = Json::parse(body, nullptr, false);
+  if (!object.is_object()) throw Error(ErrorKind::input, "expected an object of keys and values");
+  return object;
+}
 
-int explore_verb(const Options& options, const Registry& registry) {
-  httplib::Server server;
-  const int port = bind(server, options.port);
-  const Subject subject(options, registry);
+/// A run at the values that the page sends, told line by line: {"progress": "45 %, ..."} while it
+/// lasts, then an overlay, or {"error"}. When the page is left or says stop, so does the run.
+class Simulation {
+ public:
+  Simulation(const Options& options, const Subject& subject)
+      : launcher_(launcher(options.command_line)),
+        out_(options.out.value_or("runs")),
+        name_(options.name),
+        threads_(options.threads),
+        subject_(subject) {}
+
+  void answer(const httplib::Request& in, httplib::Response& out) {
+    std::vector<std::string> words = subject_.simulation(object_in(in.body));
+    auto one = std::make_shared<std::unique_lock<std::mutex>>(one_at_a_time_, std::try_to_lock);
+    if (!one->owns_lock())
+      throw Error(ErrorKind::input, "another run of this page is not over yet");
+    std::vector<std::string> command = launcher_;
+    command.emplace_back("run");
+    command.insert(command.end(), words.begin(), words.end());
+    command.insert(command.end(), {"--resume", "--json", "--out", out_});
+    if (!name_.empty()) command.insert(command.end(), {"--name", name_});
+    if (threads_ > 0) command.insert(command.end(), {"--threads", std::to_string(threads_)});
+    out.set_chunked_content_provider(
+        "application/x-ndjson",
+        [this, command = std::move(command), one](std::size_t, httplib::DataSink& sink) {
+          const auto tell = [&](const Json& line) {
+            const std::string text = dump(line) + "\n";
+            return sink.write(text.data(), text.size());
+          };
+          try {
+            const ChildEnd end = run_child(command, [&](const std::string& progress) {
+              return tell({{"progress", progress}});
+            });
+            tell(ending(end));
+          } catch (const std::exception& error) {
+            tell({{"error", printable(error.what())}});
+          }
+          one->unlock();
+          sink.done();
+          return true;
+        });
+  }
+
+ private:
+  Json ending(const ChildEnd& end) const {
+    const Json record = Json::parse(end.output, nullptr, false);
+    if (!record.is_object() || !record.contains("run")) {
+      const std::string said = end.talk.empty() ? "" : ": " + end.talk;
+      return {
+          {"error", printable(fmt::format("the run ended with exit code {}{}", end.code, said))}};
+    }
+    Json overlay = subject_.overlay_of_run(record.at("run").get<std::string>());
+    overlay["folder"] = record.at("run");
+    overlay["verdict"] = record.at("verdict");
+    overlay["summary"] = record.value("summary", "");
+    return overlay;
+  }
+
+  std::vector<std::string> launcher_;
+  std::string out_;
+  std::string name_;
+  int threads_;
+  const Subject& subject_;
+  std::mutex one_at_a_time_;
+};
+
+/// The theories on the grid of --grid, as the page reads them.
+Json precomputed(const Options& options, const Subject& subject) {
+  if (options.grids.size() > kMostParameters) {
+    throw invalid_parameter("--grid",
+                            fmt::format("given {} times", options.grids.size()),
+                            fmt::format("at most {} parameters", kMostParameters));
+  }
+  Json grid = Json::array();
+  std::vector<Json> points{Json::object()};
+  for (const std::string& assignment : options.grids) {
+    const Subject::Grid one = subject.grid(assignment);
+    for (const Json& other : grid) {
+      if (other.at("key") == one.key)
+        throw invalid_parameter("--grid", assignment, "every parameter once");
+    }
+    grid.push_back({{"key", one.key}, {"values", one.values}});
+    if (points.size() * one.values.size() > kMostTheories) {
+      throw invalid_parameter(
+          "--grid", assignment, fmt::format("at most {} theories in all", kMostTheories));
+    }
+    std::vector<Json> finer;
+    for (const Json& point : points) {
+      for (const std::string& value : one.values) {
+        finer.push_back(point);
+        finer.back()[one.key] = value;
+      }
+    }
+    points = std::move(finer);
+  }
+  // Curves share few x axes: each is written once.
+  Json axes = Json::array();
+  std::map<std::string, std::size_t> known;
+  Json theories = Json::array();
+  Progress progress(points.size(), options.quiet);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    try {
+      Json series = subject.theory(points[k], TheoryGrid::run).at("series");
+      for (Json& curve : series) {
+        const auto [axis, is_new] = known.emplace(curve.at("x").dump(), axes.size());
+        if (is_new) axes.push_back(curve.at("x"));
+        curve["x"] = axis->second;
+      }
+      theories.push_back({{"series", std::move(series)}});
+    } catch (const Error& error) {
+      if (points.size() == 1) throw;
+      theories.push_back({{"error", printable(error.what())}});
+    }
+    progress.update(k + 1);
+  }
+  Json study = subject.description();
+  return {{"study", std::move(study)},
+          {"grid", std::move(grid)},
+          {"x", std::move(axes)},
+          {"theories", std::move(theories)}};
+}
+
+int write_page(const Options& options, const Subject& subject) {
+  const std::filesystem::path path = options.export_file;
+  if (path.extension() != ".html" && path.extension() != ".htm")
+    throw invalid_parameter("--export", options.export_file, "a name that ends with .html");
+  const Json data = precomputed(options, subject);
+  const std::string page = exported_page(data);
+  write_atomically(path, page);
+  fmt::print("{}\n", printable(path.string()));
+  constexpr double kMega = 1e6;
+  remark(options.quiet,
+         fmt::format("{} theories, {:.1f} MB; it needs no program and no network",
+                     data.at("theories").size(),
+                     static_cast<double>(page.size()) / kMega));
+  return kExitDone;
+}
+
+int serve(const Options& options, httplib::Server& server, int port, const Subject& subject) {
   const std::string token = random_word();
   const std::string nonce = random_word();
   const std::string root = "/" + token + "/";
@@ -244,8 +217,8 @@ int explore_verb(const Options& options, const Registry& registry) {
        {"X-Content-Type-Options", "nosniff"},
        {"Content-Security-Policy",
         fmt::format("default-src 'none'; script-src 'nonce-{}'; style-src 'unsafe-inline'; "
-                    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
-                    "'none'",
+                    "img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+                    "frame-ancestors 'none'",
                     nonce)}});
   // Another page of the browser that guesses the port must not reach the theory: neither by a name
   // of its own for this machine nor as a foreign origin.
@@ -259,34 +232,68 @@ int explore_verb(const Options& options, const Registry& registry) {
     return httplib::Server::HandlerResponse::Handled;
   });
   server.Get(root, [&](const httplib::Request&, httplib::Response& out) {
-    std::string page(explore_page());
-    const std::string place = "@NONCE@";
-    page.replace(page.find(place), place.size(), nonce);
-    out.set_content(page, "text/html; charset=utf-8");
+    out.set_content(explore_page(nonce), "text/html; charset=utf-8");
   });
   server.Get(root + "study.json", [&](const httplib::Request&, httplib::Response& out) {
-    out.set_content(dump(subject.study), "application/json");
+    out.set_content(dump(subject.description()), "application/json");
   });
-  std::mutex one_at_a_time;
-  for (const auto& [name, grid] :
-       {std::pair{"theory", TheoryGrid::requested}, std::pair{"curves", TheoryGrid::run}}) {
-    server.Post(root + name, [&, grid = grid](const httplib::Request& in, httplib::Response& out) {
+  using Answer = std::function<void(const httplib::Request&, httplib::Response&)>;
+  const auto post = [&](const std::string& name, const Answer& answer) {
+    server.Post(root + name, [answer](const httplib::Request& in, httplib::Response& out) {
       try {
-        const std::lock_guard lock(one_at_a_time);
-        out.set_content(dump(theory_at(subject, in.body, grid, registry)), "application/json");
+        answer(in, out);
       } catch (const std::exception& error) {
         out.status = 400;
         out.set_content(dump({{"error", printable(error.what())}}), "application/json");
       }
     });
+  };
+  std::mutex one_at_a_time;
+  for (const auto& [name, grid] :
+       {std::pair{"theory", TheoryGrid::requested}, std::pair{"curves", TheoryGrid::run}}) {
+    post(name, [&, grid = grid](const httplib::Request& in, httplib::Response& out) {
+      const std::lock_guard lock(one_at_a_time);
+      out.set_content(dump(subject.theory(object_in(in.body), grid)), "application/json");
+    });
   }
-  // Ctrl-C is how it ends, whatever is being computed and whichever connections are open.
+  post("figure", [&](const httplib::Request& in, httplib::Response& out) {
+    const std::lock_guard lock(one_at_a_time);
+    const Json asked = object_in(in.body);
+    out.set_content(dump({{"svg",
+                           subject.figure(asked.value("values", Json::object()),
+                                          asked.value("overlays", Json::array()))}}),
+                    "application/json");
+  });
+  post("overlay", [&](const httplib::Request& in, httplib::Response& out) {
+    const Json asked = object_in(in.body);
+    if (!asked.contains("text") || !asked.at("text").is_string())
+      throw Error(ErrorKind::input, "expected the text of a table");
+    out.set_content(
+        dump(subject.overlay_of_table(asked.at("text"), asked.value("name", "the table"))),
+        "application/json");
+  });
+  Simulation simulation(options, subject);
+  post("simulate",
+       [&](const httplib::Request& in, httplib::Response& out) { simulation.answer(in, out); });
+  // Ctrl-C is how it ends, whatever is being computed and whichever connections are open; a run
+  // that was started here is told so by the system.
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { ::_exit(kExitDone); });
   fmt::print("http://{}{}\n", host, root);
   if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
   remark(options.quiet, "open this address in a browser; Ctrl-C ends it");
   server.listen_after_bind();
   return kExitDone;
+}
+
+}  // namespace
+
+int explore_verb(const Options& options, const Registry& registry) {
+  if (!options.export_file.empty()) return write_page(options, Subject(options, registry));
+  if (!options.grids.empty())
+    throw invalid_parameter("--grid", options.grids.front(), "--export FILE.html beside it");
+  httplib::Server server;
+  const int port = bind(server, options.port);  // before the work
+  return serve(options, server, port, Subject(options, registry));
 }
 
 }  // namespace attica::app

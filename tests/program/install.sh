@@ -18,6 +18,9 @@ for example in library spiked-ridge; do
 done
 
 [ "$(library/build/double-descent | grep -Ec '^[0-9]+,[0-9]\.[0-9]{6}$')" -eq 5 ] || fail "the library gave no numbers"
+[ "$(library/build/any-study gauss-overlaps model.rho=0.3 | cut -f 1 | sort -u | wc -l)" -ge 2 ] || fail "no theory of a study by its name"
+library/build/any-study gauss-overlaps model.rho=2 2>err && fail "the library takes rho = 2"
+grep -q "model.rho" err || fail "the library on rho = 2: $(cat err)"
 
 spiked=spiked-ridge/build/spiked-ridge
 $spiked run spiked-ridge --quiet >out || fail "the theory of the example does not agree: $(cat out)"
