@@ -42,11 +42,16 @@ class PositionalPhase : public PointwiseExperiment {
       Curves decided({{"a", a}}, "omega", {"decided"});
       for (const double omega : omegas) {
         const PositionalTask task{a, omega};
-        losses.add(omega, {semantic_loss(moments, task), positional_loss(moments, task)});
+        // Without position in the teacher the semantic loss vanishes, and runs end at one point.
+        losses.add(
+            omega,
+            {{semantic_loss(moments, task), 0, omega > 0}, {positional_loss(moments, task)}});
         const PositionalPath path = predicted_path(landscape_.get(), task, setup_, horizon);
         const PositionalOverlaps& end = path.overlaps.back();
         const PositionalOverlaps& allowed = path.allowances.back();
-        ends.add(omega, {{end.e, allowed.e, path.decided}, {end.m, allowed.m, path.decided}});
+        constexpr double kMerged = 1e-4;
+        const bool compared = path.decided && (omega > 0 || std::abs(end.m) < 1 - kMerged);
+        ends.add(omega, {{end.e, allowed.e, compared}, {end.m, allowed.m, compared}});
         decided.add(omega, {{path.decided ? 1.0 : 0.0, 0, false}});
       }
       losses.into(result);
