@@ -116,8 +116,10 @@ ChildEnd run_child(const std::vector<std::string>& command,
   Descriptor output_end;
   if (::openpty(&terminal.number, &terminal_end.number, nullptr, nullptr, nullptr) != 0)
     fail("no terminal");
+  // Other programs that are started meanwhile, such as gnuplot, do not hold them open.
+  for (const int end : {terminal.number, terminal_end.number}) ::fcntl(end, F_SETFD, FD_CLOEXEC);
   std::array<int, 2> ends{};
-  if (::pipe(ends.data()) != 0) fail("no pipe");
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("no pipe");
   output.number = ends[0];
   output_end.number = ends[1];
 

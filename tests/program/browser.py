@@ -155,9 +155,12 @@ class Page:
 
 
 class Explorer:
+    all = []
+
     def __init__(self, *arguments):
         self.process = subprocess.Popen([PROGRAM, "explore", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        Explorer.all.append(self)
         self.address = self.process.stdout.readline().strip()
 
     def children(self):
@@ -438,4 +441,7 @@ with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             test(chromium)
     finally:
         chromium.end()
+        for explorer in Explorer.all:  # those that a failed test left
+            explorer.process.kill()
+            explorer.process.wait()
 sys.exit(failures > 0)
