@@ -75,4 +75,9 @@ git ls-files {core,solvers,theory,sim,plots,studies,app}'/*.hpp' | xargs awk '
   /^(class|struct|enum class) [A-Z][A-Za-z0-9]*( final)?( :.*)? ?\{/ { print namespace "::" ($1 == "enum" ? $3 : $2) }' |
   sed 's/:$//' | sort | uniq -d >"$work/twice"
 [ ! -s "$work/twice" ] || fail "types that are defined twice: $(tr '\n' ' ' <"$work/twice")"
+
+# The slips that `./dev mutants` plants still fit the code.
+if python3 -c 'import tomllib' 2>/dev/null; then
+  tests/mutants/run --list >/dev/null 2>"$work/mutants" || fail "$(cat "$work/mutants")"
+fi
 finish
