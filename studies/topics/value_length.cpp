@@ -147,7 +147,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
     if (rule.series == "value_b") rule.deterministic = topic_penalty(c) == 0;
   }
   // A share of its topic has none of the spread of topics: 0.02 % at the defaults.
-  constexpr double kShare = 0.002;
+  constexpr double kShare = 0.005;
   all.push_back({.series = "word_share",
                  .relative = kShare,
                  .deterministic = c.integer("model.words_per_topic") == 1});
@@ -206,8 +206,8 @@ Study topics_value_length() {
                   .meaning = "an entry times 1.03"},
                  {.name = "share",
                   .series = "word_share",
-                  .factor = 1.004,
-                  .meaning = "words drawn 0.4 % too often"}},
+                  .factor = 1.01,
+                  .meaning = "words drawn 1 % too often"}},
       .renamed = {{"model.penalty", "model.lambda"}},
       .diagnostic = {"value_0w", "value_00"}};
 }
