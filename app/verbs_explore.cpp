@@ -193,6 +193,10 @@ int write_page(const Options& options, const Subject& subject) {
   const std::filesystem::path path = options.export_file;
   if (path.extension() != ".html" && path.extension() != ".htm")
     throw invalid_parameter("--export", options.export_file, "a name that ends with .html");
+  if (std::filesystem::exists(path)) {
+    throw Error(ErrorKind::storage,
+                fmt::format("'{}' exists; `attica explore` overwrites nothing", path.string()));
+  }
   const Json data = precomputed(options, subject);
   const std::string page = exported_page(data);
   write_atomically(path, page);

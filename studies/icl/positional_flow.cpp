@@ -82,8 +82,11 @@ class PositionalFlow : public PointwiseExperiment {
     Curves curves({{"omega", task.omega}}, "t", kSeries);
     std::int64_t done = 0;
     for (const std::int64_t step : steps_) {
-      if (replicate.stopped()) break;
-      for (; done < step; ++done) student.step(task, setup_.eta, stream);
+      for (; done < step; ++done) {
+        constexpr std::int64_t kOften = 100000;
+        if (done % kOften == 0 && replicate.stopped()) return {};
+        student.step(task, setup_.eta, stream);
+      }
       const PositionalOverlaps& at = student.overlaps();
       const double loss = sampled_positional_loss(task, at, setup_.test_pairs, tests);
       curves.add(setup_.time(step), std::vector<double>{at.e, at.m, loss});

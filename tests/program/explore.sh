@@ -206,7 +206,9 @@ for k, (rho, sites) in enumerate((r, s) for r in ("0.2", "0.4", "0.6") for s in 
     served = json.loads(e.ask(e.root + "curves", json.dumps({"model.rho": rho, "model.sites": sites}))[1])["series"]
     check([{**s, "x": data["x"][s["x"]]} for s in data["theories"][k]["series"]] == served, f"theory {k} of the file is another")
 e.end()
-one = ["gauss-double-descent", "--export", "page.html", "--grid"]
+again = attica("explore", "gauss-double-descent", "--export", "page.html")
+check(again.returncode == 5 and "'page.html' exists" in again.stderr and open("page.html").read() == page, f"--export over a file: {again.returncode} {again.stderr}")
+one = ["gauss-double-descent", "--export", "other.html", "--grid"]
 for arguments, words in [(one + ["model.rho"], "KEY=VALUES"), (one + ["model.colour=[1]"], "colour"), (one + ["model.rho=[0.1, 2.0]"], "rho"),
                          (one + ["model.rho=[0.1]", "--grid", "model.rho=[0.2]"], "every parameter once"), (one + ["sweep.alpha=[1.0]"], "scalar of [model] or [sim]"),
                          (one + ["model.rho={linear = [0, 0.9], n = 5000}"], "4096"),

@@ -32,7 +32,7 @@ struct PositionalTerms {
 /// interpolated in e². Both are even in e and in m.
 class PositionalLandscape {
  public:
-  /// @param order even, of the last kept power of m; 80 leaves below 1e-9 up to |m| = 0.9 and 1e-7
+  /// @param order even, of the last kept power of m; 80 leaves below 1e-9 up to |m| = 0.9 and 1e-6
   /// at 1
   /// @throws Error (input) unless 2 <= order <= 120, even
   explicit PositionalLandscape(int order = 80);
