@@ -7,22 +7,18 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <set>
-#include <sstream>
-#include <tuple>
 #include <utility>
 
 #include "attica/app/check.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/results.hpp"
+#include "attica/app/table_curves.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/work.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/studies/own/study.hpp"
-#include "attica/studies/own/table.hpp"
 
 namespace attica::app {
 
@@ -126,7 +122,12 @@ Json points_of(const FigureData& data) {
       margin[static_cast<std::size_t>(at - mean.x.begin())] = r.margin;
     }
     Json one = to_json(mean);
-    one["sem"] = curve.sem.empty() ? std::vector<double>(mean.x.size()) : curve.sem;
+    std::vector<double> sem = curve.sem;
+    sem.resize(mean.x.size());
+    for (double& error : sem) {
+      if (!std::isfinite(error)) error = 0;  // of a single replicate: none
+    }
+    one["sem"] = sem;
     one["theory"] = theory;
     one["margin"] = margin;
     list.push_back(std::move(one));
@@ -150,47 +151,6 @@ struct ScratchFolder {
   }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-};
-
-/// The fields of the first line of a table that says something.
-std::set<std::string> header_of(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  while (std::getline(lines, line) && (line.empty() || line.front() == '#' || line == "\r")) {
-  }
-  std::set<std::string> names;
-  std::string name;
-  for (const char c : line + ",") {
-    if (c == ',' || c == ';' || c == '\t') {
-      // "alpha [samples per site]" is alpha.
-      name = name.substr(0, name.find('['));
-      while (!name.empty() && name.back() == ' ') name.pop_back();
-      names.insert(name.substr(std::min(name.size(), name.find_first_not_of(' '))));
-      name.clear();
-    } else if (c != '\r' && c != '"') {
-      name += c;
-    }
-  }
-  return names;
-}
-
-/// Mean and standard error of what is added.
-struct Mean {
-  double mean = 0;
-  double squares = 0;  ///< sum of squared deviations
-  std::size_t count = 0;
-
-  void add(double value) {
-    ++count;
-    const double change = value - mean;
-    mean += change / static_cast<double>(count);
-    squares += change * (value - mean);
-  }
-  /// None of a single value.
-  double sem() const {
-    const auto n = static_cast<double>(count);
-    return count < 2 ? 0 : std::sqrt(squares / (n - 1) / n);
-  }
 };
 
 }  // namespace
@@ -314,51 +274,15 @@ Json Subject::overlay_of_run(const std::string& folder) const {
 }
 
 Json Subject::overlay_of_table(const std::string& text, const std::string& name) const {
-  const std::set<std::string> header = header_of(text);
-  own::TableFormat format;
-  if (header.contains("replicate") || header.contains("mean"))
-    format.kind = own::TableKind::replicates;
   // The x of the study's own curves by its name, or just x: then of any curve.
-  for (const std::string& x : x_names_) {
-    if (header.contains(x) && !header.contains("x")) {
-      format.x_name = x;
-      break;
-    }
+  const auto named = std::find_if(
+      x_names_.begin(), x_names_.end(), [&](const auto& x) { return has_column(text, x); });
+  const bool any = has_column(text, "x") || named == x_names_.end();
+  FigureData data = table_data(text, name, any ? "x" : *named, true);
+  if (any) {
+    for (RecordedCurve& curve : data.curves) curve.mean.x_name.clear();
   }
-  const own::OutsideTable table = own::read_table(text, name, format);
-  struct Curve {
-    Point point;
-    std::map<double, Mean> values;
-    std::map<double, double> sem;
-  };
-  std::map<std::pair<std::string, std::string>, Curve> curves;
-  for (const own::TableRow& row : table.rows) {
-    if (!std::isfinite(row.value)) continue;
-    Curve& curve = curves[{row.series, describe(row.point)}];
-    curve.point = row.point;
-    curve.values[row.x].add(row.value);
-    if (table.summary) curve.sem[row.x] = row.sem;
-  }
-  Json list = Json::array();
-  for (auto& [key, curve] : curves) {
-    Series series{.name = key.first,
-                  .point = curve.point,
-                  .x_name = format.x_name == "x" ? "" : format.x_name,
-                  .x = {},
-                  .y = {}};
-    std::vector<double> sem;
-    for (const auto& [x, mean] : curve.values) {
-      series.x.push_back(x);
-      series.y.push_back(mean.mean);
-      sem.push_back(table.summary ? curve.sem[x] : mean.sem());
-    }
-    Json one = to_json(series);
-    one["sem"] = sem;
-    one["theory"] = std::vector<double>(series.x.size());
-    one["margin"] = std::vector<double>(series.x.size());
-    list.push_back(std::move(one));
-  }
-  return {{"label", fs::path(name).filename().string()}, {"series", std::move(list)}};
+  return {{"label", fs::path(name).filename().string()}, {"series", points_of(data)}};
 }
 
 Subject::Grid Subject::grid(const std::string& assignment) const {
