@@ -105,6 +105,19 @@ PositionalPath predicted_path(const PositionalLandscape& landscape,
   return path;
 }
 
+bool PositionalPath::compared(const PositionalTask& task, std::size_t k) const {
+  constexpr double kMerged = 1e-4;
+  return decided && (task.omega > 0 || std::abs(overlaps[k].m) < 1 - kMerged);
+}
+
+ClaimResult basin_claim(const std::vector<bool>& same) {
+  const std::string basin =
+      "a run ends nearer to the state that the flow goes to, where starts within three standard "
+      "deviations agree on it";
+  return same.empty() ? claim_open("basin", basin, "no such omega")
+                      : claim_rate("basin", basin, same, "");
+}
+
 int state_of(const PositionalOverlaps& overlaps) {
   const bool semantic = std::abs(overlaps.m) > std::abs(overlaps.e);
   const double larger = semantic ? overlaps.m : overlaps.e;

@@ -46,6 +46,10 @@ struct PositionalPath {
   std::vector<PositionalOverlaps> allowances;  ///< of either overlap
   /// Starts within three standard deviations end in the same state.
   bool decided = true;
+
+  /// @brief Whether the k-th overlaps are compared: not near the edge of a basin, nor at ω = 0 once
+  /// m is within 1e-4 of 1, where all runs are one point.
+  bool compared(const PositionalTask& task, std::size_t k) const;
 };
 /// @param times rising
 /// @throws Error (numerical) where the series of the loss is cut too early
@@ -56,6 +60,10 @@ PositionalPath predicted_path(const PositionalLandscape& landscape,
 
 /// Which of the two states, with its sign: the overlap that has the larger size.
 int state_of(const PositionalOverlaps& overlaps);
+
+/// @brief The claim that runs end in the state that the flow goes to.
+/// @param same whether each did, where `decided`
+ClaimResult basin_claim(const std::vector<bool>& same);
 
 std::vector<Source> positional_sources();
 

@@ -52,9 +52,7 @@ class PositionalFlow : public PointwiseExperiment {
             std::max(0.0, terms.d_e * terms.d_e + terms.d_m * terms.d_m - radial * radial));
         const double loss =
             slope * std::hypot(allowed.e, allowed.m) + kBend * setup_.scatter() * setup_.scatter();
-        // Without position in the teacher runs end at no loss at all, where all are one point.
-        constexpr double kMerged = 1e-4;
-        const bool compared = path.decided && (omega > 0 || std::abs(at.m) < 1 - kMerged);
+        const bool compared = path.compared(task, k);
         curves.add(times[k],
                    {{at.e, allowed.e, compared},
                     {at.m, allowed.m, compared},
@@ -155,11 +153,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     }
   }
   std::vector<ClaimResult> all;
-  const std::string basin =
-      "a run ends nearer to the state that the flow goes to, where starts within three standard "
-      "deviations agree on it";
-  all.push_back(same.empty() ? claim_open("basin", basin, "no such omega")
-                             : claim_rate("basin", basin, same, ""));
+  all.push_back(basin_claim(same));
   if (!ended.empty()) {
     all.push_back(claim_rate("ends",
                              "where the flow comes within 0.05 of a state, a run's larger overlap "

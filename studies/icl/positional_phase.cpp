@@ -49,8 +49,7 @@ class PositionalPhase : public PointwiseExperiment {
         const PositionalPath path = predicted_path(landscape_.get(), task, setup_, horizon);
         const PositionalOverlaps& end = path.overlaps.back();
         const PositionalOverlaps& allowed = path.allowances.back();
-        constexpr double kMerged = 1e-4;
-        const bool compared = path.decided && (omega > 0 || std::abs(end.m) < 1 - kMerged);
+        const bool compared = path.compared(task, 0);
         ends.add(omega, {{end.e, allowed.e, compared}, {end.m, allowed.m, compared}});
         decided.add(omega, {{path.decided ? 1.0 : 0.0, 0, false}});
       }
@@ -269,11 +268,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       }
     }
   }
-  const std::string basin =
-      "a run ends nearer to the state that the flow goes to, where starts within three standard "
-      "deviations agree on it";
-  return {same.empty() ? claim_open("basin", basin, "no such point")
-                       : claim_rate("basin", basin, same, "")};
+  return {basin_claim(same)};
 }
 
 }  // namespace
