@@ -62,7 +62,10 @@ struct Panel {
   /// axis.
   bool residuals = false;
   std::vector<double> vertical_marks =
-      {};           ///< x positions of thin dotted lines (thresholds, optima)
+      {};  ///< x positions of thin dotted lines (thresholds, optima)
+  /// Series of constants that are x: the simulation's mean is a thin vertical line in the colour of
+  /// the panel's curve at the same point, the first series dotted, the second dash-dotted.
+  std::vector<std::string> recorded_marks = {};
   Axis value = {};  ///< heat_map, contours: label and scale of the colours
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -178,6 +179,29 @@ void style_curves(PanelContent& content,
   content.legend.insert(content.legend.end(), of_layers.begin(), of_layers.end());
 }
 
+/// The panel's own marks, and those at recorded constants, coloured as the curve at their point.
+std::vector<VerticalMark> vertical_marks(const PanelContent& content, const FigureData& data) {
+  constexpr std::array<std::string_view, 2> kDashes = {"(2,5)", "(8,4,2,4)"};
+  std::vector<VerticalMark> marks;
+  for (const double x : content.panel->vertical_marks) marks.push_back({x, std::string(kGrey), kDashes[0]});
+  std::size_t kind = 0;
+  for (const std::string& series : content.panel->recorded_marks) {
+    for (const RecordedCurve& constant : data.curves) {
+      const Series& mean = constant.mean;
+      if (constant.theory || mean.name != series || mean.x_name != "none") continue;
+      const auto same =
+          std::find_if(content.curves.begin(), content.curves.end(), [&](const DrawnCurve& curve) {
+            return !curve.reference && curve.data->mean.point == mean.point;
+          });
+      if (same == content.curves.end()) continue;
+      check_finite(name_of(series, mean.point), "mean", mean.y.front());
+      marks.push_back({mean.y.front(), same->style.colour, kDashes[kind % kDashes.size()]});
+    }
+    ++kind;
+  }
+  return marks;
+}
+
 /// Leaves out simulation points closer than a fortieth of the axis to the last one kept.
 bool thin(DrawnCurve& curve, const Range& range) {
   constexpr std::size_t kDense = 40;
@@ -207,8 +231,7 @@ void collect_x(const PanelContent& content, std::vector<double>& values) {
     if (curve.constant()) continue;
     values.insert(values.end(), curve.data->mean.x.begin(), curve.data->mean.x.end());
   }
-  const auto& marks = content.panel->vertical_marks;
-  values.insert(values.end(), marks.begin(), marks.end());
+  for (const VerticalMark& mark : content.marks) values.push_back(mark.x);
 }
 
 /// Texts must stand inside the axes.
@@ -407,6 +430,7 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
     style_curves(content.panels[i], selections[i], styles);
     if (content.panels[i].map) content.panels[i].colours = content.panels[i].map->colours;
   }
+  for (PanelContent& panel : content.panels) panel.marks = vertical_marks(panel, data);
   fit_x(content);
   const bool lettered = figure.panels.size() > 1;
   for (PanelContent& panel : content.panels) {

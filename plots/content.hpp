@@ -106,11 +106,19 @@ struct LegendEntry {
   bool operator==(const LegendEntry&) const = default;
 };
 
+/// @brief A thin line from top to bottom.
+struct VerticalMark {
+  double x = 0;
+  std::string colour;
+  std::string_view dash;  ///< gnuplot's dash type
+};
+
 struct PanelContent {
   const Panel* panel = nullptr;
   PanelLook look = {};
   std::string letter;  ///< "a", "b", ...
   std::vector<DrawnCurve> curves;
+  std::vector<VerticalMark> marks;
   Range x;
   Range y;
   bool joins_next = false;  ///< the panel below has the same x axis, which is written only once

@@ -547,8 +547,8 @@ class Composer {
     }
     for (const double mark : content(i).look.horizontal_marks)
       boxes.push_back({axes.box.left, axes.box.right, page_y(mark) - 1, page_y(mark) + 1});
-    for (const double mark : content(i).panel->vertical_marks) {
-      const double x = axes.box.left + axes.x.position(mark) * axes.box.width();
+    for (const VerticalMark& mark : content(i).marks) {
+      const double x = axes.box.left + axes.x.position(mark.x) * axes.box.width();
       boxes.push_back({x - 1, x + 1, axes.box.top, axes.box.bottom});
     }
     for (const Annotation& note : content(i).look.annotations) {

@@ -220,9 +220,9 @@ class Writer {
     std::vector<std::string> items;
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const PanelLayout& panel = layout_.panels[i];
-      vertical_marks(*content_.panels[i].panel, panel.axes, items);
+      vertical_marks(content_.panels[i].marks, panel.axes, items);
       horizontal_marks(content_.panels[i].look.horizontal_marks, panel.axes, items);
-      if (panel.residual) vertical_marks(*content_.panels[i].panel, *panel.residual, items);
+      if (panel.residual) vertical_marks(content_.panels[i].marks, *panel.residual, items);
     }
     for (const Sample& sample : layout_.samples) sample_items(sample, items);
     if (items.empty()) {
@@ -291,12 +291,14 @@ class Writer {
     }
   }
 
-  void vertical_marks(const Panel& panel, const Axes& axes, std::vector<std::string>& items) const {
-    const std::string how =
-        fmt::format("lw {:.3g} lc rgb '{}' dt (2,5)", kThin * theme_.line_width, kGrey);
-    for (const double mark : panel.vertical_marks) {
-      if (!axes.x.contains(mark)) continue;
-      const double x = axes.box.left + axes.x.position(mark) * axes.box.width();
+  void vertical_marks(const std::vector<VerticalMark>& marks,
+                      const Axes& axes,
+                      std::vector<std::string>& items) const {
+    for (const auto& [at, colour, dash] : marks) {
+      if (!axes.x.contains(at)) continue;
+      const double x = axes.box.left + axes.x.position(at) * axes.box.width();
+      const std::string how =
+          fmt::format("lw {:.3g} lc rgb '{}' dt {}", kThin * theme_.line_width, colour, dash);
       items.push_back(segment(x, axes.box.top, x, axes.box.bottom, how));
     }
   }

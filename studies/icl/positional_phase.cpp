@@ -274,10 +274,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study positional_phase() {
-  std::vector<double> strengths;
-  for (int k = 0; k <= 3; ++k) strengths.push_back(0.7 + 0.1 * k);
   std::vector<double> shares;
-  for (int k = 0; k <= 12; ++k) shares.push_back((8 + k) / 20.0);
+  for (int k = 4; k <= 10; ++k) shares.push_back(k / 10.0);
   return {
       .name = "positional-phase",
       .question = "At which share of position does attention turn from semantic to positional?",
@@ -311,14 +309,12 @@ Study positional_phase() {
            {"decided", "", "1 where starts within three deviations end in one state (theory)"}},
       .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 96 runs", {}},
                   {"paper",
-                   "a 0.7 to 1, omega 0.4 to 1, d = 400, eta 0.2, t to 80, 32 runs",
+                   "a 0.7, 0.85, 1, omega 0.4 to 1, d = 400, eta 0.2, 96 runs",
                    {{"model.dimension", 400},
                     {"sim.eta", 0.2},
-                    {"sim.horizon", 80.0},
                     {"sim.test_pairs", 20000},
-                    {"sweep.a", List(strengths.begin(), strengths.end())},
                     {"sweep.omega", List(shares.begin(), shares.end())},
-                    {"sim.replicates", 32}}}},
+                    {"sim.replicates", 96}}}},
       .sources = positional_sources(),
       .make = make<PositionalPhase>,
       .figure = figure,

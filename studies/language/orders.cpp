@@ -427,10 +427,13 @@ Figure figure(const Configuration& c) {
   const Axis step{.label = "step", .scale = AxisScale::log};
   Panel losses{
       .x = step, .y = {.label = "loss (nats)", .low = 0.0}, .layers = {}, .x_name = "step"};
-  Panel divergences{.x = step,
-                    .y = {.label = "divergence {/:Italic D_n} (nats)"},
-                    .layers = {},
-                    .x_name = "step"};
+  Panel divergences{
+      .x = step,
+      .y = {.label = "divergence {/:Italic D_n} (nats)"},
+      .layers = {},
+      .x_name = "step",
+      .title = "dotted: nearest, {/:Italic t_n}; dash-dotted: overtaken, {/:Italic s_n}",
+      .recorded_marks = {"nearest_time", "crossing_time"}};
   for (const std::string& clone : clones) {
     losses.layers.push_back(
         {.series = "clone_loss", .label = clone, .theory = false, .only = {{"clone", clone}}});
@@ -469,21 +472,24 @@ Figure figure(const Configuration& c) {
       .y = {.label = "{/:Italic X_n} − {/:Italic X_n}(end) (nats)"},
       .layers = {{.series = "remaining_loss", .label = "step {at_step}", .theory = false}},
       .x_name = "order"};
-  return {.name = "language-orders",
-          .panels = {losses, divergences, share, amounts, nearest, remaining},
-          .columns = 2,
-          .caption = fmt::format(
-              "A transformer of {} layer{} trained by masking on {}. Losses on the held-out text "
-              "and on clones of order n; mean divergence of the clones' conditionals from the "
-              "network's on the text; share of the network's conditionals that pairs explain, "
-              "beside that of the trained network blurred to the same loss; how far the "
-              "network is from laws without context and from pairs; order of the chain that is "
-              "nearest; how far the losses on chains still are from their ends. Mean and standard "
-              "error over {} starts and orders of the data.",
-              c.integer("sim.layers"),
-              c.integer("sim.layers") == 1 ? "" : "s",
-              c.text("model.file"),
-              c.integer("sim.replicates"))};
+  return {
+      .name = "language-orders",
+      .panels = {losses, divergences, share, amounts, nearest, remaining},
+      .columns = 2,
+      .caption = fmt::format(
+          "A transformer of {} layer{} trained by masking on {}. Losses on the held-out text "
+          "and on clones of order n; mean divergence of the clones' conditionals from the "
+          "network's on the text, with the mean steps t_n at which a clone is nearest and s_n at "
+          "which the chain of the next order becomes nearer; share of the network's conditionals "
+          "that pairs explain, beside that of the trained network blurred to the same loss; how "
+          "far the "
+          "network is from laws without context and from pairs; order of the chain that is "
+          "nearest; how far the losses on chains still are from their ends. Mean and standard "
+          "error over {} starts and orders of the data.",
+          c.integer("sim.layers"),
+          c.integer("sim.layers") == 1 ? "" : "s",
+          c.text("model.file"),
+          c.integer("sim.replicates"))};
 }
 
 /// A quantity of every replicate that has it.

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <csignal>
@@ -471,6 +472,37 @@ TEST_CASE("draw: constants, references, marks and shared axes", "[plots]") {
         1);  // the shared axis is labelled once
   CHECK(count("\"(a){") == 1);
   CHECK(count("\"(b){") == 1);
+}
+
+TEST_CASE("draw: marks at recorded constants have the colours of their curves", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1, 1});
+  for (const double lambda : {0.1, 1.0, 7.0}) {  // of the last there is no curve
+    RecordedCurve optimum;
+    optimum.mean = {"best_alpha", {{"lambda", lambda}}, "none", {0}, {2 + lambda}};
+    data.curves.push_back(optimum);
+  }
+  Figure figure = one_panel();
+  figure.panels[0].recorded_marks = {"best_alpha"};
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / (figure.name + ".gp"));
+  std::vector<std::string> colours;
+  const std::string dash = "' dt (2,5)";
+  for (auto at = script.find(dash); at != std::string::npos; at = script.find(dash, at + 1)) {
+    const auto from = script.rfind('\'', at - 1);
+    colours.push_back(script.substr(from + 1, at - from - 1));
+  }
+  const std::vector<std::string> both = {"#0072B2", "#D55E00"};  // the first two of the curves
+  std::vector<std::string> distinct;
+  for (const std::string& colour : colours) {
+    if (std::find(distinct.begin(), distinct.end(), colour) == distinct.end())
+      distinct.push_back(colour);
+  }
+  CHECK(distinct == both);
+  data.curves.back().mean.point = {{"lambda", 0.1}};
+  data.curves.back().mean.y = {std::nan("")};
+  CHECK_THROWS_WITH(draw(figure, data, options(scratch)),
+                    Catch::Contains("series 'best_alpha' (lambda=0.1): mean"));
 }
 
 TEST_CASE("draw: figure names with dashes, dots and leading digits", "[plots]") {
