@@ -292,6 +292,14 @@ void require_possible(const Work& work, std::span<const std::size_t> ends) {
   }
 }
 
+/// Every shard has work to do.
+void require_divisible(const RunRequest& request, double pieces) {
+  if (!request.shard || static_cast<double>(request.shard->count) <= pieces) return;
+  throw invalid_parameter("--shard",
+                          fmt::format("{}/{}", request.shard->index, request.shard->count),
+                          fmt::format("at most {} shards: the run has no more pieces", pieces));
+}
+
 fs::path run_path(const RunRequest& request, const Work& work) {
   const std::string name = request.name.empty() ? work.configuration.study->name : request.name;
   if (name.find('/') != std::string::npos || has_control_characters(name)) {
@@ -305,6 +313,7 @@ fs::path run_path(const RunRequest& request, const Work& work) {
 
 double requested_pieces(const RunRequest& request, const Work& work) {
   const double all = count_pieces(work, stopping_points(request, work.replicates()));
+  require_divisible(request, all);
   if (!request.shard) return all;
   const auto count = static_cast<double>(request.shard->count);
   return std::max(0.0, std::ceil((all - static_cast<double>(request.shard->index - 1)) / count));
@@ -330,12 +339,7 @@ RunEnd carry_out(Work work,
   const std::vector<AgreementRule> rules = agreement_rules(work);
   std::vector<std::size_t> ends = stopping_points(request, work.replicates());
   require_possible(work, ends);
-  if (request.shard && request.shard->count > pieces(work, ends).size()) {
-    throw invalid_parameter(
-        "--shard",
-        fmt::format("{}/{}", request.shard->index, request.shard->count),
-        fmt::format("at most {} shards: the run has no more pieces", pieces(work, ends).size()));
-  }
+  require_divisible(request, count_pieces(work, ends));
 
   std::string theory_text;
   if (request.theory_json) {

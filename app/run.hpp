@@ -62,6 +62,7 @@ std::filesystem::path run_path(const RunRequest& request, const Work& work);
 void require_possible(const Work& work, std::span<const std::size_t> ends);
 
 /// @brief How many pieces the request asks for, before an earlier run in its folder is looked at.
+/// @throws Error of kind input for more shards than pieces
 double requested_pieces(const RunRequest& request, const Work& work);
 
 /// @brief Theory, simulation, tables, verdict, figure and page. Results go to the run folder alone;

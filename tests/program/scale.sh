@@ -17,6 +17,8 @@ for index in 3 1 2; do
   run 0 run $study "${options[@]}" --name parts --quiet --shard $index/3
   says out "shard $index of 3 is done"
 done
+run 2 run $study "${options[@]}" --shard 1/4000 --dry-run
+says err 'the run has no more pieces'
 run 5 check runs/parts-*-shard2of3
 says err 'attica merge'
 run 75 merge runs/parts-*-shard1of3/ runs/parts-*-shard3of3
