@@ -6,26 +6,13 @@
 #include <filesystem>
 
 #include "attica/sim/language/pairs.hpp"
+#include "sim/language/product_chain.hpp"
 
 using namespace attica;
+using namespace attica::testing;
 using Eigen::Index;
 
 namespace {
-
-constexpr Index kSymbols = 4;
-constexpr Index kSites = 5;
-
-/// The next symbol depends on the product of the two before it: no sum of pairs.
-MarkovClone chain(int order) {
-  RandomStream stream({.seed = 11, .id = StreamId::self_test});
-  std::vector<Symbol> sequence;
-  for (std::size_t k = 0; k < 4000; ++k) {
-    const std::size_t back = k < 2 ? 0 : sequence[k - 1] * sequence[k - 2];
-    sequence.push_back(
-        static_cast<Symbol>((back + (stream.uniform() < 0.8 ? 0 : stream.below(4))) % kSymbols));
-  }
-  return {std::make_shared<const TupleFrequencies>(sequence, kSymbols, 3), order};
-}
 
 MaskedTraining small(bool factored, std::vector<std::uint64_t> recorded) {
   return {.factored = factored,
@@ -91,7 +78,7 @@ TEST_CASE("the factored network of N layers has interactions of 2^N + 1 symbols,
 
 TEST_CASE("train_masked: starts at the uniform law, and learns a chain to near its floor",
           "[sim][language][slow]") {
-  const MarkovClone text = chain(2);
+  const MarkovClone text = product_chain(2);
   RandomStream stream({.seed = 14, .id = StreamId::self_test});
   const MaskedWindows test = hide_one(chain_source(text, kSites)(4000, stream), stream);
   const Laws p = chain_laws(text, test);
@@ -121,8 +108,8 @@ TEST_CASE("train_masked: what stands at the hidden site is not seen", "[sim][lan
     CAPTURE(factored);
     const MaskedTraining training = small(factored, {20});
     MaskedNetwork network = masked_network(training, kSites, kSymbols, {.seed = 16});
-    static_cast<void>(
-        train_masked(network, training, chain_source(chain(2), kSites), {.seed = 16}, kNothing));
+    static_cast<void>(train_masked(
+        network, training, chain_source(product_chain(2), kSites), {.seed = 16}, kNothing));
     MaskedWindows one{Windows::Constant(1, kSites, 2), {3}};
     const Laws before = network_laws(network, one);
     one.windows(0, 3) = 0;
@@ -134,7 +121,7 @@ TEST_CASE("train_masked: what stands at the hidden site is not seen", "[sim][lan
 
 TEST_CASE("train_masked: stopped and carried on from its file, the same network and records",
           "[sim][language]") {
-  const WindowSource source = chain_source(chain(2), kSites);
+  const WindowSource source = chain_source(product_chain(2), kSites);
   const StreamAddress address{.seed = 17, .replicate = 3};
   const MaskedTraining training = small(false, {0, 5, 12, 30});
   const auto file = std::filesystem::temp_directory_path() / "attica-masked-test.state";
@@ -174,7 +161,7 @@ TEST_CASE(
     "the factored network comes to the floor of a chain of order 3, which pairs miss; its "
     "samples have the chain's triples",
     "[sim][language][slow]") {
-  const MarkovClone text = chain(3);
+  const MarkovClone text = product_chain(3);
   const WindowSource source = chain_source(text, kSites);
   RandomStream stream({.seed = 18, .id = StreamId::self_test});
   const MaskedWindows test = hide_one(source(4000, stream), stream);
@@ -200,7 +187,7 @@ TEST_CASE(
   const auto distance = [&](const Windows& windows) {
     return pattern_variation(windows, truth, kSymbols, {0, 1, 2});
   };
-  const Windows start = chain_source(chain(1), kSites)(4000, stream);
+  const Windows start = chain_source(product_chain(1), kSites)(4000, stream);
   const double own = distance(gibbs_windows(network, start, 20, stream));
   CHECK(own < distance(source(4000, stream)) + 0.05);
   CHECK(own < distance(gibbs_windows(pairs, start, 20, stream)) - 0.05);

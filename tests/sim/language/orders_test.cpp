@@ -3,37 +3,25 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "sim/language/product_chain.hpp"
+
 using namespace attica;
+using namespace attica::testing;
 using Eigen::Index;
 
 namespace {
 
-constexpr Index kSymbols = 4;
-constexpr Index kSites = 5;
-
-MarkovClone chain(int order) {
-  RandomStream stream({.seed = 11, .id = StreamId::self_test});
-  std::vector<Symbol> sequence;
-  for (std::size_t k = 0; k < 4000; ++k) {
-    // The next symbol depends on the product of the two before it: no sum of pairs.
-    const std::size_t back = k < 2 ? 0 : sequence[k - 1] * sequence[k - 2];
-    sequence.push_back(
-        static_cast<Symbol>((back + (stream.uniform() < 0.8 ? 0 : stream.below(4))) % kSymbols));
-  }
-  return {std::make_shared<const TupleFrequencies>(sequence, kSymbols, 3), order};
-}
-
 Described described(const MarkovClone& by, Index count) {
   RandomStream stream({.seed = 12, .id = StreamId::self_test});
-  Described d{.masked = hide_one(chain_source(chain(3), kSites)(count, stream), stream),
+  Described d{.masked = hide_one(chain_source(product_chain(3), kSites)(count, stream), stream),
               .laws = {}};
   d.laws = chain_laws(by, d.masked);
   return d;
 }
 
 PairShare share_of(int order) {
-  const Described training = described(chain(order), 20000);
-  const Described test = described(chain(order), 4000);
+  const Described training = described(product_chain(order), 20000);
+  const Described test = described(product_chain(order), 4000);
   return pair_share(training, test, {.steps = 800}, 512, {.seed = 13, .id = StreamId::self_test});
 }
 
@@ -54,9 +42,9 @@ TEST_CASE("pair_share: without context there is nothing to share", "[sim][langua
 }
 
 TEST_CASE("blurred: the ends are one symbol's law and the predictor itself", "[sim][language]") {
-  const Described d = described(chain(3), 3000);
+  const Described d = described(product_chain(3), 3000);
   const Eigen::VectorXd u =
-      Eigen::Map<const Eigen::VectorXd>(chain(1).frequencies().row(1, 0), kSymbols);
+      Eigen::Map<const Eigen::VectorXd>(product_chain(1).frequencies().row(1, 0), kSymbols);
   const Laws none = blurred(d.laws, u, 0);
   for (Index k = 0; k < none.rows(); ++k) {
     REQUIRE((none.row(k).transpose() - u).cwiseAbs().maxCoeff() < 1e-12);
