@@ -119,6 +119,12 @@ int merge_verb(const Options& options, const Registry& registry) {
 }
 
 int slurm_verb(const Options& options, const Registry& registry) {
+  constexpr double kLeast = 180;  // seconds: two minutes before the end the task is stopped
+  if (options.max_seconds.value_or(kLeast) < kLeast) {
+    throw invalid_parameter("--max-time",
+                            fmt::format("{:g} s", *options.max_seconds),
+                            "3m or more: a task is stopped two minutes before its time is over");
+  }
   const Work work = requested_simulation(options, registry);
   const std::size_t all = work.replicates();
   require_possible(work, std::span(&all, 1));

@@ -53,6 +53,8 @@ says err 'has no more pieces'
 run 2 run $study --shard 1/2 --until-decided
 
 # The job script, with a scheduler made of a loop.
+run 2 slurm $study "${options[@]}" --max-time 2m
+says err 'a task is stopped two minutes before'
 run 0 slurm $study "${options[@]}" --name job --shards 3 --max-time 2h --threads 2
 cp out job.sh
 says job.sh '#SBATCH --time=2:00:00'
