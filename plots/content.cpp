@@ -388,6 +388,17 @@ std::vector<double> visible_y(const PanelContent& inset) {
   std::vector<double> values;
   for (const DrawnCurve& curve : inset.curves) {
     const Series& mean = curve.data->mean;
+    const bool line = (curve.data->theory || curve.trajectory) && !curve.constant();
+    for (std::size_t i = 1; line && i < mean.x.size(); ++i) {
+      // Where it enters and leaves.
+      for (const double end : {inset.x.low, inset.x.high}) {
+        const auto [low, high] = std::minmax(mean.x[i - 1], mean.x[i]);
+        if (!(low < end && end < high) || (inset.x.scale == AxisScale::log && low <= 0)) continue;
+        const double from = inset.x.position(mean.x[i - 1]);
+        const double part = (inset.x.position(end) - from) / (inset.x.position(mean.x[i]) - from);
+        values.push_back(mean.y[i - 1] + part * (mean.y[i] - mean.y[i - 1]));
+      }
+    }
     for (std::size_t i = 0; i < mean.x.size(); ++i) {
       if (!curve.constant() && !inset.x.contains(mean.x[i])) continue;
       values.push_back(mean.y[i]);

@@ -275,6 +275,14 @@ class Composer {
         right_legends_.front().push_back({std::move(item)});
       }
     }
+    // All texts start at the same distance.
+    double longest = 0;
+    for (const auto& rows : right_legends_) {
+      for (const LegendRow& row : rows) longest = std::max(longest, row.front().sample_length);
+    }
+    for (auto& rows : right_legends_) {
+      for (LegendRow& row : rows) row.front().sample_length = longest;
+    }
     double widest = 0;
     for (const auto& rows : right_legends_) widest = std::max(widest, aligned_width(rows));
     if (widest > 0) right_width_ = widest + em(kColumnGap);
@@ -652,7 +660,8 @@ class Composer {
     // What stands around its axes: labels, and halves of those of the outermost ticks.
     const std::string x_label = wrap(inset.panel->x.label, theme_.small_size, width);
     const std::string y_label = wrap(inset.panel->y.label, theme_.small_size, height);
-    const double y_lines = y_label.empty() ? 0 : line_count(y_label) * small_line();
+    const double y_lines =
+        y_label.empty() ? 0 : line_count(y_label) * small_line() + em(kLabelGap) / 2;
     const double x_lines = x_label.empty() ? 0 : line_count(x_label) * small_line();
     double overhang = kPad;
     for (const Tick& tick : axes.x_ticks) {
