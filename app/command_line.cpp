@@ -98,6 +98,7 @@ void set_max_time(Options& o, const std::string& v) { o.max_seconds = duration(v
 constexpr int kMostThreads = 4096;
 constexpr int kLastPort = 65535;
 constexpr std::size_t kMostShards = 10000;
+constexpr int kMostDepth = 6;
 constexpr double kLeastPower = 0.5;
 constexpr double kLeastResolution = 1e-6;
 constexpr double kMostPower = 0.999;
@@ -158,6 +159,21 @@ const std::vector<Option>& all_options() {
        "--out DIR",
        "folder that receives run folders and page (default: gallery)",
        set_out},
+      {map,
+       "--x KEY=LOW..HIGH[:N][:log]",
+       "parameter of the x axis and its range; N places of the coarse grid (default 5), on a "
+       "linear or logarithmic scale",
+       enter<&Options::x>},
+      {map, "--y KEY=LOW..HIGH[:N][:log]", "the same of the y axis", enter<&Options::y>},
+      {map,
+       "--depth N",
+       "how often squares whose corners differ are bisected, 0 to 6 (default 2)",
+       [](Options& o, const std::string& v) { o.depth = number("--depth", v, 0, kMostDepth); }},
+      {map, "--out DIR", "folder that receives the map's folder (default: maps)", set_out},
+      {map,
+       "--name NAME",
+       "first part of the map folder's name (default: the study's)",
+       enter<&Options::name>},
       {elsewhere, "--out DIR", "folder that receives the files (default: the run folder)", set_out},
       {replace, "--force", "also replace a script that was edited", enter<&Options::force>},
       {out_of_rerun,
@@ -186,6 +202,10 @@ const std::vector<Option>& all_options() {
       {keep, "--dry-run", "say what would be done, write nothing", enter<&Options::dry_run>},
       {time, "--max-time TIME", "stop at a checkpoint after this time, exit code 75", set_max_time},
       {time_of_task, "--max-time TIME", "time limit of a task (default 1h)", set_max_time},
+      {time_of_map,
+       "--max-time TIME",
+       "stop after this time with what is known, exit code 75; --resume carries on",
+       set_max_time},
       {until_decided,
        "--until-decided",
        "stop as soon as the verdict is known, by a rule that keeps the error rates; "
@@ -443,6 +463,11 @@ const std::vector<Verb>& verbs() {
        "All studies at quick settings on one page, each against the verdict it must come to",
        {seed, threads, gallery, keep, planted, json},
        gallery_verb},
+      {"map",
+       {"STUDY|CONFIG"},
+       "Where in a plane of two parameters the theory holds: verdicts, refined along their edge",
+       {Takes::map, values, seed, preset, threads, keep, time_of_map, margin, drawing, json},
+       map_verb},
       {"measure",
        {"FILE..."},
        "Norms, stable rank, mean cosine and attention entropy of matrices in .npy or CSV files",

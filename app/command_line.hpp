@@ -22,6 +22,8 @@ enum class Takes {
   out,            ///< --out: of a run
   out_of_merge,   ///< --out
   gallery,        ///< --out
+  map,            ///< --x, --y, --depth, --out, --name
+  time_of_map,    ///< --max-time
   elsewhere,      ///< --out: of what is made from a run
   replace,        ///< --force: of a figure
   out_of_rerun,   ///< --out

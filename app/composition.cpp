@@ -456,13 +456,11 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
   made.drawing.formats = {"svg", "pdf", "png"};
   Library library(file, registry, accept_edits, made.drawing);
   std::map<std::string, std::vector<std::vector<const RecordedCurve*>>> entered;
-  for (const PanelRequest& request : file.panels) {
-    Panel panel;
-    PanelLook look;
-    panel.kind = request.kind;
-    panel.y_coordinate = request.y_coordinate;
+  const auto enter_layers = [&](const std::vector<LayerRequest>& requests,
+                                Panel& panel,
+                                std::vector<LayerLook>& looks) {
     std::vector<FoundLayer> layers;
-    for (const LayerRequest& wanted : request.layers) {
+    for (const LayerRequest& wanted : requests) {
       try {
         const Source& source = library.of(wanted);
         layers.push_back({&wanted, &source, {}});
@@ -495,7 +493,18 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
                               .trajectories = wanted.trajectories,
                               .hollow = wanted.hollow,
                               .only = {{std::string(kSourceCoordinate), tag}}});
-      look.layers.push_back(wanted.look);
+      looks.push_back(wanted.look);
+    }
+  };
+  for (const PanelRequest& request : file.panels) {
+    Panel panel;
+    PanelLook look;
+    panel.kind = request.kind;
+    panel.y_coordinate = request.y_coordinate;
+    enter_layers(request.layers, panel, look.layers);
+    if (!request.inset_layers.empty()) {
+      look.inset.emplace();
+      enter_layers(request.inset_layers, look.inset->panel, look.inset->layers);
     }
     apply(file.change.every, panel, look);
     apply(request.change, panel, look);

@@ -266,9 +266,65 @@ Key annotations_key(std::optional<std::vector<Annotation>>& target, FigureReader
           }};
 }
 
+std::vector<Key> inset_keys(InsetChange& inset, FigureReader& reader) {
+  constexpr double kLeastPart = 0.1;
+  const std::string expected = "left, bottom, width, height as fractions of the panel's axes";
+  return {axis_key("x", inset.x, reader),
+          axis_key("y", inset.y, reader),
+          word_key<Corner>("corner",
+                           {{"top-left", Corner::top_left},
+                            {"top-right", Corner::top_right},
+                            {"bottom-left", Corner::bottom_left},
+                            {"bottom-right", Corner::bottom_right}},
+                           [&inset](Corner corner) { inset.corner = corner; }),
+          Key{"place",
+              expected,
+              [&inset](const toml::node& node) {
+                constexpr double kRounding = 1e-9;
+                std::optional<std::vector<double>> given;
+                std::array<double, 4> place{};
+                if (!numbers_key("place", given).set(node) || given->size() != place.size())
+                  return false;
+                std::copy(given->begin(), given->end(), place.begin());
+                const auto [left, bottom, width, height] = place;
+                inset.place = place;
+                return left >= 0 && bottom >= 0 && width >= kLeastPart && height >= kLeastPart &&
+                       left + width <= 1 + kRounding && bottom + height <= 1 + kRounding;
+              }},
+          number_key("width", inset.width, "0.1 to 0.9 of the panel's axes", kLeastPart, 0.9),
+          number_key("height", inset.height, "0.1 to 0.9 of the panel's axes", kLeastPart, 0.9)};
+}
+
+std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader);
+Key layers_key(std::vector<LayerRequest>& layers, FigureReader& reader);
+
+/// @param layers receives those of the inset; null: it has the panel's
+Key inset_key(std::optional<InsetChange>& target,
+              std::vector<LayerRequest>* layers,
+              FigureReader& reader) {
+  const std::string expected =
+      "a table such as {x = {low = 0.9, high = 1.1}, corner = \"top-left\"}";
+  return {"inset", expected, [&target, layers, &reader](const toml::node& node) {
+            if (!node.is_table()) return false;
+            const std::string place = reader.place();
+            if (!target) target.emplace();
+            std::vector<Key> keys = inset_keys(*target, reader);
+            if (layers != nullptr) keys.push_back(layers_key(*layers, reader));
+            reader.read(*node.as_table(), place, keys);
+            const bool sized = target->corner || target->width || target->height;
+            if (target->place && sized)
+              throw invalid_parameter(
+                  place, "place beside corner, width or height", "one way to say where it stands");
+            return true;
+          }};
+}
+
 /// What can be said of a panel, or of all of them.
-std::vector<Key> panel_change_keys(PanelChange& panel, FigureReader& reader) {
-  return {label_key("title", panel.title, reader),
+std::vector<Key> panel_change_keys(PanelChange& panel,
+                                   FigureReader& reader,
+                                   std::vector<LayerRequest>* inset_layers = nullptr) {
+  return {inset_key(panel.inset, inset_layers, reader),
+          label_key("title", panel.title, reader),
           axis_key("x", panel.x, reader),
           axis_key("y", panel.y, reader),
           axis_key("value", panel.value, reader),
@@ -374,8 +430,27 @@ void check(const LayerRequest& layer, const toml::node& node, FigureReader& read
   if (layer.reference && !layer.theory) refuse("a reference is a theory: show = \"simulation\"");
 }
 
+Key layers_key(std::vector<LayerRequest>& layers, FigureReader& reader) {
+  return {"layers", "a list of tables", [&layers, &reader](const toml::node& node) {
+            const auto* array = node.as_array();
+            if (array == nullptr || array->empty()) return false;
+            const std::string place = reader.place();
+            for (const toml::node& element : *array) {
+              if (!element.is_table()) return false;
+              LayerRequest layer;
+              layer.where = reader.where(element.source().begin);
+              layer.name = fmt::format("{}[{}]", place, layers.size());
+              reader.read(*element.as_table(), layer.name, layer_keys(layer, reader));
+              check(layer, element, reader);
+              if (layer.series.empty()) layer.series = "y";  // as tables without that column
+              layers.push_back(std::move(layer));
+            }
+            return true;
+          }};
+}
+
 std::vector<Key> panel_keys(PanelRequest& panel, FigureReader& reader) {
-  std::vector<Key> keys = panel_change_keys(panel.change, reader);
+  std::vector<Key> keys = panel_change_keys(panel.change, reader, &panel.inset_layers);
   keys.push_back(word_key<PanelKind>("kind",
                                      {{"curves", PanelKind::curves},
                                       {"scatter", PanelKind::scatter},
@@ -383,23 +458,7 @@ std::vector<Key> panel_keys(PanelRequest& panel, FigureReader& reader) {
                                       {"contours", PanelKind::contours}},
                                      [&panel](PanelKind kind) { panel.kind = kind; }));
   keys.push_back(text_key("y_coordinate", panel.y_coordinate));
-  keys.push_back({"layers", "a list of tables", [&panel, &reader](const toml::node& node) {
-                    const auto* array = node.as_array();
-                    if (array == nullptr || array->empty()) return false;
-                    const std::string place = reader.place();
-                    for (const toml::node& element : *array) {
-                      if (!element.is_table()) return false;
-                      LayerRequest layer;
-                      layer.where = reader.where(element.source().begin);
-                      layer.name = fmt::format("{}[{}]", place, panel.layers.size());
-                      reader.read(*element.as_table(), layer.name, layer_keys(layer, reader));
-                      check(layer, element, reader);
-                      if (layer.series.empty())
-                        layer.series = "y";  // as tables without that column
-                      panel.layers.push_back(std::move(layer));
-                    }
-                    return true;
-                  }});
+  keys.push_back(layers_key(panel.layers, reader));
   return keys;
 }
 
@@ -459,6 +518,7 @@ std::vector<Key> figure_change_keys(FigureChange& figure, FigureReader& reader) 
   add(word_key<LegendPlace>("legend",
                             {{"above", LegendPlace::above},
                              {"below", LegendPlace::below},
+                             {"right", LegendPlace::right},
                              {"inside", LegendPlace::inside},
                              {"none", LegendPlace::none}},
                             [&figure](LegendPlace place) { figure.legend = place; }));
@@ -521,6 +581,16 @@ void apply(const AxisChange& change, Axis& axis) {
   if (change.scale) axis.scale = *change.scale;
   if (change.low) axis.low = change.low;
   if (change.high) axis.high = change.high;
+}
+
+void apply(const InsetChange& change, Inset& inset) {
+  apply(change.x, inset.panel.x);
+  apply(change.y, inset.panel.y);
+  if (change.corner) inset.corner = change.corner;
+  if (change.place) inset.place = change.place;
+  if (change.corner || change.width || change.height) inset.place.reset();
+  if (change.width) inset.width = *change.width;
+  if (change.height) inset.height = *change.height;
 }
 
 }  // namespace
@@ -597,6 +667,14 @@ void apply(const PanelChange& change, Panel& panel, PanelLook& look) {
   if (change.vertical) panel.vertical_marks = *change.vertical;
   if (change.horizontal) look.horizontal_marks = *change.horizontal;
   if (change.texts) look.annotations = *change.texts;
+  if (change.inset) {
+    if (!look.inset) {  // what enlarges a part of the panel has its scales
+      look.inset.emplace();
+      look.inset->panel.x.scale = panel.x.scale;
+      look.inset->panel.y.scale = panel.y.scale;
+    }
+    apply(*change.inset, *look.inset);
+  }
 }
 
 void apply(const FigureChange& change, Figure& figure, DrawOptions& options) {
@@ -633,6 +711,7 @@ std::vector<std::string> figure_keys() {
   PanelRequest panel;
   LayerRequest layer;
   AxisChange axis;
+  InsetChange inset;
   std::optional<std::string> text;
   std::optional<double> number;
   TextAnchor anchor{};
@@ -646,6 +725,7 @@ std::vector<std::string> figure_keys() {
   add("", figure_change_keys(figure, reader));
   add("panels.", panel_keys(panel, reader));
   add("x.", axis_keys(axis, reader));
+  add("inset.", inset_keys(inset, reader));
   add("texts.", annotation_keys(text, number, number, anchor, reader));
   add("layers.", layer_keys(layer, reader));
   return all;

@@ -3,6 +3,7 @@
 /// @brief What a figure's TOML file says, and `--set figure.KEY=VALUE`: read, checked, and entered
 /// into a figure. The keys are those of docs/figures.md.
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -23,6 +24,16 @@ struct AxisChange {
   std::optional<double> high = {};
 };
 
+/// What is to be otherwise in a panel's inset, which comes with the first such change.
+struct InsetChange {
+  AxisChange x = {};
+  AxisChange y = {};
+  std::optional<Corner> corner = {};
+  std::optional<std::array<double, 4>> place = {};
+  std::optional<double> width = {};
+  std::optional<double> height = {};
+};
+
 /// What is to be otherwise in a panel.
 struct PanelChange {
   std::optional<std::string> title = {};  ///< enhanced
@@ -34,6 +45,7 @@ struct PanelChange {
   std::optional<std::vector<double>> vertical = {};
   std::optional<std::vector<double>> horizontal = {};
   std::optional<std::vector<Annotation>> texts = {};
+  std::optional<InsetChange> inset = {};
 };
 
 /// What is to be otherwise in a figure.
@@ -80,6 +92,7 @@ struct PanelRequest {
   std::string y_coordinate = {};
   PanelChange change = {};
   std::vector<LayerRequest> layers = {};
+  std::vector<LayerRequest> inset_layers = {};  ///< none: those of the panel
 };
 
 /// A figure's file.

@@ -25,7 +25,7 @@ namespace {
 
 /// Everything after the last piece: tables, verdict, figure, page. Written as the later verbs read
 /// them.
-RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& replicates) {
+RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& replicates, bool drawn) {
   const CheckedConfiguration& c = work.configuration;
   const RunRecord run = read_run(folder.path());
   folder.write("replicates.csv", replicates_csv(c.study->name, replicates));
@@ -43,6 +43,10 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     for (const TextFile& file : c.study->files(c.values, observed)) {
       folder.write(file.name, file.content);
     }
+  }
+  if (!drawn) {
+    seal(folder.path());
+    return end;
   }
   const Figure figure = figure_of(run, c, replicates);
   try {
@@ -431,7 +435,7 @@ RunEnd carry_out(Work work,
       if (verdict == Verdict::inconclusive) continue;
     }
     deadline.lift();
-    return finish(work, folder, replicates);
+    return finish(work, folder, replicates, request.draw);
   }
   return {.exit_code = kExitDone,
           .folder = path,

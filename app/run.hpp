@@ -25,6 +25,7 @@ struct RunRequest {
   std::optional<Shard> shard;  ///< only this part of the pieces, into a folder of its own
   bool until_decided = false;  ///< stop as soon as the verdict is known
   bool simulate = true;        ///< false: only what is on disk already
+  bool draw = true;            ///< false: no figure and no page; `plot` and `report` make them
   /// The theory as another folder of this run recorded it: the text of theory.json.
   std::optional<std::string> theory_json = std::nullopt;
   int threads = 0;  ///< 0: all processors

@@ -33,7 +33,9 @@ struct Options {
   std::string archive = "artifact.zip";  ///< artifact: the file to write
   double power = 0.9;                    ///< plan: probability of AGREE
   bool until_decided = false;            ///< run: stop as soon as the verdict is known
-  std::string x = "x";                   ///< judge, fit: name of x
+  std::string x = "x";                   ///< judge, fit: name of x; map: "model.rho=0.1..0.9:5"
+  std::string y;                         ///< map: the same of the other axis
+  int depth = 2;                         ///< map: how often squares are bisected
   double absolute = 0;                   ///< judge: absolute margin
   std::string tails = "guarded";         ///< judge: "guarded" or "normal"
   std::string series;                    ///< fit: the series
@@ -73,6 +75,7 @@ int run_verb(const Options& options, const Registry& registry);
 int merge_verb(const Options& options, const Registry& registry);
 int slurm_verb(const Options& options, const Registry& registry);
 int gallery_verb(const Options& options, const Registry& registry);
+int map_verb(const Options& options, const Registry& registry);
 int check_verb(const Options& options, const Registry& registry);
 int plot_verb(const Options& options, const Registry& registry);
 int figure_verb(const Options& options, const Registry& registry);

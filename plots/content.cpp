@@ -93,9 +93,11 @@ struct FigureStyles {
 };
 
 /// Chooses every curve's style and says so in the legend.
+/// @param first_layer layers drawn already with which these are not to be confused
 void style_curves(PanelContent& content,
                   const std::vector<Selection>& selections,
-                  const FigureStyles& figure) {
+                  const FigureStyles& figure,
+                  std::size_t first_layer = 0) {
   std::size_t layers = 0;
   std::size_t most_points = 1;
   for (const Selection& selection : selections) {
@@ -119,8 +121,8 @@ void style_curves(PanelContent& content,
                                   content.look.layers.end(),
                                   [](const LayerLook& look) { return look.chosen(); });
   std::vector<LegendEntry> of_layers;
-  std::size_t layer_index = 0;
-  std::size_t reference_index = 0;
+  std::size_t layer_index = first_layer;
+  std::size_t reference_index = first_layer;
   for (const auto& [layer, curves, own_points] : selections) {
     const bool spelt_out = mentions_coordinate(layer->label, own_points.front());
     const std::string layer_name =
@@ -248,6 +250,23 @@ void check_annotations(const PanelContent& content) {
   }
 }
 
+/// Shades must lie inside the axes, with a colour that gnuplot knows.
+void check_shades(const PanelContent& content) {
+  for (const Shade& shade : content.look.shades) {
+    static_cast<void>(chosen_style({}, {.colour = shade.colour}));
+    for (const auto& [side, value, range] : {std::tuple{"left", shade.left, content.x},
+                                             std::tuple{"right", shade.right, content.x},
+                                             std::tuple{"bottom", shade.bottom, content.y},
+                                             std::tuple{"top", shade.top, content.y}}) {
+      if (range.contains(value)) continue;
+      throw invalid_parameter(
+          fmt::format("{} of a shade", side),
+          value,
+          fmt::format("a place on the axis, {:.4g} to {:.4g}", range.low, range.high));
+    }
+  }
+}
+
 bool is_whole(double value) { return value == std::round(value); }
 
 /// Whether all that is drawn stands at whole x: tokens, layers, steps.
@@ -353,6 +372,9 @@ void number_curves(Content& content) {
   int next = 0;
   for (PanelContent& panel : content.panels) {
     for (DrawnCurve& curve : panel.curves) curve.id = next++;
+    for (PanelContent& inset : panel.inset) {
+      for (DrawnCurve& curve : inset.curves) curve.id = next++;
+    }
     if (panel.map) {
       panel.map->id = next++;
       for (ContourLine& line : panel.map->contours) line.id = next++;
@@ -373,6 +395,95 @@ void check(const Figure& figure) {
     throw invalid_parameter("panels of figure '" + figure.name + "'", 0, "at least one");
   if (figure.columns == 0)
     throw invalid_parameter("columns of figure '" + figure.name + "'", 0, "at least one");
+}
+
+/// Points as they are told apart by styles and labels.
+void hide_sources(std::vector<Selection>& selections) {
+  for (Selection& selection : selections) {
+    std::vector<Point> shown;
+    for (const Point& point : selection.points) index_of(shown, shown_point(point));
+    selection.points = std::move(shown);
+  }
+}
+
+/// What of the inset's curves lies within its x range, for its y range.
+std::vector<double> visible_y(const PanelContent& inset) {
+  std::vector<double> values;
+  for (const DrawnCurve& curve : inset.curves) {
+    const Series& mean = curve.data->mean;
+    const bool line = (curve.data->theory || curve.trajectory) && !curve.constant();
+    for (std::size_t i = 1; line && i < mean.x.size(); ++i) {
+      // Where it enters and leaves.
+      for (const double end : {inset.x.low, inset.x.high}) {
+        const auto [low, high] = std::minmax(mean.x[i - 1], mean.x[i]);
+        if (!(low < end && end < high) || (inset.x.scale == AxisScale::log && low <= 0)) continue;
+        const double from = inset.x.position(mean.x[i - 1]);
+        const double part = (inset.x.position(end) - from) / (inset.x.position(mean.x[i]) - from);
+        values.push_back(mean.y[i - 1] + part * (mean.y[i] - mean.y[i - 1]));
+      }
+    }
+    for (std::size_t i = 0; i < mean.x.size(); ++i) {
+      if (!curve.constant() && !inset.x.contains(mean.x[i])) continue;
+      values.push_back(mean.y[i]);
+      if (curve.data->theory || curve.data->sem.empty()) continue;
+      values.push_back(mean.y[i] + curve.data->sem[i]);
+      if (inset.panel->y.scale == AxisScale::linear)
+        values.push_back(mean.y[i] - curve.data->sem[i]);
+    }
+  }
+  return values;
+}
+
+/// The content of a panel's inset: its own layers, or the panel's within other limits.
+void add_inset(PanelContent& content, const FigureData& data, FigureStyles styles) {
+  const Inset& wanted = *content.look.inset;
+  const std::string name = "inset of panel (" + content.letter + ")";
+  if (content.map)
+    throw invalid_parameter(name, "in a map", "a panel of kind curves or scatter around it");
+  auto panel = std::make_shared<Panel>(wanted.panel);
+  const bool own = !panel->layers.empty();
+  panel->kind = content.panel->kind;
+  panel->residuals = false;
+  if (!own) {
+    if (!panel->x.low && !panel->x.high && !panel->y.low && !panel->y.high) {
+      throw invalid_parameter(
+          name, "the panel once more", "low or high of its x or y axis, or layers of its own");
+    }
+    panel->layers = content.panel->layers;
+    panel->x_name = content.panel->x_name;
+  }
+  PanelContent inset;
+  inset.panel = panel.get();
+  inset.look.layers = own ? wanted.layers : content.look.layers;
+  inset.letter = content.letter + " inset";
+  std::vector<Selection> selections = select(*panel, data);
+  hide_sources(selections);
+  if (selections.empty())
+    throw invalid_parameter(name, "layers", "a series of which something was recorded");
+  for (const Selection& selection : selections) {
+    for (const Point& point : selection.points) index_of(styles.points, point);
+  }
+  style_curves(inset, selections, styles, own ? content.legend.size() : 0);
+  std::vector<double> x;
+  collect_x(inset, x);
+  inset.x = fit_range(panel->x, x, own ? kRoom : 0);
+  inset.x.whole = whole_x(inset);
+  const std::vector<double> y = visible_y(inset);
+  if (y.empty() && !(panel->y.low && panel->y.high))
+    throw invalid_parameter(name,
+                            fmt::format("x from {:.4g} to {:.4g}", inset.x.low, inset.x.high),
+                            "limits between which something was recorded");
+  inset.y = fit_range(panel->y, y);
+  for (DrawnCurve& curve : inset.curves) {
+    if (curve.data->theory) continue;
+    curve.drawn.assign(curve.data->mean.x.size(), true);
+    if (!curve.trajectory && panel->kind == PanelKind::curves) thin(curve, inset.x);
+  }
+  if (own) {
+    for (LegendEntry& entry : inset.legend) add_entry(content.legend, std::move(entry));
+  }
+  content.inset.push_back(std::move(inset));
+  content.inset_panel = std::move(panel);
 }
 
 /// Maps of one series are there to be compared: equal colours are equal values.
@@ -404,11 +515,7 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
     const bool is_map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
     if (is_map) drawn.map = make_heat_map(panel, data, content.remarks);
     selections.push_back(select(panel, data, is_map ? 1 : 0));
-    for (Selection& selection : selections.back()) {
-      std::vector<Point> shown;
-      for (const Point& point : selection.points) index_of(shown, shown_point(point));
-      selection.points = std::move(shown);
-    }
+    hide_sources(selections.back());
     if (!drawn.map && selections.back().empty()) {
       std::string names;
       for (const Layer& layer : panel.layers) names += (names.empty() ? "" : ", ") + layer.series;
@@ -436,6 +543,7 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
   for (PanelContent& panel : content.panels) {
     fit_y(panel);
     check_annotations(panel);
+    check_shades(panel);
     for (DrawnCurve& curve : panel.curves) {
       if (curve.data->theory) {
         content.lines = content.lines || !curve.reference;
@@ -450,6 +558,7 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
     }
     remark_hidden(panel, content.remarks, lettered);
     if (panel.panel->residuals) add_residuals(panel, data, content.remarks);
+    if (panel.look.inset) add_inset(panel, data, styles);
   }
   number_curves(content);
   return content;

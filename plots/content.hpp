@@ -4,6 +4,7 @@
 /// residuals.
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -126,6 +127,8 @@ struct PanelContent {
   std::optional<HeatMap> map = {};
   std::optional<ColourScale> colours = {};  ///< of the map, or of many curves
   std::vector<LegendEntry> legend;
+  std::vector<PanelContent> inset = {};           ///< one or none
+  std::shared_ptr<const Panel> inset_panel = {};  ///< what the inset's content refers to
 };
 
 struct Content {

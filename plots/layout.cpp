@@ -30,6 +30,8 @@ constexpr double kBarWidth = 1.1;   ///< of the colour bar
 
 constexpr const char* kResidualLabel = "residual (%)";
 constexpr double kRoomPerLabel = 2.2;  ///< along a vertical axis, small font sizes
+constexpr double kLeastColumn = 12;    ///< of panels beside a legend
+constexpr double kRightShare = 0.4;    ///< of the page, at most, for a legend beside the panels
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -53,8 +55,18 @@ class Composer {
   Composer(const Content& content, const Theme& theme, double width, const Look& look)
       : content_(content), theme_(theme), look_(look), columns_(content.figure->columns) {
     layout_.width = width;
-    column_width_ = (width - 2 * kPad - em(kColumnGap) * static_cast<double>(columns_ - 1)) /
-                    static_cast<double>(columns_);
+    if (look.legend == LegendPlace::right) measure_right_legends();
+    column_width_ =
+        (width - right_width_ - 2 * kPad - em(kColumnGap) * static_cast<double>(columns_ - 1)) /
+        static_cast<double>(columns_);
+    if (column_width_ < em(kLeastColumn)) {
+      throw invalid_parameter(
+          "legend",
+          "right",
+          fmt::format("above or below, a wider figure, or shorter labels: beside "
+                      "it columns would be {:.0f} points wide",
+                      std::max(0.0, column_width_)));
+    }
     layout_.panels.resize(content.panels.size());
   }
 
@@ -63,10 +75,12 @@ class Composer {
     choose_y_ticks();
     choose_columns();
     double y = kPad;
-    if (look_.legend != LegendPlace::below) y = place_figure_legend(y);
+    if (look_.legend != LegendPlace::below && look_.legend != LegendPlace::right)
+      y = place_figure_legend(y);
     for (std::size_t first = 0; first < content_.panels.size(); first += columns_)
       y = place_row(first, y);
     for (std::size_t i = 0; i < content_.panels.size(); ++i) place_annotations(i);
+    for (std::size_t i = 0; i < content_.panels.size(); ++i) place_inset(i);
     if (look_.legend == LegendPlace::inside) place_inside();
     if (look_.legend == LegendPlace::below) y = place_figure_legend(y);
     y = place_note(note, y);
@@ -226,6 +240,61 @@ class Composer {
 
   double item_width(const Item& item) const {
     return text_start(item) + block_width(item.text, theme_.small_size);
+  }
+
+  /// Entries beneath each other.
+  std::vector<LegendRow> stacked(LegendRow all) const {
+    std::vector<LegendRow> rows;
+    for (Item& item : all) rows.push_back({std::move(item)});
+    return rows;
+  }
+
+  double height_of(const std::vector<LegendRow>& rows) const {
+    double height = 0;
+    for (const LegendRow& row : rows) height += line_count(row.front().text) * small_line();
+    return height;
+  }
+
+  /// The legends beside the panels: one, or one a row; the last one ends with the key. Their width
+  /// is taken from the panels'.
+  void measure_right_legends() {
+    if (columns_ > 1 && !shared_legend()) {
+      throw invalid_parameter(
+          "legend", "right", "above, inside or none: panels beside each other have different ones");
+    }
+    const double most = kRightShare * layout_.width;
+    if (shared_legend()) {
+      right_legends_.push_back(stacked(items(longest_legend(), most)));
+    } else {
+      for (const PanelContent& panel : content_.panels)
+        right_legends_.push_back(stacked(items(panel.legend, most)));
+    }
+    if (look_.key) {
+      for (Item item : key()) {
+        item.text = wrap(item.text, theme_.small_size, most - text_start(item));
+        right_legends_.front().push_back({std::move(item)});
+      }
+    }
+    // All texts start at the same distance.
+    double longest = 0;
+    for (const auto& rows : right_legends_) {
+      for (const LegendRow& row : rows) longest = std::max(longest, row.front().sample_length);
+    }
+    for (auto& rows : right_legends_) {
+      for (LegendRow& row : rows) row.front().sample_length = longest;
+    }
+    double widest = 0;
+    for (const auto& rows : right_legends_) widest = std::max(widest, aligned_width(rows));
+    if (widest > 0) right_width_ = widest + em(kColumnGap);
+  }
+
+  /// Places the legend beside a row of panels whose frames start at `top`; returns the y beneath
+  /// it.
+  double place_right_legend(std::size_t row, double top) {
+    if (look_.legend != LegendPlace::right || row >= right_legends_.size()) return top;
+    const std::vector<LegendRow>& rows = right_legends_[row];
+    const double left = layout_.width - kPad - right_width_ + em(kColumnGap);
+    return place_legend(rows, left + aligned_width(rows) / 2, top);
   }
 
   double column_start(std::size_t panel) const {
@@ -416,7 +485,7 @@ class Composer {
       place_head(i, legends[i - first], y);
       bottom = std::max(bottom, place_panel(i, top));
     }
-    return bottom;
+    return std::max(bottom, place_right_legend(first / columns_, top));
   }
 
   /// Room for text centred on a panel's frame that stays inside the panel's column.
@@ -509,7 +578,7 @@ class Composer {
     const Axes& axes = layout_.panels[i].axes;
     const double marker = theme_.marker_size / 2 + kPad;
     std::vector<Box> boxes;
-    if (content(i).map) boxes.push_back(axes.box);
+    if (content(i).map || !content(i).look.shades.empty()) boxes.push_back(axes.box);
     const auto add = [&](double x, double top, double bottom, double half) {
       boxes.push_back({x - half, x + half, top - half, bottom + half});
     };
@@ -551,6 +620,16 @@ class Composer {
       const double x = axes.box.left + axes.x.position(mark.x) * axes.box.width();
       boxes.push_back({x - 1, x + 1, axes.box.top, axes.box.bottom});
     }
+    if (!content(i).inset.empty() && content(i).look.inset->panel.layers.empty()) {
+      const PanelContent& inset = content(i).inset.front();  // what it enlarges
+      const auto page_x = [&](double x) {
+        const bool shown = axes.x.scale == AxisScale::linear || x > 0;
+        const double part = shown ? axes.x.position(x) : 0;
+        return axes.box.left + std::clamp(part, 0.0, 1.0) * axes.box.width();
+      };
+      boxes.push_back(
+          {page_x(inset.x.low), page_x(inset.x.high), page_y(inset.y.high), page_y(inset.y.low)});
+    }
     for (const Annotation& note : content(i).look.annotations) {
       const double x = axes.box.left + axes.x.position(note.x) * axes.box.width();
       const double y = page_y(note.y);
@@ -561,6 +640,117 @@ class Composer {
       boxes.push_back({left, left + width, y - small_line() / 2, y + small_line() / 2});
     }
     return boxes;
+  }
+
+  /// The panel's inset: where the author wants it, else in a corner that is free of data.
+  void place_inset(std::size_t i) {
+    if (content(i).inset.empty()) return;
+    const Inset& wanted = *content(i).look.inset;
+    const PanelContent& inset = content(i).inset.front();
+    const Box frame = layout_.panels[i].axes.box;
+    const std::string name = "inset of panel (" + content(i).letter + ")";
+    const double width = (wanted.place ? (*wanted.place)[2] : wanted.width) * frame.width();
+    const double height = (wanted.place ? (*wanted.place)[3] : wanted.height) * frame.height();
+    Axes axes;
+    axes.x = inset.x;
+    axes.y = inset.y;
+    axes.x_ticks = x_ticks(axes.x, width);
+    axes.y_ticks = choose_ticks(axes.y, std::max(2, static_cast<int>(height / em(kRoomPerLabel))));
+
+    // What stands around its axes: labels, and halves of those of the outermost ticks.
+    const std::string x_label = wrap(inset.panel->x.label, theme_.small_size, width);
+    const std::string y_label = wrap(inset.panel->y.label, theme_.small_size, height);
+    const double y_lines =
+        y_label.empty() ? 0 : line_count(y_label) * small_line() + em(kLabelGap) / 2;
+    const double x_lines = x_label.empty() ? 0 : line_count(x_label) * small_line();
+    double overhang = kPad;
+    for (const Tick& tick : axes.x_ticks) {
+      overhang = std::max(overhang,
+                          text_width(tick.label, theme_.small_size) / 2 -
+                              (1 - axes.x.position(tick.position)) * width);
+    }
+    const double before = em(kTickGap) + widest_label(axes.y_ticks) + y_lines + kPad;
+    const double beneath = em(kTickGap) + small_line() + x_lines;
+    const double above = theme_.small_size / 2;
+    const auto around = [&](const Box& box) {
+      return Box{box.left - before, box.right + overhang, box.top - above, box.bottom + beneath};
+    };
+    const double gap = em(kTickGap);
+    const auto in_corner = [&](Corner corner) {
+      const bool top = corner == Corner::top_left || corner == Corner::top_right;
+      const bool right = corner == Corner::top_right || corner == Corner::bottom_right;
+      Box box;
+      box.left = right ? frame.right - gap - overhang - width : frame.left + gap + before;
+      box.right = box.left + width;
+      box.top = top ? frame.top + gap + above : frame.bottom - gap - beneath - height;
+      box.bottom = box.top + height;
+      return box;
+    };
+    if (wanted.place) {
+      axes.box.left = frame.left + (*wanted.place)[0] * frame.width();
+      axes.box.right = axes.box.left + width;
+      axes.box.bottom = frame.bottom - (*wanted.place)[1] * frame.height();
+      axes.box.top = axes.box.bottom - height;
+    } else if (wanted.corner) {
+      axes.box = in_corner(*wanted.corner);
+    } else {
+      const std::vector<Box> taken = covered(i);
+      bool found = false;
+      for (const Corner corner :
+           {Corner::top_right, Corner::top_left, Corner::bottom_right, Corner::bottom_left}) {
+        axes.box = in_corner(corner);
+        const Box box = around(axes.box);
+        found = std::none_of(
+            taken.begin(), taken.end(), [&](const Box& other) { return overlap(box, other); });
+        if (found) break;
+      }
+      if (!found) {
+        throw invalid_parameter(
+            name,
+            "in a free corner",
+            "its corner or place to be given, or a smaller width and height: in "
+            "every corner it would cover data");
+      }
+    }
+    const Box box = around(axes.box);
+    if (box.left < frame.left || box.right > frame.right || box.top < frame.top ||
+        box.bottom > frame.bottom) {
+      throw invalid_parameter(
+          name,
+          wanted.place ? "place" : fmt::format("width {}, height {}", wanted.width, wanted.height),
+          fmt::format(
+              "room for its tick labels inside the panel: {:.2f} of the panel's width to the "
+              "left of its axes, {:.2f} of its height beneath",
+              before / frame.width(),
+              beneath / frame.height()));
+    }
+    std::vector<TextLine> texts;
+    double y = axes.box.bottom + em(kTickGap) + small_line();
+    for (const std::string& line : lines_of(x_label)) {
+      texts.push_back({line,
+                       (axes.box.left + axes.box.right) / 2,
+                       y + small_line() / 2,
+                       theme_.small_size,
+                       TextLine::Anchor::centre});
+      y += small_line();
+    }
+    double x = box.left + kPad + small_line() / 2;
+    for (const std::string& line : lines_of(y_label)) {
+      texts.push_back({line,
+                       x,
+                       (axes.box.top + axes.box.bottom) / 2,
+                       theme_.small_size,
+                       TextLine::Anchor::rotated});
+      x += small_line();
+    }
+    PanelLayout& panel = layout_.panels[i];
+    panel.inset = std::move(axes);
+    panel.inset_box = box;
+    panel.inset_texts = std::move(texts);
+  }
+
+  static bool overlap(const Box& a, const Box& b) {
+    return a.left < b.right && a.right > b.left && a.top < b.bottom && a.bottom > b.top;
   }
 
   /// Legends in free corners: one for all panels where that serves, in the first that has room.
@@ -587,12 +777,11 @@ class Composer {
     if (entries.empty()) return true;
     const Box& frame = layout_.panels[i].axes.box;
     const double pad = em(kInsideGap);
-    std::vector<LegendRow> rows;
-    for (Item& item : items(entries, frame.width() - 2 * pad)) rows.push_back({std::move(item)});
+    const std::vector<LegendRow> rows = stacked(items(entries, frame.width() - 2 * pad));
     const double width = aligned_width(rows);
-    double height = 0;
-    for (const LegendRow& row : rows) height += line_count(row.front().text) * small_line();
-    const std::vector<Box> taken = covered(i);
+    const double height = height_of(rows);
+    std::vector<Box> taken = covered(i);
+    if (layout_.panels[i].inset) taken.push_back(layout_.panels[i].inset_box);
     for (const bool top : {true, false}) {
       for (const bool right : {true, false}) {
         Box box;
@@ -601,10 +790,8 @@ class Composer {
         box.top = top ? frame.top + pad : frame.bottom - pad - height;
         box.bottom = box.top + height;
         const bool fits = box.left >= frame.left && box.top >= frame.top;
-        const bool free = std::none_of(taken.begin(), taken.end(), [&](const Box& other) {
-          return other.left < box.right && other.right > box.left && other.top < box.bottom &&
-                 other.bottom > box.top;
-        });
+        const bool free = std::none_of(
+            taken.begin(), taken.end(), [&](const Box& other) { return overlap(box, other); });
         if (!fits || !free) continue;
         place_legend(rows, (box.left + box.right) / 2, box.top);
         return true;
@@ -644,6 +831,8 @@ class Composer {
   double column_width_ = 0;
   double main_height_ = 0;
   double residual_height_ = 0;
+  std::vector<std::vector<LegendRow>> right_legends_;
+  double right_width_ = 0;  ///< of the legend beside the panels with its gap; 0: there is none
   Layout layout_;
 };
 

@@ -68,6 +68,9 @@ struct PanelLayout {
   Axes axes;
   std::optional<ColourBar> bar = {};
   std::optional<Axes> residual = {};
+  std::optional<Axes> inset = {};
+  Box inset_box = {};  ///< the inset with its labels: white, over the panel
+  std::vector<TextLine> inset_texts = {};
 };
 
 struct Layout {

@@ -2,10 +2,13 @@
 /// @file
 /// @brief What an author wants otherwise than the drawing would choose. All of it may be left out.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "attica/core/figure.hpp"
 
 namespace attica {
 
@@ -32,14 +35,47 @@ struct Annotation {
   TextAnchor anchor = TextAnchor::left;  ///< which end of the text stands at x
 };
 
+/// A painted part of the axes' area, beneath all that is drawn; in units of the axes.
+struct Shade {
+  std::string colour;  ///< "#rrggbb"
+  double left = 0;
+  double right = 0;
+  double bottom = 0;
+  double top = 0;
+};
+
+enum class Corner { top_left, top_right, bottom_left, bottom_right };
+
+/// A small set of axes inside a panel's, such as an enlarged part of it.
+struct Inset {
+  Panel panel = {};  ///< curves or scatter; without layers: those of the panel around it
+  std::vector<LayerLook> layers = {};  ///< of its own layers
+  /// Corner of the panel's axes; empty: the first of top right, top left, bottom right, bottom left
+  /// that is free of data.
+  std::optional<Corner> corner = {};
+  /// Where its axes stand: left, bottom, width, height as fractions of the panel's, from the lower
+  /// left; instead of a corner. What an author has placed may cover data.
+  std::optional<std::array<double, 4>> place = {};
+  double width = 0.4;  ///< of the axes, as a fraction of the panel's
+  double height = 0.4;
+};
+
 struct PanelLook {
   std::vector<LayerLook> layers = {};  ///< in the order of the panel's layers; fewer: as chosen
+  std::vector<Shade> shades = {};      ///< later ones cover earlier ones; legends keep clear
   std::vector<Annotation> annotations = {};
   std::vector<double> horizontal_marks = {};  ///< y positions of thin dotted lines
+  std::optional<Inset> inset = {};
 };
 
 /// Where the legend stands. It never covers data: inside means a corner that is free of them.
-enum class LegendPlace { above, below, inside, none };
+enum class LegendPlace {
+  above,
+  below,
+  right,  ///< a column beside the panels, which are as much narrower
+  inside,
+  none
+};
 
 /// How a whole figure looks.
 struct Look {

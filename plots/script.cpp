@@ -47,6 +47,7 @@ class Writer {
       if (layout_.panels[i].residual) {
         residual_axes(*content_.panels[i].residual, *layout_.panels[i].residual);
       }
+      if (layout_.panels[i].inset) inset_axes(content_.panels[i].inset.front(), layout_.panels[i]);
     }
     line("unset multiplot");
     line("set output");
@@ -202,21 +203,7 @@ class Writer {
         "screen 1");
     line("unset border; unset tics; unset key; unset logscale; set samples 2");
     line("set xrange [0:{}] noextend; set yrange [0:{}] noextend", layout_.width, layout_.height);
-    // Two spaces in a row make gnuplot mark SVG text as such that keeps its spaces; these are too
-    // small to see.
-    const std::string spaces = "{/=1   }";
-    for (const TextLine& text : layout_.texts) {
-      const char* anchor = text.anchor == TextLine::Anchor::left     ? "left"
-                           : text.anchor == TextLine::Anchor::centre ? "center"
-                           : text.anchor == TextLine::Anchor::right  ? "right"
-                                                                     : "center rotate by 90";
-      line("set label {} at {} {} font {} tc rgb '{}'",
-           any_format(text.text, spaces),
-           at(text.x, text.y),
-           anchor,
-           font(text.size),
-           text.grey ? kGrey : "#000000");
-    }
+    for (const TextLine& text : layout_.texts) label(text, at(text.x, text.y));
     std::vector<std::string> items;
     for (std::size_t i = 0; i < layout_.panels.size(); ++i) {
       const PanelLayout& panel = layout_.panels[i];
@@ -232,6 +219,23 @@ class Writer {
     }
     plot(items);
     line("unset label; unset object");
+  }
+
+  /// A line of text at a place that gnuplot understands.
+  void label(const TextLine& text, const std::string& place) {
+    // Two spaces in a row make gnuplot mark SVG text as such that keeps its spaces; these are too
+    // small to see.
+    const std::string spaces = "{/=1   }";
+    const char* anchor = text.anchor == TextLine::Anchor::left     ? "left"
+                         : text.anchor == TextLine::Anchor::centre ? "center"
+                         : text.anchor == TextLine::Anchor::right  ? "right"
+                                                                   : "center rotate by 90";
+    line("set label {} at {} {} font {} tc rgb '{}'",
+         any_format(text.text, spaces),
+         place,
+         anchor,
+         font(text.size),
+         text.grey ? kGrey : "#000000");
   }
 
   /// A font's size as a string of gnuplot; in TeX it is set as such.
@@ -470,6 +474,16 @@ class Writer {
     // Many curves in one panel are drawn finer.
     constexpr double kFine = 0.7;
     const double size = panel.colours && !panel.map ? kFine : 1;
+    if (!panel.inset.empty()) enlarged_part(panel);
+    for (const Shade& shade : panel.look.shades)
+      line(
+          "set object rectangle from first {},{} to first {},{} behind fc rgb '{}' fs solid "
+          "noborder",
+          shade.left,
+          shade.bottom,
+          shade.right,
+          shade.top,
+          shade.colour);
     std::vector<std::string> items;
     if (panel.map) map_items(*panel.map, items);
     if (panel.panel->diagonal)
@@ -488,6 +502,41 @@ class Writer {
     }
 
     plot(items);
+    if (!panel.look.shades.empty() || !panel.inset.empty()) line("unset object");
+  }
+
+  /// The frame around what the panel's inset enlarges.
+  void enlarged_part(const PanelContent& panel) {
+    if (!panel.look.inset->panel.layers.empty()) return;
+    const PanelContent& inset = panel.inset.front();
+    const auto inside = [](const Range& outer, double value) {
+      return std::clamp(value, outer.low, outer.high);
+    };
+    line(
+        "set object rectangle from first {},{} to first {},{} front fs empty border lc rgb '{}' "
+        "lw {:.3g}",
+        inside(panel.x, inset.x.low),
+        inside(panel.y, inset.y.low),
+        inside(panel.x, inset.x.high),
+        inside(panel.y, inset.y.high),
+        kGrey,
+        kThin * theme_.line_width);
+  }
+
+  /// Fractions of the page from the lower left corner.
+  std::string on_screen(double x, double y) const {
+    return fmt::format("screen {:.5f}, screen {:.5f}", x / layout_.width, 1 - y / layout_.height);
+  }
+
+  /// A panel's inset over it, on white.
+  void inset_axes(const PanelContent& inset, const PanelLayout& panel) {
+    const Box& box = panel.inset_box;
+    line("set object 1 rectangle from {} to {} behind fc rgb '#ffffff' fs solid noborder",
+         on_screen(box.left, box.bottom),
+         on_screen(box.right, box.top));
+    for (const TextLine& text : panel.inset_texts) label(text, on_screen(text.x, text.y));
+    main_axes(inset, *panel.inset);
+    line("unset object; unset label");
   }
 
   void residual_axes(const ResidualContent& residual, const Axes& axes) {

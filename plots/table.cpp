@@ -43,6 +43,11 @@ class Table {
       for (const DrawnCurve& curve : panel.curves) {
         for (const auto& [name, value] : curve.data->mean.point) index_of(names_, name);
       }
+      for (const PanelContent& inset : panel.inset) {
+        for (const DrawnCurve& curve : inset.curves) {
+          for (const auto& [name, value] : curve.data->mean.point) index_of(names_, name);
+        }
+      }
       if (!panel.map) continue;
       for (const auto& [name, value] : panel.map->point) index_of(names_, name);
       index_of(names_, panel.panel->y_coordinate);
@@ -174,6 +179,9 @@ DataFile data_file(const Content& content) {
   Table table(content);
   for (const PanelContent& panel : content.panels) {
     for (const DrawnCurve& curve : panel.curves) add_curve(table, panel.letter, curve);
+    for (const PanelContent& inset : panel.inset) {
+      for (const DrawnCurve& curve : inset.curves) add_curve(table, inset.letter, curve);
+    }
     if (panel.map) add_map(table, panel.letter, *panel.panel, *panel.map);
     if (panel.residual) add_residual(table, panel.letter, *panel.residual);
   }

@@ -1,5 +1,6 @@
 #include "attica/plots/look.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
@@ -245,7 +246,7 @@ std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double
     if (text.empty()) return;
     boxes.push_back({{left, left + width, y - kHalfHeight * size, y + kHalfHeight * size}, text});
   };
-  for (const TextLine& line : layout.texts) {
+  const auto text = [&](const TextLine& line) {
     const double width = text_width(line.text, line.size);
     if (line.anchor == TextLine::Anchor::rotated) {
       boxes.push_back({{line.x - kHalfHeight * line.size,
@@ -253,13 +254,14 @@ std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double
                         line.y - width / 2,
                         line.y + width / 2},
                        line.text});
-      continue;
+      return;
     }
     const double left = line.anchor == TextLine::Anchor::left     ? line.x
                         : line.anchor == TextLine::Anchor::centre ? line.x - width / 2
                                                                   : line.x - width;
     add(left, line.y, width, line.size, line.text);
-  }
+  };
+  for (const TextLine& line : layout.texts) text(line);
   const auto ticks = [&](const Axes& axes) {
     for (const Tick& tick : axes.y_ticks) {
       const double width = text_width(tick.label, small_size);
@@ -282,6 +284,8 @@ std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double
   for (const PanelLayout& panel : layout.panels) {
     ticks(panel.axes);
     if (panel.residual) ticks(*panel.residual);
+    if (panel.inset) ticks(*panel.inset);
+    for (const TextLine& line : panel.inset_texts) text(line);
   }
   return boxes;
 }
@@ -297,7 +301,8 @@ TEST_CASE("look: no two texts overlap and none leaves the page, 7 to 12 points i
   beside.panels[0].title = "a title of some length";
   for (const Theme& base : themes()) {
     for (double size = 7; size <= 12; ++size) {
-      for (const LegendPlace legend : {LegendPlace::above, LegendPlace::below, LegendPlace::none}) {
+      for (const LegendPlace legend :
+           {LegendPlace::above, LegendPlace::below, LegendPlace::right, LegendPlace::none}) {
         for (const auto& [figure, inches] : {std::pair{&stacked, base.half_width},
                                              std::pair{&stacked, base.full_width},
                                              std::pair{&beside, base.full_width}}) {
@@ -306,9 +311,17 @@ TEST_CASE("look: no two texts overlap and none leaves the page, 7 to 12 points i
           theme.label_size = size;
           Look look;
           look.legend = legend;
-          const Layout layout =
-              lay_out(arrange(*figure, data, look), theme, inches * kPointsPerInch, "a note", look);
           CAPTURE(theme.name, size, figure->name, inches, static_cast<int>(legend));
+          const Content content = arrange(*figure, data, look);
+          Layout layout;
+          try {
+            layout = lay_out(content, theme, inches * kPointsPerInch, "a note", look);
+          } catch (const Error& error) {  // beside narrow columns there is no room for a legend
+            REQUIRE(legend == LegendPlace::right);
+            CHECK_THAT(error.what(), Catch::Contains("points wide"));
+            CHECK((figure == &beside || inches < base.full_width));
+            continue;
+          }
           const auto boxes = text_boxes(layout, theme.small_size);
           for (std::size_t i = 0; i < boxes.size(); ++i) {
             const auto& [a, text] = boxes[i];
@@ -326,4 +339,238 @@ TEST_CASE("look: no two texts overlap and none leaves the page, 7 to 12 points i
       }
     }
   }
+}
+
+TEST_CASE("look: a legend at the right stands beside the panels, which are narrower by its width",
+          "[plots]") {
+  constexpr double kPointsPerInch = 72;
+  constexpr double kRim = 2;
+  const FigureData data = double_descent({0.01, 0.1, 1});
+  Figure two{"two", {test_error_panel(), test_error_panel()}, 2, ""};
+  for (const Theme& theme : themes()) {
+    CAPTURE(theme.name);
+    const double page = theme.full_width * kPointsPerInch;
+    Look look;
+    const auto place = [&](LegendPlace legend) {
+      look.legend = legend;
+      return lay_out(arrange(two, data, look), theme, page, "", look);
+    };
+    const Layout above = place(LegendPlace::above);
+    const Layout right = place(LegendPlace::right);
+    CHECK(right.width == above.width);
+    const Box& frame = right.panels[1].axes.box;
+    double left = page;
+    double lost = 0;
+    for (const Sample& sample : right.samples) left = std::min(left, sample.left);
+    for (const TextLine& text : right.texts) {
+      if (text.x < left || text.anchor != TextLine::Anchor::left) continue;
+      lost = std::max(lost, text.x + text_width(text.text, text.size) - left);
+      CHECK(text.x + text_width(text.text, text.size) <= page - kRim + 0.01);
+    }
+    CHECK(left > frame.right);
+    REQUIRE(find_text(right, "= 0.1") != nullptr);
+    CHECK(find_text(right, "= 0.1")->x > left);
+    CHECK(find_text(right, "theory")->x > left);
+    CHECK(find_text(right, "= 0.1")->y > frame.top);
+    // Both frames lose the same: together the legend and the gap before it.
+    const double gap = above.panels[0].axes.box.width() - right.panels[0].axes.box.width();
+    CHECK(2 * gap > lost);
+    CHECK(2 * gap < lost + 4 * theme.small_size);
+  }
+}
+
+TEST_CASE("look: a legend at the right that leaves no room or explains different panels is refused",
+          "[plots]") {
+  const FigureData data = double_descent({0.1, 1});
+  Figure figure = plain_panel();
+  Look look;
+  look.legend = LegendPlace::right;
+  CHECK(message_of(figure, data, look).empty());
+  figure.columns = 2;
+  figure.panels.push_back(figure.panels[0]);
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("points wide"));
+  look.key = false;
+  figure.panels[1].layers[0].label = "b {lambda}";
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("different ones"));
+  // One below the other they have a legend each, beside its own panel.
+  figure.columns = 1;
+  const Layout layout = layout_of(figure, data, look);
+  const TextLine* second = find_text(layout, "b 0.1");
+  REQUIRE(second != nullptr);
+  CHECK(second->y > layout.panels[1].axes.box.top);
+  CHECK(second->y < layout.panels[1].axes.box.bottom);
+}
+
+namespace {
+
+/// An inset that enlarges the peak at alpha = 1.
+Look enlarged(std::optional<Corner> corner = {}) {
+  Inset inset;
+  inset.panel.x = {"", AxisScale::log, 0.9, 1.1};
+  inset.corner = corner;
+  Look look;
+  look.panels = {{.inset = inset}};
+  return look;
+}
+
+/// Places of a panel's data on the page, each line at twenty places between two points.
+std::vector<std::pair<double, double>> places_of(const FigureData& data,
+                                                 const Axes& axes,
+                                                 const std::string& series) {
+  std::vector<std::pair<double, double>> places;
+  constexpr int kBetween = 20;
+  for (const RecordedCurve& curve : data.curves) {
+    if (curve.mean.name != series) continue;
+    const auto& x = curve.mean.x;
+    const auto& y = curve.mean.y;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double at = axes.box.left + axes.x.position(x[i]) * axes.box.width();
+      const double height = axes.box.bottom - axes.y.position(y[i]) * axes.box.height();
+      if (curve.theory && i > 0) {
+        const auto [x0, y0] = places.back();
+        for (int k = 1; k < kBetween; ++k) {
+          const double part = static_cast<double>(k) / kBetween;
+          places.insert(places.end() - 1, {x0 + part * (at - x0), y0 + part * (height - y0)});
+        }
+      }
+      places.emplace_back(at, height);
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+TEST_CASE("look: an inset without a place stands in a corner free of data, in every style",
+          "[plots]") {
+  constexpr double kPointsPerInch = 72;
+  const FigureData data = double_descent({0.1, 1});
+  Figure figure = plain_panel();
+  figure.panels[0].y.high = 8;  // room above
+  for (const Theme& theme : themes()) {
+    for (const double inches : {theme.half_width, theme.full_width}) {
+      for (const LegendPlace legend : {LegendPlace::above, LegendPlace::right}) {
+        if (legend == LegendPlace::right && inches < theme.full_width) continue;
+        CAPTURE(theme.name, inches, static_cast<int>(legend));
+        Look look = enlarged();
+        look.legend = legend;
+        look.panels[0].inset->panel.x.label = "near 1";
+        look.panels[0].inset->panel.y.label = "peak";
+        const Layout layout =
+            lay_out(arrange(figure, data, look), theme, inches * kPointsPerInch, "", look);
+        const PanelLayout& panel = layout.panels[0];
+        REQUIRE(panel.inset);
+        const Box& box = panel.inset_box;
+        const Box& frame = panel.axes.box;
+        CHECK(box.left >= frame.left);
+        CHECK(box.right <= frame.right);
+        CHECK(box.top >= frame.top);
+        CHECK(box.bottom <= frame.bottom);
+        CHECK(panel.inset->box.width() == Approx(0.4 * frame.width()));
+        CHECK(panel.inset->box.height() == Approx(0.4 * frame.height()));
+        for (const auto& [x, y] : places_of(data, panel.axes, "test_error"))
+          CHECK_FALSE((x > box.left && x < box.right && y > box.top && y < box.bottom));
+        // Labels are as large as those of the legend, at least two on each axis, none over another.
+        for (const auto* ticks : {&panel.inset->x_ticks, &panel.inset->y_ticks})
+          CHECK(std::count_if(ticks->begin(), ticks->end(), [](const Tick& t) {
+                  return t.major && !t.label.empty();
+                }) >= 2);
+        for (const TextLine& text : panel.inset_texts) CHECK(text.size == theme.small_size);
+        const auto boxes = text_boxes(layout, theme.small_size);
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+          for (std::size_t j = 0; j < i; ++j) {
+            const auto& [a, text] = boxes[i];
+            const auto& [b, other] = boxes[j];
+            CAPTURE(text, other);
+            CHECK_FALSE(
+                (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("look: an inset shows its part of the panel's curves in their styles", "[plots]") {
+  const FigureData data = double_descent({0.1, 1});
+  Figure figure = plain_panel();
+  figure.panels[0].y.high = 8;  // room above
+  const Look look = enlarged();
+  const Content content = arrange(figure, data, look);
+  const PanelContent& panel = content.panels[0];
+  REQUIRE(panel.inset.size() == 1);
+  const PanelContent& inset = panel.inset[0];
+  CHECK(inset.x.low == 0.9);
+  CHECK(inset.x.high == 1.1);
+  REQUIRE(inset.curves.size() == panel.curves.size());
+  for (std::size_t k = 0; k < inset.curves.size(); ++k) {
+    CHECK(inset.curves[k].style == panel.curves[k].style);
+    CHECK(inset.curves[k].data == panel.curves[k].data);
+    CHECK(inset.curves[k].id != panel.curves[k].id);
+  }
+  CHECK(panel.legend == arrange(figure, data, {}).panels[0].legend);
+  // The y range is that of what is seen: near the peak, not of the wings.
+  double least = 1e9;
+  for (const DrawnCurve& curve : inset.curves) {
+    for (std::size_t i = 0; i < curve.data->mean.x.size(); ++i) {
+      if (inset.x.contains(curve.data->mean.x[i])) least = std::min(least, curve.data->mean.y[i]);
+    }
+  }
+  CHECK(inset.y.low < least);
+  CHECK(inset.y.low > panel.y.low);
+}
+
+TEST_CASE("look: an inset of its own layers has entries of its own in the legend", "[plots]") {
+  const FigureData data = double_descent({0.1});
+  Figure figure = plain_panel();
+  figure.panels[0].layers[0].label = "test";
+  Look look;
+  look.panels = {{.inset = Inset{.corner = Corner::bottom_left}}};
+  look.panels[0].inset->panel.layers = {{.series = "train_error", .label = "train"}};
+  const Content content = arrange(figure, data, look);
+  REQUIRE(content.panels[0].legend.size() == 2);
+  CHECK(content.panels[0].legend[1].text == "train");
+  CHECK_FALSE(content.panels[0].legend[0].style == content.panels[0].legend[1].style);
+}
+
+TEST_CASE("look: an inset is refused where it would cover data, or shows nothing", "[plots]") {
+  FigureData data;
+  for (const double from : {0.0, 1.0}) {  // a cross from corner to corner
+    RecordedCurve curve;
+    curve.theory = true;
+    curve.mean = {"y", {{"branch", from}}, "x", {0, 1}, {from, 1 - from}};
+    data.curves.push_back(curve);
+  }
+  Figure figure{"cross", {Panel{}}, 1, ""};
+  figure.panels[0].layers = {{.series = "y"}};
+  Look look;
+  look.panels = {{.inset = Inset{}}};
+  Inset& inset = *look.panels[0].inset;
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("low or high of its x or y axis"));
+  inset.panel.x = {"", AxisScale::linear, 0.4, 0.6};
+  CHECK_THAT(message_of(figure, data, look),
+             Catch::Contains("inset of panel (a)") && Catch::Contains("it would cover data"));
+  inset.corner = Corner::top_right;  // the author's own decision
+  CHECK(message_of(figure, data, look).empty());
+  inset.corner.reset();
+  inset.place = {{0.4, 0.6, 0.3, 0.3}};
+  CHECK(message_of(figure, data, look).empty());
+  inset.place = {{0.0, 0.0, 0.5, 0.5}};  // tick labels outside the panel
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("room for its tick labels"));
+  inset.place.reset();
+  inset.panel.x = {"", AxisScale::linear, 5, 6};
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("something was recorded"));
+  inset.panel.layers = {{.series = "unheard_of"}};
+  CHECK_THAT(message_of(figure, data, look), Catch::Contains("something was recorded"));
+}
+
+TEST_CASE("look: shades outside the axes or without a colour are refused", "[plots]") {
+  const FigureData data = double_descent({0.1});
+  Look look;
+  look.panels = {{.shades = {{"#ffeedd", 0.5, 1, 0.3, 0.4}}}};
+  CHECK(message_of(plain_panel(), data, look).empty());
+  look.panels[0].shades[0].right = 1e3;
+  CHECK_THAT(message_of(plain_panel(), data, look), Catch::Contains("right of a shade"));
+  look.panels[0].shades[0] = {"red", 0.5, 1, 0.3, 0.4};
+  CHECK_THAT(message_of(plain_panel(), data, look), Catch::Contains("hexadecimal"));
 }

@@ -139,6 +139,43 @@ absent crowded
 run 0 figure paper.toml --set 'figure.legend="above"' --set figure.a.y.high=1.0 --set 'figure.a.texts=[]' --out beyond --format svg
 says beyond/paper.svg "beyond the axes"
 
+# ------------------------------------------------------------------------------- insets, and a legend beside wide figures
+cat >zoom.toml <<'EOF'
+legend = "right"
+width = "full"
+formats = ["svg", "pdf", "png", "tex"]
+[[panels]]
+y = {high = 8}
+layers = [{run = "runs/rho-0.3", series = "test_error", only = {lambda = 0.1}, label = "test"}]
+[panels.inset]
+x = {label = "samples"}
+layers = [{run = "runs/rho-0.3", series = "train_error", only = {lambda = 0.1}, label = "train"}]
+EOF
+run 0 figure zoom.toml
+for format in svg pdf png tex; do present figures/zoom.$format; done
+for word in test train samples; do says figures/zoom.svg "$word"; done
+numbers figures/zoom.csv "a inset" train_error sim lambda 0.1 >drawn
+recorded "$low" train_error sim 0.1 >expected
+[ -s expected ] || fail "no train error recorded"
+same drawn expected
+cp figures/zoom.svg first.svg
+(cd figures && gnuplot zoom.gp) || fail "the script does not redraw"
+same figures/zoom.svg first.svg
+# An enlarged part of the panel itself, by the command line.
+run 0 figure "$low" --out part --format svg --set 'figure.a.inset={x={low=0.8, high=1.25}, corner="top-right"}' --set figure.a.y.high=8
+says part/gauss-double-descent.csv "a inset"
+run 2 figure "$low" --out nopart --format svg --set 'figure.inset.x.low=0.8' --set 'figure.inset.width=0.9' --set 'figure.inset.height=0.9'
+says err "inset of panel (a)"
+run 2 figure "$low" --out nopart --set 'figure.inset={corner="middle"}'
+says err "one of top-left, top-right, bottom-left, bottom-right"
+run 2 figure "$low" --out nopart --set 'figure.inset={place=[0.5, 0.5, 0.6, 0.4]}'
+says err "as fractions of the panel's axes"
+run 2 figure "$low" --out nopart --set 'figure.inset={place=[0.5, 0.5, 0.4, 0.4], width=0.3}'
+says err "one way to say where it stands"
+run 2 figure "$low" --out nopart --set 'figure.inset.width=0.3'
+says err "low or high of its x or y axis"
+absent nopart
+
 # ---------------------------------------------------------------------------- edited and unfinished runs, as check and plot
 cp -r "$low" runs/edited-00000000
 sed -i 's/^\(gauss-double-descent,test_error.*,0,\)[0-9.]*$/\11.5/' runs/edited-00000000/replicates.csv
@@ -165,7 +202,7 @@ wrong "wrong.toml:2:11: error: parameter 'columns' = 0: expected 1 to 6" 's/^col
 wrong "'panels[0].layers[0].colour' = 'blu': expected #rrggbb, hexadecimal, or one of blue" 's/"green"/"blu"/'
 wrong "expected one of circle, square, triangle" 's/marker = "square"/marker = "star"/'
 wrong "expected one of solid, dashed, dotted" 's/line = "dotted"/line = "wavy"/'
-wrong "expected one of above, below, inside, none" 's/^legend = .*/legend = "right"/'
+wrong "expected one of above, below, right, inside, none" 's/^legend = .*/legend = "left"/'
 wrong "expected a list of svg, pdf, png, tex" 's/"tex"\]/"gif"]/'
 wrong "expected 4 to 40 points" 's/^size = 7/size = 0/'
 wrong "expected half, full, or 1 to 40 inches" 's/^width = .*/width = "wide"/'

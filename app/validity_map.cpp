@@ -1,0 +1,334 @@
+#include "attica/app/validity_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "attica/core/error.hpp"
+
+namespace attica::app {
+namespace {
+
+/// A number that is all of the text.
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || rest != end || text.empty()) return std::nullopt;
+  return value;
+}
+
+/// Twelve digits: 0.3 rather than 0.30000000000000004 in files and messages.
+double tidy(double value) { return *number_of<double>(fmt::format("{:.12g}", value)); }
+
+std::array<MapNode, 4> corners(const MapSquare& square) {
+  const auto [row, column] = square.corner;
+  return {MapNode{row, column},
+          MapNode{row, column + square.size},
+          MapNode{row + square.size, column + square.size},
+          MapNode{row + square.size, column}};
+}
+
+/// Whether bisecting leads to new places: whole numbers come to an end.
+bool divisible(const MapSquare& square, const MapMesh& mesh) {
+  if (square.size == 1) return false;
+  const auto between = [&](const std::vector<double>& values, std::size_t first) {
+    const double middle = values[first + square.size / 2];
+    return values[first] < middle && middle < values[first + square.size];
+  };
+  return between(mesh.x, square.corner.column) || between(mesh.y, square.corner.row);
+}
+
+/// Whether known places of the square, its sides included, are apart.
+bool differs(const MapSquare& square, const MapMesh& mesh) {
+  std::set<MapMark> found;
+  for (std::size_t row = square.corner.row; row <= square.corner.row + square.size; ++row) {
+    auto node = mesh.marks.lower_bound({row, square.corner.column});
+    for (; node != mesh.marks.end() && node->first.row == row &&
+           node->first.column <= square.corner.column + square.size;
+         ++node) {
+      found.insert(node->second);
+    }
+  }
+  for (const MapMark a : found) {
+    for (const MapMark b : found) {
+      if (apart(a, b)) return true;
+    }
+  }
+  return false;
+}
+
+std::array<MapSquare, 4> quarters(const MapSquare& square) {
+  const std::size_t half = square.size / 2;
+  const auto [row, column] = square.corner;
+  return {MapSquare{{row, column}, half},
+          MapSquare{{row, column + half}, half},
+          MapSquare{{row + half, column}, half},
+          MapSquare{{row + half, column + half}, half}};
+}
+
+/// Lines from pieces that share ends.
+std::vector<MapLine> joined(
+    const std::vector<std::pair<MapLine::value_type, MapLine::value_type>>& pieces) {
+  std::multimap<MapLine::value_type, std::size_t> ends;
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    ends.emplace(pieces[k].first, k);
+    ends.emplace(pieces[k].second, k);
+  }
+  std::vector<bool> used(pieces.size(), false);
+  const auto follow = [&](MapLine& line) {
+    for (bool found = true; found;) {
+      found = false;
+      const auto [first, last] = ends.equal_range(line.back());
+      for (auto at = first; at != last && !found; ++at) {
+        const auto& piece = pieces[at->second];
+        if (used[at->second]) continue;
+        used[at->second] = true;
+        line.push_back(piece.first == line.back() ? piece.second : piece.first);
+        found = true;
+      }
+    }
+  };
+  std::vector<MapLine> lines;
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    if (used[k]) continue;
+    used[k] = true;
+    MapLine line{pieces[k].first, pieces[k].second};
+    follow(line);
+    std::reverse(line.begin(), line.end());
+    follow(line);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string_view describe(MapMark mark) {
+  constexpr std::array<std::string_view, kMapMarks> kWords{
+      "AGREE", "DISAGREE", "INCONCLUSIVE", "NONE", "ERROR"};
+  return kWords[static_cast<std::size_t>(mark)];
+}
+
+MapMark mark_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::agree:
+    case Verdict::claims_hold:
+      return MapMark::agree;
+    case Verdict::disagree:
+      return MapMark::disagree;
+    case Verdict::inconclusive:
+      return MapMark::inconclusive;
+    case Verdict::none:
+      break;
+  }
+  return MapMark::none;
+}
+
+bool apart(MapMark a, MapMark b) {
+  const auto judged = [](MapMark m) { return m == MapMark::agree || m == MapMark::disagree; };
+  if (a == MapMark::inconclusive) return b != a && !judged(b);
+  if (b == MapMark::inconclusive) return !judged(a);
+  return a != b;
+}
+
+std::vector<double> MapAxis::values(int depth) const {
+  const std::size_t steps = (count - 1) << depth;
+  std::vector<double> all;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    const double part = static_cast<double>(k) / static_cast<double>(steps);
+    double value = log ? low * std::pow(high / low, part) : low + part * (high - low);
+    if (k == 0) value = low;
+    if (k == steps) value = high;
+    all.push_back(whole ? std::round(value) : tidy(value));
+  }
+  return all;
+}
+
+double MapAxis::middle(double a, double b) const { return log ? std::sqrt(a * b) : (a + b) / 2; }
+
+MapAxis parse_map_axis(const std::string& flag, const std::string& text) {
+  const Error refusal =
+      invalid_parameter(flag, text, "KEY=LOW..HIGH, KEY=LOW..HIGH:N or KEY=LOW..HIGH:N:log");
+  MapAxis axis;
+  const auto equals = text.find('=');
+  const auto dots = text.find("..");
+  if (equals == std::string::npos || equals == 0 || dots == std::string::npos || dots < equals)
+    throw refusal;
+  axis.key = text.substr(0, equals);
+  std::vector<std::string> rest;
+  std::string high = text.substr(dots + 2);
+  for (auto colon = high.rfind(':'); colon != std::string::npos; colon = high.rfind(':')) {
+    rest.insert(rest.begin(), high.substr(colon + 1));
+    high.erase(colon);
+  }
+  if (!rest.empty() && (rest.back() == "log" || rest.back() == "linear")) {
+    axis.log = rest.back() == "log";
+    rest.pop_back();
+  }
+  const auto low = number_of<double>(std::string_view(text).substr(equals + 1, dots - equals - 1));
+  const auto top = number_of<double>(high);
+  if (!low || !top || rest.size() > 1) throw refusal;
+  axis.low = *low;
+  axis.high = *top;
+  constexpr std::size_t kMost = 65;
+  if (!rest.empty()) {
+    const auto count = number_of<std::size_t>(rest.front());
+    if (!count || *count < 2 || *count > kMost)
+      throw invalid_parameter(
+          flag, text, fmt::format("2 to {} places, not {}", kMost, rest.front()));
+    axis.count = *count;
+  }
+  if (!std::isfinite(axis.low) || !std::isfinite(axis.high) || !(axis.low < axis.high))
+    throw invalid_parameter(flag, text, "a range that is not empty: LOW < HIGH, both finite");
+  if (axis.log && !(axis.low > 0))
+    throw invalid_parameter(flag, text, "LOW > 0 on a logarithmic axis");
+  return axis;
+}
+
+std::optional<MapMark> MapMesh::at(const MapNode& node) const {
+  const auto found = marks.find(node);
+  return found == marks.end() ? std::nullopt : std::optional(found->second);
+}
+
+MapMesh refine(const MapAxis& x,
+               const MapAxis& y,
+               int depth,
+               const std::function<std::optional<MapMark>(double x, double y)>& evaluate,
+               const std::function<void(std::size_t places)>& told) {
+  MapMesh mesh{.x = x.values(depth), .y = y.values(depth), .marks = {}, .squares = {}};
+  const std::size_t coarse = std::size_t{1} << depth;
+  // Nodes of equal values, on an axis of whole numbers, are one place.
+  std::map<std::pair<double, double>, MapMark> known;
+  const auto evaluate_all = [&](const std::set<MapNode>& nodes) {
+    if (told && !nodes.empty()) told(nodes.size());
+    for (const MapNode& node : nodes) {
+      const std::pair place{mesh.x[node.column], mesh.y[node.row]};
+      auto found = known.find(place);
+      if (found == known.end()) {
+        const std::optional<MapMark> mark = evaluate(place.first, place.second);
+        if (!mark) return false;
+        found = known.emplace(place, *mark).first;
+      }
+      mesh.marks.emplace(node, found->second);
+    }
+    return true;
+  };
+
+  std::set<MapNode> nodes;
+  for (std::size_t row = 0; row < mesh.y.size(); row += coarse) {
+    for (std::size_t column = 0; column < mesh.x.size(); column += coarse) {
+      nodes.insert({row, column});
+      if (row + coarse < mesh.y.size() && column + coarse < mesh.x.size())
+        mesh.squares.push_back({{row, column}, coarse});
+    }
+  }
+  mesh.complete = evaluate_all(nodes);
+  while (mesh.complete) {
+    std::size_t largest = 0;
+    std::vector<bool> split;
+    for (const MapSquare& square : mesh.squares) {
+      split.push_back(divisible(square, mesh) && differs(square, mesh));
+      if (split.back()) largest = std::max(largest, square.size);
+    }
+    if (largest == 0) break;
+    std::vector<MapSquare> squares;
+    nodes.clear();
+    for (std::size_t k = 0; k < split.size(); ++k) {
+      if (!split[k] || mesh.squares[k].size != largest) {
+        squares.push_back(mesh.squares[k]);
+        continue;
+      }
+      for (const MapSquare& quarter : quarters(mesh.squares[k])) {
+        squares.push_back(quarter);
+        for (const MapNode& node : corners(quarter)) {
+          if (!mesh.at(node)) nodes.insert(node);
+        }
+      }
+    }
+    mesh.squares = std::move(squares);
+    mesh.complete = evaluate_all(nodes);
+  }
+  return mesh;
+}
+
+std::vector<MapLine> agreement_edge(const MapMesh& mesh, const MapAxis& x, const MapAxis& y) {
+  std::vector<std::pair<MapLine::value_type, MapLine::value_type>> pieces;
+  for (const MapSquare& square : mesh.squares) {
+    const auto nodes = corners(square);
+    std::array<bool, 4> agrees{};
+    bool known = true;
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const auto mark = mesh.at(nodes[k]);
+      known = known && mark.has_value();
+      agrees[k] = mark == MapMark::agree;
+    }
+    if (!known) continue;
+    // Crossings of the sides k, from corner k to the next.
+    std::vector<MapLine::value_type> crossings;
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      const std::size_t next = (k + 1) % nodes.size();
+      if (agrees[k] == agrees[next]) continue;
+      const auto [low, high] = std::minmax(nodes[k], nodes[next]);
+      crossings.emplace_back(x.middle(mesh.x[low.column], mesh.x[high.column]),
+                             y.middle(mesh.y[low.row], mesh.y[high.row]));
+    }
+    if (crossings.size() == 2) pieces.emplace_back(crossings[0], crossings[1]);
+    if (crossings.size() != 4) continue;
+    // Opposite corners agree: each is cut off by itself. Corner k lies between sides k - 1 and k.
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      if (agrees[k]) pieces.emplace_back(crossings[(k + 3) % 4], crossings[k]);
+    }
+  }
+  std::erase_if(pieces, [](const auto& piece) { return piece.first == piece.second; });
+  return joined(pieces);
+}
+
+std::vector<Shade> shades(const MapMesh& mesh,
+                          const MapAxis& x,
+                          const MapAxis& y,
+                          const std::array<std::string, kMapMarks>& colours) {
+  // The marks of the half-squares of the finest grid: row and column count halves.
+  const std::size_t columns = 2 * (mesh.x.size() - 1);
+  const std::size_t rows = 2 * (mesh.y.size() - 1);
+  std::vector<std::vector<std::optional<MapMark>>> fine(
+      rows, std::vector<std::optional<MapMark>>(columns));
+  for (const MapSquare& square : mesh.squares) {
+    const auto nodes = corners(square);
+    if (!std::all_of(nodes.begin(), nodes.end(), [&](const MapNode& n) { return mesh.at(n); }))
+      continue;
+    for (std::size_t i = 0; i < 2 * square.size; ++i) {
+      for (std::size_t j = 0; j < 2 * square.size; ++j) {
+        const MapNode nearest{square.corner.row + (i < square.size ? 0 : square.size),
+                              square.corner.column + (j < square.size ? 0 : square.size)};
+        fine[2 * square.corner.row + i][2 * square.corner.column + j] = mesh.at(nearest);
+      }
+    }
+  }
+  const auto edge = [](const std::vector<double>& values, const MapAxis& axis, std::size_t half) {
+    const double left = values[half / 2];
+    return half % 2 == 0 ? left : axis.middle(left, values[half / 2 + 1]);
+  };
+  // Every run of a row reaches to the right and upper ends and is covered by the next: no seams.
+  std::vector<Shade> painted;
+  const std::string white = "#ffffff";
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (row > 0 && fine[row] == fine[row - 1]) continue;
+    for (std::size_t column = 0; column < columns; ++column) {
+      if (column > 0 && fine[row][column] == fine[row][column - 1]) continue;
+      const auto& mark = fine[row][column];
+      painted.push_back({mark ? colours[static_cast<std::size_t>(*mark)] : white,
+                         edge(mesh.x, x, column),
+                         mesh.x.back(),
+                         edge(mesh.y, y, row),
+                         mesh.y.back()});
+    }
+  }
+  return painted;
+}
+
+}  // namespace attica::app
