@@ -85,7 +85,11 @@ std::vector<std::pair<Point, ExponentResult>> judge_problems(const CheckedConfig
                [&](const Configuration& values, const Point& front, const Observed& observed) {
                  for (const ExponentClaim& claim : c.study->exponents(values)) {
                    const std::string name = coordinate_of(claim.x_name);
-                   if (is_swept_name(c, name) || is_fixed_scalar(c, name)) continue;
+                   const bool against_x = std::any_of(
+                       observed.simulation.begin(),
+                       observed.simulation.end(),
+                       [&](const ObservedCurve& o) { return o.mean.x_name == claim.x_name; });
+                   if (!against_x && (is_swept_name(c, name) || is_fixed_scalar(c, name))) continue;
                    results.emplace_back(front, judge_exponent(claim, observed.simulation, seed));
                  }
                });
@@ -188,8 +192,8 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
     results.push_back(std::move(result));
   }
   Configuration values = configuration.values;
-  for (const auto& [key, value] : combinations(configuration.swept).front())
-    values.set(key, value, true);
+  const std::vector<Table> problems = combinations(configuration.swept);
+  for (const auto& [key, value] : problems.front()) values.set(key, value, true);
   for (const ExponentClaim& claim : configuration.study->exponents(values)) {
     if (is_swept_name(configuration, coordinate_of(claim.x_name)))
       judge_swept(claim, replicates.curves(), seed, results);

@@ -101,8 +101,9 @@ struct JointResult {
   std::string reason;  ///< why there is no verdict
 };
 
-/// Residuals so large happen to a right form once in a hundred.
-constexpr double kPoorFit = 0.01;
+/// Residuals so large would happen to a right form once in a thousand if the errors of the medians
+/// were known; estimated from a dozen replicates each, a few times in a hundred.
+constexpr double kPoorFit = 0.001;
 
 JointResult judge_joint(const std::vector<ScalingCell>& cells,
                         const std::vector<std::string>& names,

@@ -126,4 +126,12 @@ present elsewhere/other.svg
 run 0 fit curves.csv --collapse L --hold x_c=0.3 --window L=8:20 --format svg
 says out "weak: fewer than 3 sizes"
 
+# A run of attica's own: the peak of ridge regression is lambda^(-1/2) f((alpha - 1) lambda^(-1/2)).
+run 3 run gauss-double-descent --out runs --name peak --quiet --replicates 12 --set model.sites=151 --set model.rho=0.0 \
+  --set sim.data_sets=1 --set 'sweep.lambda=[0.0005, 0.001, 0.002, 0.004]' --set 'sweep.alpha={linear=[0.9, 1.1], n=11}' \
+  --set 'plot.formats=["svg"]'
+run 0 fit runs/peak-* --series test_error --x alpha --collapse 1/lambda --hold x_c=1 --expect a=0.5 --expect b=-0.5 --format svg
+says out "prediction a = 0.5: agrees"
+says out "prediction b = -0.5: agrees"
+
 finish
