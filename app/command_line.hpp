@@ -40,6 +40,8 @@ enum class Takes {
   judge,          ///< --margin, --absolute, --tails: of two tables
   x_name,         ///< --x
   scaling,        ///< --series, --exponent, --upper-bound
+  sizes,          ///< --x, --expect, --window, --correction: several sizes at once
+  collapse,       ///< --collapse, --hold, --start, --out, --name
   anew,           ///< --force
   drawing,        ///< --format, --style, --width
   power,          ///< --power

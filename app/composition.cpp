@@ -43,7 +43,7 @@ Source read_source(const std::string& folder,
   const CheckRecord verdict = judge_run(run->record, run->configuration, run->replicates);
   Source source{run->record.name, run->record.path.filename().string()};
   source.figure = figure_of(run->record, run->configuration, run->replicates);
-  source.data = figure_data(run->record, run->replicates, verdict);
+  source.data = figure_data(run->record, run->configuration, run->replicates, verdict);
   DrawOptions own = draw_options(run->record, run->configuration, source.figure, verdict);
   const auto noted = std::move(own.metadata);
   source.drawing = std::move(own);

@@ -17,6 +17,7 @@
 #include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
+#include "attica/studies/own/expression.hpp"
 #include "attica/studies/own/study.hpp"
 
 namespace attica::app {
@@ -184,6 +185,13 @@ void flatten(
   }
 }
 
+/// A document with that section of another and nothing else.
+toml::table only(const toml::table& document, const std::string& section) {
+  toml::table one;
+  one.insert(section, *document.get(section));
+  return one;
+}
+
 /// Reads entries into the configuration, collecting one line per mistake.
 class Reader {
  public:
@@ -225,6 +233,17 @@ class Reader {
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
       if (own || (file && name == "study") || (name == "figure" && node.is_table())) continue;
+      if (name == "bound" && sections_.count(name) != 0) {
+        flatten(only(document, name),
+                [&](const std::string& section,
+                    const std::string& inner,
+                    const toml::key& inner_key,
+                    const toml::node& inner_node) {
+                  entries.push_back(entry(section, inner_key, inner_node));
+                  entries.back().name = inner;
+                });
+        continue;
+      }
       const auto* section = node.as_table();
       if (section == nullptr || sections_.count(name) == 0) {
         report(entry({}, key, node), unknown_section(name, section != nullptr));
@@ -508,6 +527,51 @@ std::shared_ptr<const Study> study_of_document(const toml::table& document,
   return std::make_shared<const Study>(own_study(entries));
 }
 
+/// A built-in study with the parameters of the bounds that a configuration states; null without
+/// any.
+std::shared_ptr<const Study> study_with_bounds(const Study& study,
+                                               const toml::table& document,
+                                               const std::vector<Override>& overrides) {
+  std::set<std::string> names;
+  const auto look = [&](const toml::table& one) {
+    if (!one.contains("bound")) return;
+    flatten(only(one, "bound"),
+            [&](const std::string& section,
+                const std::string& name,
+                const toml::key&,
+                const toml::node&) {
+              const auto dot = name.find('.');
+              if (section == "bound" && dot != std::string::npos) names.insert(name.substr(0, dot));
+            });
+  };
+  look(document);
+  for (const Override& o : overrides) {
+    if (o.assignment.starts_with("bound.") && o.assignment.find('=') != std::string::npos)
+      look(parse(o.assignment, o.shown, false));
+  }
+  if (names.empty()) return nullptr;
+  Study bounded = study;
+  for (const std::string& name : names) {
+    for (const Parameter& p : own::bound_parameters(name)) bounded.parameters.push_back(p);
+  }
+  return std::make_shared<const Study>(std::move(bounded));
+}
+
+/// Refuses a bound on a series that the study does not have, or with a formula that is none.
+void require_bounds(const CheckedConfiguration& c) {
+  for (const std::string& name : own::names_in(c.values, "bound")) {
+    const std::string key = "bound." + name + ".";
+    const std::string& series = c.values.text(key + "series");
+    std::vector<std::string> known;
+    for (const SeriesInfo& s : c.study->series) known.push_back(s.name);
+    if (std::find(known.begin(), known.end(), series) == known.end()) {
+      throw invalid_parameter(
+          key + "series", series, fmt::format("one of {}", fmt::join(known, ", ")));
+    }
+    own::Expression(key + "expression", c.values.text(key + "expression"));
+  }
+}
+
 bool looks_like_file(const std::string& target) {
   return target.ends_with(".toml") || target.find('/') != std::string::npos;
 }
@@ -656,6 +720,10 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   } else {
     result.study = &find_study(request.target, registry);
   }
+  if (!result.defined) {
+    result.defined = study_with_bounds(*result.study, document, request.overrides);
+    if (result.defined) result.study = result.defined.get();
+  }
   const std::vector<Parameter> parameters = all_parameters(*result.study);
   result.values = Configuration(result.study->name, parameters);
   apply_preset(*result.study, request.preset, result.values);
@@ -683,6 +751,7 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
   }
   if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
+  if (result.study->name != kOwnStudy) require_bounds(result);
   if (!result.figure.empty() && result.study->name != kOwnStudy) {
     // A panel that is not there is a mistake now, not after the run.
     Figure figure = result.study->figure(result.values);

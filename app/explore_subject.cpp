@@ -269,8 +269,9 @@ std::vector<std::string> Subject::simulation(const Json& values) const {
 Json Subject::overlay_of_run(const std::string& folder) const {
   const FinishedRun run(folder, registry_, accept_edits_);
   const CheckRecord verdict = judge_run(run.record, run.configuration, run.replicates);
-  return {{"label", run.record.name + ", " + std::string(describe(verdict.verdict))},
-          {"series", points_of(figure_data(run.record, run.replicates, verdict))}};
+  return {
+      {"label", run.record.name + ", " + std::string(describe(verdict.verdict))},
+      {"series", points_of(figure_data(run.record, run.configuration, run.replicates, verdict))}};
 }
 
 Json Subject::overlay_of_table(const std::string& text, const std::string& name) const {

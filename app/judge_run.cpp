@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "attica/app/exponents.hpp"
 #include "attica/app/figure_file.hpp"
 #include "attica/app/work.hpp"
 #include "attica/studies/own/study.hpp"
@@ -150,15 +151,33 @@ Figure figure_of(const RunRecord& run,
     if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
   }
   Figure figure = configuration.study->figure(values);
+  for (const std::string& name : own::names_in(values, "bound")) {
+    const std::string& series = values.text("bound." + name + ".series");
+    for (Panel& panel : figure.panels) {
+      const bool shown = std::any_of(panel.layers.begin(),
+                                     panel.layers.end(),
+                                     [&](const Layer& layer) { return layer.series == series; });
+      if (!shown) continue;
+      panel.layers.push_back({.series = "bound " + name,
+                              .label = "bound " + name,
+                              .simulation = false,
+                              .reference = true});
+    }
+  }
   DrawOptions ignored;
   apply(read_figure_changes(configuration.figure), figure, ignored);
   return figure;
 }
 
 FigureData figure_data(const RunRecord& run,
+                       const CheckedConfiguration& configuration,
                        const Replicates& replicates,
                        const CheckRecord& verdict) {
-  return {.curves = recorded_curves(run.theory, replicates), .residuals = verdict.residuals()};
+  FigureData data{.curves = recorded_curves(run.theory, replicates),
+                  .residuals = verdict.residuals()};
+  for (RecordedCurve& curve : exponent_curves(configuration, replicates, run.seed))
+    data.curves.push_back(std::move(curve));
+  return data;
 }
 
 DrawOptions draw_options(const RunRecord& run,

@@ -49,8 +49,9 @@ Figure figure_of(const RunRecord& run,
                  const CheckedConfiguration& configuration,
                  const Replicates& replicates);
 
-/// @brief What the run's figure is drawn from.
+/// @brief What the run's figure is drawn from: its curves, and the lines of exponents and bounds.
 FigureData figure_data(const RunRecord& run,
+                       const CheckedConfiguration& configuration,
                        const Replicates& replicates,
                        const CheckRecord& verdict);
 

@@ -57,7 +57,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
                          "--force` draws it anew, `--out DIR` elsewhere",
                          script.string()));
     } else {
-      end.figures = draw(figure, figure_data(run, replicates, *end.verdict), drawing);
+      end.figures = draw(figure, figure_data(run, c, replicates, *end.verdict), drawing);
     }
   } catch (const Error& error) {
     // A machine without gnuplot still has its run, and a full disk does not swallow the verdict.

@@ -33,12 +33,19 @@ struct Options {
   std::string archive = "artifact.zip";  ///< artifact: the file to write
   double power = 0.9;                    ///< plan: probability of AGREE
   bool until_decided = false;            ///< run: stop as soon as the verdict is known
-  std::string x = "x";                   ///< judge, fit: name of x; map: "model.rho=0.1..0.9:5"
+  std::string x = "x";                   ///< judge: name of x; map: "model.rho=0.1..0.9:5"
   std::string y;                         ///< map: the same of the other axis
   int depth = 2;                         ///< map: how often squares are bisected
   double absolute = 0;                   ///< judge: absolute margin
   std::string tails = "guarded";         ///< judge: "guarded" or "normal"
   std::string series;                    ///< fit: the series
+  std::vector<std::string> sizes;        ///< fit: names of x, several at once
+  std::vector<std::string> expected;     ///< fit: "T=1.5", an exponent of a joint fit or collapse
+  std::vector<std::string> windows;      ///< fit: "T=100:2000"
+  std::vector<std::string> corrections;  ///< fit: "inverse:T"
+  std::string collapse;                  ///< fit: the size whose curves are to fall on one
+  std::vector<std::string> held;         ///< fit --collapse: "a=1"
+  std::vector<std::string> starts;       ///< fit --collapse: "x_c=0.5"
   std::optional<double> exponent;        ///< fit: the expected one
   bool upper_bound = false;              ///< fit: the exponent is a bound
   bool extrapolate = false;              ///< check: the limit of infinite size

@@ -1,5 +1,6 @@
 /// @file
-/// @brief `attica fit`: scaling exponents of a run against those its study predicts or bounds.
+/// @brief `attica fit`: scaling exponents of a run against those its study predicts or bounds, in
+/// one size or several at once.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +8,8 @@
 #include <algorithm>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/exponents.hpp"
+#include "attica/app/fit_subject.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/core/read_bytes.hpp"
@@ -112,83 +115,29 @@ void refuse_summary(bool summary, const std::string& target) {
 
 /// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
 /// of their points; one for every curve that differs in something else.
-std::vector<ExponentResult> asked_exponents(const Options& options,
-                                            std::span<const ObservedCurve> curves,
-                                            std::uint64_t seed) {
-  // A copy of the curves in which the chosen x is the x.
-  std::vector<ObservedCurve> arranged;
-  bool found = false;
-  for (const ObservedCurve& curve : curves) {
-    if (curve.mean.name != options.series) continue;
-    found = true;
-    if (curve.mean.x_name == options.x) {
-      arranged.push_back(curve);
-      continue;
-    }
-    Point rest = curve.mean.point;
-    const auto at =
-        std::find_if(rest.begin(), rest.end(), [&](const auto& c) { return c.first == options.x; });
-    if (at == rest.end() || !std::holds_alternative<double>(at->second)) continue;
-    const double size = std::get<double>(at->second);
-    rest.erase(at);
-    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      Point place = rest;
-      if (curve.mean.x_name != "none") place.emplace_back(curve.mean.x_name, curve.mean.x[k]);
-      auto same = std::find_if(arranged.begin(), arranged.end(), [&](const ObservedCurve& c) {
-        return c.mean.point == place;
-      });
-      if (same == arranged.end()) {
-        same = arranged.insert(
-            arranged.end(),
-            {.mean = {options.series, place, options.x, {}, {}}, .values = {}, .replicates = {}});
-      }
-      same->mean.x.push_back(size);
-      same->mean.y.push_back(curve.mean.y[k]);
-      same->values.push_back(curve.values[k]);
-      same->replicates.push_back(curve.replicates[k]);
-    }
-  }
-  if (arranged.empty()) {
-    throw Error(
-        ErrorKind::input,
-        found ? fmt::format("series '{}' has no x or coordinate '{}'", options.series, options.x)
-              : fmt::format("no series '{}'", options.series),
-        found ? "--x" : "--series");
+std::vector<ExponentResult> asked_exponents(const Options& options, const FitSubject& subject) {
+  const std::string& x = options.sizes.front();
+  std::vector<ObservedCurve> arranged = against(subject.curves, subject.series, x);
+  std::vector<Point> places;
+  for (const ObservedCurve& curve : arranged) places.push_back(curve.mean.point);
+  if (!subject.cap_series.empty()) {
+    for (ObservedCurve& curve : against(subject.curves, subject.cap_series, x))
+      arranged.push_back(std::move(curve));
   }
   std::vector<ExponentResult> results;
-  for (const ObservedCurve& curve : arranged) {
-    ExponentClaim claim{.name = options.series,
-                        .series = options.series,
-                        .x_name = options.x,
-                        .only = curve.mean.point,
+  for (const Point& place : places) {
+    ExponentClaim claim{.name = subject.series,
+                        .series = subject.series,
+                        .x_name = x,
+                        .only = place,
                         .exponent = options.exponent.value_or(0),
                         .upper_bound = options.upper_bound,
-                        .meaning = options.exponent ? "as asked for" : kNoneAsked};
+                        .meaning = options.exponent ? "as asked for" : kNoneAsked,
+                        .cap_series = subject.cap_series};
     if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
-    results.push_back(judge_exponent(claim, arranged, seed));
+    results.push_back(judge_exponent(claim, arranged, subject.seed));
     if (!options.exponent) results.back().verdict = ExponentVerdict::undecided;
   }
-  return results;
-}
-
-/// What a study predicts or bounds, for every problem of the run's sweep.
-std::vector<ExponentResult> declared_exponents(const FinishedRun& run) {
-  const Study& study = *run.configuration.study;
-  if (study.exponents == nullptr) {
-    throw Error(
-        ErrorKind::input,
-        fmt::format("study '{}' declares no exponents; --series, --x and --exponent ask for one",
-                    study.name));
-  }
-  std::vector<ExponentResult> results;
-  each_problem(run.configuration,
-               {.theory = {}, .simulation = run.replicates.curves()},
-               [&](const Configuration& values, const Point& front, const Observed& observed) {
-                 for (const ExponentClaim& claim : study.exponents(values)) {
-                   results.push_back(judge_exponent(claim, observed.simulation, run.record.seed));
-                   if (!front.empty()) results.back().claim.name += " (" + describe(front) + ")";
-                 }
-               });
   return results;
 }
 
@@ -206,38 +155,81 @@ void tell(const Options& options, const Json& about, const std::vector<ExponentR
 
 }  // namespace
 
-int fit_verb(const Options& options, const Registry& registry) {
-  const bool asked = !options.series.empty() || options.exponent || options.upper_bound;
+int fit_verb(const Options& given, const Registry& registry) {
+  Options options = given;
   const bool is_file = std::filesystem::is_regular_file(options.target);
+  const bool joint = options.sizes.size() > 1 || !options.windows.empty() ||
+                     !options.corrections.empty() ||
+                     (!options.expected.empty() && options.collapse.empty());
+  const bool asked = !options.series.empty() || options.exponent || options.upper_bound || joint ||
+                     !options.collapse.empty() || !options.sizes.empty();
+  if (options.sizes.empty()) options.sizes = {"x"};
+  std::vector<std::string> distinct = options.sizes;
+  std::sort(distinct.begin(), distinct.end());
+  if (std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end())
+    throw invalid_parameter("--x", options.sizes.back(), "every size once");
+  if (joint && (options.exponent || options.upper_bound)) {
+    throw Error(ErrorKind::input,
+                "--exponent and --upper-bound are of one size; expected --expect NAME=P beside "
+                "several sizes, --window and --correction");
+  }
+  if (options.collapse.empty() && (!options.held.empty() || !options.starts.empty()))
+    throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
+  FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
   std::vector<ExponentResult> results;
-  Json about;
-  Options question = options;
-  if (question.series.empty()) question.series = "y";
   if (is_file) {
     const std::optional<std::string> bytes = read_bytes(options.target);
     if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
-    const own::OutsideTable table = own::read_table(
-        *bytes,
-        options.target,
-        {.kind = own::TableKind::replicates, .x_name = options.x, .x_required = false});
+    const std::string x = options.sizes.front().substr(options.sizes.front().find('/') + 1);
+    const own::OutsideTable table =
+        own::read_table(*bytes,
+                        options.target,
+                        {.kind = own::TableKind::replicates, .x_name = x, .x_required = false});
     refuse_summary(table.summary, options.target);
     Replicates replicates;
-    replicates.add(
-        {.first_replicate = 0, .outcomes = own::recorded_outcomes(table, options.x).outcomes}, {});
+    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(table, x).outcomes},
+                   {});
     replicates.finish();
-    results = asked_exponents(question, replicates.curves(), 1);
-    about = {{"table", options.target}};
+    subject.curves = replicates.curves();
+    subject.about = {{"table", options.target}};
   } else {
     const FinishedRun run(options.target, registry, options.accept_edits);
     const Configuration& values = run.configuration.values;
     refuse_summary(values.declares("simulation.summary") && values.has("simulation.summary") &&
                        values.flag("simulation.summary"),
                    options.target);
-    results = asked ? asked_exponents(question, run.replicates.curves(), run.record.seed)
-                    : declared_exponents(run);
-    about = {{"study", run.record.study}, {"run", run.record.path.string()}};
+    subject.curves = run.replicates.curves();
+    subject.seed = run.record.seed;
+    subject.about = {{"study", run.record.study}, {"run", run.record.path.string()}};
+    const Study& study = *run.configuration.study;
+    if (!asked) {
+      if (study.exponents == nullptr) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format(
+                "study '{}' declares no exponents; --series, --x and --exponent ask for one",
+                study.name));
+      }
+      results = declared_exponents(run.configuration, run.replicates, run.record.seed);
+      if (results.empty()) {
+        throw Error(ErrorKind::input,
+                    fmt::format("the run has too few sizes for the exponents that '{}' declares; "
+                                "--series and --x ask for another",
+                                study.name));
+      }
+    } else if (study.exponents != nullptr) {
+      // The study knows where its replicates give up.
+      for (const ExponentClaim& claim : study.exponents(values)) {
+        if (subject.series.empty()) subject.series = claim.series;
+        if (claim.series == subject.series) subject.cap_series = claim.cap_series;
+      }
+    }
   }
-  tell(options, about, results);
+  if (subject.series.empty()) subject.series = "y";
+  if (!options.collapse.empty()) return fit_collapse_of(options, subject);
+  if (joint) return fit_sizes_of(options, subject);
+  if (asked || is_file) results = asked_exponents(options, subject);
+  tell(options, subject.about, results);
   // Without an expected exponent there is nothing to be undecided about.
   return (asked || is_file) && !options.exponent ? kExitDone : exit_code(results);
 }

@@ -134,8 +134,7 @@ Json object_of(const own::BoundResult& b) {
 
 /// The bounds of a run, problem by problem of its sweep.
 std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
-  if (run.configuration.study->name != kOwnStudy ||
-      own::names_in(run.configuration.values, "bound").empty()) {
+  if (own::names_in(run.configuration.values, "bound").empty()) {
     throw Error(
         ErrorKind::input,
         fmt::format("'{}' states no [[bound]]; docs/own.md shows how", run.record.path.string()));
@@ -188,8 +187,7 @@ int bound_verb(const Options& options, const Registry& registry) {
   std::string folder = options.target;
   if (!fs::exists(fs::path(folder) / "run.json")) {
     Work work = requested_simulation(options, registry);
-    if (work.configuration.study->name != kOwnStudy ||
-        own::names_in(work.configuration.values, "bound").empty()) {
+    if (own::names_in(work.configuration.values, "bound").empty()) {
       throw Error(ErrorKind::input,
                   fmt::format("'{}' states no [[bound]]; docs/own.md shows how", options.target));
     }

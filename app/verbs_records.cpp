@@ -132,7 +132,10 @@ int plot_verb(const Options& options, const Registry& registry) {
   enter_drawing_options(options, drawing);
   drawing.folder = target_folder(options, drawing.folder);
   for (const fs::path& file :
-       draw_files(options, figure, figure_data(run.record, run.replicates, verdict), drawing)) {
+       draw_files(options,
+                  figure,
+                  figure_data(run.record, run.configuration, run.replicates, verdict),
+                  drawing)) {
     fmt::print("{}\n", file.string());
   }
   return kExitDone;

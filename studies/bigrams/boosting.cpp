@@ -104,7 +104,8 @@ Figure figure(const Configuration& c) {
           .caption =
               "First stage of training: mean and spread of the signal over runs, and the "
               "distribution of the time it takes. Lines: noisy linear system; points: groups of 50 "
-              "runs, mean and standard error over groups."};
+              "runs, mean and standard error over groups." +
+              (" " + sampling_sentence(c))};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

@@ -271,6 +271,12 @@ void require_stable_rate(const std::string& key, double rate, double limit) {
   require(rate < limit, key, rate, fmt::format(kWhy, limit));
 }
 
+std::string sampling_sentence(const Configuration& c) {
+  const std::string& given = c.text("sim.surrogate");
+  return given == "none" ? "Real sequences."
+                         : fmt::format("Gaussian surrogate ({}) in place of sequences.", given);
+}
+
 void require_sequences(const Configuration& c, const std::string& expected) {
   const std::string& given = c.text("sim.surrogate");
   if (given != "none") throw invalid_parameter("sim.surrogate", given, expected);

@@ -87,6 +87,8 @@ BigramSetup bigram_setup(const Configuration& configuration,
 /// @throws Error of kind input naming the key unless rate < limit: no solution of descent on the
 /// population loss is stable from there on
 void require_stable_rate(const std::string& key, double rate, double limit);
+/// @brief For captions: whether runs draw real sequences or are a surrogate.
+std::string sampling_sentence(const Configuration& c);
 /// @throws Error of kind input unless real sequences are drawn
 void require_sequences(const Configuration& c, const std::string& expected);
 

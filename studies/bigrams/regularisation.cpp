@@ -98,7 +98,8 @@ Figure figure(const Configuration& c) {
           .caption =
               "Training with and without l1 proximal steps, counted from the end of the boosting "
               "stage. Lines: mean field; points: SGD on sequences, mean and standard error over "
-              "runs. SGD alone stays at the noise floor of A."};
+              "runs. SGD alone stays at the noise floor of A." +
+              (" " + sampling_sentence(c))};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

@@ -92,7 +92,7 @@ class Stability : public PointwiseExperiment {
   std::int64_t length_;
 };
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const Axis& y) {
     return Panel{.x = {.label = "learning rate {/:Italic η}_A / stability limit"},
                  .y = y,
@@ -109,7 +109,8 @@ Figure figure(const Configuration&) {
       .caption =
           "Noise of the attention matrix against the learning rate, V = P held fixed. Line: "
           "stationary second moment, infinite above the limit; points: SGD after a fixed "
-          "number of steps, mean and standard error over runs that did not diverge."};
+          "number of steps, mean and standard error over runs that did not diverge." +
+          (" " + sampling_sentence(c))};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

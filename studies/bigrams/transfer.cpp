@@ -192,7 +192,7 @@ class Transfer : public PointwiseExperiment {
   Lazy<std::vector<MatrixXd>> starts_;
 };
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   const auto panel = [](const char* series, const char* label, AxisScale scale) {
     return Panel{.x = {.label = "samples"},
                  .y = {.label = label, .scale = scale},
@@ -208,7 +208,8 @@ Figure figure(const Configuration&) {
       .caption =
           "Training from the value matrix of a correlated bigram law. Lines: mean field with the "
           "mean of V kept as a matrix; points: SGD on sequences, mean and standard error over "
-          "runs."};
+          "runs." +
+          (" " + sampling_sentence(c))};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

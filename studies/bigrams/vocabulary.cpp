@@ -72,7 +72,8 @@ Figure figure(const Configuration& c) {
           .caption =
               "Final distance of the attention matrix with and without l1, before rounding, "
               "against the size of the vocabulary. Lines: mean field; points: SGD on sequences, "
-              "mean and standard error over runs."};
+              "mean and standard error over runs." +
+              (" " + sampling_sentence(c))};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

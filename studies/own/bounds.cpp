@@ -51,6 +51,21 @@ void measure_slack(BoundPoint& p, const std::vector<double>& values, bool upper)
                            : Interval{mean.low / p.bound, mean.high / p.bound};
 }
 
+/// Whether a point has all coordinates of "name=value, name=value".
+bool is_selected(const Point& point, std::string_view only) {
+  while (!only.empty()) {
+    const auto stop = std::min(only.find(','), only.size());
+    std::string wanted(only.substr(0, stop));
+    std::erase(wanted, ' ');
+    only.remove_prefix(std::min(stop + 1, only.size()));
+    const bool there = std::any_of(point.begin(), point.end(), [&](const auto& coordinate) {
+      return attica::describe(Point{coordinate}) == wanted;
+    });
+    if (!there) return false;
+  }
+  return true;
+}
+
 BoundResult judge_bound(const Configuration& c, const std::string& name, const Observed& observed) {
   const std::string key = "bound." + name + ".";
   BoundResult b{.name = name,
@@ -66,10 +81,12 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
   Expression formula(key + "expression", b.formula);
   const auto numbers = model_numbers(c);
   const bool deterministic =
-      c.has("simulation.expression") || !names_in(c, "simulation.expression").empty();
+      (c.declares("simulation.expression") && c.has("simulation.expression")) ||
+      !names_in(c, "simulation.expression").empty();
+  const std::string only = c.has(key + "only") ? c.text(key + "only") : "";
   std::vector<std::vector<double>> values;
   for (const ObservedCurve& curve : observed.simulation) {
-    if (curve.mean.name != b.series) continue;
+    if (curve.mean.name != b.series || !is_selected(curve.mean.point, only)) continue;
     const std::string alias = c.has(key + "x") ? c.text(key + "x") : curve.mean.x_name;
     std::vector<std::string> known{alias, "delta"};
     for (const auto& [n, value] : numbers) known.push_back(n);
@@ -116,7 +133,10 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
   }
   if (b.points.empty()) {
     throw Error(ErrorKind::input,
-                fmt::format("bound '{}': the run has no series '{}'", name, b.series),
+                fmt::format("bound '{}': the run has no series '{}'{}",
+                            name,
+                            b.series,
+                            only.empty() ? "" : fmt::format(" with {}", only)),
                 key + "series");
   }
   bool all = true;
@@ -184,7 +204,8 @@ BoundVerdict judge_bound_point(std::size_t violations,
 }
 
 std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& observed) {
-  if (c.has("simulation.summary") && c.flag("simulation.summary")) {
+  if (c.declares("simulation.summary") && c.has("simulation.summary") &&
+      c.flag("simulation.summary")) {
     throw Error(ErrorKind::input,
                 "a bound is judged on replicates; the table of the simulation has mean, sem and n");
   }

@@ -14,7 +14,9 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/lazy.hpp"
+#include "attica/core/numeric_csv.hpp"
 #include "attica/core/read_bytes.hpp"
+#include "attica/solvers/statistics/simultaneous.hpp"
 #include "attica/studies/claims.hpp"
 #include "attica/studies/own/expression.hpp"
 #include "attica/studies/own/process.hpp"
@@ -71,6 +73,9 @@ std::vector<Parameter> fixed_parameters() {
                                 "time after which a process of the command is ended, in seconds",
                                 kPositive));
   }
+  all.push_back(file_parameter("theory.covariance",
+                               "covariance of the errors of the theory's values: a square table of "
+                               "numbers, in the order of the rows of theory.file"));
   all.push_back(optional_parameter(
       flag_parameter("simulation.summary", false, "the table holds mean, sem and n (found out)")));
   for (const std::string axis : {"x", "y"}) {
@@ -130,18 +135,7 @@ std::vector<Parameter> named_parameters(const std::string& section, const std::s
             real_parameter(key + "rate", kUsualRate, "share of runs in which it holds", inside),
             optional_real(key + "x", "where; unset: at the last x")};
   }
-  return {text_parameter(key + "series", "series that is bounded"),
-          text_parameter(key + "x", "name of x, as the bound's formula has it; unset: the run's"),
-          text_parameter(key + "expression", "the bound"),
-          word_parameter(key + "direction", "upper", "side of the bound", {"upper", "lower"}),
-          real_parameter(key + "probability",
-                         1,
-                         "with which it holds, 1 - delta; 1: always",
-                         {.low = 0, .high = 1, .low_open = true}),
-          real_parameter(key + "loose",
-                         2,
-                         "a bound that would still hold by this factor tighter is called loose",
-                         {.low = 1, .low_open = true})};
+  return bound_parameters(name);
 }
 
 const Study& built_in(const std::string& key, const std::string& name) {
@@ -467,6 +461,7 @@ class OwnExperiment : public Experiment {
     build(c, theory_, theory_study_, theory_command_, theory_table_);
     build(c, simulation_, simulation_study_, simulation_command_, simulation_table_);
     if (simulation_.source == Source::file) record(c);
+    read_covariance(c);
     c_ = c;
     check_columns();
     check_formulas(theory_);
@@ -488,6 +483,7 @@ class OwnExperiment : public Experiment {
         return result;
       case Source::file:
         result.predictions = predictions(*theory_table_, x_name_);
+        add_band(result.predictions);
         break;
       case Source::command:
         for (const auto& values : combinations(theory_command_->loops())) {
@@ -603,6 +599,44 @@ class OwnExperiment : public Experiment {
   }
 
  private:
+  /// How far the theory's values may be off, all at once, from the covariance of their errors.
+  void read_covariance(const Configuration& c) {
+    const std::string key = "theory.covariance";
+    if (!c.has(key)) return;
+    if (theory_.source != Source::file) {
+      throw invalid_parameter(
+          key, c.text(key), "theory.file beside it, whose rows it has a row and a column for");
+    }
+    const Eigen::MatrixXd covariance =
+        read_numeric_csv(c.input_file(key), CsvHeader::optional).values;
+    const auto rows = static_cast<Eigen::Index>(theory_table_->rows.size());
+    if (covariance.rows() != rows || covariance.cols() != rows) {
+      throw invalid_parameter(
+          key,
+          fmt::format("{} x {} numbers", covariance.rows(), covariance.cols()),
+          fmt::format("{} x {}, one for each row of theory.file of this problem", rows, rows));
+    }
+    try {
+      const Eigen::VectorXd band = simultaneous_band(covariance);
+      band_.assign(band.begin(), band.end());
+    } catch (const Error& error) {
+      throw Error(ErrorKind::input, fmt::format("{}: {}", key, error.what()), key);
+    }
+  }
+
+  void add_band(std::vector<Prediction>& curves) const {
+    if (band_.empty()) return;
+    for (std::size_t row = 0; row < band_.size(); ++row) {
+      const TableRow& value = theory_table_->rows[row];
+      for (Prediction& p : curves) {
+        if (p.series.name != value.series || p.series.point != value.point) continue;
+        const auto at = std::find(p.series.x.begin(), p.series.x.end(), value.x);
+        p.numerical_error.resize(p.series.x.size(), 0.0);
+        p.numerical_error[static_cast<std::size_t>(at - p.series.x.begin())] += band_[row];
+      }
+    }
+  }
+
   void build(Configuration& c,
              const Side& side,
              std::unique_ptr<Experiment>& study,
@@ -1036,6 +1070,7 @@ class OwnExperiment : public Experiment {
   std::optional<Template> theory_command_;
   std::optional<Template> simulation_command_;
   std::optional<OutsideTable> theory_table_;
+  std::vector<double> band_;  ///< of the rows of theory_table_; empty: no covariance is given
   std::optional<OutsideTable> simulation_table_;
   RecordedOutcomes recorded_;
 };
@@ -1182,6 +1217,23 @@ std::vector<std::string> names_in(const Configuration& c, std::string_view secti
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
   }
   return all;
+}
+
+std::vector<Parameter> bound_parameters(const std::string& name) {
+  const std::string key = "bound." + name + ".";
+  return {text_parameter(key + "series", "series that is bounded"),
+          text_parameter(key + "x", "name of x, as the bound's formula has it; unset: the run's"),
+          text_parameter(key + "only", "curves that are bounded, as \"mode=scratch\"; unset: all"),
+          text_parameter(key + "expression", "the bound"),
+          word_parameter(key + "direction", "upper", "side of the bound", {"upper", "lower"}),
+          real_parameter(key + "probability",
+                         1,
+                         "with which it holds, 1 - delta; 1: always",
+                         {.low = 0, .high = 1, .low_open = true}),
+          real_parameter(key + "loose",
+                         2,
+                         "a bound that would still hold by this factor tighter is called loose",
+                         {.low = 1, .low_open = true})};
 }
 
 std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c) {

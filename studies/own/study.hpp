@@ -29,6 +29,9 @@ namespace own {
 /// @brief The second parts of keys `section.NAME...`, each once, in the order of the parameters.
 std::vector<std::string> names_in(const Configuration& c, std::string_view section);
 
+/// @brief The parameters of a [[bound]], which every study's configuration may have.
+std::vector<Parameter> bound_parameters(const std::string& name);
+
 /// @brief The scalars of [model] and [sim] that are numbers, which formulas may use.
 std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c);
 

@@ -249,4 +249,64 @@ says err "study 'own' is what a configuration says"
 run 2 run formula.toml --set model.nosie=3
 says err "unknown key 'nosie'"
 
+# ---------------------------------------------------------------- a published curve; errors that a theory's values share
+run 0 run published.toml --out runs --name published --quiet $svg
+says out "8 of 8 points agree"
+printf 'x,value\n1,2\n2,4\n' >theory.csv
+printf 'x,replicate,value\n' >simulation.csv
+for r in $(seq 0 39); do printf '1,%d,%s\n2,%d,%s\n' "$r" "2.0$((r % 7))" "$r" "4.0$((r % 5))"; done >>simulation.csv
+# covariance NAME TEXT: a run of theory.csv and simulation.csv (two points) with that covariance in NAME.csv.
+covariance() {
+  printf "$2" >"$1.csv"
+  printf 'study = "own"\n[theory]\nfile = "theory.csv"\ncovariance = "%s.csv"\n[simulation]\nfile = "simulation.csv"\n[agreement.y]\nrelative = 0.05\n' "$1" >"$1.toml"
+}
+covariance diagonal '0.0001,0\n0,0.0004\n'
+run 0 run diagonal.toml --out runs --name diagonal --quiet $svg
+# Uncorrelated errors are those of the column numerical_error, at the 99 % quantile of two independent values.
+python3 - <<'PYTHON'
+from statistics import NormalDist
+c = NormalDist().inv_cdf(1 - (1 - 0.99 ** 0.5) / 2)
+print("x,value,numerical_error", f"1,2,{c * 0.01!r}", f"2,4,{c * 0.02!r}", sep="\n", file=open("column.csv", "w"))
+PYTHON
+printf 'study = "own"\n[theory]\nfile = "column.csv"\n[simulation]\nfile = "simulation.csv"\n[agreement.y]\nrelative = 0.05\n' >column.toml
+run 0 run column.toml --out runs --name column --quiet $svg
+python3 - runs/diagonal-*/check.json runs/column-*/check.json <<'PYTHON' || fail "a diagonal covariance is not numerical_error"
+import json, sys
+a, b = (json.load(open(f))["points"] for f in sys.argv[1:])
+same = lambda x, y: abs(x - y) <= 1e-9 * abs(y) if isinstance(x, float) and isinstance(y, float) else x == y
+assert len(a) == len(b) == 2
+for p, q in zip(a, b):
+    assert p["verdict"] == q["verdict"] and same(p["margin"], q["margin"]), (p, q)
+PYTHON
+covariance shared '0.0001,0.0002\n0.0002,0.0004\n'
+run 0 run shared.toml --out runs --name shared --quiet $svg
+python3 - runs/shared-*/check.json runs/diagonal-*/check.json <<'PYTHON' || fail "an error that two values share has no narrower band"
+import json, sys
+a, b = (json.load(open(f))["points"] for f in sys.argv[1:])
+for p, q, t in zip(a, b, (0.1, 0.2)):
+    ratio = (p["margin"] - t) / (q["margin"] - t)
+    assert abs(ratio - 2.5758 / 2.8062) < 0.01, ratio
+PYTHON
+for bad in '1,0\n' '1,2\n2,1\n' '1,0.5\n0.4,1\n' '1,x\n0,1\n'; do
+  covariance bad "$bad"
+  run 2 run bad.toml --out refused
+  says err covariance
+done
+printf 'study = "own"\n[theory]\nexpression = "x"\ncovariance = "shared.csv"\n[simulation]\nfile = "simulation.csv"\n' >bad.toml
+run 2 run bad.toml --out refused
+says err "theory.file"
+
+# ---------------------------------------------------------------- a bound on a built-in study
+printf 'study = "potts-learning"\n[sim]\nreplicates = 20\n[[bound]]\nname = "generous"\nseries = "excess_loss"\nexpression = "1000/samples"\nprobability = 0.8\n[plot]\nformats = ["svg"]\n' >builtin.toml
+run 0 bound builtin.toml --out runs --name builtin --quiet
+says out "HOLDS BUT LOOSE"
+says "$(echo runs/builtin-*/plots/*.csv)" "bound generous"
+run 0 bound "$(echo runs/builtin-*)"
+run 2 run builtin.toml --out refused --set 'bound.generous.series="loss"'
+says err "bound.generous.series"
+run 2 run builtin.toml --out refused --set 'bound.generous.expression="1/("'
+says err "bound.generous.expression"
+run 2 run builtin.toml --out refused --set 'bound.generous.probabilty=0.5'
+says err "did you mean"
+
 finish
