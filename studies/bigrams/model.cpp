@@ -103,7 +103,7 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
 // The law.
 
 BigramLaw unequal_law() {
-  // K_P = 0.29 for three tokens, near the 0.33 of the circulant default: training takes as long.
+  // K_P = 0.28 for three tokens, near the 0.33 of the circulant default: training takes as long.
   return {.instance = "cyclic", .weights = "random", .contrast = 2.5, .p_diagonal = 0.95};
 }
 
