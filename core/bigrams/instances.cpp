@@ -115,6 +115,26 @@ BigramChain circulant_chain(Index tokens, double diagonal) {
   return {p, VectorXd::Constant(tokens, 1 / n)};
 }
 
+BigramChain cyclic_chain(Index tokens, double share, double contrast) {
+  require(tokens >= 2, "tokens", static_cast<double>(tokens), "N >= 2");
+  require(share > 0 && share < 1, "p_diagonal", share, "0 < p_diagonal < 1 in a cyclic law");
+  require(contrast >= 1, "contrast", contrast, "contrast >= 1");
+  VectorXd law = VectorXd::LinSpaced(tokens, 1, contrast);
+  law /= law.sum();
+  const double other = (1 - share) / static_cast<double>(tokens - 1);
+  MatrixXd weights = MatrixXd::Constant(tokens, tokens, other);
+  for (Index n = 0; n < tokens; ++n) weights((n + 1) % tokens, n) = share;
+  const MatrixXd joint = sinkhorn_joint(std::move(weights), law);
+  constexpr double kRounding = 1e-12;
+  if ((joint.rowwise().sum() - law).cwiseAbs().maxCoeff() > kRounding) {
+    throw Error(ErrorKind::numerical,
+                fmt::format("the scaling of the cyclic law did not end: move p_diagonal = {} away "
+                            "from 0 and 1",
+                            share));
+  }
+  return chain_of_joint(joint, law);
+}
+
 BigramChain sinkhorn_chain(Index tokens, double spread, double contrast, RandomStream& stream) {
   require(tokens >= 2, "tokens", static_cast<double>(tokens), "N >= 2");
   require(spread > 0, "spread", spread, "spread > 0");

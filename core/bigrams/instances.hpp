@@ -17,6 +17,15 @@ namespace attica {
 /// @param diagonal 0 <= p <= 1
 BigramChain circulant_chain(Eigen::Index tokens, double diagonal);
 
+/// @brief Nothing about it is symmetric: μ_i proportional to 1 + (contrast-1) i/(N-1), and P from
+/// the weights `share` of the next token in the cycle 0, 1, .., N-1, 0 and (1-share)/(N-1) of each
+/// other, rows and columns scaled (Sinkhorn 1964) so that μ is stationary exactly. For contrast 1
+/// P has these weights themselves.
+/// @param share 0 < share < 1
+/// @param contrast >= 1, most over least frequent token
+/// @throws Error (numerical) if a share close to 0 or 1 leaves the scaling unfinished
+BigramChain cyclic_chain(Eigen::Index tokens, double share, double contrast);
+
 /// @brief μ_i proportional to U[1, contrast]; P from a matrix exp(spread·normal) whose rows and
 /// columns are scaled to the joint law with both marginals μ (Sinkhorn 1964), so that μ is
 /// stationary exactly. Redrawn until K_P >= 0.2 (1 - |μ|²).

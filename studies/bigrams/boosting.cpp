@@ -131,16 +131,18 @@ Study bigrams_boosting() {
                 .steps =
                     {40, 80, 120, 160, 200, 240, 260, 280, 300, 320, 340, 360, 380, 400, 420, 440},
                 .surrogate = "aggregated",
-                .replicates = 150}),
+                .replicates = 150,
+                .law = unequal_law()}),
            {boosted_theta_parameter()}}),
       .series = bigram_series(
           {"alpha_V"},
           {{"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"},
            {"boosted_fraction", "P(alpha_V >= theta)", "fraction of runs whose signal has grown"}}),
-      .presets = {{"quick", "the defaults: N = 3, T = 3000, B = 160, surrogate", {}},
+      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 3000, B = 160, surrogate", {}},
                   {"paper",
                    "real sequences, T = 5000, B = 256",
-                   {{"model.context", 5000}, {"sim.batch", 256}, {"sim.surrogate", "none"}}}},
+                   circulant_law(
+                       {{"model.context", 5000}, {"sim.batch", 256}, {"sim.surrogate", "none"}})}},
       .sources = {cited("ren2024learning", "boosting stage and its sample need")},
       .make = make<Boosting>,
       .figure = figure,

@@ -20,6 +20,22 @@ class BoostingTheory;
 
 inline constexpr double kBigramMemory = 2e9;  ///< bytes that a matrix of a study may have
 
+/// A bigram law with attention weights, as keys of [model].
+struct BigramLaw {
+  std::string instance = "circulant";
+  std::string weights = "uniform";
+  double contrast = 2;
+  double p_diagonal = 0.8;
+};
+
+/// @brief Frequencies, transitions and weights that no symmetry makes equal: under the circulant
+/// law μ, 1/μ and the weights of Q are constants, and P is its own transpose, so that slips in them
+/// do not show.
+BigramLaw unequal_law();
+
+/// @brief The circulant law as overrides, for presets of studies whose default is another one.
+Table circulant_law(Table values = {});
+
 /// Defaults in which the studies differ.
 struct BigramDefaults {
   std::int64_t tokens = 3;
@@ -31,6 +47,7 @@ struct BigramDefaults {
   List steps = {};  ///< empty: the study records no curve
   std::string surrogate = "none";
   std::int64_t replicates = 20;
+  BigramLaw law = {};
   /// That the study knows, the first by default; likewise the starts.
   std::vector<std::string> algorithms = {"sgd_hat"};
   std::vector<std::string> starts = {"stationary"};

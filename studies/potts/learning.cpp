@@ -133,8 +133,10 @@ std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // What the leading order leaves out is of relative order (rank / M)^(1/2) x a small factor.
-  return {{.series = "excess_loss", .relative = 0.15}};
+  // What the leading order leaves out is of relative order rank / M, which is at most 0.01 where
+  // the two are compared: 1 to 4 % were seen (three seeds, standard error 1 to 2 %). 12 % leave
+  // room for the error bars and reject the theory of one site more (22 % more), which 15 % did not.
+  return {{.series = "excess_loss", .relative = 0.12}};
 }
 
 }  // namespace

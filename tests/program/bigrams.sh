@@ -25,6 +25,7 @@ sim.algorithm "adam"
 sim.start "zero"
 sim.steps []
 sim.surrogate "gauss"
+model.p_diagonal 1.0
 model.tokens 70000
 ROWS
 # Rates at which descent leaves every solution; stability sets its own.
@@ -66,10 +67,11 @@ for study in flow softmax recursion; do
 done
 
 # No signal: no theory, but runs.
+even='--set model.instance="circulant" --set model.weights="uniform"'
 for law in model.p_diagonal=0.5 model.context=2; do
-  run 2 theory bigrams-recursion --set model.tokens=2 --set "$law"
+  run 2 theory bigrams-recursion $even --set model.tokens=2 --set "$law"
   says err "without signal"
-  run 0 run bigrams-recursion --out "no-signal-${law%%=*}" --replicates 2 --set model.tokens=2 --set "$law" \
+  run 0 run bigrams-recursion --out "no-signal-${law%%=*}" --replicates 2 $even --set model.tokens=2 --set "$law" \
     --set 'sim.steps=[5,10]' --set 'plot.formats=["svg"]'
   says err "without signal"
 done

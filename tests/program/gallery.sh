@@ -14,9 +14,9 @@ says out '3 of 3 as expected'
 says g/index.html '3 of 3 came out as expected'
 [ "$(grep -c '<article' g/index.html)" -eq 3 ] || fail "the page has not three cards"
 # Every figure and report that the page names is there, and nothing comes from a network.
-grep -oE '(src|href)="[^"#]+"' g/index.html | sed -E 's/.*="(.*)"/\1/' | grep -v '^data:' | while read -r file; do
+while read -r file; do
   [ -e "g/$file" ] || fail "g/$file is missing"
-done
+done < <(grep -oE '(src|href)="[^"#]+"' g/index.html | sed -E 's/.*="(.*)"/\1/' | grep -v '^data:')
 grep -q 'https\?://' g/index.html && fail "the page wants a network"
 
 # Existing runs are kept, and used only when asked for.
@@ -37,6 +37,21 @@ says out '4 of 4 wrong theories rejected'
 run 0 gallery joma-salience --planted --out planted --json
 one_json out
 says out '"rejected": 2'
+# The table of what verdicts are worth says what the runs' own files say, and needs its marks.
+if command -v python3 >/dev/null; then
+  "$project/docs/resolutions" --program "$program" --out planted --page - joma-salience topics-onset >table || fail "no table of resolutions"
+  grep -qE '^\| `joma-salience` \| AGREE.* \| 2 of 2 \|$' table || fail "the table: $(cat table)"
+  grep -q '^2 studies; 4 of 4 planted errors found' table || fail "the table: $(cat table)"
+  worst=$(python3 -c 'import glob, json; print(f"{100 * json.load(open(glob.glob("planted/joma-salience-*/check.json")[0]))["coarsest_resolution"]:.2g} %")')
+  grep '`joma-salience`' table | grep -qF "$worst" || fail "the table has not the $worst of check.json"
+  echo none >page.md
+  "$project/docs/resolutions" --program "$program" --out planted --page page.md joma-salience 2>err && fail "a page without marks was accepted"
+  says err 'expected the marks'
+fi
+# Every study has its row in the manual.
+while read -r name; do
+  grep -q "^| \`$name\` |" "$project/docs/statistics.md" || fail "$name has no row in docs/statistics.md: run docs/resolutions"
+done < <("$program" list | grep -oE '^ *[a-z0-9]+-[a-z0-9-]+ ')
 run 2 gallery gauss-lambada
 says err "did you mean 'gauss-lambda'"
 finish

@@ -49,6 +49,31 @@ TEST_CASE("circulant chain: closed forms of its constants", "[core][bigrams]") {
   CHECK(model.smallest_weight() == Approx(0.25));
 }
 
+TEST_CASE("cyclic chain: stationary exactly, odds ratios of its weights, no symmetry",
+          "[core][bigrams]") {
+  for (const Eigen::Index n : {2, 3, 5, 50}) {
+    const BigramChain chain = cyclic_chain(n, 0.8, 3);
+    CHECK_NOTHROW(validate(chain));
+    CHECK((chain.transition * chain.stationary - chain.stationary).cwiseAbs().maxCoeff() < 1e-11);
+    CHECK(chain.stationary[n - 1] == Approx(3 * chain.stationary[0]).epsilon(1e-12));
+    // Scaling rows and columns keeps the odds ratios of the weights.
+    const double other = 0.2 / static_cast<double>(n - 1);
+    const auto weight = [&](Eigen::Index m, Eigen::Index k) {
+      return m == (k + 1) % n ? 0.8 : other;
+    };
+    const auto odds = [](const auto& w) { return w(0, 0) * w(1, 1) / (w(0, 1) * w(1, 0)); };
+    CHECK(odds(chain.transition) == Approx(odds(weight)).epsilon(1e-9));
+    if (n == 2) continue;  // any law of two tokens is reversible
+    const MatrixXd joint = chain.transition * chain.stationary.asDiagonal();
+    CHECK((joint - joint.transpose()).norm() > 0.5 * joint.norm());
+  }
+  // Without contrast the weights are the law.
+  const BigramChain even = cyclic_chain(3, 0.8, 1);
+  const MatrixXd shift = (MatrixXd(3, 3) << 0, 0, 1, 1, 0, 0, 0, 1, 0).finished();
+  CHECK((even.transition - (0.7 * shift + MatrixXd::Constant(3, 3, 0.1))).cwiseAbs().maxCoeff() <
+        1e-12);
+}
+
 TEST_CASE("sinkhorn chain: the law is stationary exactly and has signal", "[core][bigrams]") {
   RandomStream stream = model_stream(2);
   const BigramChain chain = sinkhorn_chain(6, 2, 4, stream);
@@ -141,6 +166,10 @@ TEST_CASE("bigram model: bad input is refused by name", "[core][bigrams]") {
   CHECK_THAT(make(transposed, 4, 1, two_columns()), Contains("transpose"));
   CHECK_THAT(make({good.transition, VectorXd::Zero(2)}, 4, 1, two_columns()), Contains("'mu' = 0"));
   CHECK_THAT(message([] { circulant_chain(1, 0.5); }), Contains("N >= 2"));
+  CHECK_THAT(message([] { cyclic_chain(1, 0.5, 2); }), Contains("N >= 2"));
+  CHECK_THAT(message([] { cyclic_chain(3, 1, 2); }), Contains("'p_diagonal' = 1: expected 0 <"));
+  CHECK_THAT(message([] { cyclic_chain(3, 0.8, 0.5); }), Contains("'contrast' = 0.5"));
+  CHECK_THROWS_WITH(cyclic_chain(2, 1 - 1e-9, 1.001), Contains("did not end"));
   const BigramModel flat({MatrixXd::Constant(2, 2, 0.5), good.stationary}, 4, 1, two_columns());
   CHECK_FALSE(flat.has_signal());
 }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/bigrams/instances.hpp"
 #include "attica/core/error.hpp"
@@ -190,6 +191,47 @@ TEST_CASE("bigram l1: stationary second moment, closed form against chain and li
   for (int n = 0; n < 2000; ++n)
     slow.step({.contraction = 1 - kEta, .noise = kEta, .shrink = kEta * kLambda});
   CHECK(slow.second_moment() == Approx(l1_second_moment(1, kLambda, kEta)).epsilon(0.1));
+}
+
+TEST_CASE("bigram l1: stationary second moment by quadrature, on both sides of every branch",
+          "[theory][bigrams]") {
+  // D = K = 1: E z² of the law ∝ exp(-z² - 2cz), by Simpson's rule in s = (1 + 2c) z.
+  const auto quadrature = [](double c) {
+    constexpr int kSteps = 20000;
+    constexpr double kEnd = 60;
+    double moment = 0;
+    double mass = 0;
+    for (int i = 0; i <= kSteps; ++i) {
+      const double z = kEnd * i / kSteps / (1 + 2 * c);
+      const double weight = i == 0 || i == kSteps ? 1 : i % 2 == 0 ? 2 : 4;
+      const double density = weight * std::exp(-z * z - 2 * c * z);
+      mass += density;
+      moment += density * z * z;
+    }
+    return moment / mass;
+  };
+  for (const double c : {0.0, 0.3, 0.999, 1.0, 1.001, 3.0, 8.0, 19.999, 20.001, 60.0, 1000.0}) {
+    CAPTURE(c);
+    CHECK(l1_second_moment(1, c, 1) == Approx(quadrature(c)).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("bigram l1: floors settle for every penalty, and fall as it grows", "[theory][bigrams]") {
+  RandomStream stream({.seed = 3, .id = StreamId::model});
+  const BigramModel model(cyclic_chain(3, 0.8, 3),
+                          500,
+                          2,
+                          random_attention(3, 500, 2, AttentionWeights::random, stream));
+  double last = std::numeric_limits<double>::infinity();
+  for (double lambda = 1e-3; lambda < 1; lambda *= 1.3) {
+    CAPTURE(lambda);
+    const L1Floor floor = l1_floor_closed_form(model, 0.05, lambda, 64);
+    CHECK(floor.status == L1FloorStatus::settled);
+    // Noise off the support alone: on it the penalty adds its bias, 2 (λ/K_P)².
+    const double noise = floor.distance_a2 - 2 * std::pow(lambda / model.k_p(), 2);
+    CHECK(noise < last);
+    last = noise;
+  }
 }
 
 TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theory][bigrams]") {
