@@ -2,550 +2,602 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <complex>
 #include <limits>
-#include <numbers>
-#include <numeric>
 #include <optional>
 
+#include "attica/theory/gauss/flow_site.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
-// The spectrum of C_i enters through Σ = Q ℓ Qᵀ. With r_k = 1/(ℓ_k+κ), w_k = Q_ik², g_p = Σ w_k
-// r_k^p (deletion of row and column i, as in the theory of ridge regression):
-//   F  = Σ ℓ r - Σ w ℓ r²/g_1,     F' = -Σ ℓ r² + 2 Σ w ℓ r³/g_1 - (Σ w ℓ r²) g_2/g_1²,
-//   H  = (1/g_1 - σ²)/κ - 1 = σ² Σ (w/ℓ) r/g_1 - 1,
-//   H' = σ² [-Σ (w/ℓ) r²/g_1 + (Σ (w/ℓ) r) g_2/g_1²],
-// and, where the site is determined by the others (σ² = 0), H = 1/(κ g_1) - 1,
-// H' = -Σ w ℓ r²/(κ g_1)². Nothing cancels as κ → 0.
+// The average over sites needs the contour's kernel only once: on nodes z_j that all sites share,
+//   W_j W_l Σ_i κ_ij κ_il (H_ij - H_il)/(z_j - z_l),  W = f(z) dz/(2πi z),
+// where κ_ij solves z_i(κ) = z_j. For z off the real axis one solution alone has Im κ of the other
+// sign than Im z (Silverstein and Choi 1995, J. Multivariate Anal. 54:295), so a root that Newton's
+// method finds there is the right one. The numerators are products of matrices over the sites.
 
 namespace attica {
-namespace {
 
 using Complex = std::complex<double>;
+using Eigen::ArrayXcd;
 using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-constexpr double kTolerance = 1e-9;
-constexpr Index kFirstNodes = 64;  // in the upper half of the contour
-constexpr Index kLastNodes = 2560;
+namespace {
 
-double df2(const ArrayXd& spectrum, double kappa) {
-  return (spectrum / (spectrum + kappa)).square().sum();
-}
+/// Some nodes side by side, in one register.
+constexpr Index kLanes = 4;
+using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-// Where df2 falls through `level` as x grows from low to high; df2(at(low)) >= level >=
-// df2(at(high)).
-template <class At>
-double df2_root(const ArrayXd& spectrum, double level, double low, double high, At at) {
-  const auto excess = [&](double x) { return df2(spectrum, at(x)) - level; };
-  if (excess(low) <= 0) return low;
-  if (excess(high) >= 0) return high;
-  std::uintmax_t iterations = 200;
-  const auto bracket = boost::math::tools::toms748_solve(
-      excess,
-      low,
-      high,
-      [](double a, double b) { return std::abs(b - a) <= 1e-10 * std::abs(b); },
-      iterations);
-  return bracket.second;
-}
+struct Complexes {
+  Lanes re{};
+  Lanes im{};
 
-/// Left end of the contours: κ < -max ℓ with df2 = share M.
-double left_end(const ArrayXd& spectrum, double samples, double share) {
-  const double top = spectrum.maxCoeff();
-  const double level = share * samples;
-  const double nearest = top / std::sqrt(level);
-  const double farthest = nearest * std::sqrt(static_cast<double>(spectrum.size()));
-  const auto at = [&](double x) { return -top - x; };
-  return at(df2_root(spectrum, level, nearest, farthest, at));
-}
-
-/// A bound from the right for the edge df2 = M of the physical region right of the spectrum.
-double edge(const ArrayXd& spectrum, double samples) {
-  const ArrayXd positive = spectrum.tail((spectrum > 0).count());
-  if (samples < static_cast<double>(positive.size())) {
-    const double far = std::sqrt(positive.square().sum() / samples);
-    return df2_root(positive, samples, 0, far, [](double x) { return x; });
+  Complex operator[](Index k) const { return {re[k], im[k]}; }
+  void set(Index k, Complex value) {
+    re[k] = value.real();
+    im[k] = value.imag();
   }
-  const double smallest = positive[0];
-  const auto at = [&](double x) { return x - smallest; };
-  return at(df2_root(positive, samples, smallest / std::sqrt(samples), smallest, at));
+  Lanes square() const { return re * re + im * im; }
+};
+
+Complexes operator+(const Complexes& a, const Complexes& b) { return {a.re + b.re, a.im + b.im}; }
+Complexes operator-(const Complexes& a, const Complexes& b) { return {a.re - b.re, a.im - b.im}; }
+Complexes operator*(const Complexes& a, const Complexes& b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+Complexes operator*(double a, const Complexes& b) { return {a * b.re, a * b.im}; }
+Complexes operator+(double a, const Complexes& b) { return {a + b.re, b.im}; }
+Complexes operator-(double a, const Complexes& b) { return {a - b.re, -b.im}; }
+Complexes operator-(const Complexes& a) { return {-a.re, -a.im}; }
+Complexes inverse(const Complexes& a) {
+  const Lanes size = 1.0 / a.square();
+  return {a.re * size, -a.im * size};
+}
+Complexes operator/(const Complexes& a, const Complexes& b) { return a * inverse(b); }
+void add(double weight, const Complexes& term, Complexes& sum) {
+  sum.re += weight * term.re;
+  sum.im += weight * term.im;
 }
 
-struct Resolvent {
-  Complex f, df, h, dh;  // F, F', H, H' at κ
+/// N_jl = Σ_p left_jp right_lp, antisymmetric, over z_j - z_l; `diagonal` is its limit.
+struct Kernel {
+  Kernel(Index nodes, Index terms)
+      : left_re(nodes, terms),
+        left_im(nodes, terms),
+        right_re(nodes, terms),
+        right_im(nodes, terms),
+        diagonal(ArrayXcd::Zero(nodes)) {}
+
+  void set(Index node, Index term, Complex left, Complex right) {
+    left_re(node, term) = left.real();
+    left_im(node, term) = left.imag();
+    right_re(node, term) = right.real();
+    right_im(node, term) = right.imag();
+  }
+
+  MatrixXd left_re, left_im, right_re, right_im;
+  ArrayXcd diagonal;
 };
 
-// What the terms of order 1/M add, at κ.
-struct FirstOrder {
-  Complex h, dh_dz;  // -(H + U) and its derivative by z
-  Complex weight;    // L (1-D₂)
-  Complex noise;     // L (γ-D₂)
-  Complex train;     // (L/κ) (V_2 - D₂ V_1 - σ² D₂)
-};
-
-/// A contour around the spectrum: a circle with real diameter [left, right] in the κ plane, its
-/// nodes drawn together near `right` by the factor `clustering`.
-struct Contour {
-  double left = 0;
-  double right = 0;
-  double clustering = 1;
-  double residue_kappa = 0;  // κ₀ > 0: z = 0 lies outside and its residue is to be added
-};
-
-/// Upper half of the nodes; the others are their conjugates. Arrays of equal length.
-struct Nodes {
-  explicit Nodes(Index m) : z(m), inverse_z(m), h(m), dh_dz(m), w(m), noise(m), train(m) {}
-  Eigen::ArrayXcd z, inverse_z, h, dh_dz;
-  std::vector<FirstOrder> first;  // empty at leading order
-  Eigen::ArrayXcd w;              // (κ/z) dz/2πi
-  Eigen::ArrayXcd noise;          // (κ/z²) dz/2πi
-  Eigen::ArrayXcd train;          // -(H + σ² (1/κ + ratio/z)) dz/2πi
-};
+/// Σ W_j W_l N_jl/(z_j - z_l) over all nodes, of which `z` and `kernel` know the upper half, for
+/// every column W = a + ib: with K the kernel and K* that to the conjugate of node l,
+///   2 Re Σ_jl (W_j W_l K_jl + W_j W̄_l K*_jl).
+/// The sum is symmetric in j and l: l <= j suffices.
+ArrayXd double_contour(const ArrayXcd& z,
+                       const Kernel& kernel,
+                       const MatrixXd& a,
+                       const MatrixXd& b) {
+  constexpr Index kColumns = 32;  // the kernel is made in stripes: it need not fit into memory
+  const Index m = z.size();
+  const ArrayXd zr = z.real();
+  const ArrayXd zi = z.imag();
+  ArrayXd sums = ArrayXd::Zero(a.cols());
+  MatrixXd right, with_re, with_im, a_rows, b_rows, form;
+  for (Index first = 0; first < m; first += kColumns) {
+    const Index columns = std::min(kColumns, m - first);
+    // Filters come with rising time, and nodes with rising Re z: e^{-zt} has vanished in the last
+    // columns first.
+    Index active = a.cols();
+    while (active > 0 && a.col(active - 1).segment(first, columns).isZero(0) &&
+           b.col(active - 1).segment(first, columns).isZero(0)) {
+      --active;
+    }
+    if (active == 0) continue;
+    const Index rows = m - first;
+    right.resize(2 * columns, kernel.right_re.cols());
+    right << kernel.right_re.middleRows(first, columns), kernel.right_im.middleRows(first, columns);
+    with_re.noalias() = kernel.left_re.bottomRows(rows) * right.transpose();
+    with_im.noalias() = kernel.left_im.bottomRows(rows) * right.transpose();
+    a_rows.setZero(rows, 2 * columns);  // what multiplies a_j a_l, a_j b_l
+    b_rows.setZero(rows, 2 * columns);  // b_j a_l, b_j b_l
+    for (Index c = 0; c < columns; ++c) {
+      const Index l = first + c;
+      const Index below = rows - c;
+      const auto rr = with_re.col(c).tail(below).array();
+      const auto ri = with_re.col(columns + c).tail(below).array();
+      const auto ir = with_im.col(c).tail(below).array();
+      const auto ii = with_im.col(columns + c).tail(below).array();
+      const ArrayXd x = zr.tail(below) - zr[l];
+      const ArrayXd near_y = zi.tail(below) - zi[l];
+      const ArrayXd far_y = zi.tail(below) + zi[l];
+      ArrayXd near = 1 / (x.square() + near_y.square());
+      near[0] = 0;
+      const ArrayXd far = 1 / (x.square() + far_y.square());
+      ArrayXd near_re = ((rr - ii) * x + (ri + ir) * near_y) * near;
+      ArrayXd near_im = ((ri + ir) * x - (rr - ii) * near_y) * near;
+      ArrayXd far_re = ((rr + ii) * x + (ir - ri) * far_y) * far;
+      ArrayXd far_im = ((ir - ri) * x - (rr + ii) * far_y) * far;
+      // Twice for the two halves, and again for the other triangle.
+      near_re[0] = 0.5 * kernel.diagonal[l].real();
+      near_im[0] = 0.5 * kernel.diagonal[l].imag();
+      far_re[0] *= 0.5;
+      far_im[0] *= 0.5;
+      a_rows.col(c).tail(below) = 4 * (far_re + near_re);
+      a_rows.col(columns + c).tail(below) = 4 * (far_im - near_im);
+      b_rows.col(c).tail(below) = -4 * (far_im + near_im);
+      b_rows.col(columns + c).tail(below) = 4 * (far_re - near_re);
+    }
+    form.noalias() = a_rows.transpose() * a.bottomLeftCorner(rows, active);
+    form.noalias() += b_rows.transpose() * b.bottomLeftCorner(rows, active);
+    sums.head(active) +=
+        (a.block(first, 0, columns, active).array() * form.topRows(columns).array() +
+         b.block(first, 0, columns, active).array() * form.bottomRows(columns).array())
+            .colwise()
+            .sum()
+            .transpose();
+  }
+  return sums;
+}
 
 }  // namespace
 
-/// @brief One site: its resolvents and integrals.
-class GaussianFlow::SiteView {
+/// @brief Every kind of site once, on contours that they share.
+class GaussianFlow::AllSites {
  public:
-  SiteView(const GaussianFlow& flow, Index site, double samples)
-      : spectrum_(flow.spectrum_),
-        ridge_(flow.ridge_),
-        site_(site),
-        samples_(samples),
-        noise_(flow.noise_variances_[site]),
-        determined_(flow.spectrum_[0] == 0 && flow.weights_(0, site) > 0),
-        order_(flow.order_) {
-    const ArrayXd w = flow.weights_.col(site);
+  AllSites(const GaussianFlow& flow, double samples)
+      : spectrum_(flow.spectrum_), samples_(samples), order_(flow.order_) {
     const ArrayXd inverse = (spectrum_ > 0).select(1 / spectrum_, 0.0);
-    coefficients_.resize(4, spectrum_.size());
-    coefficients_ << spectrum_.transpose(), w.transpose(), (w * spectrum_).transpose(),
-        (w * inverse).transpose();
-    spectral_noise_ = 1 / coefficients_.row(3).sum();
-    const double positive = static_cast<double>((spectrum_ > 0).count());
-    rank_ = determined_ ? positive : positive - 1;
-    powers_.resize(spectrum_.size(), 6);
-  }
-
-  std::vector<FlowPoint> solve(std::span<const ResidualFilter> filters) {
-    std::vector<FlowPoint> points(filters.size(), FlowPoint{.status = FlowStatus::not_converged});
-    std::vector<std::size_t> todo(filters.size());
-    std::iota(todo.begin(), todo.end(), std::size_t{0});
-
-    // In the order of their times, for add_double_contour.
-    std::sort(todo.begin(), todo.end(), [&](std::size_t k, std::size_t l) {
-      return filters[k].time < filters[l].time;
-    });
-
-    // Rates beyond 2 / (upper edge) have no answer; others may need the contour to keep close to
-    // the spectrum.
-    const double upper_edge = z_at(left_end(spectrum_, samples_, 1));
-    double reach = std::numeric_limits<double>::infinity();
-    std::erase_if(todo, [&](std::size_t k) {
-      const bool unstable = filters[k].reach < upper_edge;
-      if (unstable) points[k].status = FlowStatus::unstable;
-      if (!unstable) reach = std::min(reach, filters[k].reach);
-      return unstable;
-    });
-    const double left = choose_left(reach);
-
-    if (const std::optional<Contour> inner = inner_contour(left)) {
-      refine(*inner, filters, todo, points);
-    }
-    // Filters of similar time share an outer contour.
-    while (!todo.empty()) {
-      constexpr double kGroup = 8;
-      const double longest = filters[todo.back()].time;
-      const auto first = std::find_if(todo.begin(), todo.end(), [&](std::size_t k) {
-        return filters[k].time * kGroup >= longest || longest * spectrum_.maxCoeff() <= 1;
+    const double share = 1 / static_cast<double>(flow.sites());
+    std::vector<Index> first;
+    for (Index i = 0; i < flow.sites(); ++i) {
+      // Mirror images and the like are the same but for rounding.
+      const auto found = std::find_if(first.begin(), first.end(), [&](Index j) {
+        constexpr double kRounding = 1e-12;
+        const ArrayXd difference = (flow.weights_.col(i) - flow.weights_.col(j)).abs();
+        return difference.sum() <= kRounding &&
+               (difference * inverse).sum() <= kRounding * (flow.weights_.col(j) * inverse).sum() &&
+               std::abs(flow.noise_variances_[i] - flow.noise_variances_[j]) <=
+                   kRounding * flow.noise_variances_[j];
       });
-      std::vector<std::size_t> group(first, todo.end());
-      todo.erase(first, todo.end());
-      refine(outer_contour(left, longest), filters, group, points);
+      if (found != first.end()) {
+        shares_[static_cast<std::size_t>(found - first.begin())] += share;
+        continue;
+      }
+      first.push_back(i);
+      views_.emplace_back(flow, i, samples);
+      shares_.push_back(share);
     }
-    if (order_ == RidgeOrder::first) {
-      for (std::size_t k = 0; k < points.size(); ++k) set_allowances(filters[k].time, points[k]);
-    }
-    return points;
   }
 
- private:
-  Resolvent resolvent(Complex kappa) {
-    const ArrayXd x = spectrum_ + kappa.real();
-    const double y = kappa.imag();
-    const ArrayXd inverse = 1 / (x.square() + y * y);
-    const auto a = powers_.col(0).array(), b = powers_.col(1).array();
-    const auto a2 = powers_.col(2).array(), b2 = powers_.col(3).array();
-    powers_.col(0) = x * inverse;
-    powers_.col(1) = -y * inverse;
-    powers_.col(2) = a.square() - b.square();
-    powers_.col(3) = 2 * a * b;
-    powers_.col(4) = a * a2 - b * b2;
-    powers_.col(5) = a * b2 + b * a2;
-    const Eigen::Matrix<double, 4, 6> sums = coefficients_ * powers_;
-    const auto sum = [&](int row, int power) {
-      return Complex(sums(row, 2 * power - 2), sums(row, 2 * power - 1));
-    };
-    const Complex g1 = sum(1, 1), g2 = sum(1, 2), wl2 = sum(2, 2);
-    Resolvent result;
-    result.f = sum(0, 1) - wl2 / g1;
-    result.df = -sum(0, 2) + (2.0 * sum(2, 3) - wl2 * g2 / g1) / g1;
-    if (determined_) {
-      const Complex kg = kappa * g1;
-      result.h = 1.0 / kg - 1.0;
-      result.dh = -wl2 / (kg * kg);
-    } else {
-      result.h = spectral_noise_ * sum(3, 1) / g1 - 1.0;
-      result.dh = spectral_noise_ * (sum(3, 1) * g2 / g1 - sum(3, 2)) / g1;
+  double upper_edge() {
+    double highest = 0;
+    for (SiteView& view : views_) highest = std::max(highest, view.upper_edge());
+    return highest;
+  }
+
+  double choose_left(double reach) {
+    double nearest = -std::numeric_limits<double>::infinity();
+    for (SiteView& view : views_) nearest = std::max(nearest, view.choose_left(reach));
+    return nearest;
+  }
+
+  /// A circle in the κ plane of one site, which stands for its image in the z plane.
+  struct Contour {
+    std::size_t reference = 0;
+    FlowContour circle;
+    std::vector<double> residues;  ///< κ₀ of every site; empty: z = 0 lies inside
+  };
+
+  std::optional<Contour> inner_contour(double left) {
+    Contour contour;
+    double lowest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      const std::optional<FlowContour> own = views_[i].inner_contour(left);
+      if (!own) return std::nullopt;
+      contour.residues.push_back(own->residue_kappa);
+      const double passes = views_[i].z_at(own->right);
+      if (passes >= lowest) continue;
+      lowest = passes;
+      contour.reference = i;
+      contour.circle = *own;
+    }
+    enclose(left, contour);
+    return contour;
+  }
+
+  Contour outer_contour(double left, double time) {
+    Contour contour;
+    double closest = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      const FlowContour own = views_[i].outer_contour(left, time);
+      if (own.clustering >= closest) continue;
+      closest = own.clustering;
+      contour.reference = i;
+      contour.circle = own;
+    }
+    enclose(left, contour);
+    return contour;
+  }
+
+  /// @return none if a node's κ is not found at some site
+  std::vector<FlowPoint> integrate(const Contour& contour,
+                                   Index m,
+                                   std::span<const ResidualFilter> filters,
+                                   const std::vector<std::size_t>& chosen) {
+    std::optional<Sums> sums = sums_over_sites(contour, m);
+    if (!sums) return {};
+    const bool first = order_ == RidgeOrder::first;
+    const auto count = static_cast<Index>(chosen.size());
+    MatrixXd a(m, count);
+    MatrixXd b(m, count);
+    std::vector<FlowPoint> result(chosen.size(), FlowPoint{.status = FlowStatus::not_converged});
+    for (Index k = 0; k < count; ++k) {
+      const ResidualFilter& filter = filters[chosen[static_cast<std::size_t>(k)]];
+      Complex noise = 0, train = 0, cross = 0;
+      Complex noise_change = 0, train_change = 0, cross_change = 0;
+      for (Index j = 0; j < m; ++j) {
+        const Complex f = filter.value(sums->z[j]);
+        const Complex w = f * sums->measure[j] / sums->z[j];
+        a(j, k) = w.real();
+        b(j, k) = w.imag();
+        const Complex learnt = (1.0 - f) * (1.0 - f);
+        const Complex left = f * f;
+        noise += learnt * sums->noise[j];
+        train += left * sums->train[j];
+        cross += w * sums->cross[j];
+        if (!first) continue;
+        noise_change += learnt * sums->noise_change[j];
+        train_change += left * sums->train_change[j];
+        cross_change += w * sums->cross_change[j];
+      }
+      FlowPoint& point = result[static_cast<std::size_t>(k)];
+      const double changed_noise = 2 * noise_change.real() / samples_;
+      const double changed_signal = (4 * cross_change.real() + sums->residue_change) / samples_;
+      point.noise_error = 2 * noise.real() + changed_noise;
+      point.signal_error = 4 * cross.real() + sums->residue + changed_signal;
+      point.finite_size_test = changed_noise + changed_signal;
+      point.finite_size_train = 2 * train_change.real() / samples_;
+      point.train_error = 2 * train.real() + sums->unlearnable + point.finite_size_train;
+    }
+    ArrayXd signal = double_contour(sums->z, sums->kernel, a, b);
+    if (first) {
+      const ArrayXd change = double_contour(sums->z, sums->kernel_change, a, b) / samples_;
+      signal += change;
+      for (Index k = 0; k < count; ++k) {
+        result[static_cast<std::size_t>(k)].finite_size_test += change[k];
+      }
+    }
+    for (Index k = 0; k < count; ++k) {
+      FlowPoint& point = result[static_cast<std::size_t>(k)];
+      point.signal_error += signal[k];
+      point.test_error = sums->mean_noise + point.signal_error + point.noise_error;
     }
     return result;
   }
 
-  // By Newton's identities, as in the theory of ridge regression, at the κ of `at`.
-  FirstOrder first_order(Complex kappa, const Resolvent& at) const {
-    constexpr std::size_t kPowers = 4;
-    const auto l = coefficients_.row(0).array();
-    const Eigen::Array<Complex, 1, Eigen::Dynamic> rho = kappa / (l.cast<Complex>() + kappa);
-    const Eigen::Array<Complex, 1, Eigen::Dynamic> wr = coefficients_.row(1).array() * rho;
-    const Complex kappa_g1 = wr.sum();
-    // A kernel of which the site has no part is not seen by it.
-    const bool skip = coefficients_(0, 0) == 0 && !determined_;
-    std::array<Complex, kPowers> mean, below, power;
-    Eigen::Array<Complex, 1, Eigen::Dynamic> rho_j = rho;
-    for (std::size_t j = 0; j < kPowers; ++j, rho_j *= rho) {
-      mean[j] = (wr * rho_j).sum() / kappa_g1;
-      below[j] = static_cast<double>(j + 1) * mean[j];
-      for (std::size_t i = 0; i < j; ++i) below[j] -= mean[j - 1 - i] * below[i];
-      power[j] = rho_j.sum() - below[j] - (skip ? 1.0 : 0.0);
-    }
-    const Eigen::Array<Complex, 1, Eigen::Dynamic> spread = wr * (rho - mean[0]).square();
-    const Complex share = kappa / (kappa_g1 * kappa_g1);
-    const Complex v1 = -kappa * kappa * at.dh;
-    const Complex v2 = share * spread.sum();
-    const Complex v3 = share * (spread * (1.0 - rho)).sum();
+ private:
+  /// What the filters are integrated against, at the upper half of the nodes.
+  struct Sums {
+    Sums(Index m, Index sites, bool first)
+        : z(m),
+          measure(m),
+          kernel(m, 2 * sites),
+          kernel_change(first ? m : 0, 4 * sites),
+          noise(ArrayXcd::Zero(m)),
+          train(noise),
+          cross(noise),
+          noise_change(noise),
+          train_change(noise),
+          cross_change(noise) {}
+    ArrayXcd z, measure;  // measure: dz/2πi
+    Kernel kernel, kernel_change;
+    ArrayXcd noise, train, cross;  // cross: the residue of z = 0 with a node
+    ArrayXcd noise_change, train_change, cross_change;
+    double residue = 0;  // of z = 0 with itself
+    double residue_change = 0;
+    double mean_noise = 0;   // σ²
+    double unlearnable = 0;  // σ² max(0, 1 - N/M)
+  };
 
-    const Complex gamma = (at.f + kappa * at.df) / samples_;
-    const Complex scale = 1.0 / (1.0 - gamma);  // L
-    const Complex d2 = scale / samples_ * (power[0] - 2.0 * power[1] + power[2]);
-    const Complex d3 = scale / samples_ * (power[0] - 3.0 * power[1] + 3.0 * power[2] - power[3]);
-    const Complex u = scale / kappa * (v2 + (1.0 - d2) * v1);
-    const Complex curvature = 4.0 * d2 * d2 - 3.0 * d3;
-    const Complex slope =  // κ dU/dκ
-        scale / kappa * ((curvature + d2 - 1.0) * v1 - 4.0 * d2 * v2 + 3.0 * v3);
+  struct Zero {  // κ₀ and what belongs to it
+    double kappa = 0;
+    FlowResolvent at;
+    FlowFirstOrder first;
+  };
+
+  struct Resolvents {
+    Complexes f, df, h, dh;
+  };
+
+  /// As FlowResolvent; H and H' only if `all`.
+  template <bool all>
+  static Resolvents resolvents(const SiteView& view, const Complexes& kappa) {
+    const auto& coefficients = view.coefficients();
+    const Lanes y2 = kappa.im * kappa.im;
+    Complexes f, df, g1, g2, wl2, wl3, n1, n2;
+    for (Index k = 0; k < coefficients.cols(); ++k) {
+      const double l = coefficients(0, k);
+      const double w = coefficients(1, k);
+      const double wl = coefficients(2, k);
+      const double w_over_l = coefficients(3, k);
+      const Lanes x = kappa.re + l;
+      const Lanes size = 1.0 / (x * x + y2);
+      const Complexes r{x * size, -kappa.im * size};
+      const Complexes r2 = r * r;
+      const Complexes r3 = r * r2;
+      add(l, r, f);
+      add(l, r2, df);
+      add(w, r, g1);
+      add(w, r2, g2);
+      add(wl, r2, wl2);
+      add(wl, r3, wl3);
+      if constexpr (all) {
+        add(w_over_l, r, n1);
+        add(w_over_l, r2, n2);
+      }
+    }
+    const Complexes per_g1 = inverse(g1);
+    Resolvents result;
+    result.f = f - wl2 * per_g1;
+    result.df = (2.0 * wl3 - wl2 * g2 * per_g1) * per_g1 - df;
+    if constexpr (all) {
+      if (view.determined()) {
+        const Complexes per_kg = inverse(kappa * g1);
+        result.h = -1.0 + per_kg;
+        result.dh = -(wl2 * per_kg * per_kg);
+      } else {
+        result.h = -1.0 + view.spectral_noise() * (n1 * per_g1);
+        result.dh = view.spectral_noise() * ((n1 * g2 * per_g1 - n2) * per_g1);
+      }
+    }
+    return result;
+  }
+
+  struct FirstOrders {
+    Complexes h, dh_dz, weight, noise, train;
+  };
+
+  /// As FlowFirstOrder.
+  FirstOrders first_orders(const SiteView& view, const Complexes& kappa, const Resolvents& at) {
+    constexpr std::size_t kPowers = 4;
+    const auto& coefficients = view.coefficients();
+    const Index n = coefficients.cols();
+    rho_.resize(static_cast<std::size_t>(n));
+    std::array<Complexes, kPowers> mean, below, power;
+    Complexes kappa_g1;
+    for (Index k = 0; k < n; ++k) {
+      const double w = coefficients(1, k);
+      const Complexes rho = kappa / (coefficients(0, k) + kappa);
+      rho_[static_cast<std::size_t>(k)] = rho;
+      Complexes rho_j = rho;
+      add(w, rho, kappa_g1);
+      for (std::size_t j = 0; j < kPowers; ++j) {
+        add(1, rho_j, power[j]);
+        rho_j = rho_j * rho;
+        add(w, rho_j, mean[j]);
+      }
+    }
+    const Complexes per_kappa_g1 = inverse(kappa_g1);
+    const double skipped = view.unseen_kernel() ? 1 : 0;
+    for (std::size_t j = 0; j < kPowers; ++j) {
+      mean[j] = mean[j] * per_kappa_g1;
+      below[j] = static_cast<double>(j + 1) * mean[j];
+      for (std::size_t i = 0; i < j; ++i) below[j] = below[j] - mean[j - 1 - i] * below[i];
+      power[j] = -skipped + (power[j] - below[j]);
+    }
+    Complexes spread, spread_p;
+    for (Index k = 0; k < n; ++k) {
+      const Complexes& rho = rho_[static_cast<std::size_t>(k)];
+      const Complexes from_mean = rho - mean[0];
+      const Complexes term = rho * from_mean * from_mean;
+      add(coefficients(1, k), term, spread);
+      add(coefficients(1, k), term * (1.0 - rho), spread_p);
+    }
+    const Complexes share = kappa * per_kappa_g1 * per_kappa_g1;
+    const Complexes v1 = -(kappa * kappa * at.dh);
+    const Complexes v2 = share * spread;
+    const Complexes v3 = share * spread_p;
+
+    const double per_sample = 1 / samples_;
+    const Complexes gamma = per_sample * (at.f + kappa * at.df);
+    const Complexes scale = inverse(1.0 - gamma);  // L
+    const Complexes d2 = per_sample * (scale * (power[0] - 2.0 * power[1] + power[2]));
+    const Complexes d3 =
+        per_sample * (scale * (power[0] - 3.0 * power[1] + 3.0 * power[2] - power[3]));
+    const Complexes per_kappa = scale / kappa;
+    const Complexes u = per_kappa * (v2 + (1.0 - d2) * v1);
+    const Complexes curvature = 4.0 * (d2 * d2) - 3.0 * d3;
+    const Complexes slope =  // κ dU/dκ
+        per_kappa * ((-1.0 + (curvature + d2)) * v1 - 4.0 * (d2 * v2) + 3.0 * v3);
     return {.h = -(at.h + u),
             .dh_dz = scale * (at.dh + slope / kappa),
             .weight = scale * (1.0 - d2),
             .noise = scale * (gamma - d2),
-            .train = scale / kappa * (v2 - d2 * v1 - noise_ * d2)};
+            .train = per_kappa * (v2 - d2 * v1 - view.noise() * d2)};
   }
 
-  double z_at(double kappa) { return -kappa * (1 - resolvent(kappa).f.real() / samples_); }
-
-  // The farther from the spectrum the fewer nodes, as long as the filters stay bounded.
-  double choose_left(double reach) {
-    double left = 0;
-    for (const double share : {0.1, 0.5, 0.8, 0.95, 0.99}) {
-      left = left_end(spectrum_, samples_, share);
-      if (z_at(left) <= reach) break;
+  /// Solves z(κ) = z from a start at every node; false if that fails.
+  bool find_kappa(const SiteView& view, const Complexes& z, Complexes& kappa) const {
+    constexpr int kMostSteps = 50;
+    constexpr double kSettled = 1e-9;  // the next step is its square
+    for (int step = 0; step < kMostSteps; ++step) {
+      const Resolvents at = resolvents<false>(view, kappa);
+      const Complexes residual = z + kappa * (1.0 - (1 / samples_) * at.f);
+      const Complexes slope = -1.0 + (1 / samples_) * (at.f + kappa * at.df);
+      const Complexes move = residual / slope;
+      kappa = kappa + move;
+      const Lanes moved = move.square();
+      const Lanes size = kappa.square();
+      bool settled = true;
+      bool physical = true;
+      for (Index k = 0; k < kLanes; ++k) {
+        settled = settled && moved[k] <= kSettled * kSettled * size[k];
+        physical = physical && kappa.im[k] * z.im[k] < 0;
+      }
+      if (settled) return physical;
     }
-    return left;
+    return false;
   }
 
-  // 1 - N/M, or 0 if M < N: the share of the noise that stays in the train error for ever.
-  double excess_samples() const { return std::max(0.0, 1 - rank_ / samples_); }
-
-  double kappa_zero() const { return ridge_.site(site_, samples_, 0).kappa; }
-
-  // Takes the point with the terms of first order where the allowances will be.
-  void set_allowances(double time, FlowPoint& point) const {
-    if (!(time > 0)) return;  // nothing is learnt
-    const RidgeSite beside = ridge_.site(site_, samples_, 1 / time);
-    const auto allowance = [](double error, double change, double ridge_error, double ridge) {
-      const double leading = std::abs(error - change);
-      const double relative = ridge_error > 0 ? ridge / ridge_error : 0;
-      const double quadratic = leading > 0 ? 0.5 * change * change / leading : 0;
-      return std::max(quadratic, relative * leading);
-    };
-    point.finite_size_test = allowance(
-        point.test_error, point.finite_size_test, beside.test_error, beside.finite_size_test);
-    point.finite_size_train = allowance(
-        point.train_error, point.finite_size_train, beside.train_error, beside.finite_size_train);
-  }
-
-  // Passes between the spectrum and z = 0.
-  std::optional<Contour> inner_contour(double left) const {
-    constexpr double kThreshold = 0.1;
-    if (std::abs(samples_ / rank_ - 1) <= kThreshold) return std::nullopt;
-    const double zero = kappa_zero();
-    const double nearest = edge(spectrum_, samples_);
-    if (!(nearest < zero)) return std::nullopt;
-    constexpr double kTowardsZero = 0.7;
-    const double right = nearest + kTowardsZero * (zero - nearest);
-    return Contour{.left = left,
-                   .right = right,
-                   .clustering = std::sqrt((zero - nearest) / (right - left)),
-                   .residue_kappa = zero};
-  }
-
-  // Encloses z = 0: through κ(λ = δ), where z = -δ.
-  Contour outer_contour(double left, double time) const {
-    const double delta = std::min(time > 0 ? 1 / time : spectrum_.maxCoeff(), spectrum_.maxCoeff());
-    const double right = ridge_.site(site_, samples_, delta).kappa;
-    return {.left = left,
-            .right = right,
-            .clustering = std::sqrt((right - kappa_zero()) / (right - left))};
-  }
-
-  Nodes nodes(const Contour& contour, Index m) {
-    const double centre = 0.5 * (contour.left + contour.right);
-    const double radius = 0.5 * (contour.right - contour.left);
-    const double e = contour.clustering;
-    Nodes result(m);
-    const double count = 2 * static_cast<double>(m);
+  std::optional<Sums> sums_over_sites(const Contour& contour, Index m) {
+    const auto sites = static_cast<Index>(views_.size());
+    const bool first = order_ == RidgeOrder::first;
+    Sums sums(m, sites, first);
+    SiteView& reference = views_[contour.reference];
+    const std::vector<FlowNode> nodes = flow_nodes(contour.circle, m);
     for (Index j = 0; j < m; ++j) {
-      // φ on (0, π): the upper half.
-      const double phi = 2 * std::numbers::pi * (static_cast<double>(j) + 0.5) / count;
-      const double c = std::cos(phi / 2);
-      const double s = std::sin(phi / 2);
-      const Complex turn = std::polar(1.0, 2 * std::atan2(e * s, c));
-      const Complex kappa = centre + radius * turn;
-      const Resolvent at = resolvent(kappa);
-      const Complex z = -kappa * (1.0 - at.f / samples_);
-      const Complex dz = -(1.0 - (at.f + kappa * at.df) / samples_);
-      result.z[j] = z;
-      result.inverse_z[j] = 1.0 / z;
-      result.h[j] = at.h;
-      result.dh_dz[j] = at.dh / dz;
-      const Complex measure = dz * radius * turn * (e / (count * (c * c + e * e * s * s)));
-      if (order_ == RidgeOrder::first) {
-        result.first.push_back(first_order(kappa, at));
-        result.first.back().train *= measure;
-      }
-      result.w[j] = kappa * result.inverse_z[j] * measure;
-      result.noise[j] = result.w[j] * result.inverse_z[j];
-      result.train[j] =
-          -(at.h + noise_ * (1.0 / kappa + excess_samples() * result.inverse_z[j])) * measure;
+      const auto& [kappa, measure] = nodes[static_cast<std::size_t>(j)];
+      const FlowResolvent at = reference.resolvent(kappa);
+      sums.z[j] = -kappa * (1.0 - at.f / samples_);
+      sums.measure[j] = -(1.0 - (at.f + kappa * at.df) / samples_) * measure;
     }
-    return result;
-  }
 
-  // Adds half the nodes again until every filter of `todo` agrees with its predecessor; those that
-  // do leave `todo`. Convergence is geometric, so the error of the last is far below the change.
-  void refine(const Contour& contour,
-              std::span<const ResidualFilter> filters,
-              std::vector<std::size_t>& todo,
-              std::vector<FlowPoint>& points) {
-    std::vector<FlowPoint> previous;
-    for (Index m = kFirstNodes; m <= kLastNodes && !todo.empty(); m += m / 2) {
-      const std::vector<FlowPoint> current = integrate(contour, nodes(contour, m), filters, todo);
-      std::vector<std::size_t> open;
-      std::vector<FlowPoint> open_values;
-      for (std::size_t k = 0; k < todo.size(); ++k) {
-        FlowPoint point = current[k];
-        if (!previous.empty()) {
-          point.numerical_error = std::abs(point.test_error - previous[k].test_error);
-          const double limit = kTolerance * std::abs(point.test_error);
-          const double change = std::abs(point.train_error - previous[k].train_error);
-          if (point.numerical_error <= limit && change <= limit)
-            point.status = FlowStatus::converged;
-        }
-        points[todo[k]] = point;
-        if (point.status == FlowStatus::converged) continue;
-        open.push_back(todo[k]);
-        open_values.push_back(point);
-      }
-      todo = std::move(open);
-      previous = std::move(open_values);
-    }
-  }
-
-  // The double contour as a real quadratic form in (Re W, Im W) of the upper half: with
-  // K_jl = (H_j-H_l)/(z_j-z_l) and K*_jl the same with the conjugate of node l,
-  //   Σ over all = 2 Re Σ_jl (W_j W_l K_jl + W_j W̄_l K*_jl).
-  std::vector<FlowPoint> integrate(const Contour& contour,
-                                   const Nodes& nodes,
-                                   std::span<const ResidualFilter> filters,
-                                   const std::vector<std::size_t>& chosen) {
-    const Index m = nodes.z.size();
-    const Index count = static_cast<Index>(chosen.size());
-    MatrixXd a(m, count);
-    MatrixXd b(m, count);
-    std::vector<FlowPoint> result(chosen.size(), FlowPoint{.status = FlowStatus::not_converged});
     // z = 0 outside the contour: its residue is one more node, with W = κ₀.
-    const double kappa = contour.residue_kappa;
-    const Resolvent zero = kappa > 0 ? resolvent(kappa) : Resolvent{};
-    const Complex zero_dz = -(1.0 - (zero.f + kappa * zero.df) / samples_);
-    for (Index k = 0; k < count; ++k) {
-      const ResidualFilter& filter = filters[chosen[static_cast<std::size_t>(k)]];
-      Complex noise = 0;
-      Complex train = 0;
-      Complex cross = 0;
-      for (Index j = 0; j < m; ++j) {
-        const Complex f = filter.value(nodes.z[j]);
-        const Complex w = f * nodes.w[j];
-        a(j, k) = w.real();
-        b(j, k) = w.imag();
-        noise += (1.0 - f) * (1.0 - f) * nodes.noise[j];
-        train += f * f * nodes.train[j];
-        cross += w * (nodes.h[j] - zero.h) * nodes.inverse_z[j];
-      }
-      FlowPoint& point = result[static_cast<std::size_t>(k)];
-      point.noise_error = noise_ * 2 * noise.real();
-      point.train_error = 2 * train.real() + noise_ * excess_samples();
-      if (kappa > 0) {
-        point.signal_error = kappa * (4 * cross.real() + kappa * (zero.dh / zero_dz).real());
-      }
-    }
-    add_double_contour(nodes, a, b, result);
-    if (order_ == RidgeOrder::first) add_first_order(contour, nodes, filters, chosen, a, b, result);
-    for (FlowPoint& point : result) {
-      point.test_error = noise_ + point.signal_error + point.noise_error;
-    }
-    return result;
-  }
-
-  // (2 W_1 - W) W' (H - H') is taken apart into squares, with W_± = W ± W_1:
-  //   2 W_1 W' = ½ (W_+ W_+' - W_- W_-').
-  void add_first_order(const Contour& contour,
-                       const Nodes& nodes,
-                       std::span<const ResidualFilter> filters,
-                       const std::vector<std::size_t>& chosen,
-                       const MatrixXd& a,
-                       const MatrixXd& b,
-                       std::vector<FlowPoint>& points) {
-    const Index m = nodes.z.size();
-    const double kappa = contour.residue_kappa;
-    Resolvent zero;
-    FirstOrder zero_first;
-    Complex zero_dz = 1;
-    if (kappa > 0) {
-      zero = resolvent(kappa);
-      zero_first = first_order(kappa, zero);
-      zero_dz = -(1.0 - (zero.f + kappa * zero.df) / samples_);
-    }
-    Nodes changed = nodes;  // with -(H + U) in place of H
-    for (Index j = 0; j < m; ++j) {
-      changed.h[j] = nodes.first[static_cast<std::size_t>(j)].h;
-      changed.dh_dz[j] = nodes.first[static_cast<std::size_t>(j)].dh_dz;
-    }
-    // The quadratic form of W (1 + sign L (1-D₂)), that of the residue included.
-    const auto form = [&](const Nodes& at, double sign, Complex zero_h, Complex zero_slope) {
-      Eigen::MatrixXcd w(m, a.cols());
-      w.real() = a;
-      w.imag() = b;
-      for (Index j = 0; j < m; ++j) {
-        w.row(j) *= 1.0 + sign * nodes.first[static_cast<std::size_t>(j)].weight;
-      }
-      std::vector<FlowPoint> sums(points.size());
-      if (kappa > 0) {
-        const double residue = kappa * (1.0 + sign * zero_first.weight).real();
-        const Eigen::ArrayXcd slopes = (at.h - zero_h) * at.inverse_z;
-        for (Index k = 0; k < w.cols(); ++k) {
-          sums[static_cast<std::size_t>(k)].signal_error =
-              residue *
-              (4 * (w.col(k).array() * slopes).sum().real() + residue * zero_slope.real());
+    std::vector<Zero> zeros;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+      SiteView& view = views_[i];
+      const double share = shares_[i];
+      sums.mean_noise += share * view.noise();
+      sums.unlearnable += share * view.noise() * view.excess_samples();
+      Zero zero{.kappa = contour.residues.empty() ? 0 : contour.residues[i], .at = {}, .first = {}};
+      if (zero.kappa > 0) {
+        zero.at = view.resolvent(zero.kappa);
+        const Complex dz = -(1.0 - (zero.at.f + zero.kappa * zero.at.df) / samples_);
+        const double slope = (zero.at.dh / dz).real();
+        const double weight = share * zero.kappa * zero.kappa;
+        sums.residue += weight * slope;
+        if (first) {
+          zero.first = view.first_order(zero.kappa, zero.at);
+          sums.residue_change +=
+              weight * (2 * zero.first.weight.real() * slope + zero.first.dh_dz.real());
         }
       }
-      add_double_contour(at, w.real(), w.imag(), sums);
-      return sums;
-    };
-    const std::vector<FlowPoint> minus_u = form(changed, 0, zero_first.h, zero_first.dh_dz);
-    const std::vector<FlowPoint> sum = form(nodes, 1, zero.h, zero.dh / zero_dz);
-    const std::vector<FlowPoint> difference = form(nodes, -1, zero.h, zero.dh / zero_dz);
-    for (std::size_t k = 0; k < points.size(); ++k) {
-      const ResidualFilter& filter = filters[chosen[k]];
-      Complex noise = 0;
-      Complex train = 0;
-      for (Index j = 0; j < m; ++j) {
-        const FirstOrder& first = nodes.first[static_cast<std::size_t>(j)];
-        const Complex f = filter.value(nodes.z[j]);
-        noise += (1.0 - f) * (1.0 - f) * nodes.noise[j] * first.noise;
-        train += f * f * first.train;
-      }
-      const double signal_change =
-          (minus_u[k].signal_error + 0.5 * (sum[k].signal_error - difference[k].signal_error)) /
-          samples_;
-      const double noise_change = noise_ * 2 * noise.real() / samples_;
-      const double train_change = 2 * train.real() / samples_;
-      points[k].signal_error += signal_change;
-      points[k].noise_error += noise_change;
-      points[k].train_error += train_change;
-      points[k].finite_size_test = signal_change + noise_change;
-      points[k].finite_size_train = train_change;
+      zeros.push_back(zero);
     }
+
+    for (Index begin = 0; begin < m; begin += kLanes) {
+      const Index lanes = std::min(kLanes, m - begin);
+      Complexes z, kappa;
+      for (Index k = 0; k < kLanes; ++k) {  // the last node again where there are no more
+        const Index j = std::min(begin + k, m - 1);
+        z.set(k, sums.z[j]);
+        kappa.set(k, nodes[static_cast<std::size_t>(j)].kappa);
+      }
+      // From site to site κ changes little.
+      for (Index i = 0; i < sites; ++i) {
+        const auto number = static_cast<std::size_t>(i);
+        const SiteView& view = views_[number];
+        if (!find_kappa(view, z, kappa)) return std::nullopt;
+        const Resolvents at = resolvents<true>(view, kappa);
+        const Complexes dz = -1.0 + (1 / samples_) * (at.f + kappa * at.df);
+        FirstOrders changes;
+        if (first) changes = first_orders(view, kappa, at);
+        for (Index k = 0; k < lanes; ++k) {
+          const FlowResolvent here{
+              .f = at.f[k], .df = at.df[k], .h = at.h[k], .dh = at.dh[k] / dz[k]};
+          add_node(begin + k, i, kappa[k], here, zeros[number], sums);
+          if (first) {
+            add_change(begin + k,
+                       i,
+                       kappa[k],
+                       here,
+                       {.h = changes.h[k],
+                        .dh_dz = changes.dh_dz[k],
+                        .weight = changes.weight[k],
+                        .noise = changes.noise[k],
+                        .train = changes.train[k]},
+                       zeros[number],
+                       sums);
+          }
+        }
+      }
+    }
+    return sums;
   }
 
-  static void add_double_contour(const Nodes& nodes,
-                                 const MatrixXd& a,
-                                 const MatrixXd& b,
-                                 std::vector<FlowPoint>& points) {
-    constexpr Index kColumns = 32;  // the kernel is made in stripes: it need not fit into memory
-    const Index m = a.rows();
-    const ArrayXd zr = nodes.z.real();
-    const ArrayXd zi = nodes.z.imag();
-    const ArrayXd hr = nodes.h.real();
-    const ArrayXd hi = nodes.h.imag();
-    MatrixXd aa(m, kColumns);
-    MatrixXd bb(m, kColumns);
-    MatrixXd ab(m, kColumns);
-    MatrixXd left_a;
-    MatrixXd left_b;
-    for (Index first = 0; first < m; first += kColumns) {
-      const Index columns = std::min(kColumns, m - first);
-      for (Index c = 0; c < columns; ++c) {
-        const Index l = first + c;
-        // (H_j-H_l)/(z_j-z_l), near, and the same with the conjugate of node l, far: they differ in
-        // the sign of Im H_l and Im z_l.
-        const ArrayXd x = zr - zr[l];
-        const ArrayXd u = hr - hr[l];
-        const ArrayXd near = 1 / (x.square() + (zi - zi[l]).square());
-        const ArrayXd far = 1 / (x.square() + (zi + zi[l]).square());
-        const ArrayXd near_real = (u * x + (hi - hi[l]) * (zi - zi[l])) * near;
-        const ArrayXd far_real = (u * x + (hi + hi[l]) * (zi + zi[l])) * far;
-        aa.col(c) = far_real + near_real;
-        bb.col(c) = far_real - near_real;
-        // With W = a + ib the mixed term of row j and column l is a_j b_l times this.
-        ab.col(c) = ((hi + hi[l]) * x - u * (zi + zi[l])) * far -
-                    ((hi - hi[l]) * x - u * (zi - zi[l])) * near;
-        const double other = hi[l] / zi[l];  // (H_l - conj H_l)/(z_l - conj z_l), real
-        aa(l, c) = other + nodes.dh_dz[l].real();
-        bb(l, c) = other - nodes.dh_dz[l].real();
-        ab(l, c) = -nodes.dh_dz[l].imag();
-      }
-      // Filters come with rising time, and nodes with rising Re z: e^{-zt} has vanished in the last
-      // columns first.
-      Index active = a.cols();
-      while (active > 0 && a.col(active - 1).segment(first, columns).isZero(0) &&
-             b.col(active - 1).segment(first, columns).isZero(0)) {
-        --active;
-      }
-      const auto a_active = a.leftCols(active);
-      const auto b_active = b.leftCols(active);
-      left_a.noalias() = aa.leftCols(columns).transpose() * a_active;
-      left_b.noalias() = bb.leftCols(columns).transpose() * b_active;
-      left_b.noalias() += 2 * ab.leftCols(columns).transpose() * a_active;
-      for (Index k = 0; k < active; ++k) {
-        points[static_cast<std::size_t>(k)].signal_error +=
-            2 * (a.col(k).segment(first, columns).dot(left_a.col(k)) +
-                 b.col(k).segment(first, columns).dot(left_b.col(k)));
-      }
+  /// One site's part of a node. @param at H and its derivative by z
+  void add_node(Index node,
+                Index site,
+                Complex kappa,
+                const FlowResolvent& at,
+                const Zero& zero,
+                Sums& sums) const {
+    const SiteView& view = views_[static_cast<std::size_t>(site)];
+    const double share = shares_[static_cast<std::size_t>(site)];
+    const Complex per_z = 1.0 / sums.z[node];
+    const Complex measure = sums.measure[node];
+    const Complex signal = share * kappa * at.h;
+    sums.kernel.set(node, 2 * site, signal, kappa);
+    sums.kernel.set(node, 2 * site + 1, -kappa, signal);
+    sums.kernel.diagonal[node] += share * kappa * kappa * at.dh;
+    sums.noise[node] += share * view.noise() * kappa * per_z * per_z * measure;
+    sums.train[node] -=
+        share * (at.h + view.noise() * (1.0 / kappa + view.excess_samples() * per_z)) * measure;
+    sums.cross[node] += share * zero.kappa * kappa * (at.h - zero.at.h) * per_z;
+  }
+
+  /// What the terms of order 1/M, times M, add to it.
+  void add_change(Index node,
+                  Index site,
+                  Complex kappa,
+                  const FlowResolvent& at,
+                  const FlowFirstOrder& change,
+                  const Zero& zero,
+                  Sums& sums) const {
+    const SiteView& view = views_[static_cast<std::size_t>(site)];
+    const double share = shares_[static_cast<std::size_t>(site)];
+    const Complex per_z = 1.0 / sums.z[node];
+    const Complex signal = share * kappa * at.h;
+    const Complex both = share * kappa * (change.weight * at.h + change.h);
+    const Complex weighted = kappa * change.weight;
+    sums.kernel_change.set(node, 4 * site, both, kappa);
+    sums.kernel_change.set(node, 4 * site + 1, -kappa, both);
+    sums.kernel_change.set(node, 4 * site + 2, signal, weighted);
+    sums.kernel_change.set(node, 4 * site + 3, -weighted, signal);
+    sums.kernel_change.diagonal[node] +=
+        share * kappa * kappa * (2.0 * change.weight * at.dh + change.dh_dz);
+    sums.noise_change[node] +=
+        share * view.noise() * kappa * per_z * per_z * sums.measure[node] * change.noise;
+    sums.train_change[node] += share * change.train * sums.measure[node];
+    sums.cross_change[node] +=
+        share * zero.kappa * kappa * per_z *
+        ((change.weight + zero.first.weight) * (at.h - zero.at.h) + (change.h - zero.first.h));
+  }
+
+  /// Moves the left end so that the circle's image encloses the spectrum of every site as far as
+  /// their own would.
+  void enclose(double left, Contour& contour) {
+    double farthest = 0;
+    for (SiteView& view : views_) farthest = std::max(farthest, view.z_at(left));
+    SiteView& reference = views_[contour.reference];
+    constexpr int kMostSteps = 20;
+    constexpr double kEnough = 1e-6;
+    for (int step = 0; step < kMostSteps; ++step) {
+      const double missing = farthest - reference.z_at(left);
+      if (missing <= kEnough * farthest) break;
+      left -= missing;  // dz/dκ lies between -1 and 0 there
     }
+    contour.circle.left = left;
   }
 
   const ArrayXd& spectrum_;
-  const GaussianRidge& ridge_;
-  Index site_;
   double samples_;
-  double noise_;
-  double spectral_noise_ = 0;  // σ² from the eigenvalues, so that their rounding cancels in H
-  bool determined_;            // the site is a linear function of the others
   RidgeOrder order_;
-  double rank_ = 0;                                        // of C_i
-  Eigen::Matrix<double, 4, Eigen::Dynamic> coefficients_;  // rows ℓ, w, wℓ, w/ℓ
-  Eigen::Matrix<double, Eigen::Dynamic, 6> powers_;  // real and imaginary parts of r, r², r³
+  std::vector<SiteView> views_;
+  std::vector<double> shares_;  ///< of the sites, one view each for those that are alike
+  std::vector<Complexes> rho_;  ///< κ/(ℓ+κ), scratch
 };
 
 GaussianFlow::GaussianFlow(const GaussianMlm& problem, RidgeOrder order)
@@ -569,6 +621,24 @@ std::vector<FlowPoint> GaussianFlow::site(Index site,
 
 std::vector<FlowPoint> GaussianFlow::average(double samples,
                                              std::span<const ResidualFilter> filters) const {
+  require_samples(samples);
+  AllSites all(*this, samples);
+  std::vector<FlowPoint> result = solve_flow(all, spectrum_, filters);
+  if (result.empty()) return mean_of_sites(samples, filters);
+  if (order_ != RidgeOrder::first) return result;
+  for (std::size_t k = 0; k < result.size(); ++k) {
+    const double time = filters[k].time;
+    if (!(time > 0)) continue;  // nothing is learnt
+    const RidgePoint beside = ridge_.average(samples, 1 / time);
+    set_flow_allowances({.error = beside.test_error, .allowance = beside.finite_size_test},
+                        {.error = beside.train_error, .allowance = beside.finite_size_train},
+                        result[k]);
+  }
+  return result;
+}
+
+std::vector<FlowPoint> GaussianFlow::mean_of_sites(double samples,
+                                                   std::span<const ResidualFilter> filters) const {
   std::vector<FlowPoint> result(filters.size());
   const double share = 1 / static_cast<double>(sites());
   for (Index i = 0; i < sites(); ++i) {

@@ -73,12 +73,17 @@ class GaussianFlow {
   [[nodiscard]] std::vector<FlowPoint> site(Eigen::Index site,
                                             double samples,
                                             std::span<const ResidualFilter> filters) const;
-  /// @brief Site averages.
+  /// @brief Site averages, on contours that the sites share. Allowances, numerical error and status
+  /// are those of the average.
   [[nodiscard]] std::vector<FlowPoint> average(double samples,
                                                std::span<const ResidualFilter> filters) const;
 
  private:
   class SiteView;
+  class AllSites;
+
+  std::vector<FlowPoint> mean_of_sites(double samples,
+                                       std::span<const ResidualFilter> filters) const;
 
   Eigen::ArrayXd spectrum_;  // eigenvalues ℓ of Σ, ascending, the kernel as one eigenvalue 0
   Eigen::ArrayXXd weights_;  // column i: squared i-th components of the eigenvectors

@@ -248,14 +248,68 @@ TEST_CASE("GaussianFlow: a singular covariance is the limit of regular ones", "[
 }
 
 TEST_CASE("GaussianFlow: averages are means over sites", "[theory][flow]") {
-  const GaussianFlow flow{GaussianMlm(ar1_covariance(6, 0.5))};
-  const std::vector<ResidualFilter> filters{flow_filter(4), flow_filter(0.5)};
-  const std::vector<FlowPoint> mean = flow.average(9, filters);
-  for (std::size_t k = 0; k < filters.size(); ++k) {
-    double sum = 0;
-    for (Eigen::Index i = 0; i < 6; ++i) sum += one(flow, i, 9, filters[k]).test_error;
-    CHECK_THAT(mean[k].test_error, WithinRel(sum / 6, 1e-9));
+  // The average integrates on contours that the sites share, a site on its own: they agree to the
+  // 1e-9 to which both settle.
+  RandomStream stream({.seed = 5, .id = StreamId::model});
+  Eigen::MatrixXd determined = ar1_covariance(7, 0.4);  // site 3 = (site 0 + site 1)/sqrt(2)
+  Eigen::MatrixXd map = Eigen::MatrixXd::Identity(7, 7);
+  map.row(3) << std::numbers::sqrt2 / 2, std::numbers::sqrt2 / 2, 0, 0, 0, 0, 0;
+  determined = map * determined * map.transpose();
+  const Eigen::VectorXd scales = Eigen::VectorXd::LinSpaced(7, 0.3, 3);
+  const std::vector<GaussianMlm> problems{
+      GaussianMlm(ar1_covariance(7, 0.5)),
+      GaussianMlm(equi_covariance(7, 0.3)),
+      GaussianMlm(precision_covariance({.sites = 7}, stream)),
+      GaussianMlm(scales.asDiagonal() * ar1_covariance(7, 0.7) * scales.asDiagonal()),
+      GaussianMlm(determined, Definiteness::semi_positive)};
+  const std::vector<ResidualFilter> filters{
+      flow_filter(4), flow_filter(0.5), flow_filter(0), flow_filter(300), descent_filter(0.02, 30)};
+  for (std::size_t p = 0; p < problems.size(); ++p) {
+    for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+      const GaussianFlow flow(problems[p], order);
+      for (const double samples : {3.5, 6.0, 40.0}) {
+        const std::vector<FlowPoint> mean = flow.average(samples, filters);
+        for (std::size_t k = 0; k < filters.size(); ++k) {
+          FlowPoint sum;
+          for (Eigen::Index i = 0; i < 7; ++i) {
+            const FlowPoint site = one(flow, i, samples, filters[k]);
+            sum.test_error += site.test_error / 7;
+            sum.train_error += site.train_error / 7;
+            sum.signal_error += site.signal_error / 7;
+            sum.noise_error += site.noise_error / 7;
+          }
+          INFO("problem " << p << " order " << static_cast<int>(order) << " samples " << samples
+                          << " filter " << k);
+          CHECK(mean[k].status == FlowStatus::converged);
+          const double allowed = 1e-9 * std::abs(sum.test_error) + 1e-13;
+          CHECK_THAT(mean[k].test_error, WithinAbs(sum.test_error, allowed));
+          CHECK_THAT(mean[k].train_error, WithinAbs(sum.train_error, allowed));
+          CHECK_THAT(mean[k].signal_error, WithinAbs(sum.signal_error, allowed));
+          CHECK_THAT(mean[k].noise_error, WithinAbs(sum.noise_error, allowed));
+        }
+      }
+    }
   }
+}
+
+TEST_CASE("GaussianFlow: the average's allowance is half the square of its first order, or ridge's",
+          "[theory][flow]") {
+  const GaussianMlm problem(ar1_covariance(12, 0.6));
+  const double samples = 20;
+  const double time = 3;
+  const ResidualFilter filter = flow_filter(time);
+  const auto average = [&](RidgeOrder order) {
+    return GaussianFlow(problem, order).average(samples, std::span(&filter, 1)).front();
+  };
+  const FlowPoint leading = average(RidgeOrder::leading);
+  const FlowPoint first = average(RidgeOrder::first);
+  const RidgePoint ridge = GaussianRidge(problem, RidgeOrder::first).average(samples, 1 / time);
+  const double change = first.test_error - leading.test_error;
+  CHECK_THAT(first.finite_size_test,
+             WithinRel(std::max(change * change / (2 * leading.test_error),
+                                ridge.finite_size_test / ridge.test_error * leading.test_error),
+                       1e-6));  // the change is a difference of errors
+  CHECK(leading.finite_size_test == 0);
 }
 
 TEST_CASE("GaussianFlow: bad input is refused by name", "[theory][flow]") {
