@@ -385,8 +385,12 @@ const std::array<MarkLook, kMapMarks>& mark_looks() {
 
 std::vector<fs::path> draw_map(const MapWork& map, const MapMesh& mesh) {
   const auto axis = [](const MapAxis& a) {
+    constexpr double kRoom = 0.04;  // for the markers at the ends
+    const double room = kRoom * (a.log ? std::log(a.high / a.low) : a.high - a.low);
     return Axis{.label = plots::pretty_name(a.key.substr(a.key.find('.') + 1)),
-                .scale = a.log ? AxisScale::log : AxisScale::linear};
+                .scale = a.log ? AxisScale::log : AxisScale::linear,
+                .low = a.log ? a.low * std::exp(-room) : a.low - room,
+                .high = a.log ? a.high * std::exp(room) : a.high + room};
   };
   Panel panel;
   panel.kind = PanelKind::scatter;
@@ -450,7 +454,7 @@ std::vector<fs::path> draw_map(const MapWork& map, const MapMesh& mesh) {
   }
   apply(read_figure_changes(changes), figure, drawing);
   enter_drawing_options(map.options, drawing);
-  drawing.folder = map.folder;
+  drawing.folder = map.folder / "plots";
   return draw_files(map.options, figure, data, drawing);
 }
 
@@ -537,6 +541,8 @@ int map_verb(const Options& options, const Registry& registry) {
   write_atomically(map.folder / "map.json", dump(object, 2) + "\n");
   const auto no_verdict = [](const MapCell& c) { return c.mark == MapMark::error; };
   if (mesh.complete && std::all_of(map.cells.begin(), map.cells.end(), no_verdict)) {
+    std::error_code ignored;  // without a run there is nothing to keep
+    if (fs::is_empty(map.folder / "cells", ignored)) fs::remove_all(map.folder, ignored);
     throw Error(ErrorKind::input,
                 fmt::format("no place of the map has a verdict; the first says: {}",
                             map.cells.front().message));

@@ -20,8 +20,8 @@ run 0 map gauss-sgd $axes $small --depth 1 --resume --name stopped --quiet --thr
 run 0 map gauss-sgd $axes $small --depth 1 --name whole --quiet --threads 3 --format svg,pdf,png,tex
 stopped=$(echo maps/stopped-*) whole=$(echo maps/whole-*)
 same "$stopped/map.csv" "$whole/map.csv"
-for file in map.csv map.json map.svg map.pdf map.png map.tex map.gp; do present "$whole/$file"; done
-says "$whole/map.svg" "ERROR"
+for file in map.csv map.json plots/map.{svg,pdf,png,tex,gp,csv}; do present "$whole/$file"; done
+says "$whole/plots/map.svg" "ERROR"
 says "$whole/map.csv" "sweep.eta,model.rho,verdict,deviation,z,resolution,run,message"
 says "$whole/map.csv" "eta <"
 python3 - "$whole" <<'EOF' || fail "map.json and map.csv do not belong together"
