@@ -205,6 +205,7 @@ class Reader {
 
   void read(const toml::table& document, const std::string& source, bool file) {
     std::vector<Entry> entries;
+    toml::table bounds;  // entries point into it
     const auto entry = [&](const std::string& section, const toml::key& key, const auto& node) {
       const auto at = key.source().begin;
       return Entry{section,
@@ -234,7 +235,8 @@ class Reader {
       const std::string name(key.str());
       if (own || (file && name == "study") || (name == "figure" && node.is_table())) continue;
       if (name == "bound" && sections_.count(name) != 0) {
-        flatten(only(document, name),
+        bounds = only(document, name);
+        flatten(bounds,
                 [&](const std::string& section,
                     const std::string& inner,
                     const toml::key& inner_key,

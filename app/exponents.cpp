@@ -213,14 +213,14 @@ std::vector<RecordedCurve> exponent_curves(const CheckedConfiguration& configura
         const Point point = joined(front, result.claim.only);
         RecordedCurve fitted = line(result.claim.series + "_fit", point, result.claim.x_name);
         RecordedCurve bound = line(result.claim.series + "_bound", point, result.claim.x_name);
-        const ScalingMedian* first = nullptr;
         for (const ScalingMedian& m : fit.medians) {
           if (!m.used) continue;
-          if (first == nullptr) first = &m;
           fitted.mean.x.push_back(m.x);
           fitted.mean.y.push_back(std::exp(fit.intercept + fit.slope * std::log(m.x)));
           bound.mean.x.push_back(m.x);
-          bound.mean.y.push_back(first->median * std::pow(m.x / first->x, result.claim.exponent));
+          bound.mean.y.push_back(
+              fitted.mean.y.front() *
+              std::pow(m.x / fitted.mean.x.front(), result.claim.exponent + kExponentTolerance));
         }
         curves.push_back(std::move(fitted));
         if (result.claim.upper_bound) curves.push_back(std::move(bound));

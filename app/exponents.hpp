@@ -45,8 +45,9 @@ std::vector<ExponentResult> declared_exponents(const CheckedConfiguration& confi
                                                const Replicates& replicates,
                                                std::uint64_t seed);
 
-/// @brief Lines for figures: SERIES_fit, the fitted power law, and SERIES_bound, the bound on its
-/// exponent through the first median; of [[bound]], "bound NAME".
+/// @brief Lines for figures: SERIES_fit, the fitted power law, and SERIES_bound, from where it
+/// begins with the largest exponent that a bound and its tolerance allow; of [[bound]], "bound
+/// NAME".
 std::vector<RecordedCurve> exponent_curves(const CheckedConfiguration& configuration,
                                            const Replicates& replicates,
                                            std::uint64_t seed);

@@ -132,8 +132,9 @@ Figure figure(const Configuration& c) {
                       .y = {.label = "samples needed", .scale = AxisScale::log},
                       .layers = {{.series = "samples_to_error", .label = "{mode}"},
                                  {.series = "samples_to_error_fit",
-                                  .label = "fit, {mode}",
-                                  .simulation = false},
+                                  .label = "fitted power law",
+                                  .simulation = false,
+                                  .reference = true},
                                  {.series = "samples_to_error_bound",
                                   .label = "bound on the exponent",
                                   .simulation = false,
@@ -149,12 +150,12 @@ Figure figure(const Configuration& c) {
                       .x_name = "context"}},
           .columns = 1,
           .caption =
-              "Samples until the error is below the target in 95 % of runs, with the "
-              "smallest batch that achieves it: from scratch, and from a transferred value "
-              "matrix. Solid: power laws fitted to the medians. Dashed: the largest "
-              "exponents that theory allows, through the first median, and the samples that "
-              "the boosting stage needs to find the right sign. Points: mean and standard "
-              "error over groups of 40 runs. " +
+              "Samples until the error is below the target in 95 % of runs, with the smallest "
+              "batch that achieves it: from scratch, and from a transferred value matrix. Lines: "
+              "power laws fitted to the medians; the largest exponents that the bounds and the "
+              "tolerance of 0.1 allow, from where the fits begin; and the samples that the "
+              "boosting stage needs to find the right sign. Points: mean and standard error over "
+              "groups of 40 runs. " +
               sampling_sentence(c)};
 }
 
