@@ -61,14 +61,20 @@ void box_muller(RandomStream& stream, double* out) {
   }
 }
 
-}  // namespace
-
-std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
-                                          const std::array<std::uint64_t, 2>& key) {
+/// In this file by itself, so that calls are put inline and overlap.
+inline std::array<std::uint64_t, 4> inline_block(const std::array<std::uint64_t, 4>& counter,
+                                                 const std::array<std::uint64_t, 2>& key) {
   const r123::Philox4x64::ctr_type c = {{counter[0], counter[1], counter[2], counter[3]}};
   const r123::Philox4x64::key_type k = {{key[0], key[1]}};
   const auto block = r123::Philox4x64{}(c, k);
   return {block[0], block[1], block[2], block[3]};
+}
+
+}  // namespace
+
+std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
+                                          const std::array<std::uint64_t, 2>& key) {
+  return inline_block(counter, key);
 }
 
 RandomStream::RandomStream(const StreamAddress& address)
@@ -78,7 +84,7 @@ RandomStream::RandomStream(const StreamAddress& address)
 void RandomStream::refill_words() {
   // Independent blocks: the compiler interleaves them to hide the multiplier's latency.
   for (std::size_t b = 0; b < kBatch / kWordsPerBlock; ++b) {
-    const auto block = philox_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
+    const auto block = inline_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
     for (std::size_t i = 0; i < kWordsPerBlock; ++i) words_[b * kWordsPerBlock + i] = block[i];
   }
   counter_[0] += kBatch / kWordsPerBlock;

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/core/softmax.hpp"
@@ -28,22 +30,7 @@ double total_entropy(const MatrixXd& log_conditionals) {
   return sum;
 }
 
-}  // namespace
-
-double potts_states(const PottsModel& model) {
-  return std::pow(static_cast<double>(model.colours()), static_cast<double>(model.sites()));
-}
-
-PottsEnumeration enumerate(const PottsModel& model) {
-  return enumerate_states(model.sites(), model.colours(), [&](const std::uint8_t* sequence) {
-    return model.reduced_energy(sequence);
-  });
-}
-
-PottsEnumeration enumerate_states(
-    Index sites,
-    Index colours,
-    const std::function<double(const std::uint8_t* sequence)>& reduced_energy) {
+Index checked_states(Index sites, Index colours) {
   const double count = std::pow(static_cast<double>(colours), static_cast<double>(sites));
   if (count > static_cast<double>(kMostStates)) {
     throw invalid_parameter("sites",
@@ -54,18 +41,26 @@ PottsEnumeration enumerate_states(
                                         colours,
                                         count));
   }
-  const auto states = static_cast<Index>(count);
-  PottsEnumeration all;
-  Sequences& sequences = all.states.sequences;
-  sequences.resize(states, sites);
-  Eigen::VectorXd log_weights(states);
-  for (Index n = 0; n < states; ++n) {
-    Index digits = n;
-    for (Index i = sites - 1; i >= 0; --i, digits /= colours) {
-      sequences(n, i) = static_cast<std::uint8_t>(digits % colours);
+  return static_cast<Index>(count);
+}
+
+/// Site 0 the slowest digit.
+Sequences all_sequences(Index sites, Index colours) {
+  Sequences sequences(checked_states(sites, colours), sites);
+  sequences.row(0).setZero();
+  for (Index n = 1; n < sequences.rows(); ++n) {
+    sequences.row(n) = sequences.row(n - 1);
+    for (Index i = sites - 1; i >= 0; --i) {
+      if (++sequences(n, i) < colours) break;
+      sequences(n, i) = 0;
     }
-    log_weights[n] = -reduced_energy(sequences.row(n).data());
   }
+  return sequences;
+}
+
+PottsEnumeration normalised(Sequences sequences, const Eigen::VectorXd& log_weights) {
+  PottsEnumeration all;
+  all.states.sequences = std::move(sequences);
   const double largest = log_weights.maxCoeff();
   all.states.weights = (log_weights.array() - largest).exp();
   double sum = 0;
@@ -79,6 +74,56 @@ PottsEnumeration enumerate_states(
   all.states.weights /= sum;
   all.log_partition = largest + std::log(sum);
   return all;
+}
+
+}  // namespace
+
+double potts_states(const PottsModel& model) {
+  return std::pow(static_cast<double>(model.colours()), static_cast<double>(model.sites()));
+}
+
+PottsEnumeration enumerate(const PottsModel& model) {
+  const Index sites = model.sites();
+  const Index colours = model.colours();
+  (void)checked_states(sites, colours);
+  const FactoredAttention& student = model.as_student();
+  // The terms of the first i + 1 sites, added up in the order of PottsModel::reduced_energy: they
+  // are made from those of the first i, which is all states of these.
+  std::vector<double> sums{0};
+  std::vector<Index> prefix(static_cast<std::size_t>(sites));
+  for (Index i = 0; i < sites; ++i) {
+    std::vector<double> longer(sums.size() * static_cast<std::size_t>(colours));
+    std::fill(prefix.begin(), prefix.end(), Index{0});
+    double* next = longer.data();
+    for (const double sum : sums) {
+      std::fill(next, next + colours, sum);
+      for (Index j = 0; j < i; ++j) {
+        const double coupling = student.attention(i, j);
+        const double* seen = student.values.col(prefix[static_cast<std::size_t>(j)]).data();
+        for (Index a = 0; a < colours; ++a) next[a] += coupling * seen[a];
+      }
+      next += colours;
+      for (Index j = i; j-- > 0;) {
+        if (++prefix[static_cast<std::size_t>(j)] < colours) break;
+        prefix[static_cast<std::size_t>(j)] = 0;
+      }
+    }
+    sums = std::move(longer);
+  }
+  return normalised(all_sequences(sites, colours),
+                    Eigen::Map<const Eigen::VectorXd>(sums.data(), std::ssize(sums)));
+}
+
+PottsEnumeration enumerate_states(
+    Index sites,
+    Index colours,
+    const std::function<double(const std::uint8_t* sequence)>& reduced_energy) {
+  Sequences sequences = all_sequences(sites, colours);
+  Eigen::VectorXd log_weights(sequences.rows());
+  for (Index n = 0; n < sequences.rows(); ++n) {
+    log_weights[n] = -reduced_energy(sequences.row(n).data());
+  }
+  return normalised(std::move(sequences), log_weights);
 }
 
 MatrixXd marginals(const WeightedSequences& population, Index colours) {

@@ -70,10 +70,15 @@ WeightedSequences equally_weighted(Sequences sequences) {
 }
 
 void FactoredAttention::logits(const std::uint8_t* sequence, MatrixXd& logits) const {
-  logits.setZero(colours(), sites());
-  for (Index j = 0; j < sites(); ++j) {
-    for (Index i = 0; i < sites(); ++i) {
-      logits.col(i) += attention(i, j) * values.col(sequence[j]);
+  const Index sites = this->sites();
+  const Index colours = this->colours();
+  logits.setZero(colours, sites);
+  for (Index j = 0; j < sites; ++j) {
+    const double* strengths = attention.col(j).data();
+    const double* seen = values.col(sequence[j]).data();
+    double* out = logits.data();
+    for (Index i = 0; i < sites; ++i, out += colours) {
+      for (Index a = 0; a < colours; ++a) out[a] += strengths[i] * seen[a];
     }
   }
 }

@@ -31,6 +31,43 @@ Lanes uniform_lanes(RandomStream& stream) {
   return u;
 }
 
+/// Adds what a site's change of colours does to the fields of its neighbours. With the number of
+/// colours known everything stays in registers, and choosing takes the place of looking up.
+/// @param colour_couplings U by rows
+template <int kColours, class Neighbours>
+void add_to_neighbours(const Neighbours& neighbours,
+                       const float* colour_couplings,
+                       const std::int32_t* before,
+                       const std::int32_t* after,
+                       float* fields) {
+  constexpr int kWidth = 8;
+  constexpr Index kParts = kChainsPerBlock / kWidth;
+  using Floats =
+      float __attribute__((vector_size(kWidth * sizeof(float)), may_alias, aligned(sizeof(float))));
+  using Colours = std::int32_t
+      __attribute__((vector_size(kWidth * sizeof(float)), may_alias, aligned(sizeof(float))));
+  const auto* was = reinterpret_cast<const Colours*>(before);
+  const auto* is = reinterpret_cast<const Colours*>(after);
+  Floats change[kColours * kParts];
+  for (Index part = 0; part < kParts; ++part) {
+    for (int a = 0; a < kColours; ++a) {
+      const float* row = colour_couplings + a * kColours;
+      Floats seen = Floats{} + row[0];
+      Floats seen_before = seen;
+      for (int c = 1; c < kColours; ++c) {
+        const Floats other = Floats{} + row[c];
+        seen = is[part] == c ? other : seen;
+        seen_before = was[part] == c ? other : seen_before;
+      }
+      change[a * kParts + part] = seen - seen_before;
+    }
+  }
+  for (const auto& n : neighbours) {
+    auto* touched = reinterpret_cast<Floats*>(fields + n.site * kColours * kChainsPerBlock);
+    for (Index k = 0; k < kColours * kParts; ++k) touched[k] += n.coupling * change[k];
+  }
+}
+
 }  // namespace
 
 PottsSampler::PottsSampler(const PottsModel& model,
@@ -132,13 +169,27 @@ void PottsSampler::sweep_once(ChainBlock& block, std::vector<Lanes>& scratch) co
       any |= before[k] != colour[k];
     }
     if (!any) continue;
-    for (Index a = 0; a < colours_; ++a) {
-      const float* row = colour_couplings_.data() + a * colours_;
-      for (Index k = 0; k < kChainsPerBlock; ++k) change[a][k] = row[colour[k]] - row[before[k]];
-    }
-    for (const Neighbour& n : neighbours_[static_cast<std::size_t>(i)]) {
-      Lanes* touched = block.fields.data() + n.site * colours_;
-      for (Index a = 0; a < colours_; ++a) touched[a] += n.coupling * change[a];
+    const std::vector<Neighbour>& neighbours = neighbours_[static_cast<std::size_t>(i)];
+    const float* couplings = colour_couplings_.data();
+    float* fields = block.fields.data()->data();
+    constexpr Index kTwo = 2;
+    constexpr Index kThree = 3;
+    constexpr Index kFour = 4;
+    if (colours_ == kTwo) {
+      add_to_neighbours<kTwo>(neighbours, couplings, before, colour, fields);
+    } else if (colours_ == kThree) {
+      add_to_neighbours<kThree>(neighbours, couplings, before, colour, fields);
+    } else if (colours_ == kFour) {
+      add_to_neighbours<kFour>(neighbours, couplings, before, colour, fields);
+    } else {
+      for (Index a = 0; a < colours_; ++a) {
+        const float* row = couplings + a * colours_;
+        for (Index k = 0; k < kChainsPerBlock; ++k) change[a][k] = row[colour[k]] - row[before[k]];
+      }
+      for (const Neighbour& n : neighbours) {
+        Lanes* touched = block.fields.data() + n.site * colours_;
+        for (Index a = 0; a < colours_; ++a) touched[a] += n.coupling * change[a];
+      }
     }
   }
 }

@@ -54,28 +54,32 @@ class Couplings : public PointwiseExperiment {
  public:
   explicit Couplings(Configuration& c)
       : family_(c),
-        model_([family = family_] { return family.model(0); }),
+        drawn_([family = family_] {
+          PottsFamily::Realisation drawn = family.realise(0);
+          drawn.enumeration.reset();  // no use for it here
+          return drawn;
+        }),
         data_([this, options = gibbs_pool_options(c)] {
-          return PottsData(model_.get(), options, {.seed = family_.seed()});
+          return PottsData(model(), options, {.seed = family_.seed()});
         }),
         plan_(c, "sim.eta", 20) {
     // Draws that teach nothing are replaced; without that demand the first draw is the model.
     if (c.real("model.least_learnable") > 0) return;
-    const PottsModel& model = model_.get();
-    if (!std::isfinite(coupling_error(model, model.as_student()))) {
+    const PottsModel& truth = model();
+    if (!std::isfinite(coupling_error(truth, truth.as_student()))) {
       throw invalid_parameter("model.couplings", "zero", "couplings that can be found");
     }
   }
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    const MatrixXd& truth = model_.get().as_student().attention;
+    const MatrixXd& truth = model().as_student().attention;
     // SGD stops at a distance that falls with the learning rate: a fiftieth of the largest
     // coupling.
     constexpr double kShare = 0.02;
-    add_couplings(model_.get(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
+    add_couplings(model(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
     add_rows(truth, result);
-    const auto rejected = static_cast<std::int64_t>(family_.rejected_draws(0));
+    const std::int64_t rejected = drawn_.get().rejected_draws;
     result.diagnostics = {{"rejected_draws", rejected}};
     if (rejected > 0) {
       result.warnings.push_back(fmt::format(
@@ -88,7 +92,7 @@ class Couplings : public PointwiseExperiment {
 
  protected:
   Outcome run(const Replicate& replicate) const override {
-    const PottsModel& model = model_.get();
+    const PottsModel& model = this->model();
     const PottsData& data = data_.get();
     const SequenceSource source = [&](Index n, RandomStream& s) { return data.draw(n, s); };
     const auto stop = [&] { return replicate.stopped(); };
@@ -125,8 +129,10 @@ class Couplings : public PointwiseExperiment {
   }
 
  private:
+  const PottsModel& model() const { return drawn_.get().model; }
+
   PottsFamily family_;
-  Lazy<PottsModel> model_;
+  Lazy<PottsFamily::Realisation> drawn_;
   Lazy<PottsData> data_;
   FactoredPlan plan_;
 };

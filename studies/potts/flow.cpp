@@ -76,6 +76,10 @@ class Flow : public PointwiseExperiment {
     std::vector<double> from_zero = times;
     if (times.front() > 0) from_zero.insert(from_zero.begin(), 0.0);
     const FactoredFlow flow = factored_flow(p.start, p.excess.population(), from_zero);
+    const MaskedContexts contexts(p.excess.population(), p.model.colours());
+    const auto excess = [&](const FactoredAttention& student) {
+      return contexts.excess_loss(p.model.as_student(), student);
+    };
     // SGD rests at a distance from the minimum where its noise, covariance K per sequence, balances
     // the curvature H: H C + C H = (eta/B) K, so that the excess is tr(H C)/2 = (eta/4B) tr K.
     // Twice that is allowed for, with K where the flow has got to: the shares of A and V in the
@@ -91,7 +95,7 @@ class Flow : public PointwiseExperiment {
       const bool compared = times[k] > 0;  // at time 0 every run is at the start
       learnt.add(
           times[k],
-          {{known ? p.excess(flow.students[reached]) : kUnknown, noise, compared},
+          {{known ? excess(flow.students[reached]) : kUnknown, noise, compared},
            {known ? leading_overlap(p.growth, flow.students[reached]) : kUnknown, 0, compared}});
       // The law of the early stage is drawn until it leaves the scale of the couplings.
       const double grown = early_overlap(p.growth, p.start, times[k]);

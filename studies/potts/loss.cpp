@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/sim/potts/transformer.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/training_end.hpp"
@@ -61,16 +62,18 @@ class Loss : public PointwiseExperiment {
     List log_partitions;
     std::int64_t rejected = 0;
     for (std::uint64_t r = 0; r < realisations; ++r) {
-      const PottsModel model = family_.model(r);
-      rejected += static_cast<std::int64_t>(family_.rejected_draws(r));
-      if (grid == TheoryGrid::run && potts_states(model) > static_cast<double>(kMostStates)) {
+      PottsFamily::Realisation drawn = family_.realise(r);
+      rejected += drawn.rejected_draws;
+      if (grid == TheoryGrid::run && potts_states(drawn.model) > static_cast<double>(kMostStates)) {
         result.warnings.emplace_back("too many states to enumerate: no Bayes loss");
         return result;
       }
-      const PottsEnumeration all = enumerate(model);
+      const PottsEnumeration all =
+          drawn.enumeration ? std::move(*drawn.enumeration) : enumerate(drawn.model);
       Point point;
       if (family_.random()) point = {{"realisation", static_cast<double>(r)}};
-      add_constant(result, "bayes_loss", bayes_loss(model, all.states), point);
+      add_constant(
+          result, "bayes_loss", mean_conditional_entropy(all.states, family_.colours()), point);
       log_partitions.emplace_back(all.log_partition);
     }
     result.diagnostics.emplace_back(

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "attica/core/numeric_csv.hpp"
+#include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/core/potts/ensembles.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
@@ -194,24 +195,20 @@ PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) c
   return zero_sum_ ? PottsModel(j, zero_sum(u), beta_) : model;
 }
 
-PottsModel PottsFamily::model(std::uint64_t realisation) const {
-  return first_good(realisation).first;
-}
-
-std::uint64_t PottsFamily::rejected_draws(std::uint64_t realisation) const {
-  return first_good(realisation).second;
-}
-
-std::pair<PottsModel, std::uint64_t> PottsFamily::first_good(std::uint64_t realisation) const {
+PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
   bool teaches = true;
   for (std::uint64_t attempt = 0; attempt == 0 || (random() && attempt < kMostAttempts);
        ++attempt) {
     PottsModel model = draw(realisation, attempt);
-    if (least_learnable_ == 0 && least_curvature_ == 0) return {std::move(model), attempt};
-    const WeightedSequences states = enumerate(model).states;
-    teaches = marginal_loss(states, colours_) - bayes_loss(model, states) >= least_learnable_;
-    if (teaches && (least_curvature_ == 0 || least_curvature(model, states) >= least_curvature_)) {
-      return {std::move(model), attempt};
+    const auto rejected = static_cast<std::int64_t>(attempt);
+    if (least_learnable_ == 0 && least_curvature_ == 0) return {std::move(model), rejected};
+    PottsEnumeration all = enumerate(model);
+    teaches =
+        marginal_loss(all.states, colours_) - mean_conditional_entropy(all.states, colours_) >=
+        least_learnable_;
+    if (teaches &&
+        (least_curvature_ == 0 || least_curvature(model, all.states) >= least_curvature_)) {
+      return {std::move(model), rejected, std::move(all)};
     }
   }
   if (!teaches) {

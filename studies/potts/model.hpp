@@ -4,6 +4,7 @@
 /// the training of factored attention.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,14 +64,18 @@ class PottsFamily {
   /// model.least_learnable or model.least_curvature > 0 are drawn again, up to 100 times, until
   /// context lowers the loss by that much and the loss is that curved at the truth.
   /// @throws Error (input) naming the one that no draw satisfies
-  PottsModel model(std::uint64_t realisation) const;
-  /// @brief How many draws were rejected for this realisation: a run tells.
-  std::uint64_t rejected_draws(std::uint64_t realisation) const;
+  PottsModel model(std::uint64_t realisation) const { return realise(realisation).model; }
+
+  struct Realisation {
+    PottsModel model;
+    std::int64_t rejected_draws = 0;                   ///< before this one: a run tells
+    std::optional<PottsEnumeration> enumeration = {};  ///< where the draw was judged by it
+  };
+  /// @brief A realisation, and what came up on the way.
+  Realisation realise(std::uint64_t realisation) const;
 
  private:
   PottsModel draw(std::uint64_t realisation, std::uint64_t attempt) const;
-  /// The first draw that satisfies, and how many did not.
-  std::pair<PottsModel, std::uint64_t> first_good(std::uint64_t realisation) const;
 
   std::string couplings_;
   std::string colour_couplings_;

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "attica/core/potts/coding.hpp"
+#include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
@@ -59,7 +60,14 @@ class Peak : public PointwiseExperiment {
         return square.average(m, lambda).test_error;
       });
     }
-    result.diagnostics = {{"bayes_loss", bayes_loss(data.model(), data.population())},
+    const WeightedSequences& population = data.population();
+    // All states, and no pool of as many sequences, which have equal weights.
+    const bool enumerated =
+        static_cast<double>(population.weights.size()) == potts_states(data.model()) &&
+        population.weights.minCoeff() < population.weights.maxCoeff();
+    result.diagnostics = {{"bayes_loss",
+                           enumerated ? mean_conditional_entropy(population, family_.colours())
+                                      : bayes_loss(data.model(), population)},
                           {"parameters_per_site", trace}};
     return result;
   }

@@ -158,25 +158,8 @@ class GaussianFlow::AllSites {
  public:
   AllSites(const GaussianFlow& flow, double samples)
       : spectrum_(flow.spectrum_), samples_(samples), order_(flow.order_) {
-    const ArrayXd inverse = (spectrum_ > 0).select(1 / spectrum_, 0.0);
-    const double share = 1 / static_cast<double>(flow.sites());
-    std::vector<Index> first;
-    for (Index i = 0; i < flow.sites(); ++i) {
-      // Mirror images and the like are the same but for rounding.
-      const auto found = std::find_if(first.begin(), first.end(), [&](Index j) {
-        constexpr double kRounding = 1e-12;
-        const ArrayXd difference = (flow.weights_.col(i) - flow.weights_.col(j)).abs();
-        return difference.sum() <= kRounding &&
-               (difference * inverse).sum() <= kRounding * (flow.weights_.col(j) * inverse).sum() &&
-               std::abs(flow.noise_variances_[i] - flow.noise_variances_[j]) <=
-                   kRounding * flow.noise_variances_[j];
-      });
-      if (found != first.end()) {
-        shares_[static_cast<std::size_t>(found - first.begin())] += share;
-        continue;
-      }
-      first.push_back(i);
-      views_.emplace_back(flow, i, samples);
+    for (const auto& [site, share] : flow.ridge_.kinds()) {
+      views_.emplace_back(flow, site, samples);
       shares_.push_back(share);
     }
   }

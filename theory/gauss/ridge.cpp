@@ -70,6 +70,59 @@ struct SpectralSums {
   }
 };
 
+/// Sums of powers of ρ for T = double, or eight partial sums for T = Lanes.
+template <class T>
+struct PowerSums {
+  static constexpr std::size_t kPowers = 4;
+  std::array<T, kPowers> plain, weighted;  // Σ ρ^j, Σ p ρ^j
+
+  explicit PowerSums(const T& zero) {
+    plain.fill(zero);
+    weighted.fill(zero);
+  }
+
+  void add(const T& rho, const T& p) {
+    T power = rho;
+    for (std::size_t j = 0; j < kPowers; ++j) {
+      plain[j] += power;
+      weighted[j] += p * power;
+      power *= rho;
+    }
+  }
+};
+
+/// @param weights column i: squared i-th components of the eigenvectors
+std::vector<SiteKind> kinds_of_sites(const Eigen::ArrayXXd& weights,
+                                     const Eigen::ArrayXd& inverse_spectrum,
+                                     const Eigen::ArrayXd& noise_variances) {
+  constexpr double kRounding = 1e-12;
+  const Eigen::Index sites = weights.cols();
+  const double share = 1 / static_cast<double>(sites);
+  // The components along the largest eigenvalue alone tell most sites apart.
+  const Eigen::ArrayXd top = weights.row(weights.rows() - 1).transpose();
+  const auto alike = [&](Eigen::Index i, Eigen::Index j) {
+    if (std::abs(top[i] - top[j]) > kRounding ||
+        std::abs(noise_variances[i] - noise_variances[j]) > kRounding * noise_variances[j]) {
+      return false;
+    }
+    const Eigen::ArrayXd difference = (weights.col(i) - weights.col(j)).abs();
+    return difference.sum() <= kRounding &&
+           (difference * inverse_spectrum).sum() <=
+               kRounding * (weights.col(j) * inverse_spectrum).sum();
+  };
+  std::vector<SiteKind> kinds;
+  for (Eigen::Index i = 0; i < sites; ++i) {
+    const auto found = std::find_if(
+        kinds.begin(), kinds.end(), [&](const SiteKind& kind) { return alike(i, kind.site); });
+    if (found == kinds.end()) {
+      kinds.push_back({.site = i, .share = share});
+    } else {
+      found->share += share;
+    }
+  }
+  return kinds;
+}
+
 /// Starting values of κ along a curve: cubic Hermite extrapolation of log κ in log M, with the
 /// slope d log κ/d log M = -(1-λ/κ)/(1-γ).
 class KappaExtrapolation {
@@ -285,19 +338,28 @@ class GaussianRidge::SiteView {
     const double kappa = site.kappa;
     const Values l(l_, rest_ + 1);
     const Values wr2(wr2_.data(), rest_ + 1);
-    const Eigen::ArrayXd p = wr2 * (l + kappa) / g1_;
-    const Eigen::ArrayXd rho = kappa / (l + kappa);
-    const Eigen::ArrayXd from_mean2 = p * (rho - kappa * mean_r_).square();
-    std::array<double, 4> mean{};   // e_j
-    std::array<double, 4> below{};  // P_j
-    std::array<double, 4> power{};  // Σ q^j over the eigenvalues of C_i
-    Eigen::ArrayXd rho_j = rho;
-    for (std::size_t j = 0; j < power.size(); ++j, rho_j *= rho) {
-      mean[j] = (p * rho_j).sum();
+    using Sums = PowerSums<double>;
+    PowerSums<Lanes> lanes{Lanes::Zero()};
+    Eigen::Index k = 0;
+    for (; k + kLanes <= l.size(); k += kLanes) {
+      const Lanes shifted = l.segment<kLanes>(k) + kappa;
+      lanes.add(kappa / shifted, wr2.segment<kLanes>(k) * shifted / g1_);
+    }
+    Sums sums{0};
+    for (; k < l.size(); ++k) sums.add(kappa / (l[k] + kappa), wr2[k] * (l[k] + kappa) / g1_);
+    std::array<double, Sums::kPowers> mean{};   // e_j
+    std::array<double, Sums::kPowers> below{};  // P_j
+    std::array<double, Sums::kPowers> power{};  // Σ q^j over the eigenvalues of C_i
+    for (std::size_t j = 0; j < power.size(); ++j) {
+      mean[j] = sums.weighted[j] + lanes.weighted[j].sum();
       below[j] = static_cast<double>(j + 1) * mean[j];
       for (std::size_t i = 0; i < j; ++i) below[j] -= mean[j - 1 - i] * below[i];
-      power[j] = rho_j.sum() - below[j];
+      power[j] = sums.plain[j] + lanes.plain[j].sum() - below[j];
     }
+    const double centre = kappa * mean_r_;
+    // p (ρ - ρ̄)² = w r² (κ - ρ̄ (ℓ+κ))² / (g_1 (ℓ+κ))
+    const Eigen::ArrayXd from_mean2 =
+        wr2 * (kappa - centre * (l + kappa)).square() / (g1_ * (l + kappa));
     RidgeMoments result{.samples = samples,
                         .lambda_share = kappa > 0 ? lambda / kappa : 1 - rank() / samples,
                         .slope1 = df1_slope_ / samples};
@@ -351,6 +413,7 @@ GaussianRidge::GaussianRidge(const GaussianMlm& problem, RidgeOrder order)
   weights_.resize(offset + rank, problem.sites());
   weights_.bottomRows(rank) = problem.eigenvectors().rightCols(rank).transpose().array().square();
   if (kernel > 0) weights_.row(0) = problem.kernel_weights().transpose();
+  kinds_ = kinds_of_sites(weights_, inverse_spectrum_, noise_variances_);
 }
 
 RidgeSite GaussianRidge::solve(SiteView& view, double samples, double lambda, double start) const {
@@ -398,13 +461,16 @@ std::vector<RidgePoint> GaussianRidge::curve(std::span<const double> samples, do
     points[j].samples = samples[j];
     log_samples[j] = std::log(samples[j]);
   }
-  for (Eigen::Index i = 0; i < sites(); ++i) {
-    SiteView view(*this, i);
+  double first_kappa = 0;
+  for (const auto& [kind, share] : kinds_) {
+    SiteView view(*this, kind);
     KappaExtrapolation extrapolation;
     for (std::size_t j = 0; j < samples.size(); ++j) {
-      const RidgeSite site = solve(view, samples[j], lambda, extrapolation.predict(log_samples[j]));
+      const double start = j == 0 ? first_kappa : extrapolation.predict(log_samples[j]);
+      const RidgeSite site = solve(view, samples[j], lambda, start);
+      if (j == 0) first_kappa = site.kappa;  // that of the next kind is close
       extrapolation.add(log_samples[j], lambda, site);
-      add_share(site, 1 / static_cast<double>(sites()), order_, points[j]);
+      add_share(site, share, order_, points[j]);
     }
   }
   return points;

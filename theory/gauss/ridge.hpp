@@ -77,6 +77,13 @@ struct RidgePoint {
   RidgeStatus status = RidgeStatus::converged;  ///< the worst of the sites
 };
 
+/// @brief Sites that are alike but for rounding, such as mirror images: one of them, and their
+/// share of all sites.
+struct SiteKind {
+  Eigen::Index site = 0;
+  double share = 0;
+};
+
 /// @brief All sites from one eigendecomposition of Σ: O(L) per site and trial κ instead of one
 /// O(L³) decomposition per site. ridge_site is the readable version that this one is tested
 /// against.
@@ -87,6 +94,8 @@ class GaussianRidge {
   RidgeOrder order() const noexcept { return order_; }
   Eigen::Index sites() const noexcept { return weights_.cols(); }
   double mean_eigenvalue() const noexcept { return mean_eigenvalue_; }
+  /// @brief What averages are made of.
+  const std::vector<SiteKind>& kinds() const noexcept { return kinds_; }
 
   /// @param site    0..L-1
   /// @param samples M >= 1, not necessarily an integer
@@ -115,6 +124,7 @@ class GaussianRidge {
   Eigen::ArrayXd variances_;         // Σ_ii
   Eigen::ArrayXd noise_variances_;   // σ_i²
   double mean_eigenvalue_ = 0;
+  std::vector<SiteKind> kinds_;
 };
 
 /// @brief One site by the formulas above, from the eigendecomposition of C_i: the reference path.

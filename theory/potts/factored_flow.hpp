@@ -23,6 +23,31 @@
 
 namespace attica {
 
+/// @brief A population seen with one site masked: sequences that differ in that site alone share a
+/// context, and with it the student's conditionals. Of all C^L states that leaves C^(L-1) a site.
+class MaskedContexts {
+ public:
+  /// @throws Error (input, `sequences`) for a colour that is not below `colours`
+  MaskedContexts(const WeightedSequences& population, Eigen::Index colours);
+
+  /// @brief The derivative of factored_loss by A (zero diagonal) and V.
+  FactoredAttention gradient(const FactoredAttention& student) const;
+  /// @brief E[ln p(s_i | rest) - ln q(s_i | rest)], mean over sites, p the truth's conditionals and
+  /// q the student's: the excess loss of the student if the population is that of the truth.
+  double excess_loss(const FactoredAttention& truth, const FactoredAttention& student) const;
+
+ private:
+  struct Site {
+    Sequences contexts;       ///< n x L; the masked site's own entry means nothing
+    Eigen::MatrixXd weights;  ///< P(context, s_i = a)/L, @shape{C x n}
+  };
+  /// @shape{C x n}
+  Eigen::MatrixXd log_conditionals(const FactoredAttention& student, Eigen::Index site) const;
+
+  Eigen::Index colours_;
+  std::vector<Site> sites_;
+};
+
 struct [[nodiscard]] FactoredFlow {
   std::vector<FactoredAttention> students;  ///< at the times reached
   OdeResult solution;                       ///< how the integration ended

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -386,6 +387,33 @@ TEST_CASE("GaussianRidge: a point averages its sites and their allowances", "[th
   CHECK_THAT(point.test_error, WithinRel(test, 1e-14));
   CHECK_THAT(point.finite_size_test, WithinRel(allowance, 1e-14));
   CHECK_THAT(point.finite_size_train, WithinRel(train_allowance, 1e-14));
+}
+
+TEST_CASE("GaussianRidge: sites that are alike count once", "[theory][ridge]") {
+  RandomStream stream({.seed = 6, .id = StreamId::model});
+  // Mirror images in a chain, all sites where all are equal, none in a random matrix.
+  const std::vector<std::pair<GaussianMlm, std::size_t>> cases{
+      {GaussianMlm(ar1_covariance(9, 0.7)), 5},
+      {GaussianMlm(equi_covariance(9, 0.4)), 1},
+      {GaussianMlm(precision_covariance({.sites = 9}, stream)), 9}};
+  for (const auto& [problem, kinds] : cases) {
+    for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+      const GaussianRidge ridge(problem, order);
+      CHECK(ridge.kinds().size() == kinds);
+      double shares = 0;
+      for (const SiteKind& kind : ridge.kinds()) shares += kind.share;
+      CHECK_THAT(shares, WithinRel(1.0, 1e-14));
+      double test = 0;
+      double norm = 0;
+      for (const RidgeSite& site : ridge.all_sites(7, 0.2)) {
+        test += site.test_error / 9;
+        norm += site.weight_norm2 / 9;
+      }
+      // Sites are alike to 1e-12 of their weights.
+      CHECK_THAT(ridge.average(7, 0.2).test_error, WithinRel(test, 1e-12));
+      CHECK_THAT(ridge.average(7, 0.2).weight_norm2, WithinRel(norm, 1e-12));
+    }
+  }
 }
 
 TEST_CASE("ridge_kappa: solves its equation inside the bracket", "[theory][ridge]") {

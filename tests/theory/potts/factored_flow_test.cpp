@@ -35,6 +35,69 @@ TEST_CASE("factored_flow: matches the reference and conserves what it must", "[t
   }
 }
 
+TEST_CASE("MaskedContexts: gradient and excess loss are those of sequence by sequence",
+          "[theory][potts]") {
+  const PottsModel model = cosine_model(5, 3, 0.8);
+  const FactoredAttention student = deterministic_student(5, 3, 0.4);
+  const PottsEnumeration all = enumerate(model);
+  // All states; and a sample in which contexts are there with some of the colours only.
+  const WeightedSequences few =
+      equally_weighted(all.states.sequences(Eigen::seqN(0, 40, 6), Eigen::all));
+  for (const WeightedSequences& population : {all.states, few}) {
+    const MaskedContexts contexts(population, 3);
+    FactoredAttention expected;
+    factored_loss(student, population, &expected);
+    const FactoredAttention found = contexts.gradient(student);
+    CHECK((found.attention - expected.attention).cwiseAbs().maxCoeff() < 1e-15);
+    CHECK((found.values - expected.values).cwiseAbs().maxCoeff() < 1e-15);
+  }
+  const double excess = ExcessLoss(model, all.states)(student);
+  CHECK_THAT(MaskedContexts(all.states, 3).excess_loss(model.as_student(), student),
+             WithinRel(excess, 1e-13));
+}
+
+TEST_CASE("factored_tail: the curvature is that of the loss, the slope's covariance its own",
+          "[theory][potts]") {
+  // H by central differences of the gradient, K from the gradient of every state.
+  const PottsModel model = cosine_model(4, 3, 1.1);
+  const WeightedSequences population = enumerate(model).states;
+  const FactoredAttention& truth = model.as_student();
+  const auto flat = [](const FactoredAttention& s) {
+    Eigen::VectorXd x(25);
+    x << s.attention.reshaped(), s.values.reshaped();
+    return x;
+  };
+  const Eigen::VectorXd at = flat(truth);
+  const auto gradient = [&](const Eigen::VectorXd& x, const WeightedSequences& data) {
+    FactoredAttention g;
+    const FactoredAttention s{x.head(16).reshaped(4, 4), x.tail(9).reshaped(3, 3)};
+    factored_loss(s, data, &g);
+    return flat(g);
+  };
+  constexpr double kStep = 1e-4;  // errors of the order of its square
+  MatrixXd hessian(25, 25);
+  for (Index k = 0; k < 25; ++k) {
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(25);
+    if (k >= 16 || k % 5 != 0) step[k] = kStep;  // not the diagonal of A
+    hessian.col(k) =
+        (gradient(at + step, population) - gradient(at - step, population)) / (2 * kStep);
+  }
+  MatrixXd covariance = MatrixXd::Zero(25, 25);
+  for (Index n = 0; n < population.sequences.rows(); ++n) {
+    const Eigen::VectorXd g = gradient(at, equally_weighted(population.sequences.row(n)));
+    covariance += population.weights[n] * g * g.transpose();
+  }
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (hessian + hessian.transpose()));
+  const LearningTail tail = factored_tail(model, population);
+  double trace = 0;
+  for (Index k = 25 - tail.rank; k < 25; ++k) {
+    const auto direction = eigen.eigenvectors().col(k);
+    trace += direction.dot(covariance * direction) / eigen.eigenvalues()[k];
+  }
+  CHECK_THAT(tail.trace, WithinRel(trace, 1e-5));
+  CHECK_THAT(tail.least_curvature, WithinRel(eigen.eigenvalues()[25 - tail.rank], 1e-5));
+}
+
 TEST_CASE("early_growth: singular values match the reference", "[theory][potts]") {
   const json& r = reference_values("potts").at("potts");
   const EarlyGrowth growth = early_growth(enumerate(cosine_model(4, 3, 1.2)).states, 3);
