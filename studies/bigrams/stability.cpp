@@ -185,7 +185,10 @@ Study bigrams_stability() {
       .agreement = agreement,
       .claims = claims,
       .plants = {
-          {.name = "context", .values = {{"model.context", 240}}, .meaning = "T a fifth too small"},
+          // Not T: at a given share of the limit it drops out of d_A.
+          {.name = "diagonal",
+           .values = {{"model.p_diagonal", 0.85}},
+           .meaning = "the next token 0.1 less likely"},
           {.name = "factor", .series = "d_A", .factor = 1.3, .meaning = "a remainder times 1.3"}}};
 }
 

@@ -239,7 +239,7 @@ Study potts_peak() {
                               2000,
                               "sequences on which the divergence is averaged, over all their sites",
                               {.low = 1, .high = 1e7}),
-            replicates_parameter(40, "independent data sets at every alpha")},
+            replicates_parameter(80, "independent data sets at every alpha")},
            gibbs_pool_parameters()}),
       .series =
           {kExcessLoss,

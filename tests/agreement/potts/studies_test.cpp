@@ -52,7 +52,7 @@ TEST_CASE("potts-square: agrees, and a theory 5 % off is found", "[agreement][po
 }
 
 TEST_CASE("potts-learning: the tails agree, and ones 40 % off are found", "[agreement][potts]") {
-  check_agrees_until("potts-learning", {{"sweep.samples", List{10000.0}}}, 60, 1.4);
+  check_agrees_until("potts-learning", {{"sweep.samples", List{10000.0}}}, 120, 1.4);
 }
 
 TEST_CASE("potts-flow: SGD follows the flow, and a flow 5 % off is found", "[agreement][potts]") {
