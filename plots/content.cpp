@@ -185,7 +185,8 @@ void style_curves(PanelContent& content,
 std::vector<VerticalMark> vertical_marks(const PanelContent& content, const FigureData& data) {
   constexpr std::array<std::string_view, 2> kDashes = {"(2,5)", "(8,4,2,4)"};
   std::vector<VerticalMark> marks;
-  for (const double x : content.panel->vertical_marks) marks.push_back({x, std::string(kGrey), kDashes[0]});
+  for (const double x : content.panel->vertical_marks)
+    marks.push_back({x, std::string(kGrey), kDashes[0]});
   std::size_t kind = 0;
   for (const std::string& series : content.panel->recorded_marks) {
     for (const RecordedCurve& constant : data.curves) {
