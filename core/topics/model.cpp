@@ -23,12 +23,12 @@ TopicModel::TopicModel(const TopicSettings& s) : settings_(s), masked_share_(mas
           "words_per_topic",
           static_cast<double>(s.vocabulary.words),
           "words_per_topic >= 1");
-  // Matrices have that many rows and columns: indices must not overflow.
-  constexpr double kMostWords = 1e7;
+  // Matrices have that many rows and columns: their sizes in bytes must not overflow.
+  constexpr double kMostWords = 1e9;
   require(topics * static_cast<double>(s.vocabulary.words) <= kMostWords,
           "topics",
           topics,
-          "topics x words_per_topic <= 10^7");
+          "topics x words_per_topic <= 10^9");
   if (s.prior == TopicPrior::subset) {
     require(s.topics_per_document >= 1 && s.topics_per_document <= s.vocabulary.topics,
             "topics_per_document",

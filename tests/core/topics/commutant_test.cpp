@@ -72,7 +72,7 @@ TEST_CASE("TopicModel: refuses what is out of its domain, by name", "[core][topi
   };
   refuses([](TopicSettings& s) { s.vocabulary.topics = 0; }, "topics");
   refuses([](TopicSettings& s) { s.vocabulary.words = 0; }, "words_per_topic");
-  refuses([](TopicSettings& s) { s.vocabulary.topics = 1000000000; }, "topics x words_per_topic");
+  refuses([](TopicSettings& s) { s.vocabulary.topics = 10000000000; }, "topics x words_per_topic");
   refuses([](TopicSettings& s) { s.topics_per_document = 0; }, "topics_per_document");
   refuses([](TopicSettings& s) { s.topics_per_document = 4; }, "topics_per_document");
   refuses([](TopicSettings& s) { s.mask_rate = 0; }, "mask_rate");
