@@ -73,7 +73,8 @@ MatrixXd ContextRidge::fit(double lambda) const {
 double ContextRidge::bytes(double dimension, double samples) {
   const double features = dimension * (dimension + 1);
   const double side = std::min(features, samples);
-  return sizeof(double) * (samples * features + 2 * side * side);
+  const double sequence = 2 * dimension + 2;  // query, context, label
+  return sizeof(double) * (samples * (features + sequence) + 2 * side * side);
 }
 
 double ContextRidge::flops(double dimension, double samples, double penalties) {

@@ -25,7 +25,7 @@ class ContextRidge {
   /// @throws Error (input) naming 'lambda' if negative; (numerical) where λ is lost in rounding
   Eigen::MatrixXd fit(double lambda) const;
 
-  /// @brief Bytes that the features and a Gram matrix with its factor take.
+  /// @brief Bytes that sequences, features and a Gram matrix with its factor take.
   static double bytes(double dimension, double samples);
   /// @brief Work of drawing n sequences and fitting them at some penalties.
   static double flops(double dimension, double samples, double penalties);
