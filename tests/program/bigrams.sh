@@ -25,7 +25,6 @@ sim.algorithm "adam"
 sim.start "zero"
 sim.steps []
 sim.surrogate "gauss"
-model.p_diagonal 1.0
 model.tokens 70000
 ROWS
 # Rates at which descent leaves every solution; stability sets its own.
@@ -38,6 +37,7 @@ while read -r study key value; do
   says err "$key"
 done <<'ROWS'
 transfer sim.theta 1.5
+transfer model.p_diagonal 1.0
 transfer sim.theta 0.0
 transfer sweep.correlation [1.5]
 transfer sim.surrogate "aggregated"
