@@ -91,6 +91,8 @@ struct PowerSums {
   }
 };
 
+/// Eigenvectors of one eigenvalue are any basis of its space: only the sum of their weights is a
+/// site's own.
 /// @param weights column i: squared i-th components of the eigenvectors
 std::vector<SiteKind> kinds_of_sites(const Eigen::ArrayXXd& weights,
                                      const Eigen::ArrayXd& inverse_spectrum,
@@ -98,17 +100,29 @@ std::vector<SiteKind> kinds_of_sites(const Eigen::ArrayXXd& weights,
   constexpr double kRounding = 1e-12;
   const Eigen::Index sites = weights.cols();
   const double share = 1 / static_cast<double>(sites);
+  Eigen::ArrayXXd spaces(weights.rows(), sites);  // the first `count` rows
+  Eigen::ArrayXd inverses(weights.rows());
+  Eigen::Index count = 0;
+  for (Eigen::Index k = 0; k < weights.rows(); ++k) {
+    const double inverse = inverse_spectrum[k];
+    if (count > 0 && std::abs(inverses[count - 1] - inverse) <= kRounding * inverse) {
+      spaces.row(count - 1) += weights.row(k);
+    } else {
+      spaces.row(count) = weights.row(k);
+      inverses[count++] = inverse;
+    }
+  }
   // The components along the largest eigenvalue alone tell most sites apart.
-  const Eigen::ArrayXd top = weights.row(weights.rows() - 1).transpose();
+  const Eigen::ArrayXd top = spaces.row(count - 1).transpose();
   const auto alike = [&](Eigen::Index i, Eigen::Index j) {
     if (std::abs(top[i] - top[j]) > kRounding ||
         std::abs(noise_variances[i] - noise_variances[j]) > kRounding * noise_variances[j]) {
       return false;
     }
-    const Eigen::ArrayXd difference = (weights.col(i) - weights.col(j)).abs();
+    const Eigen::ArrayXd difference = (spaces.col(i) - spaces.col(j)).head(count).abs();
     return difference.sum() <= kRounding &&
-           (difference * inverse_spectrum).sum() <=
-               kRounding * (weights.col(j) * inverse_spectrum).sum();
+           (difference * inverses.head(count)).sum() <=
+               kRounding * (spaces.col(j) * inverses).head(count).sum();
   };
   std::vector<SiteKind> kinds;
   for (Eigen::Index i = 0; i < sites; ++i) {

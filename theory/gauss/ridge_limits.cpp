@@ -36,6 +36,12 @@ OptimalPenalty minimise_error(const std::function<double(double)>& test_error, d
       [&](double log_lambda) { return test_error(std::exp(log_lambda)); }, grid, kAccuracy);
   const double ridgeless = test_error(0);
   if (ridgeless <= minimum.value) return {.lambda = 0, .test_error = ridgeless};
+  // As low as an infinite penalty but for rounding: not a place of its own.
+  constexpr double kRounding = 1e-13;
+  const double largest = std::exp(grid.back());
+  if (const double flat = test_error(largest); flat <= minimum.value * (1 + kRounding)) {
+    return {.lambda = largest, .test_error = flat, .at_edge = true};
+  }
   return {.lambda = std::exp(minimum.x), .test_error = minimum.value, .at_edge = minimum.at_edge};
 }
 
