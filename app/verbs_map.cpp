@@ -52,9 +52,10 @@ struct MapWork {
   std::vector<MapCell> cells = {};
 };
 
-const Parameter& find_parameter(const std::string& flag,
-                                const MapAxis& axis,
-                                const std::vector<Parameter>& parameters) {
+/// The parameter of an axis, by value: callers pass a list that they have just made.
+Parameter find_parameter(const std::string& flag,
+                         const MapAxis& axis,
+                         const std::vector<Parameter>& parameters) {
   std::vector<std::string> keys;
   for (const Parameter& p : parameters) {
     const bool number = p.type == ParameterType::real || p.type == ParameterType::integer;
@@ -83,7 +84,7 @@ MapAxis checked_axis(const std::string& flag,
                      const std::string& text,
                      const CheckedConfiguration& configuration) {
   MapAxis axis = parse_map_axis(flag, text);
-  const Parameter& p = find_parameter(flag, axis, all_parameters(*configuration.study));
+  const Parameter p = find_parameter(flag, axis, all_parameters(*configuration.study));
   if (configuration.is_swept(axis.key))
     throw invalid_parameter(flag, axis.key, "a parameter that [sweep] does not take over");
   axis.whole = p.type == ParameterType::integer;
@@ -103,7 +104,7 @@ Override assignment(const std::string& flag,
                     const MapAxis& axis,
                     double value,
                     const CheckedConfiguration& configuration) {
-  const Parameter& p = find_parameter(flag, axis, all_parameters(*configuration.study));
+  const Parameter p = find_parameter(flag, axis, all_parameters(*configuration.study));
   Value scalar(value);
   if (axis.whole) scalar = Value(static_cast<std::int64_t>(value));
   const Value all = p.list ? Value(List{scalar}) : scalar;
