@@ -395,20 +395,28 @@ class Reader {
       return fmt::format(
           "unknown key '{}' in [{}]; it is called '{}' now", entry.name, entry.section, now);
     }
+    // Of [[bound]], [agreement.SERIES] and their like the name is "1.series": the table is a
+    // section.
+    const std::size_t dot = entry.name.find('.') + 1;
+    const std::string table = entry.name.substr(0, dot);
+    const std::string section =
+        dot == 0 ? entry.section : entry.section + "." + entry.name.substr(0, dot - 1);
     std::vector<std::string> names;
     for (const Parameter& p : parameters_) {
-      if (p.section() == entry.section) names.push_back(p.name());
+      if (p.section() == entry.section && p.name().starts_with(table))
+        names.push_back(p.name().substr(dot));
       if (p.name() == entry.name) {
         return fmt::format(
             "unknown key '{}' in [{}]; it belongs in [{}]", entry.name, entry.section, p.section());
       }
     }
-    const std::string near = nearest(entry.name, names);
+    const std::string name = entry.name.substr(dot);
+    const std::string near = nearest(name, names);
     const std::string hint = names.empty() ? "the study has no parameters there"
                              : near.empty()
                                  ? fmt::format("expected one of {}", fmt::join(names, ", "))
                                  : fmt::format("did you mean '{}'?", near);
-    return fmt::format("unknown key '{}' in [{}]; {}", entry.name, entry.section, hint);
+    return fmt::format("unknown key '{}' in [{}]; {}", name, section, hint);
   }
 
   CheckedConfiguration& target_;

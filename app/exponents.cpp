@@ -1,6 +1,7 @@
 #include "attica/app/exponents.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "attica/app/configuration_file.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/studies/own/bounds.hpp"
 #include "attica/studies/own/study.hpp"
@@ -130,11 +132,19 @@ std::vector<SizedSeries> by_sizes(std::span<const ObservedCurve> curves,
                                   const std::string& series,
                                   const std::vector<std::string>& sizes) {
   std::vector<SizedSeries> all;
-  bool found = false;
+  std::vector<std::string> names;        // of the series
+  std::vector<std::string> coordinates;  // of this one
   std::string missing;
+  const auto list = [](std::vector<std::string>& known, const std::string& name) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) known.push_back(name);
+  };
   for (const ObservedCurve& curve : curves) {
+    list(names, curve.mean.name);
     if (curve.mean.name != series) continue;
-    found = true;
+    if (curve.mean.x_name != "none") list(coordinates, curve.mean.x_name);
+    for (const auto& [name, value] : curve.mean.point) {
+      if (std::holds_alternative<double>(value)) list(coordinates, name);
+    }
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
       Point rest = curve.mean.point;
       if (curve.mean.x_name != "none") rest.emplace_back(curve.mean.x_name, curve.mean.x[k]);
@@ -155,10 +165,22 @@ std::vector<SizedSeries> by_sizes(std::span<const ObservedCurve> curves,
     }
   }
   if (all.empty()) {
+    const auto hint = [](const std::string& word, const std::vector<std::string>& known) {
+      if (known.empty()) return std::string("there is none");
+      const std::string near = nearest(word, known);
+      return near.empty() ? fmt::format("expected one of {}", fmt::join(known, ", "))
+                          : fmt::format("did you mean '{}'?", near);
+    };
+    if (missing.empty())
+      throw Error(ErrorKind::input,
+                  fmt::format("no series '{}'; {}", series, hint(series, names)),
+                  "--series");
     throw Error(ErrorKind::input,
-                found ? fmt::format("series '{}' has no x or coordinate '{}'", series, missing)
-                      : fmt::format("no series '{}'", series),
-                found ? "--x" : "--series");
+                fmt::format("series '{}' has no x or coordinate '{}' that is a number; {}",
+                            series,
+                            missing,
+                            hint(missing, coordinates)),
+                "--x");
   }
   return all;
 }

@@ -12,6 +12,7 @@
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/numeric_csv.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica::app {
@@ -240,16 +241,6 @@ std::size_t Replicates::values() const {
     }
   }
   return count;
-}
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 std::string replicates_csv(const std::string& study, const Replicates& replicates) {

@@ -70,7 +70,4 @@ std::string results_csv(const std::string& study,
 std::vector<RecordedCurve> recorded_curves(std::span<const Prediction> theory,
                                            const Replicates& simulation);
 
-/// @brief A field of a CSV line, quoted where needed (RFC 4180).
-std::string csv_field(const std::string& text);
-
 }  // namespace attica::app

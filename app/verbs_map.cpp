@@ -20,6 +20,7 @@
 #include "attica/app/validity_map.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/numeric_csv.hpp"
 #include "attica/plots/label.hpp"
 
 namespace attica::app {
@@ -297,14 +298,6 @@ std::vector<MapCell> known_errors(const fs::path& folder) {
   return known;
 }
 
-std::string quoted(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string all = "\"";
-  for (const char c : text) all += c == '"' ? "\"\"" : std::string(1, c);
-  return all + "\"";
-}
-
 std::string table(const MapWork& map) {
   const auto number = [](const std::optional<double>& v) { return v ? fmt::format("{}", *v) : ""; };
   std::string text =
@@ -318,7 +311,7 @@ std::string table(const MapWork& map) {
                         number(c.z),
                         number(c.resolution),
                         c.run,
-                        quoted(c.message));
+                        csv_field(c.message));
   }
   return text;
 }

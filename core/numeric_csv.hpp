@@ -1,10 +1,11 @@
 #pragma once
 /// @file
-/// @brief Reads tables of numbers that users bring along.
+/// @brief Reads tables of numbers that users bring along, and quotes the fields of those written.
 
 #include <Eigen/Core>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attica {
@@ -24,5 +25,8 @@ enum class CsvHeader {
 /// accepted; columns without a name or with another's are not.
 /// @throws Error of kind input with file, line and column of the first mistake
 NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header);
+
+/// @brief A field of a CSV line, quoted where needed (RFC 4180).
+std::string csv_field(std::string_view text);
 
 }  // namespace attica

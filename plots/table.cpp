@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "attica/core/numeric_csv.hpp"
 #include "attica/plots/content.hpp"
 #include "attica/plots/selection.hpp"
 
@@ -27,13 +28,6 @@ constexpr std::array kColumns = {"panel",
                                  "bottom",
                                  "top"};
 
-std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 /// Writes rows, those of a curve together and curves in order of their ids; the coordinates of the
 /// points follow the fixed columns.
 class Table {
@@ -55,7 +49,7 @@ class Table {
     text_ = fmt::format("{}", fmt::join(kColumns, ","));
     for (const std::string& name : names_) {
       const bool taken = std::find(kColumns.begin(), kColumns.end(), name) != kColumns.end();
-      text_ += fmt::format(",{}", field(taken ? fmt::format("point_{}", name) : name));
+      text_ += fmt::format(",{}", csv_field(taken ? fmt::format("point_{}", name) : name));
     }
     text_ += '\n';
   }
@@ -85,8 +79,8 @@ class Table {
                          row.letter,
                          row.curve,
                          row.kind,
-                         field(row.series),
-                         field(row.x_name),
+                         csv_field(row.series),
+                         csv_field(row.x_name),
                          row.x,
                          row.y,
                          row.sem,
@@ -99,7 +93,7 @@ class Table {
     for (const std::string& name : names_) {
       const auto found = std::find_if(
           point.begin(), point.end(), [&](const auto& pair) { return pair.first == name; });
-      text_ += fmt::format(",{}", found == point.end() ? "" : field(describe(found->second)));
+      text_ += fmt::format(",{}", found == point.end() ? "" : csv_field(describe(found->second)));
     }
     text_ += '\n';
   }

@@ -1,9 +1,12 @@
 #include "attica/solvers/minimise.hpp"
 
 #include <gsl/gsl_min.h>
+#include <gsl/gsl_multimin.h>
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -83,6 +86,60 @@ Minimum minimise_on_grid(const std::function<double(double)>& f,
   const double x = 0.5 * (best->x + high.x);
   const Sample between{x, f(x)};
   return between.value < best->value ? refine(f, *best, between, high, accuracy) : on_grid;
+}
+
+std::vector<double> minimise_simplex(const std::function<double(const std::vector<double>&)>& f,
+                                     const std::vector<double>& start,
+                                     double step,
+                                     double accuracy) {
+  constexpr int kMostSteps = 2000;
+  disable_gsl_handler();
+  const std::size_t n = start.size();
+  require(n > 0, "start", 0, "one variable or more");
+  // GSL takes no infinity; nor may an exception cross it.
+  struct Called {
+    const std::function<double(const std::vector<double>&)>& f;
+    std::vector<double> x;
+    std::exception_ptr exception;
+  } called{f, start, nullptr};
+  gsl_multimin_function function{.f = [](const gsl_vector* at, void* params) -> double {
+                                   Called& self = *static_cast<Called*>(params);
+                                   if (self.exception) return GSL_NAN;
+                                   try {
+                                     for (std::size_t k = 0; k < self.x.size(); ++k)
+                                       self.x[k] = gsl_vector_get(at, k);
+                                     return std::min(self.f(self.x),
+                                                     std::numeric_limits<double>::max());
+                                   } catch (...) {
+                                     self.exception = std::current_exception();
+                                     return GSL_NAN;
+                                   }
+                                 },
+                                 .n = n,
+                                 .params = &called};
+  const auto check = [&](int code) {
+    if (called.exception) std::rethrow_exception(called.exception);
+    check_gsl(code, "minimise_simplex");
+  };
+  using GslVector = std::unique_ptr<gsl_vector, decltype(&gsl_vector_free)>;
+  const GslVector from(gsl_vector_alloc(n), gsl_vector_free);
+  const GslVector steps(gsl_vector_alloc(n), gsl_vector_free);
+  const std::unique_ptr<gsl_multimin_fminimizer, decltype(&gsl_multimin_fminimizer_free)> minimizer(
+      gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, n),
+      gsl_multimin_fminimizer_free);
+  if (!from || !steps || !minimizer) check_gsl(GSL_ENOMEM, "minimise_simplex");
+  for (std::size_t k = 0; k < n; ++k) gsl_vector_set(from.get(), k, start[k]);
+  gsl_vector_set_all(steps.get(), step);
+  check(gsl_multimin_fminimizer_set(minimizer.get(), &function, from.get(), steps.get()));
+  for (int i = 0; i < kMostSteps; ++i) {
+    const int code = gsl_multimin_fminimizer_iterate(minimizer.get());
+    if (code == GSL_ENOPROG) break;  // rounding: no corner can be made lower
+    check(code);
+    if (gsl_multimin_fminimizer_size(minimizer.get()) < accuracy) break;
+  }
+  std::vector<double> lowest(n);
+  for (std::size_t k = 0; k < n; ++k) lowest[k] = gsl_vector_get(minimizer->x, k);
+  return lowest;
 }
 
 }  // namespace attica

@@ -1,9 +1,11 @@
 #pragma once
 /// @file
-/// @brief The minimum of a function of one variable that may have several.
+/// @brief The minimum of a function of one variable that may have several, and of a function of a
+/// few variables without derivatives.
 
 #include <functional>
 #include <span>
+#include <vector>
 
 namespace attica {
 
@@ -25,5 +27,18 @@ struct Minimum {
 Minimum minimise_on_grid(const std::function<double(double)>& f,
                          std::span<const double> grid,
                          double accuracy);
+
+/// @brief The lowest point that the simplex method of Nelder and Mead comes to from `start` (GSL).
+///
+/// Takes no derivatives, so that f may have jumps; where it has, the end depends on the start.
+/// @param f         finite at `start`; +infinity elsewhere is allowed
+/// @param step      the first simplex reaches this far along every axis
+/// @param accuracy  the mean distance of the corners from their centre at the end. After 2000 steps
+///                  without it the lowest corner so far is returned
+/// @throws Error of kind numerical if f is NaN or -infinity somewhere; whatever f throws
+std::vector<double> minimise_simplex(const std::function<double(const std::vector<double>&)>& f,
+                                     const std::vector<double>& start,
+                                     double step,
+                                     double accuracy);
 
 }  // namespace attica

@@ -21,4 +21,14 @@ inline std::string refused(const std::function<void()>& action) {
   return "accepted";
 }
 
+/// @brief What an action is refused with; "accepted" if it is not.
+inline std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
 }  // namespace attica::testing

@@ -15,14 +15,26 @@ using Eigen::VectorXd;
 
 namespace {
 
-/// A cache line of Reals and of whole numbers of the same size (GCC and Clang vector extensions:
-/// on any processor, with its widest registers).
+// The widest registers of the instruction set that this file is compiled for: wider vectors would
+// be taken apart number by number (20 times slower at 64 bytes with AVX2).
+#if defined(__AVX512F__)
+constexpr Index kRegister = 64;
+constexpr Index kRegisters = 32;
+#elif defined(__AVX2__)
+constexpr Index kRegister = 32;
+constexpr Index kRegisters = 16;
+#else
+constexpr Index kRegister = 16;
+constexpr Index kRegisters = 16;
+#endif
+
+/// A register of Reals and of whole numbers of the same size (GCC and Clang vector extensions).
 template <class Real>
 struct Lanes {
-  static constexpr Index kCount = 64 / sizeof(Real);
+  static constexpr Index kCount = kRegister / static_cast<Index>(sizeof(Real));
   using Whole = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
-  typedef Real Reals __attribute__((vector_size(64)));
-  typedef Whole Wholes __attribute__((vector_size(64)));
+  typedef Real Reals __attribute__((vector_size(kRegister)));
+  typedef Whole Wholes __attribute__((vector_size(kRegister)));
   typedef Token Tokens __attribute__((vector_size(kCount * sizeof(Token))));
 
   static void load(const Token* from, Wholes& to) {
@@ -32,11 +44,15 @@ struct Lanes {
   }
 };
 
-constexpr Index kMostScattered = 48;  // tokens for which comparing beats indexing in scatter
-#ifdef __AVX512F__
-constexpr Index kMostPermuted = 32;  // tokens whose w fits two registers, for gather
+/// Tokens whose sums fit the registers, beside the operands. The 32 of AVX-512 have masks of their
+/// own: there passing over the sequence again beats indexing up to 48 tokens.
+constexpr Index kMostSums = kRegister == 64 ? 24 : kRegister == 32 ? 12 : 2;
+constexpr Index kMostScattered = kRegister == 64 ? 2 * kMostSums : kMostSums;
+constexpr Index kParts = 8;  // sums of which no two wait for each other
+#ifdef __AVX2__
+constexpr Index kTables = 2;  // registers of w that gather permutes
 #else
-constexpr Index kMostPermuted = 0;
+constexpr Index kTables = 0;
 #endif
 constexpr Index kMostCompared = 8;  // tokens for which comparing beats indexing in gather
 
@@ -58,40 +74,41 @@ void scatter_tokens(const Real* a, const Token* x, Index length, Index first, Re
   }
 }
 
+/// The sums of tokens first .. u.size() - 1, as many at a time as stay in registers.
+template <class Real, int Count = kMostSums>
+void scatter_from(
+    Index first, const Real* a, const Token* x, Index length, Eigen::Matrix<Real, -1, 1>& u) {
+  for (; u.size() - first >= Count; first += Count)
+    scatter_tokens<Real, Count>(a, x, length, first, u.data() + first);
+  if constexpr (Count > 1) scatter_from<Real, Count - 1>(first, a, x, length, u);
+}
+
 /// u[n] = Σ_t a[t] 1{x[t] = n}.
+/// @param parts  tokens x kParts, overwritten
 template <class Real>
-void scatter(const Real* a, std::span<const Token> x, Eigen::Matrix<Real, -1, 1>& u) {
+void scatter(const Real* a,
+             std::span<const Token> x,
+             Eigen::Matrix<Real, -1, -1>& parts,
+             Eigen::Matrix<Real, -1, 1>& u) {
   const auto length = static_cast<Index>(x.size());
-  u.setZero();
   Index t = 0;
   if (u.size() <= kMostScattered) {
-    // Sums of up to 24 tokens stay in registers.
-    for (Index n = 0; n < u.size();) {
-      const auto sums = [&]<int Count>() {
-        scatter_tokens<Real, Count>(a, x.data(), length, n, u.data() + n);
-        n += Count;
-      };
-      switch (std::min<Index>(u.size() - n, 24)) {
-        case 24:
-          sums.template operator()<24>();
-          break;
-        case 20:
-        case 21:
-        case 22:
-        case 23:
-          sums.template operator()<20>();
-          break;
-        default:
-          if (u.size() - n >= 8) {
-            sums.template operator()<8>();
-          } else if (u.size() - n >= 3) {
-            sums.template operator()<3>();
-          } else {
-            sums.template operator()<1>();
-          }
-      }
-    }
+    u.setZero();
+    scatter_from<Real>(0, a, x.data(), length, u);
     t = length - length % Lanes<Real>::kCount;
+  } else if (u.size() * kParts <= length) {
+    // Equal tokens follow each other: a sum that is read before it is written would have to wait.
+    parts.setZero();
+    Real* sums = parts.data();
+    const Token* at = x.data();
+    const Index tokens = u.size();
+    for (; t + kParts <= length; t += kParts) {
+#pragma GCC unroll 8
+      for (Index k = 0; k < kParts; ++k) sums[k * tokens + at[t + k]] += a[t + k];
+    }
+    u = parts.rowwise().sum();
+  } else {
+    u.setZero();
   }
   for (; t < length; ++t) u[x[static_cast<std::size_t>(t)]] += a[t];
 }
@@ -117,7 +134,7 @@ void gather(const Eigen::Matrix<Real, -1, 1>& w, std::span<const Token> x, Real*
   Index t = 0;
   const typename L::Reals zero = {};
 #ifndef __clang__  // which has no permutation by a variable index
-  if (w.size() <= kMostPermuted && w.size() <= 2 * L::kCount) {
+  if (w.size() <= kTables * L::kCount) {
     typename L::Reals table[2] = {};
     std::memcpy(table, w.data(), static_cast<std::size_t>(w.size()) * sizeof(Real));
     t = add(
@@ -187,6 +204,7 @@ void BigramSgd<Real>::step(const BigramSource& source) {
   std::vector<std::int64_t> counts(static_cast<std::size_t>(n));
   std::vector<Token> tokens(static_cast<std::size_t>(a_.rows()));
   Vector u(n);
+  Matrix parts(n, kParts);
   Vector r(n);
   Vector w(n);
   Vector column_gradient(a_.rows());
@@ -202,7 +220,7 @@ void BigramSgd<Real>::step(const BigramSource& source) {
       column_gradient.setZero();
       for (std::int64_t b = 0; b < count; ++b) {
         const Token y = source.sample(k, tokens);
-        scatter<Real>(a_.col(k).data(), tokens, u);
+        scatter<Real>(a_.col(k).data(), tokens, parts, u);
         r.noalias() = v_ * u;
         r[y] -= 1;
         w.noalias() = v_.transpose() * r;

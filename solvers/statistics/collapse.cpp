@@ -10,6 +10,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "attica/solvers/minimise.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
 
 namespace attica {
@@ -183,62 +184,6 @@ CollapseQuality quality_of(const std::vector<Summary>& curves,
 
 using Vector = std::vector<double>;
 
-/// The lowest point that the simplex method comes to from `start`. f may be +infinity, not NaN.
-Vector simplex(const std::function<double(const Vector&)>& f, const Vector& start, double step) {
-  constexpr int kMostSteps = 2000;
-  constexpr double kAccuracy = 1e-6;
-  struct Vertex {
-    Vector x;
-    double value;
-  };
-  const std::size_t n = start.size();
-  std::vector<Vertex> vertices{{start, f(start)}};
-  for (std::size_t k = 0; k < n; ++k) {
-    Vector x = start;
-    x[k] += step;
-    vertices.push_back({x, f(x)});
-  }
-  for (int i = 0; i < kMostSteps; ++i) {
-    std::ranges::stable_sort(vertices, {}, &Vertex::value);
-    double width = 0;
-    for (const Vertex& v : vertices) {
-      for (std::size_t k = 0; k < n; ++k)
-        width = std::max(width, std::abs(v.x[k] - vertices.front().x[k]));
-    }
-    if (width < kAccuracy) break;
-    Vector middle(n, 0.0);
-    for (std::size_t v = 0; v < n; ++v) {
-      for (std::size_t k = 0; k < n; ++k) middle[k] += vertices[v].x[k] / static_cast<double>(n);
-    }
-    Vertex& worst = vertices.back();
-    const auto along = [&](double t) {
-      Vertex made{Vector(n), 0};
-      for (std::size_t k = 0; k < n; ++k) made.x[k] = middle[k] + t * (worst.x[k] - middle[k]);
-      made.value = f(made.x);
-      return made;
-    };
-    Vertex reflected = along(-1);
-    if (reflected.value < vertices.front().value) {
-      Vertex further = along(-2);
-      worst = further.value < reflected.value ? further : reflected;
-    } else if (reflected.value < vertices[n - 1].value) {
-      worst = reflected;
-    } else {
-      Vertex nearer = reflected.value < worst.value ? along(-0.5) : along(0.5);
-      if (nearer.value < std::min(worst.value, reflected.value)) {
-        worst = nearer;
-      } else {
-        for (std::size_t v = 1; v <= n; ++v) {
-          for (std::size_t k = 0; k < n; ++k)
-            vertices[v].x[k] = 0.5 * (vertices[v].x[k] + vertices[0].x[k]);
-          vertices[v].value = f(vertices[v].x);
-        }
-      }
-    }
-  }
-  return std::ranges::min_element(vertices, {}, &Vertex::value)->x;
-}
-
 }  // namespace
 
 CollapseQuality collapse_quality(const std::vector<CollapseCurve>& curves,
@@ -270,9 +215,10 @@ CollapseFit fit_collapse(const std::vector<CollapseCurve>& curves, const Collaps
     // S jumps where a point gets other neighbours: from its end the method starts anew.
     constexpr int kStarts = 4;
     constexpr double kSame = 1e-9;
+    constexpr double kAccuracy = 1e-6;
     double value = s(from);
     for (int i = 0; i < kStarts; ++i) {
-      Vector next = simplex(s, from, step);
+      Vector next = minimise_simplex(s, from, step, kAccuracy);
       const double lower = s(next);
       const bool done = !(lower < value * (1 - kSame));
       if (lower <= value) {

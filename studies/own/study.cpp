@@ -1264,10 +1264,11 @@ rate = 0.5
 t = [1.0, 2.0, 4.0]
 
 # One of: file = "theory.csv", command = [...], study = "...", expression = "..." or {series = "...", ...}
+# With a file: covariance = "covariance.csv", that of the theory's errors, rows as in the file.
 [theory]
 expression = {decay = "exp(-rate*t)"}
 
-# The same. A command is run once a replicate, and prints columns series and value (and t, unless it is asked for one).
+# The same, without covariance. A command is run once a replicate, and prints columns series and value (and t, unless it is asked for one).
 [simulation]
 command = ["awk", "-v", "s={seed}", 'BEGIN {{ srand(s % 2147483647); print "series,value"; print "decay," exp(-{rate}*{t})*(0.9+0.2*rand()) }}']
 

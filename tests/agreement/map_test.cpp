@@ -1,6 +1,9 @@
 // Boundaries that are known in closed form, found by `attica map` from verdicts alone.
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <algorithm>
+#include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -47,7 +50,95 @@ double largest_eta(int sites, double rho, double batch) {
   return least;
 }
 
+/// The longest autocorrelation time, 1 + 2 times the sum of correlations, in sweeps, of the colour
+/// of a site and of the energy, for two colours on a complete graph: from the transition matrix
+/// between all 2^sites states, a product of one heat-bath step per site, whose resolvent sums the
+/// correlations.
+double autocorrelation_time(int sites, double beta) {
+  const Eigen::Index states = Eigen::Index{1} << sites;
+  Eigen::MatrixXd sweep = Eigen::MatrixXd::Identity(states, states);
+  Eigen::MatrixXd observables(states, sites + 1);
+  Eigen::VectorXd weights(states);
+  for (int site = 0; site < sites; ++site) {
+    Eigen::MatrixXd next = Eigen::MatrixXd::Zero(states, states);
+    for (Eigen::Index s = 0; s < states; ++s) {
+      const Eigen::Index with = s | (Eigen::Index{1} << site);
+      const Eigen::Index without = with ^ (Eigen::Index{1} << site);
+      const int others = std::popcount(static_cast<std::uint64_t>(without));
+      const double up = 1 / (1 + std::exp(-beta * (2 * others - (sites - 1))));
+      next(s, with) = up;
+      next(s, without) = 1 - up;
+      observables(s, site) = with == s ? 1 : 0;
+    }
+    sweep *= next;
+  }
+  for (Eigen::Index s = 0; s < states; ++s) {
+    const int ones = std::popcount(static_cast<std::uint64_t>(s));
+    const int zeros = sites - ones;
+    observables(s, sites) = (ones * (ones - 1) + zeros * (zeros - 1)) / 2.0;
+    weights[s] = std::exp(beta * observables(s, sites));
+  }
+  weights /= weights.sum();
+  observables.rowwise() -= weights.transpose() * observables;
+  const Eigen::MatrixXd resolvent = Eigen::MatrixXd::Identity(states, states) - sweep +
+                                    Eigen::VectorXd::Ones(states) * weights.transpose();
+  const Eigen::MatrixXd sums = resolvent.partialPivLu().solve(observables);
+  const auto mean = [&](const Eigen::MatrixXd& other) -> Eigen::RowVectorXd {
+    return weights.transpose() * observables.cwiseProduct(other);
+  };
+  return (2 * mean(sums).array() / mean(observables).array() - 1).maxCoeff();
+}
+
 }  // namespace
+
+TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][map]") {
+  // Two colours on a complete graph of 8 sites; were the graph large, they would order at beta =
+  // 2/8. A run fails if split R-hat is 1.01 or more in a replicate. R-hat² - 1 is (q tau - 1)/n
+  // over 32 halves of n = draws/2, with q = chi²/31 of 31 degrees of freedom: its median is 1, and
+  // above 2 it is in one of 1500.
+  constexpr int kSites = 8;
+  const toy::Folder folder;
+  Options options;
+  options.target = "potts-sampler";
+  options.x = "sweep.beta=0.125..0.5:4";
+  options.y = "sim.draws=200..3200:3:log";
+  options.depth = 2;
+  for (const char* assignment : {"model.sites=8",
+                                 "model.colours=2",
+                                 "model.couplings=\"binary\"",
+                                 "model.density=1",
+                                 "model.colour_couplings=\"potts\"",
+                                 "check.margin=0.1",
+                                 "sim.replicates=8"})
+    options.overrides.push_back({assignment, assignment});
+  options.out = (folder / "maps").string();
+  options.formats = {"svg"};
+  options.quiet = true;
+  REQUIRE(map_verb(options, studies()) == kExitDone);
+  const auto made = std::filesystem::directory_iterator(folder / "maps")->path();
+  const Json map = Json::parse(read_whole(made / "map.json"));
+  std::map<double, double> times;
+  int early = 0;
+  int late = 0;
+  for (const Json& cell : map["cells"]) {
+    const double beta = cell["x"].get<double>();
+    const double draws = cell["y"].get<double>();
+    const auto [time, added] = times.try_emplace(beta, 0);
+    if (added) time->second = autocorrelation_time(kSites, beta);
+    constexpr double kLargest = 1.01 * 1.01 - 1;
+    const double median = 2 * (time->second - 1) / draws / kLargest;
+    const double extreme = 2 * (2 * time->second - 1) / draws / kLargest;
+    const bool failed = cell["verdict"] == "ERROR";
+    CAPTURE(beta, draws, time->second, median, extreme);
+    if (median > 1) CHECK(failed);
+    if (extreme < 1) CHECK_FALSE(failed);
+    early += median > 1 && median < 2 ? 1 : 0;
+    late += extreme < 1 && extreme > 0.5 ? 1 : 0;
+  }
+  // The edge was approached from both sides to a factor of two.
+  CHECK(early >= 3);
+  CHECK(late >= 3);
+}
 
 TEST_CASE("map: the largest learning rate of SGD is where its verdicts end", "[agreement][map]") {
   constexpr int kSites = 6;

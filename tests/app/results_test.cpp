@@ -93,15 +93,6 @@ TEST_CASE("decode: damage is noticed at every byte, and wherever the file ends e
   CHECK_THROWS_AS(decode(std::string(good.size(), '\0')), Error);
 }
 
-TEST_CASE("csv_field: quotes what RFC 4180 wants quoted", "[app][results]") {
-  CHECK(csv_field("plain text") == "plain text");
-  CHECK(csv_field("a,b") == "\"a,b\"");
-  CHECK(csv_field("say \"x\"") == "\"say \"\"x\"\"\"");
-  CHECK(csv_field("two\nlines") == "\"two\nlines\"");
-  CHECK(csv_field("\r") == "\"\r\"");
-  CHECK(csv_field("").empty());
-}
-
 TEST_CASE("replicates.csv: what is read back is what was written", "[app][results]") {
   Replicates all;
   const Point coordinates{{"rho", 0.3}, {"kind", std::string("odd, \"kind\"")}};

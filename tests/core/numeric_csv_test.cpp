@@ -145,3 +145,12 @@ TEST_CASE("read_numeric_csv: a wide table takes time in proportion to its column
   }
   CHECK(read(names + "\n" + row + "\n").columns.size() == kColumns);
 }
+
+TEST_CASE("csv_field: quotes what RFC 4180 wants quoted", "[core][csv]") {
+  CHECK(csv_field("plain text") == "plain text");
+  CHECK(csv_field("a,b") == "\"a,b\"");
+  CHECK(csv_field("say \"x\"") == "\"say \"\"x\"\"\"");
+  CHECK(csv_field("two\nlines") == "\"two\nlines\"");
+  CHECK(csv_field("\r") == "\"\r\"");
+  CHECK(csv_field("").empty());
+}

@@ -47,6 +47,18 @@ Figure plain_panel() {
   return figure;
 }
 
+/// Two lines from corner to corner.
+FigureData cross() {
+  FigureData data;
+  for (const double from : {0.0, 1.0}) {
+    RecordedCurve curve;
+    curve.theory = true;
+    curve.mean = {"y", {{"branch", from}}, "x", {0, 1}, {from, 1 - from}};
+    data.curves.push_back(curve);
+  }
+  return data;
+}
+
 }  // namespace
 
 TEST_CASE("look: chosen colours, markers and dashes are in the curves and in the legend",
@@ -144,13 +156,7 @@ TEST_CASE("look: a legend inside touches no curve, bar or point", "[plots]") {
 }
 
 TEST_CASE("look: where no corner is free a legend inside is refused", "[plots]") {
-  FigureData data;
-  for (const double from : {0.0, 1.0}) {  // a cross from corner to corner
-    RecordedCurve curve;
-    curve.theory = true;
-    curve.mean = {"y", {{"branch", from}}, "x", {0, 1}, {from, 1 - from}};
-    data.curves.push_back(curve);
-  }
+  const FigureData data = cross();
   Figure figure{"cross", {Panel{}}, 1, ""};
   figure.panels[0].layers = {{.series = "y"}};
   Look look;
@@ -534,13 +540,7 @@ TEST_CASE("look: an inset of its own layers has entries of its own in the legend
 }
 
 TEST_CASE("look: an inset is refused where it would cover data, or shows nothing", "[plots]") {
-  FigureData data;
-  for (const double from : {0.0, 1.0}) {  // a cross from corner to corner
-    RecordedCurve curve;
-    curve.theory = true;
-    curve.mean = {"y", {{"branch", from}}, "x", {0, 1}, {from, 1 - from}};
-    data.curves.push_back(curve);
-  }
+  const FigureData data = cross();
   Figure figure{"cross", {Panel{}}, 1, ""};
   figure.panels[0].layers = {{.series = "y"}};
   Look look;

@@ -57,3 +57,33 @@ TEST_CASE("minimise_on_grid: failures are errors, exceptions pass through GSL",
   };
   CHECK_THROWS_WITH(minimise_on_grid(f, kGrid, kAccuracy), "from f");
 }
+
+TEST_CASE("minimise_simplex: valleys, walls and refusals", "[solvers][minimise]") {
+  // Rosenbrock's valley, its minimum at (1, 1).
+  const auto valley = [](const std::vector<double>& x) {
+    return 100 * std::pow(x[1] - x[0] * x[0], 2) + std::pow(1 - x[0], 2);
+  };
+  const std::vector<double> end = minimise_simplex(valley, {-1.2, 1}, 0.2, kAccuracy);
+  CHECK_THAT(end[0], WithinAbs(1, 1e-5));
+  CHECK_THAT(end[1], WithinAbs(1, 1e-5));
+  // A wall at infinity: the lowest point lies on it.
+  const auto walled = [](const std::vector<double>& x) {
+    return x[0] < 2 ? std::numeric_limits<double>::infinity() : x[0] + std::abs(x[1]);
+  };
+  const std::vector<double> at_wall = minimise_simplex(walled, {5, 3}, 1, kAccuracy);
+  CHECK(at_wall[0] >= 2);
+  CHECK_THAT(at_wall[0], WithinAbs(2, 1e-3));
+  CHECK_THAT(at_wall[1], WithinAbs(0, 1e-3));
+  const std::vector<double> one = minimise_simplex(
+      [](const std::vector<double>& x) { return std::cosh(x[0] - 0.5); }, {3}, 0.5, kAccuracy);
+  CHECK_THAT(one[0], WithinAbs(0.5, 1e-5));
+  CHECK_THROWS_AS(
+      minimise_simplex(
+          [](const std::vector<double>& x) { return std::log(x[0] - 1); }, {1.5}, 1, 1e-9),
+      Error);
+  CHECK_THROWS_AS(
+      minimise_simplex(
+          [](const std::vector<double>&) -> double { throw std::runtime_error("no"); }, {1}, 1, 1),
+      std::runtime_error);
+  CHECK_THROWS_AS(minimise_simplex(valley, {}, 1, 1), Error);
+}

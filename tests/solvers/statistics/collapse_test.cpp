@@ -7,8 +7,10 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "refused.hpp"
 
 using namespace attica;
+using attica::testing::refusal;
 using Catch::Contains;
 using Catch::WithinAbs;
 using Catch::WithinRel;
@@ -38,15 +40,6 @@ std::vector<CollapseCurve> planted(double noise,
     curves.push_back(curve);
   }
   return curves;
-}
-
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "refused.hpp"
 
 using namespace attica;
+using attica::testing::refusal;
 using Catch::Contains;
 using Catch::WithinAbs;
 using Catch::WithinRel;
@@ -37,15 +39,6 @@ std::vector<ScalingCell> planted(const std::function<double(double, double)>& tr
 }
 
 double power_law(double t, double n) { return 3 * std::pow(t, 1.5) * std::pow(n, -0.5); }
-
-std::string refusal(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
 
 }  // namespace
 
