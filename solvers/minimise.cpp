@@ -1,5 +1,7 @@
 #include "attica/solvers/minimise.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gsl/gsl_min.h>
 #include <gsl/gsl_multimin.h>
 
@@ -57,6 +59,31 @@ Minimum refine(const std::function<double(double)>& f,
                           gsl_min_fminimizer_x_minimum(minimizer.get())));
 }
 
+/// A function of several variables as GSL calls it. Exceptions must not cross its C frames: the
+/// first is kept. It takes no infinity: the largest number stands in.
+struct Called {
+  const std::function<double(const std::vector<double>&)>& f;
+  std::vector<double> x;
+  std::exception_ptr exception = nullptr;
+
+  static double call(const gsl_vector* at, void* params) {
+    Called& self = *static_cast<Called*>(params);
+    if (self.exception) return GSL_NAN;
+    try {
+      for (std::size_t k = 0; k < self.x.size(); ++k) self.x[k] = gsl_vector_get(at, k);
+      const double value = self.f(self.x);
+      if (std::isnan(value) || value == -std::numeric_limits<double>::infinity()) {
+        throw Error(ErrorKind::numerical,
+                    fmt::format("minimise_simplex: {} at {}", value, fmt::join(self.x, ", ")));
+      }
+      return std::min(value, std::numeric_limits<double>::max());
+    } catch (...) {
+      self.exception = std::current_exception();
+      return GSL_NAN;
+    }
+  }
+};
+
 }  // namespace
 
 Minimum minimise_on_grid(const std::function<double(double)>& f,
@@ -96,27 +123,8 @@ std::vector<double> minimise_simplex(const std::function<double(const std::vecto
   disable_gsl_handler();
   const std::size_t n = start.size();
   require(n > 0, "start", 0, "one variable or more");
-  // GSL takes no infinity; nor may an exception cross it.
-  struct Called {
-    const std::function<double(const std::vector<double>&)>& f;
-    std::vector<double> x;
-    std::exception_ptr exception;
-  } called{f, start, nullptr};
-  gsl_multimin_function function{.f = [](const gsl_vector* at, void* params) -> double {
-                                   Called& self = *static_cast<Called*>(params);
-                                   if (self.exception) return GSL_NAN;
-                                   try {
-                                     for (std::size_t k = 0; k < self.x.size(); ++k)
-                                       self.x[k] = gsl_vector_get(at, k);
-                                     return std::min(self.f(self.x),
-                                                     std::numeric_limits<double>::max());
-                                   } catch (...) {
-                                     self.exception = std::current_exception();
-                                     return GSL_NAN;
-                                   }
-                                 },
-                                 .n = n,
-                                 .params = &called};
+  Called called{f, start};
+  gsl_multimin_function function{.f = &Called::call, .n = n, .params = &called};
   const auto check = [&](int code) {
     if (called.exception) std::rethrow_exception(called.exception);
     check_gsl(code, "minimise_simplex");
