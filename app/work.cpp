@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "attica/app/files.hpp"
 #include "attica/app/paths.hpp"
@@ -78,6 +79,25 @@ std::string identity(const Work& work, bool with_margin) {
   return text;
 }
 
+/// The refusal of a problem that memory does not hold: by the size that is farthest above its
+/// default.
+Error too_large(const std::vector<Parameter>& parameters, const Configuration& values) {
+  std::string key;
+  double largest = 1;
+  for (const Parameter& p : parameters) {
+    if (p.type != ParameterType::integer || p.list || !p.fallback || !values.has(p.key)) continue;
+    const auto usual = std::max(1.0, static_cast<double>(std::get<std::int64_t>(*p.fallback)));
+    const double times = static_cast<double>(values.integer(p.key)) / usual;
+    if (p.key == "sim.seed" || times <= largest) continue;
+    largest = times;
+    key = p.key;
+  }
+  if (key.empty()) return {ErrorKind::input, "out of memory: the problem is too large"};
+  return invalid_parameter(key,
+                           std::to_string(values.integer(key)),
+                           "a problem that fits into the memory of this machine");
+}
+
 }  // namespace
 
 std::uint64_t Work::seed() const {
@@ -128,6 +148,8 @@ Work prepare(CheckedConfiguration configuration) {
       problem.experiment = checked.study->make(values);
     } catch (const Error& error) {
       throw located(error, checked);
+    } catch (const std::bad_alloc&) {
+      throw located(too_large(parameters, values), checked);
     }
     problem.first_point = first_point;
     first_point += problem.experiment->points();

@@ -81,4 +81,10 @@ if command -v faketime >/dev/null; then
   cmp -s past/whole-*/results.csv "$whole/results.csv" || fail "the clock changed results.csv"
 fi
 
+# More than memory holds is refused by the size that asks for it.
+(ulimit -v 6000000; exec "$program" run gauss-double-descent --set model.sites=90000 --out large) >out 2>err
+[ $? -eq 2 ] || fail "a matrix of 65 GB was not refused: $(cat err)"
+says err "'model.sites' = 90000"
+absent large
+
 finish
