@@ -81,9 +81,13 @@ Replicates recorded_replicates(const RunRecord& run) {
     return Error(ErrorKind::storage,
                  fmt::format("'{}' is damaged: {} of {} {}", path.string(), found, expected, what));
   };
-  if (run.values && replicates.values() != *run.values)
-    throw damaged(replicates.values(), *run.values, "values");
-  // An older attica did not record their number; but no replicate is missing everywhere.
+  if (run.values) {
+    if (replicates.values() != *run.values)
+      throw damaged(replicates.values(), *run.values, "values");
+    return replicates;
+  }
+  // An older attica did not record their number; but of replicates that all ended well none is
+  // missing everywhere.
   std::size_t most = 0;
   std::uint64_t last = 0;
   for (const ObservedCurve& curve : replicates.curves()) {

@@ -30,3 +30,38 @@ TEST_CASE("verbs: what cannot be simulated is refused before any work, and its t
   const Work work = requested_work(options, toy::registry());
   CHECK(compute_theory(work, TheoryGrid::requested).predictions[0].series.y[0] == 10.0);
 }
+
+namespace {
+
+/// Every third replicate ends another way than those that count, and has nothing to tell.
+class Sparse : public toy::Experiment {
+ public:
+  using toy::Experiment::Experiment;
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::vector<Outcome> outcomes = toy::Experiment::simulate(piece);
+    for (std::size_t k = 0; k < outcomes.size(); ++k) {
+      if ((piece.first_replicate + k) % 3 == 0) outcomes[k] = {.series = {}, .status = "mirror"};
+    }
+    return outcomes;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("verbs: a replicate without values is no damage", "[app][verbs]") {
+  const toy::Folder folder;
+  Study study = toy::study();
+  study.make = [](Configuration& c) -> std::unique_ptr<attica::Experiment> {
+    return std::make_unique<Sparse>(c);
+  };
+  Options options;
+  options.target = "toy-line";
+  options.overrides = {{"--replicates 20", "sim.replicates=20"}};
+  options.out = (folder / "runs").string();
+  options.quiet = true;
+  const int verdict = run_verb(options, {study});
+  Options later;
+  later.target = std::filesystem::directory_iterator(folder / "runs")->path().string();
+  later.quiet = true;
+  CHECK(check_verb(later, {study}) == verdict);
+}
