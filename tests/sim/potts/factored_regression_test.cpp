@@ -90,6 +90,23 @@ TEST_CASE("coupling scores: norms, correction, ranks", "[sim]") {
   const MatrixXd norms = coupling_norms(student);
   CHECK(norms(0, 1) == Approx(2 * std::sqrt(4 + 1 + 1 + 4.0)));
   CHECK(norms(0, 2) == 0);
+  // General couplings: W_10[b, a] is the same number as W_01[a, b]. M adds up to 0 both ways, so
+  // that its norm without colour 0 is that of its last two rows and columns.
+  MatrixXd m(3, 3);
+  m << 1, -3, 2, 4, -2, -2, -5, 5, 0;
+  PseudoLikelihoodFit general;
+  general.colours = 3;
+  general.parameters = MatrixXd::Zero(3 + 9, 2);
+  Eigen::Map<MatrixXd>(general.parameters.col(0).data() + 3, 3, 3) = m;
+  Eigen::Map<MatrixXd>(general.parameters.col(1).data() + 3, 3, 3) = m.transpose();
+  CHECK(coupling_norms(general)(0, 1) == Approx(std::sqrt(4 + 4 + 25 + 0.0)));
+  // And of A_12 V with V that is not symmetric, to which A_21 V^T belongs.
+  FactoredAttention directed{MatrixXd::Zero(2, 2), MatrixXd::Zero(3, 3)};
+  directed.values = m;
+  directed.attention(0, 1) = 2;
+  CHECK(coupling_norms(directed)(0, 1) == Approx(std::sqrt(4 + 4 + 25 + 0.0)));
+  directed.attention(1, 0) = 2;  // (V + V^T)/2 of twice V: 2 (1.5, 1.5)
+  CHECK(coupling_norms(directed)(0, 1) == Approx(2 * std::sqrt(4 + 2 * 2.25)));
   // A matrix F_ij = f_i f_j (i != j) leaves little after correction; a coupled pair stands out.
   MatrixXd f(4, 4);
   const VectorXd site = (VectorXd(4) << 1, 2, 3, 4).finished();
