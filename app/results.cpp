@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
+#include <string_view>
 
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
@@ -66,9 +68,29 @@ std::string point_fields(const Point& point, const std::vector<std::string>& col
   return fields;
 }
 
+/// Columns that every table has, of one kind or the other.
+constexpr std::array<std::string_view, 11> kFixed = {
+    "study", "series", "kind", "x_name", "x", "replicate", "value", "mean", "sem", "sd", "n"};
+constexpr std::string_view kOfPoint = "point_";
+
+bool is_fixed(std::string_view name) {
+  return std::find(kFixed.begin(), kFixed.end(), name) != kFixed.end();
+}
+
+/// The column of a coordinate: its name, unless a table has a column of that name besides.
+std::string column_of(const std::string& coordinate) {
+  return is_fixed(coordinate) ? std::string(kOfPoint) + coordinate : coordinate;
+}
+
+/// The inverse of column_of.
+std::string coordinate_of(const std::string& column) {
+  const bool renamed = column.starts_with(kOfPoint) && is_fixed(column.substr(kOfPoint.size()));
+  return renamed ? column.substr(kOfPoint.size()) : column;
+}
+
 std::string joined_columns(const std::vector<std::string>& columns) {
   std::string text;
-  for (const std::string& column : columns) text += csv_field(column) + ",";
+  for (const std::string& column : columns) text += csv_field(column_of(column)) + ",";
   return text;
 }
 
@@ -294,9 +316,9 @@ Replicates read_replicates(const std::filesystem::path& path) {
       if (fields[k].empty()) continue;
       double number = 0;
       if (parse_number(fields[k], number)) {
-        series.point.emplace_back(header[k], number);
+        series.point.emplace_back(coordinate_of(header[k]), number);
       } else {
-        series.point.emplace_back(header[k], fields[k]);
+        series.point.emplace_back(coordinate_of(header[k]), fields[k]);
       }
     }
     double x = 0;

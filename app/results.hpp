@@ -55,7 +55,8 @@ class Replicates {
   std::vector<std::string> failures_;
 };
 
-/// @brief study,series,<point columns>,x_name,x,replicate,value
+/// @brief study,series,<point columns>,x_name,x,replicate,value. A coordinate that is called as
+/// another column, like `value`, has the column `point_value`.
 std::string replicates_csv(const std::string& study, const Replicates& replicates);
 /// @brief Reads it back. @throws Error of kind storage naming the line that is cut off, malformed
 /// or there twice

@@ -121,6 +121,7 @@ class Sign : public PointwiseExperiment {
     const double high = all.back();
     for (int k = 1; k < kLine && high > low; ++k) all.push_back(low + (high - low) * k / kLine);
     std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     return all;
   }
 

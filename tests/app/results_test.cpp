@@ -113,7 +113,7 @@ TEST_CASE("replicates.csv: what is read back is what was written", "[app][result
 
   const std::string text = replicates_csv("toy", all);
   CHECK_THAT(text,
-             Catch::StartsWith("study,series,rho,kind,lambda,x_name,x,replicate,value\n"
+             Catch::StartsWith("study,series,rho,point_kind,lambda,x_name,x,replicate,value\n"
                                "toy,y,0.3,\"odd, \"\"kind\"\"\",0.1,x,1,0,1e-300\n"));
   // A failed value is an empty field, never "nan".
   CHECK_THAT(text, Catch::Contains("toy,loss,,,,step,10,1,\n"));
@@ -187,4 +187,22 @@ TEST_CASE("results.csv: theory, then means; no error bar is claimed where there 
   CHECK(curves[0].theory);
   CHECK(curves[1].mean.x == std::vector<double>{1, 2});  // the failed point has no mean to draw
   CHECK(curves[1].n == std::vector<std::size_t>{2, 1});
+}
+
+TEST_CASE("tables: a coordinate that is called as a column has one of its own", "[app][results]") {
+  const toy::Folder folder;
+  const Point point{{"value", std::string("block")}, {"n", 3.0}, {"loss", 1.0}};
+  Replicates all;
+  all.add(part_with(0,
+                    {{.series = {{"y", point, "x", {1}, {0.5}}}},
+                     {.series = {{"y", point, "x", {1}, {0.7}}}}}),
+          {});
+  all.finish();
+  const std::string table = replicates_csv("toy", all);
+  CHECK(table.starts_with("study,series,point_value,point_n,loss,x_name,x,replicate,value\n"));
+  CHECK_THAT(
+      results_csv("toy", {}, &all),
+      Catch::StartsWith("study,series,kind,point_value,point_n,loss,x_name,x,mean,sem,sd,n\n"));
+  write_atomically(folder / "replicates.csv", table);
+  CHECK(read_replicates(folder / "replicates.csv").curves().front().mean.point == point);
 }

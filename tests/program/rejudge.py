@@ -23,11 +23,14 @@ def export(run, folder):
     with open(folder / "theory.csv", "w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["series", *names, "x_name", "x", "value", "finite_size", "numerical_error", "compared"])
+        simulated = {row["series"] for row in replicates}
         for p in theory:
+            if p["name"] not in simulated:
+                continue  # drawn only, and at coordinates of its own
             for k, x in enumerate(p["x"]):
                 allowances = [text((p.get(key) or [0.0] * len(p["x"]))[k]) for key in ("finite_size", "numerical_error")]
                 compared = text((p.get("compared") or [True] * len(p["x"]))[k]).lower()
-                point = [text(p["point"].get(name)) for name in names]
+                point = [text(p["point"].get(name, p["point"].get(name.removeprefix("point_")))) for name in names]
                 table.writerow([p["name"], *point, p["x_name"], text(x), text(p["y"][k]), *allowances, compared])
     with open(folder / "simulation.csv", "w", newline="") as file:
         table = csv.writer(file, delimiter=";")  # the other one has commas
@@ -51,7 +54,7 @@ def verdicts(run):
     check = json.loads((run / "check.json").read_text())
     found = {}
     for p in check["points"]:
-        point = {**p["point"], "x_name": p["point"].get("x_name", p["x_name"])}
+        point = {**{n.removeprefix("point_"): v for n, v in p["point"].items()}, "x_name": p["point"].get("x_name", p["x_name"])}
         found[(p["series"], tuple(sorted((n, str(v)) for n, v in point.items())), p["x"])] = p["verdict"]
     return found
 
