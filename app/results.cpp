@@ -74,17 +74,19 @@ constexpr std::array<std::string_view, 11> kFixed = {
 constexpr std::string_view kOfPoint = "point_";
 
 bool is_fixed(std::string_view name) {
+  while (name.starts_with(kOfPoint)) name.remove_prefix(kOfPoint.size());
   return std::find(kFixed.begin(), kFixed.end(), name) != kFixed.end();
 }
 
-/// The column of a coordinate: its name, unless a table has a column of that name besides.
+/// The column of a coordinate: its name, unless a table has a column of that name besides, or the
+/// inverse would not find it again.
 std::string column_of(const std::string& coordinate) {
   return is_fixed(coordinate) ? std::string(kOfPoint) + coordinate : coordinate;
 }
 
 /// The inverse of column_of.
 std::string coordinate_of(const std::string& column) {
-  const bool renamed = column.starts_with(kOfPoint) && is_fixed(column.substr(kOfPoint.size()));
+  const bool renamed = column.starts_with(kOfPoint) && is_fixed(column);
   return renamed ? column.substr(kOfPoint.size()) : column;
 }
 

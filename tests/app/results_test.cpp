@@ -191,7 +191,7 @@ TEST_CASE("results.csv: theory, then means; no error bar is claimed where there 
 
 TEST_CASE("tables: a coordinate that is called as a column has one of its own", "[app][results]") {
   const toy::Folder folder;
-  const Point point{{"value", std::string("block")}, {"n", 3.0}, {"loss", 1.0}};
+  const Point point{{"value", std::string("block")}, {"n", 3.0}, {"point_x", 2.0}, {"loss", 1.0}};
   Replicates all;
   all.add(part_with(0,
                     {{.series = {{"y", point, "x", {1}, {0.5}}}},
@@ -199,10 +199,12 @@ TEST_CASE("tables: a coordinate that is called as a column has one of its own", 
           {});
   all.finish();
   const std::string table = replicates_csv("toy", all);
-  CHECK(table.starts_with("study,series,point_value,point_n,loss,x_name,x,replicate,value\n"));
+  CHECK(table.starts_with(
+      "study,series,point_value,point_n,point_point_x,loss,x_name,x,replicate,value\n"));
   CHECK_THAT(
       results_csv("toy", {}, &all),
-      Catch::StartsWith("study,series,kind,point_value,point_n,loss,x_name,x,mean,sem,sd,n\n"));
+      Catch::StartsWith(
+          "study,series,kind,point_value,point_n,point_point_x,loss,x_name,x,mean,sem,sd,n\n"));
   write_atomically(folder / "replicates.csv", table);
   CHECK(read_replicates(folder / "replicates.csv").curves().front().mean.point == point);
 }
