@@ -222,10 +222,10 @@ ClaimResult bound_claim(const ExponentClaim& claim, const ExponentResult& result
                      : fit.weakness};
 }
 
-/// Transfer needs at most a third of the samples at every T of 2000 or more.
+/// Transfer needs at most a third of the samples at every T of 1000 or more.
 std::vector<ClaimResult> gain_claims(const Observed& observed) {
   constexpr double kGain = 3;
-  constexpr double kLong = 2000;
+  constexpr double kLong = 1000;
   std::vector<ClaimResult> claims;
   const ObservedCurve* scratch = observed.curve("samples_to_error", {{"mode", "scratch"}});
   const ObservedCurve* transfer = observed.curve("samples_to_error", {{"mode", "transfer"}});
