@@ -19,13 +19,10 @@ namespace {
 // be taken apart number by number (20 times slower at 64 bytes with AVX2).
 #if defined(__AVX512F__)
 constexpr Index kRegister = 64;
-constexpr Index kRegisters = 32;
 #elif defined(__AVX2__)
 constexpr Index kRegister = 32;
-constexpr Index kRegisters = 16;
 #else
 constexpr Index kRegister = 16;
-constexpr Index kRegisters = 16;
 #endif
 
 /// A register of Reals and of whole numbers of the same size (GCC and Clang vector extensions).

@@ -89,6 +89,27 @@ double autocorrelation_time(int sites, double beta) {
   return (2 * mean(sums).array() / mean(observables).array() - 1).maxCoeff();
 }
 
+/// map.json of a map made with these assignments.
+Json map_of(const std::string& study,
+            const std::string& x,
+            const std::string& y,
+            int depth,
+            const std::vector<std::string>& assignments) {
+  const toy::Folder folder;
+  Options options;
+  options.target = study;
+  options.x = x;
+  options.y = y;
+  options.depth = depth;
+  for (const std::string& one : assignments) options.overrides.push_back({one, one});
+  options.out = (folder / "maps").string();
+  options.formats = {"svg"};
+  options.quiet = true;
+  REQUIRE(map_verb(options, studies()) == kExitDone);
+  const auto made = std::filesystem::directory_iterator(folder / "maps")->path();
+  return Json::parse(read_whole(made / "map.json"));
+}
+
 }  // namespace
 
 TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][map]") {
@@ -97,26 +118,17 @@ TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][
   // over 32 halves of n = draws/2, with q = chi²/31 of 31 degrees of freedom: its median is 1, and
   // above 2 it is in one of 1500.
   constexpr int kSites = 8;
-  const toy::Folder folder;
-  Options options;
-  options.target = "potts-sampler";
-  options.x = "sweep.beta=0.125..0.5:4";
-  options.y = "sim.draws=200..3200:3:log";
-  options.depth = 2;
-  for (const char* assignment : {"model.sites=8",
-                                 "model.colours=2",
-                                 "model.couplings=\"binary\"",
-                                 "model.density=1",
-                                 "model.colour_couplings=\"potts\"",
-                                 "check.margin=0.1",
-                                 "sim.replicates=8"})
-    options.overrides.push_back({assignment, assignment});
-  options.out = (folder / "maps").string();
-  options.formats = {"svg"};
-  options.quiet = true;
-  REQUIRE(map_verb(options, studies()) == kExitDone);
-  const auto made = std::filesystem::directory_iterator(folder / "maps")->path();
-  const Json map = Json::parse(read_whole(made / "map.json"));
+  const Json map = map_of("potts-sampler",
+                          "sweep.beta=0.125..0.5:4",
+                          "sim.draws=200..3200:3:log",
+                          2,
+                          {"model.sites=8",
+                           "model.colours=2",
+                           "model.couplings=\"binary\"",
+                           "model.density=1",
+                           "model.colour_couplings=\"potts\"",
+                           "check.margin=0.1",
+                           "sim.replicates=8"});
   std::map<double, double> times;
   int early = 0;
   int late = 0;
@@ -143,21 +155,12 @@ TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][
 TEST_CASE("map: the largest learning rate of SGD is where its verdicts end", "[agreement][map]") {
   constexpr int kSites = 6;
   constexpr int kDepth = 4;
-  const toy::Folder folder;
-  Options options;
-  options.target = "gauss-sgd";
-  options.x = "sweep.eta=0.02..2:4:log";
-  options.y = "model.rho=0.1..0.9:3";
-  options.depth = kDepth;
-  for (const char* assignment :
-       {"model.sites=6", "sweep.batch=[2]", "sim.steps=[1, 2, 5]", "sim.replicates=20"})
-    options.overrides.push_back({assignment, assignment});
-  options.out = (folder / "maps").string();
-  options.formats = {"svg"};
-  options.quiet = true;
-  REQUIRE(map_verb(options, studies()) == kExitDone);
-  const auto made = std::filesystem::directory_iterator(folder / "maps")->path();
-  const Json map = Json::parse(read_whole(made / "map.json"));
+  const Json map =
+      map_of("gauss-sgd",
+             "sweep.eta=0.02..2:4:log",
+             "model.rho=0.1..0.9:3",
+             kDepth,
+             {"model.sites=6", "sweep.batch=[2]", "sim.steps=[1, 2, 5]", "sim.replicates=20"});
   // Of every row that was refined: the largest rate with a verdict, the smallest without.
   std::map<double, std::pair<double, double>> ends;
   for (const Json& cell : map["cells"]) {
