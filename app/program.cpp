@@ -21,6 +21,7 @@
 #include "attica/app/text.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica::app {
 namespace {
@@ -158,7 +159,9 @@ int parse_and_run(int argc,
     parsed = false;
   }
   for (const Verb& verb : verbs()) {
-    if (parsed && parser.got_subcommand(verb.name)) code = verb.run(options, registry);
+    if (!parsed || !parser.got_subcommand(verb.name)) continue;
+    const ThreadLimit limit(options.threads);
+    code = verb.run(options, registry);
   }
   if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
   return code;

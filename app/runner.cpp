@@ -1,7 +1,6 @@
 #include "attica/app/runner.hpp"
 
 #include <fmt/format.h>
-#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/text.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica::app {
 namespace {
@@ -168,8 +168,7 @@ RunnerEnd run_pieces(const Work& work,
     }
   });
 
-  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
-                                  static_cast<std::size_t>(options.threads));
+  const ThreadLimit limit(options.threads);
   if (alone) {
     tbb::task_arena arena(options.threads);
     arena.execute([&] {

@@ -14,6 +14,7 @@
 #include "attica/app/run.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica::app {
 
@@ -127,6 +128,7 @@ int run_verb(const Options& options, const Registry& registry) {
   ExitOnSignal signals;
   Deadline deadline(options.max_seconds);
   Ranks ranks;
+  const ThreadLimit limit(options.threads == 0 && ranks.count() > 1 ? 1 : options.threads);
   if (!ranks.leads()) {
     ranks.serve([&] { return requested_simulation(options, registry); });
     return kExitDone;

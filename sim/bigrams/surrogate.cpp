@@ -1,12 +1,11 @@
 #include "attica/sim/bigrams/surrogate.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica {
@@ -215,9 +214,10 @@ double DenseSurrogate::memory(Index tokens, Index context) {
 }
 
 void DenseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
-  tbb::parallel_for(Index{0}, model_->tokens(), [&](Index k) {
+  in_parallel(steps.size(), [&](std::size_t number) {
+    const auto k = static_cast<Index>(number);
     RandomStream stream = column_stream(k);
-    update_column(k, steps[static_cast<std::size_t>(k)], stream);
+    update_column(k, steps[number], stream);
   });
 }
 

@@ -1,8 +1,5 @@
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +8,7 @@
 #include <string>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/core/potts/coding.hpp"
 #include "attica/core/softmax.hpp"
 #include "attica/sim/networks/gemm.hpp"
@@ -259,15 +257,14 @@ PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
           newton_site(data, codes, colours, lambda, bias_lambda, i, options.gradient_tolerance);
     }
   } else {
-    // A waiting thread must not start other work of the caller's: it may hold the caller's locks.
-    tbb::this_task_arena::isolate([&] {
-      tbb::parallel_for(Index{0}, sites, [&](Index i) {
-        PseudoLikelihood own(problem);  // its workspace is one thread's
-        results[static_cast<std::size_t>(i)] = minimise_lbfgs(
-            [&](const double* x, double* gradient) { return own.site(i, x, gradient); },
-            Eigen::VectorXd::Zero(size),
-            options);
-      });
+    in_parallel(results.size(), [&](std::size_t i) {
+      PseudoLikelihood own(problem);  // its workspace is one thread's
+      results[i] = minimise_lbfgs(
+          [&](const double* x, double* gradient) {
+            return own.site(static_cast<Index>(i), x, gradient);
+          },
+          Eigen::VectorXd::Zero(size),
+          options);
     });
   }
   for (Index i = 0; i < sites; ++i) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica {
 
@@ -225,14 +226,15 @@ void PottsSampler::exchange(ChainBlock& block, bool odd) const {
 }
 
 void PottsSampler::sweep(std::int64_t count) {
-  std::vector<Lanes> scratch(static_cast<std::size_t>(2 * colours_));
-  for (ChainBlock& block : blocks_) {
+  in_parallel(blocks_.size(), [&](std::size_t number) {
+    ChainBlock& block = blocks_[number];
+    std::vector<Lanes> scratch(static_cast<std::size_t>(2 * colours_));
     for (std::int64_t n = sweeps_; n < sweeps_ + count; ++n) {
       if (n > 0 && n % kSweepsPerRebuild == 0) rebuild_fields(block);
       sweep_once(block, scratch);
       if (ladder_.size() > 1) exchange(block, n % 2 != 0);
     }
-  }
+  });
   sweeps_ += count;
 }
 

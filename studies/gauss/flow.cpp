@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "attica/core/parallel.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
@@ -56,7 +57,14 @@ class FlowCurves : public PointwiseExperiment {
     std::vector<ResidualFilter> filters;
     for (const double time : times) filters.push_back(flow_filter(absolute(time)));
     TheoryResult result;
-    for (const double alpha : sizes_.alphas(grid)) add_curves(alpha, times, filters, result);
+    const std::vector<double> alphas = sizes_.alphas(grid);
+    std::vector<TheoryResult> parts(alphas.size());
+    in_parallel(parts.size(),
+                [&](std::size_t k) { add_curves(alphas[k], times, filters, parts[k]); });
+    for (const TheoryResult& part : parts) {
+      for (const Prediction& one : part.predictions) result.predictions.push_back(one);
+      for (const std::string& warning : part.warnings) result.warnings.push_back(warning);
+    }
     const Index sites = model_.problem().sites();
     const MatrixXd population =
         population_errors(model_.problem(), {.attention = MatrixXd::Zero(sites, sites)}, filters);

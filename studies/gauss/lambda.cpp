@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "attica/core/parallel.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/theory/gauss/ridge_limits.hpp"
 
@@ -27,10 +28,9 @@ class PenaltySweep : public RidgeSweep {
  public:
   explicit PenaltySweep(Configuration& c)
       : RidgeSweep(c, RidgeAxis::lambda, {kError}), optima_([this] {
-          std::vector<OptimalPenalty> all;
-          for (std::size_t k = 0; k < sizes().count(); ++k)
-            all.push_back(optimum(sizes().alpha(k)));
-          return all;
+          std::vector<double> alphas;
+          for (std::size_t k = 0; k < sizes().count(); ++k) alphas.push_back(sizes().alpha(k));
+          return optima_at(alphas);
         }) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -46,8 +46,10 @@ class PenaltySweep : public RidgeSweep {
       ratios.insert(ratios.end(), line.begin(), line.end());
       ratios = ascending(std::move(ratios));
     }
-    for (const double alpha : ratios) {
-      const OptimalPenalty found = optimum(alpha);
+    const std::vector<OptimalPenalty> optima = optima_at(ratios);
+    for (std::size_t k = 0; k < ratios.size(); ++k) {
+      const double alpha = ratios[k];
+      const OptimalPenalty& found = optima[k];
       best.add(alpha,
                std::vector<double>{found.at_edge ? std::numeric_limits<double>::infinity()
                                                  : configured(found)});
@@ -81,8 +83,12 @@ class PenaltySweep : public RidgeSweep {
   }
 
  private:
-  OptimalPenalty optimum(double alpha) const {
-    return optimal_penalty(ridge(), sizes().samples(alpha));
+  std::vector<OptimalPenalty> optima_at(const std::vector<double>& alphas) const {
+    std::vector<OptimalPenalty> all(alphas.size());
+    in_parallel(all.size(), [&](std::size_t k) {
+      all[k] = optimal_penalty(ridge(), sizes().samples(alphas[k]));
+    });
+    return all;
   }
   double configured(const OptimalPenalty& found) const {
     return found.lambda / model().absolute_lambda(1);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "attica/core/parallel.hpp"
+
 namespace attica {
 
 RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuantity> quantities)
@@ -56,16 +58,18 @@ TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
     const std::vector<double> x = along(sizes_.alphas(grid));
     std::vector<double> samples;
     for (const double alpha : x) samples.push_back(sizes_.samples(alpha));
-    for (const double lambda : lambdas_) {
-      add(curves(0, lambda, false), x, ridge_.curve(samples, model_.absolute_lambda(lambda)));
-    }
+    std::vector<std::vector<RidgePoint>> all(lambdas_.size());
+    in_parallel(all.size(), [&](std::size_t k) {
+      all[k] = ridge_.curve(samples, model_.absolute_lambda(lambdas_[k]));
+    });
+    for (std::size_t k = 0; k < all.size(); ++k) add(curves(0, lambdas_[k], false), x, all[k]);
   } else {
     const std::vector<double> x = along(lambdas_);
     for (const double alpha : sizes_.alphas(grid)) {
-      std::vector<RidgePoint> curve;
-      for (const double lambda : x) {
-        curve.push_back(ridge_.average(sizes_.samples(alpha), model_.absolute_lambda(lambda)));
-      }
+      std::vector<RidgePoint> curve(x.size());
+      in_parallel(x.size(), [&](std::size_t k) {
+        curve[k] = ridge_.average(sizes_.samples(alpha), model_.absolute_lambda(x[k]));
+      });
       add(curves(alpha, 0, false), x, curve);
     }
   }

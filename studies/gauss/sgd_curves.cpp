@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "attica/core/parallel.hpp"
+
 namespace attica {
 
 std::vector<SgdRule> sgd_rules(const Configuration& c, const GaussianModel& model) {
@@ -72,8 +74,8 @@ SgdCurves::SgdCurves(Configuration& c)
       steps_(recorded_steps(c)),
       allow_unstable_(c.flag("sim.allow_unstable")),
       instabilities_([this] {
-        std::vector<std::optional<std::string>> all;
-        for (const SgdRule& rule : rules_) all.push_back(instability(rule));
+        std::vector<std::optional<std::string>> all(rules_.size());
+        in_parallel(all.size(), [&](std::size_t r) { all[r] = instability(rules_[r]); });
         return all;
       }) {
   diagnostics_ = model_.diagnostics();
@@ -89,10 +91,10 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
     steps.insert(steps.end(), line.begin(), line.end());
     steps = ascending(std::move(steps));
   }
-  TheoryResult result;
+  const std::vector<std::optional<std::string>>& instabilities = instabilities_.get();
   for (std::size_t r = 0; r < rules_.size(); ++r) {
     const SgdRule& rule = rules_[r];
-    const std::optional<std::string>& unstable = instabilities_.get()[r];
+    const std::optional<std::string>& unstable = instabilities[r];
     if (unstable && grid == TheoryGrid::run && !allow_unstable_) {
       throw invalid_parameter(
           "sweep.eta",
@@ -101,8 +103,17 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
                       *unstable,
                       rule.batch));
     }
-    const std::vector<double> y =
-        unstable ? std::vector<double>(steps.size(), kInfinity) : errors(rule, steps);
+  }
+  std::vector<std::vector<double>> all(rules_.size());
+  in_parallel(all.size(), [&](std::size_t r) {
+    all[r] =
+        instabilities[r] ? std::vector<double>(steps.size(), kInfinity) : errors(rules_[r], steps);
+  });
+  TheoryResult result;
+  for (std::size_t r = 0; r < rules_.size(); ++r) {
+    const SgdRule& rule = rules_[r];
+    const std::optional<std::string>& unstable = instabilities[r];
+    const std::vector<double>& y = all[r];
     Curves curve(at(rule), "step", {"test_error"});
     for (std::size_t k = 0; k < steps.size(); ++k) {
       // At the start nothing has been learnt: all runs are equal.

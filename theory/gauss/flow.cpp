@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <optional>
 
+#include "attica/core/parallel.hpp"
 #include "attica/theory/gauss/flow_site.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
@@ -93,9 +95,9 @@ ArrayXd double_contour(const ArrayXcd& z,
   const Index m = z.size();
   const ArrayXd zr = z.real();
   const ArrayXd zi = z.imag();
-  ArrayXd sums = ArrayXd::Zero(a.cols());
-  MatrixXd right, with_re, with_im, a_rows, b_rows, form;
-  for (Index first = 0; first < m; first += kColumns) {
+  std::vector<ArrayXd> sums(static_cast<std::size_t>((m + kColumns - 1) / kColumns));
+  in_parallel(sums.size(), [&](std::size_t stripe) {
+    const Index first = static_cast<Index>(stripe) * kColumns;
     const Index columns = std::min(kColumns, m - first);
     // Filters come with rising time, and nodes with rising Re z: e^{-zt} has vanished in the last
     // columns first.
@@ -104,9 +106,11 @@ ArrayXd double_contour(const ArrayXcd& z,
            b.col(active - 1).segment(first, columns).isZero(0)) {
       --active;
     }
-    if (active == 0) continue;
+    sums[stripe].setZero(a.cols());
+    if (active == 0) return;
     const Index rows = m - first;
-    right.resize(2 * columns, kernel.right_re.cols());
+    MatrixXd with_re, with_im, a_rows, b_rows, form;
+    MatrixXd right(2 * columns, kernel.right_re.cols());
     right << kernel.right_re.middleRows(first, columns), kernel.right_im.middleRows(first, columns);
     with_re.noalias() = kernel.left_re.bottomRows(rows) * right.transpose();
     with_im.noalias() = kernel.left_im.bottomRows(rows) * right.transpose();
@@ -141,14 +145,16 @@ ArrayXd double_contour(const ArrayXcd& z,
     }
     form.noalias() = a_rows.transpose() * a.bottomLeftCorner(rows, active);
     form.noalias() += b_rows.transpose() * b.bottomLeftCorner(rows, active);
-    sums.head(active) +=
+    sums[stripe].head(active) =
         (a.block(first, 0, columns, active).array() * form.topRows(columns).array() +
          b.block(first, 0, columns, active).array() * form.bottomRows(columns).array())
             .colwise()
             .sum()
             .transpose();
-  }
-  return sums;
+  });
+  ArrayXd sum = ArrayXd::Zero(a.cols());
+  for (const ArrayXd& part : sums) sum += part;
+  return sum;
 }
 
 }  // namespace
@@ -353,17 +359,19 @@ class GaussianFlow::AllSites {
   };
 
   /// As FlowFirstOrder.
-  FirstOrders first_orders(const SiteView& view, const Complexes& kappa, const Resolvents& at) {
+  FirstOrders first_orders(const SiteView& view,
+                           const Complexes& kappa,
+                           const Resolvents& at) const {
     constexpr std::size_t kPowers = 4;
     const auto& coefficients = view.coefficients();
     const Index n = coefficients.cols();
-    rho_.resize(static_cast<std::size_t>(n));
+    std::vector<Complexes> rhos(static_cast<std::size_t>(n));  // κ/(ℓ+κ)
     std::array<Complexes, kPowers> mean, below, power;
     Complexes kappa_g1;
     for (Index k = 0; k < n; ++k) {
       const double w = coefficients(1, k);
       const Complexes rho = kappa / (coefficients(0, k) + kappa);
-      rho_[static_cast<std::size_t>(k)] = rho;
+      rhos[static_cast<std::size_t>(k)] = rho;
       Complexes rho_j = rho;
       add(w, rho, kappa_g1);
       for (std::size_t j = 0; j < kPowers; ++j) {
@@ -382,7 +390,7 @@ class GaussianFlow::AllSites {
     }
     Complexes spread, spread_p;
     for (Index k = 0; k < n; ++k) {
-      const Complexes& rho = rho_[static_cast<std::size_t>(k)];
+      const Complexes& rho = rhos[static_cast<std::size_t>(k)];
       const Complexes from_mean = rho - mean[0];
       const Complexes term = rho * from_mean * from_mean;
       add(coefficients(1, k), term, spread);
@@ -470,7 +478,10 @@ class GaussianFlow::AllSites {
       zeros.push_back(zero);
     }
 
-    for (Index begin = 0; begin < m; begin += kLanes) {
+    std::atomic<bool> found = true;
+    const auto registers = static_cast<std::size_t>((m + kLanes - 1) / kLanes);
+    in_parallel(registers, [&](std::size_t part) {
+      const Index begin = static_cast<Index>(part) * kLanes;
       const Index lanes = std::min(kLanes, m - begin);
       Complexes z, kappa;
       for (Index k = 0; k < kLanes; ++k) {  // the last node again where there are no more
@@ -482,7 +493,11 @@ class GaussianFlow::AllSites {
       for (Index i = 0; i < sites; ++i) {
         const auto number = static_cast<std::size_t>(i);
         const SiteView& view = views_[number];
-        if (!find_kappa(view, z, kappa)) return std::nullopt;
+        if (!found) return;
+        if (!find_kappa(view, z, kappa)) {
+          found = false;
+          return;
+        }
         const Resolvents at = resolvents<true>(view, kappa);
         const Complexes dz = -1.0 + (1 / samples_) * (at.f + kappa * at.df);
         FirstOrders changes;
@@ -506,7 +521,8 @@ class GaussianFlow::AllSites {
           }
         }
       }
-    }
+    });
+    if (!found) return std::nullopt;
     return sums;
   }
 
@@ -580,7 +596,6 @@ class GaussianFlow::AllSites {
   RidgeOrder order_;
   std::vector<SiteView> views_;
   std::vector<double> shares_;  ///< of the sites, one view each for those that are alike
-  std::vector<Complexes> rho_;  ///< κ/(ℓ+κ), scratch
 };
 
 GaussianFlow::GaussianFlow(const GaussianMlm& problem, RidgeOrder order)

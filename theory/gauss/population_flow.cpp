@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
 
 namespace attica {
@@ -43,7 +44,8 @@ MatrixXd population_errors(const GaussianMlm& problem,
                            std::span<const ResidualFilter> filters) {
   check(problem, start);
   MatrixXd errors(problem.sites(), static_cast<Index>(filters.size()));
-  for (Index i = 0; i < problem.sites(); ++i) {
+  in_parallel(static_cast<std::size_t>(problem.sites()), [&](std::size_t number) {
+    const auto i = static_cast<Index>(number);
     const SiteRegression site = site_regression(problem, i);
     const VectorXd row = start.attention.row(i)(site.inputs).transpose();
     const Eigen::ArrayXd rate = site.s + start.lambda;
@@ -56,7 +58,7 @@ MatrixXd population_errors(const GaussianMlm& problem,
       }) * distance - site.teacher.array();
       errors(i, k) = site.bayes_error + (site.s * deviation.square()).sum();
     }
-  }
+  });
   return errors;
 }
 

@@ -5,12 +5,14 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
+#include <atomic>
 #include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica {
 namespace {
@@ -87,6 +89,10 @@ double chi(const SiteRegression& site, const SgdParameters& q) {
 /// Sites side by side, in one register.
 constexpr Index kLanes = 4;
 using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
+
+std::size_t registers_of(Index sites) {
+  return static_cast<std::size_t>((sites + kLanes - 1) / kLanes);
+}
 
 /// A few sites' inputs in the eigenbasis of their Ŝ, where its products are factors, and the map
 ///   Q ← Q - η(ŜQ + QŜ) + η² [(1-1/B) ŜQŜ + (1/BM) Σ_μ (e_μ + x_μᵀQx_μ) x_μ x_μᵀ].
@@ -463,24 +469,36 @@ std::vector<double> data_sgd_errors(const GaussianMlm& problem,
                                     const SgdParameters& parameters,
                                     std::span<const std::int64_t> steps) {
   const Index sites = problem.sites();
-  std::vector<std::vector<double>> all;
-  for (Index first = 0; first < sites; first += kLanes) {
-    for (std::vector<double>& one : data_sgd_errors_of(
-             problem, first, std::min(kLanes, sites - first), data, parameters, steps)) {
-      all.push_back(std::move(one));
-    }
-  }
+  std::vector<std::vector<double>> all(static_cast<std::size_t>(sites));
+  in_parallel(registers_of(sites), [&](std::size_t part) {
+    const Index first = static_cast<Index>(part) * kLanes;
+    std::vector<std::vector<double>> some = data_sgd_errors_of(
+        problem, first, std::min(kLanes, sites - first), data, parameters, steps);
+    std::move(some.begin(), some.end(), all.begin() + first);
+  });
   return mean_over(all.size(), steps.size(), [&](std::size_t i) { return all[i]; });
 }
 
 bool data_sgd_stable(const MatrixXd& data, const SgdParameters& parameters) {
-  for (Index first = 0; first < data.cols(); first += kLanes) {
+  check_without_decay(parameters);
+  // The map keeps the order of matrices. If it takes the unit matrix I of the span below I, it
+  // shrinks everything: I minus its image is at least η Ŝ (2 - η [(1-1/B) |Ŝ| + max_μ |x_μ|²/B]).
+  // The whole data's |Ŝ| and |x_μ| are at least those of the inputs of a site.
+  const MatrixXd moments = data.transpose() * data / static_cast<double>(data.rows());
+  const double norm = Eigen::SelfAdjointEigenSolver<MatrixXd>(moments).eigenvalues().maxCoeff();
+  const double longest = data.rowwise().squaredNorm().maxCoeff();
+  const double batch = parameters.batch;
+  if (parameters.eta * ((1 - 1 / batch) * norm + longest / batch) < 2) return true;
+  std::atomic<bool> stable = true;
+  in_parallel(registers_of(data.cols()), [&](std::size_t part) {
+    const Index first = static_cast<Index>(part) * kLanes;
     const Index count = std::min(kLanes, data.cols() - first);
+    if (!stable) return;
     for (const double growth : data_sgd_growth_of(data, first, count, parameters)) {
-      if (!(growth < 1)) return false;
+      if (!(growth < 1)) stable = false;
     }
-  }
-  return true;
+  });
+  return stable;
 }
 
 }  // namespace attica

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attica/core/gauss/ensembles.hpp"
+#include "attica/core/random.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
 #include "reference_values.hpp"
 
@@ -260,4 +261,25 @@ TEST_CASE("SGD: averages over the sites", "[theory][sgd]") {
   CHECK_FALSE(sgd.steady({.eta = 1.01 * eta_max, .batch = 2, .probability = 0.5}).stable);
   CHECK(data_sgd_stable(data, all) == (growth < 1));
   CHECK_FALSE(data_sgd_stable(data, {.eta = 10}));
+}
+
+TEST_CASE("what is called stable without a look at the map is stable", "[theory][sgd]") {
+  // From learning rates that the norms alone decide to such that are far beyond.
+  RandomStream stream({.seed = 5});
+  for (const Eigen::Index samples : {3, 12}) {
+    Eigen::MatrixXd data(samples, 6);
+    stream.fill_normal(std::span(data.data(), static_cast<std::size_t>(data.size())));
+    data *= ar1_covariance(6, 0.6).llt().matrixU();
+    for (const double batch : {1.0, 4.0}) {
+      for (double eta = 0.05; eta < 4; eta *= 1.15) {
+        const SgdParameters parameters{.eta = eta, .batch = batch};
+        double growth = 0;
+        for (Eigen::Index i = 0; i < 6; ++i) {
+          growth = std::max(growth, data_sgd_growth(data, i, parameters));
+        }
+        CAPTURE(samples, batch, eta, growth);
+        CHECK(data_sgd_stable(data, parameters) == (growth < 1));
+      }
+    }
+  }
 }

@@ -1,0 +1,30 @@
+#pragma once
+/// @file
+/// @brief Independent pieces of one computation, on all threads that the process may use.
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace attica {
+
+/// @brief f(0), ..., f(count - 1), in any order and at the same time. Each writes to a place of its
+/// own, so that the result does not depend on the number of threads. What one throws is thrown
+/// here.
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f);
+
+/// @brief While it lives, the process computes on so many threads at most.
+class ThreadLimit {
+ public:
+  /// @param threads 0: no limit
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  struct Control;
+  std::unique_ptr<Control> control_;
+};
+
+}  // namespace attica

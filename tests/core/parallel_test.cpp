@@ -1,0 +1,38 @@
+// Every index once, whatever the number of threads; what a piece throws arrives.
+
+#include "attica/core/parallel.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace attica;
+
+TEST_CASE("in_parallel: every index once, in calls within calls too", "[core][parallel]") {
+  for (const std::size_t count : {0, 1, 2, 100}) {
+    std::vector<std::vector<int>> calls(count, std::vector<int>(3, 0));
+    in_parallel(count,
+                [&](std::size_t i) { in_parallel(3, [&](std::size_t j) { ++calls[i][j]; }); });
+    CHECK(calls == std::vector(count, std::vector<int>(3, 1)));
+  }
+}
+
+TEST_CASE("in_parallel: what one throws is thrown", "[core][parallel]") {
+  const auto fail_at = [](std::size_t where) {
+    in_parallel(50, [&](std::size_t k) {
+      if (k == where) throw std::out_of_range("here");
+    });
+  };
+  CHECK_THROWS_AS(fail_at(0), std::out_of_range);
+  CHECK_THROWS_AS(fail_at(49), std::out_of_range);
+  CHECK_NOTHROW(fail_at(50));
+}
+
+TEST_CASE("ThreadLimit: one thread is the calling one", "[core][parallel]") {
+  const ThreadLimit limit(1);
+  std::vector<std::thread::id> threads(200);
+  in_parallel(threads.size(), [&](std::size_t k) { threads[k] = std::this_thread::get_id(); });
+  CHECK(std::set(threads.begin(), threads.end()) == std::set{std::this_thread::get_id()});
+}
