@@ -220,13 +220,19 @@ ConfigurationRequest Subject::request_at(const Json& values) const {
   return request;
 }
 
+Work Subject::work_at(const Json& values) const {
+  CheckedConfiguration checked = read_configuration(request_at(values), registry_);
+  checked.values.kept = kept_;
+  return prepare(std::move(checked));
+}
+
 Json Subject::theory(const Json& values, TheoryGrid grid) const {
-  const Work work = prepare(read_configuration(request_at(values), registry_));
+  const Work work = work_at(values);
   return theory_object(work, compute_theory(work, grid));
 }
 
 std::string Subject::figure(const Json& values, const Json& overlays) const {
-  const Work work = prepare(read_configuration(request_at(values), registry_));
+  const Work work = work_at(values);
   FigureData data;
   data.curves = recorded_curves(compute_theory(work, TheoryGrid::run).predictions, {});
   if (!overlays.is_array()) throw Error(ErrorKind::input, "expected a list of overlays");

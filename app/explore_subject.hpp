@@ -3,13 +3,16 @@
 /// @brief What the page of `attica explore` is about: a study with its parameters, its theory at
 /// any values, and the points that lie over it.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "attica/app/configuration_file.hpp"
 #include "attica/app/json.hpp"
 #include "attica/app/verbs.hpp"
+#include "attica/app/work.hpp"
 #include "attica/core/figure.hpp"
+#include "attica/core/lazy.hpp"
 
 namespace attica::app {
 
@@ -48,6 +51,7 @@ class Subject {
 
  private:
   ConfigurationRequest request_at(const Json& values) const;
+  Work work_at(const Json& values) const;
 
   const Registry& registry_;
   bool accept_edits_;
@@ -55,6 +59,7 @@ class Subject {
   std::string study_;
   std::vector<std::string> x_names_;  ///< of the curves
   Json description_;
+  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 };
 
 }  // namespace attica::app

@@ -1,11 +1,14 @@
 #pragma once
 /// @file
-/// @brief A value that is computed when it is first needed.
+/// @brief Values that are computed when they are first needed, and not twice.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <typeindex>
 #include <utility>
+#include <vector>
 
 namespace attica {
 
@@ -27,6 +30,33 @@ class Lazy {
   std::function<T()> compute_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<const T> value_;
+};
+
+/// @brief Of every type the last value that was asked for, for whoever wants one made of the same
+/// numbers.
+class Kept {
+ public:
+  /// @param made_of all that the value depends on
+  template <class T>
+  std::shared_ptr<const T> get(std::vector<double> made_of,
+                               const std::function<std::shared_ptr<const T>()>& make) {
+    const std::scoped_lock lock(mutex_);
+    Entry& entry = entries_[std::type_index(typeid(T))];
+    if (!entry.value || entry.made_of != made_of) {
+      entry = {};
+      entry.value = make();
+      entry.made_of = std::move(made_of);
+    }
+    return std::static_pointer_cast<const T>(entry.value);
+  }
+
+ private:
+  struct Entry {
+    std::vector<double> made_of;
+    std::shared_ptr<const void> value;
+  };
+  std::mutex mutex_;
+  std::map<std::type_index, Entry> entries_;
 };
 
 }  // namespace attica

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,8 @@
 #include "attica/core/value.hpp"
 
 namespace attica {
+
+class Kept;
 
 enum class ParameterType {
   real,
@@ -95,6 +98,8 @@ class Configuration {
   std::string input_text(std::string_view key) const;
   /// @brief Where relative input files are looked up, in this order.
   std::vector<std::filesystem::path> input_directories = {};
+  /// What experiments of one configuration after the other share; null: each makes its own.
+  std::shared_ptr<Kept> kept = {};
 
   /// @brief All set entries in the order of the parameter table.
   Table entries() const;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica {
 
@@ -28,10 +29,12 @@ double mean_conditional_entropy(const WeightedSequences& states, Index colours) 
           static_cast<double>(p.size()),
           fmt::format("all {:g} states of {} sites with {} colours", all, sites, colours));
   const double joint = negative_entropy(p.array());
-  Eigen::ArrayXd others(p.size() / colours);
-  double sum = 0;
-  // States are (earlier sites, site, later sites), the last the fastest.
-  for (Index i = 0, later = p.size() / colours; i < sites; ++i, later /= colours) {
+  Eigen::VectorXd terms(sites);
+  in_parallel(static_cast<std::size_t>(sites), [&](std::size_t i) {
+    Eigen::ArrayXd others(p.size() / colours);
+    // States are (earlier sites, site, later sites), the last the fastest.
+    Index later = others.size();
+    for (std::size_t k = 0; k < i; ++k) later /= colours;
     for (Index first = 0; first < others.size(); first += later) {
       auto marginal = others.segment(first, later);
       marginal = p.segment(first * colours, later);
@@ -39,8 +42,10 @@ double mean_conditional_entropy(const WeightedSequences& states, Index colours) 
         marginal += p.segment(first * colours + a * later, later).array();
       }
     }
-    sum += negative_entropy(others) - joint;
-  }
+    terms[static_cast<Index>(i)] = negative_entropy(others) - joint;
+  });
+  double sum = 0;
+  for (const double term : terms) sum += term;
   return sum / static_cast<double>(sites);
 }
 

@@ -17,6 +17,23 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+/// All that a pool of sequences is made of.
+std::vector<double> numbers_of(const PottsModel& model,
+                               const GibbsPoolOptions& options,
+                               std::uint64_t seed) {
+  std::vector<double> all{model.beta(),
+                          static_cast<double>(options.chains),
+                          static_cast<double>(options.burn_in),
+                          options.allow_unconverged ? 1.0 : 0.0,
+                          static_cast<double>(seed >> 32U),
+                          static_cast<double>(seed & 0xffffffffU)};
+  for (const MatrixXd& matrix : {model.couplings(), model.colour_couplings()}) {
+    all.push_back(static_cast<double>(matrix.rows()));
+    all.insert(all.end(), matrix.data(), matrix.data() + matrix.size());
+  }
+  return all;
+}
+
 /// Sequences to draw from, with their moments. Takes seconds to make for models too large to
 /// enumerate.
 struct Population {
@@ -34,8 +51,14 @@ class Square : public PointwiseExperiment {
  public:
   explicit Square(Configuration& c)
       : family_(c),
-        population_([family = family_, options = gibbs_pool_options(c)] {
-          return Population(family.model(0), options, {.seed = family.seed()});
+        population_([family = family_, options = gibbs_pool_options(c), kept = c.kept] {
+          const PottsModel model = family.model(0);
+          const auto make = [&] {
+            return std::make_shared<const Population>(
+                model, options, StreamAddress{.seed = family.seed()});
+          };
+          return kept ? kept->get<Population>(numbers_of(model, options, family.seed()), make)
+                      : make();
         }),
         order_(configured_order(c)),
         block_(family_.colours() - 1),
@@ -45,7 +68,7 @@ class Square : public PointwiseExperiment {
         lambdas_(c.reals("sweep.lambda")) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
-    const BlockRidge ridge(population_.get().moments.covariance, block_);
+    const BlockRidge ridge(population_.get()->moments.covariance, block_);
     TheoryResult result;
     for (const double lambda : lambdas_) {
       Curves tests = curves("test_error", lambda);
@@ -86,7 +109,7 @@ class Square : public PointwiseExperiment {
   }
 
   Outcome run(const Replicate& replicate) const override {
-    const Population& population = population_.get();
+    const Population& population = *population_.get();
     const Index samples = sizes_[replicate.point()];
     RandomStream stream = replicate.stream();
     MatrixXd z = coded(population.data.draw(samples, stream), family_.colours());
@@ -125,7 +148,7 @@ class Square : public PointwiseExperiment {
   }
 
   PottsFamily family_;
-  Lazy<Population> population_;
+  Lazy<std::shared_ptr<const Population>> population_;
   RidgeOrder order_;  ///< of the control
   Index block_;       ///< C - 1
   bool control_;

@@ -32,3 +32,30 @@ TEST_CASE("Lazy: a failure is passed on, and tried again", "[core][lazy]") {
   CHECK_THROWS_AS(value.get(), std::runtime_error);
   CHECK(value.get() == 2);
 }
+
+TEST_CASE("Kept: one value of a type, as long as it is asked for by the same numbers",
+          "[core][lazy]") {
+  Kept kept;
+  int made = 0;
+  const auto at = [&](std::vector<double> numbers) {
+    return kept.get<std::vector<double>>(numbers, [&] {
+      ++made;
+      return std::make_shared<const std::vector<double>>(numbers);
+    });
+  };
+  const auto first = at({1, 2});
+  CHECK(at({1, 2}) == first);
+  CHECK(made == 1);
+  const auto second = at({1, 3});
+  CHECK(*second == std::vector<double>{1, 3});
+  CHECK(*first == std::vector<double>{1, 2});  // still there for who holds it
+  CHECK(at({1, 2}) != first);
+  CHECK(made == 3);
+  CHECK(*kept.get<int>({1, 2}, [] { return std::make_shared<const int>(7); }) == 7);
+  CHECK(*at({1, 2}) == std::vector<double>{1, 2});
+  CHECK(made == 3);
+  // What could not be made is not kept.
+  const auto fail = [&]() -> std::shared_ptr<const int> { throw std::runtime_error("no"); };
+  CHECK_THROWS_AS(kept.get<int>({9}, fail), std::runtime_error);
+  CHECK(*kept.get<int>({9}, [] { return std::make_shared<const int>(8); }) == 8);
+}

@@ -6,11 +6,13 @@
 #include <functional>
 
 #include "attica/core/error.hpp"
+#include "attica/core/lazy.hpp"
 #include "attica/studies/potts/model.hpp"
 #include "configured_study.hpp"
 #include "refused.hpp"
 
 using namespace attica;
+using attica::testing::configured;
 using attica::testing::made;
 using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
@@ -124,6 +126,32 @@ TEST_CASE("potts-square: draws from the population prepared on demand", "[studie
   REQUIRE(outcomes.size() == 2);
   CHECK(outcomes[0].series.size() == 8);  // two errors, two penalties, Potts and Gaussian data
   CHECK(outcomes[0].series[0].y != outcomes[1].series[0].y);
+}
+
+TEST_CASE("potts-square: what is kept of one configuration is what the next would make",
+          "[studies][potts]") {
+  const auto kept = std::make_shared<Kept>();
+  const auto test_errors = [](const Table& more, const std::shared_ptr<Kept>& shared) {
+    Configuration c = configured(study_named("potts-square"),
+                                 with({{"model.sites", 13},  // too many states to enumerate
+                                       {"sim.chains", 100},
+                                       {"sweep.alpha", List{1.0, 2.0}},
+                                       {"sweep.lambda", List{0.1}}},
+                                      more));
+    c.kept = shared;
+    const TheoryResult theory = study_named("potts-square").make(c)->theory(TheoryGrid::requested);
+    return theory.predictions.front().series.y;
+  };
+  const Table hotter{{"model.beta", 0.4}};
+  const std::vector<double> first = test_errors({}, nullptr);
+  CHECK(test_errors({}, kept) == first);
+  CHECK(test_errors({}, kept) == first);
+  for (const Table& other : {hotter, Table{{"sim.chains", 200}}, Table{{"sim.seed", 2}}}) {
+    CAPTURE(other.front().first);
+    const std::vector<double> y = test_errors(other, nullptr);
+    CHECK(y != first);
+    CHECK(test_errors(other, kept) == y);
+  }
 }
 
 TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M", "[studies][potts]") {
