@@ -36,6 +36,9 @@ if(ATTICA_SANITIZE)
   target_compile_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)
   target_link_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE})
+  if(ATTICA_NOT_SANITIZE)
+    target_compile_options(attica_flags INTERFACE -fno-sanitize=${ATTICA_NOT_SANITIZE})
+  endif()
 endif()
 
 # Headers that are compiled once, by the name of the precompiled header: numbers for what computes, text for what writes,
