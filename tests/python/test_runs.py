@@ -185,7 +185,7 @@ def test_an_interrupt_reaches_the_run(tmp_path):
 
 
 def test_progress_is_shown_and_no_part_of_errors(tmp_path, capfd):
-    attica.run("gauss-double-descent", sites=60, replicates=500, threads=1, out=tmp_path, progress=True)
+    attica.run("gauss-double-descent", sites=60, replicates=60, threads=1, out=tmp_path, progress=True)
     shown = capfd.readouterr().err
     assert "%" in shown and "[=" in shown and "\x1b" not in shown and shown.endswith("\r")
     with pytest.raises(attica.Error, match=r"^--set model.rho=3: error: parameter"):

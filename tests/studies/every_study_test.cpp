@@ -38,6 +38,37 @@ std::string written(const Outcome& outcome) {
   return text;
 }
 
+/// A tenth of the training, where it takes thousands of steps: its length is no matter here.
+Table short_training(const Study& study) {
+  constexpr std::int64_t kMany = 500;
+  constexpr std::int64_t kLess = 10;
+  static const std::set<std::string> kLengths{
+      "sim.length", "sim.clone_steps", "sim.factored_steps", "sim.clone_windows"};
+  Table values;
+  for (const Parameter& p : study.parameters) {
+    if (kLengths.count(p.key) != 0 && p.type == ParameterType::integer && !p.list && p.fallback) {
+      const auto length = std::get<std::int64_t>(*p.fallback);
+      if (length > kMany) values.push_back({p.key, length / kLess});
+    }
+    if (p.key != "sim.steps" || !p.list) continue;
+    const std::int64_t last =
+        p.fallback ? std::get<std::int64_t>(std::get<List>(*p.fallback).back()) : 2 * kMany;
+    const std::int64_t first = p.range.contains(0) ? 0 : 1;
+    if (last > kMany) values.push_back({p.key, List{first, last / kLess / 2, last / kLess}});
+  }
+  return values;
+}
+
+/// With the defaults, but for the length of training if the study takes another.
+std::unique_ptr<Experiment> made_short(const Study& study) {
+  try {
+    return made(study, short_training(study));
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::input);
+    return made(study, {});
+  }
+}
+
 std::vector<Outcome> simulated(const Experiment& experiment, const Piece& piece) {
   return experiment.simulate(piece);
 }
@@ -127,14 +158,14 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
 TEST_CASE("every study: how replicates are cut into pieces is no matter", "[studies][slow]") {
   for (const Study& study : studies()) {
     INFO(study.name);
-    const std::unique_ptr<Experiment> experiment = made(study, {});
+    const std::unique_ptr<Experiment> experiment = made_short(study);
     if (experiment->points() == 0) continue;
     const std::size_t point = experiment->points() - 1;
     CHECK(experiment->replicates_per_piece(point) >= 1);
     const std::vector<Outcome> both = simulated(*experiment, piece_of(point, 0, 2));
     REQUIRE(both.size() == 2);
     // Another experiment: nothing is left over from the first.
-    const std::unique_ptr<Experiment> again = made(study, {});
+    const std::unique_ptr<Experiment> again = made_short(study);
     const std::vector<Outcome> second = simulated(*again, piece_of(point, 1, 1));
     REQUIRE(second.size() == 1);
     CHECK(written(second.front()) == written(both[1]));
@@ -145,8 +176,8 @@ TEST_CASE("every study: what it yields is described, and drawn, judged or said t
           "[studies][slow]") {
   for (const Study& study : studies()) {
     INFO(study.name);
-    Configuration c = configured(study, {});
-    const std::unique_ptr<Experiment> experiment = study.make(c);
+    const Configuration c = configured(study, {});
+    const std::unique_ptr<Experiment> experiment = made_short(study);
     const TheoryResult theory = experiment->theory(TheoryGrid::run);
     std::set<std::string> seen;
     for (const Prediction& p : theory.predictions) seen.insert(p.series.name);
@@ -186,7 +217,7 @@ TEST_CASE("every study: may be stopped at any moment, and carries on from what i
           "[studies][slow]") {
   for (const Study& study : studies()) {
     INFO(study.name);
-    const std::unique_ptr<Experiment> experiment = made(study, {});
+    const std::unique_ptr<Experiment> experiment = made_short(study);
     if (experiment->points() == 0) continue;
     Piece piece = piece_of(0, 0, 1);
     piece.state = std::filesystem::temp_directory_path() / ("attica-" + study.name);

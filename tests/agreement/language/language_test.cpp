@@ -32,7 +32,16 @@ TEST_CASE("language-clones: agrees, its claims hold, and it rejects its plants",
   }
 }
 
-TEST_CASE("language-orders: its claims hold", "[agreement][slow]") {
+TEST_CASE("language-orders: one text speaks against none of its claims", "[agreement]") {
+  const Study study = study_named("language-orders");
+  const StudyRun run(study, {{"sim.replicates", 1}});
+  for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict != Verdict::disagree);
+  }
+}
+
+TEST_CASE("language-orders: its claims hold", "[.][all]") {
   const Study study = study_named("language-orders");
   const StudyRun run(study, {});
   for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
