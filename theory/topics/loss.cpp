@@ -18,6 +18,7 @@ namespace {
 struct TokenClass {
   double count;            ///< tokens in the class
   double share;            ///< of each among the shown tokens
+  double selected;         ///< of each among those that the selected tokens show
   CommutantClass score;    ///< which score it has
   double target;           ///< probability that the true token is in the class
   bool own_topic = false;  ///< of the query's topic
@@ -41,13 +42,16 @@ std::vector<QueryClass> query_classes(const TopicModel& model) {
   const double keep = model.keep_rate();
   const double random_inside = model.random_rate() * tau / model.topics();
   const double random_outside = model.random_rate() - random_inside;
+  const double masked = model.masked_share();
+  const double random_word = model.random_rate() / model.all_words();
+  const double chosen = keep / (tau * v) + random_word;  // each of these words among the selected
   std::vector<QueryClass> queries;
   if (model.masked_share() > 0) {
     queries.push_back({model.masked_share(),
                        0,
-                       {{1, mu, kMaskMask, 0},
-                        {tau * v, inside, kWordMask, 1},
-                        {others * v, outside, kWordMask, 0}}});
+                       {{1, mu, masked, kMaskMask, 0},
+                        {tau * v, inside, chosen, kWordMask, 1},
+                        {others * v, outside, random_word, kWordMask, 0}}});
   }
   const double shown = keep + random_inside;
   if (shown > 0) {
@@ -56,20 +60,20 @@ std::vector<QueryClass> query_classes(const TopicModel& model) {
     const double each = random / (tau * v);
     queries.push_back({shown,
                        1,
-                       {{1, mu, kMaskWord, 0},
-                        {1, inside, kSameWord, keep / shown + each, true},
-                        {v - 1, inside, kSameTopic, (v - 1) * each, true},
-                        {(tau - 1) * v, inside, kOtherTopic, (tau - 1) * v * each},
-                        {others * v, outside, kOtherTopic, 0}}});
+                       {{1, mu, masked, kMaskWord, 0},
+                        {1, inside, chosen, kSameWord, keep / shown + each, true},
+                        {v - 1, inside, chosen, kSameTopic, (v - 1) * each, true},
+                        {(tau - 1) * v, inside, chosen, kOtherTopic, (tau - 1) * v * each},
+                        {others * v, outside, random_word, kOtherTopic, 0}}});
   }
   if (random_outside > 0 && others > 0) {
     queries.push_back({random_outside,
                        1,
-                       {{1, mu, kMaskWord, 0},
-                        {1, outside, kSameWord, 0, true},
-                        {v - 1, outside, kSameTopic, 0, true},
-                        {tau * v, inside, kOtherTopic, 1},
-                        {(others - 1) * v, outside, kOtherTopic, 0}}});
+                       {{1, mu, masked, kMaskWord, 0},
+                        {1, outside, random_word, kSameWord, 0, true},
+                        {v - 1, outside, random_word, kSameTopic, 0, true},
+                        {tau * v, inside, chosen, kOtherTopic, 1},
+                        {(others - 1) * v, outside, random_word, kOtherTopic, 0}}});
   }
   return queries;
 }
@@ -173,6 +177,117 @@ double class_loss(const QueryClass& query,
   return result;
 }
 
+/// Entries of W_V between one row and the keys of a class.
+struct Entries {
+  double count;
+  CommutantClass place;
+};
+using Row = std::array<Entries, 3>;
+
+/// Between a row of class r and the keys of class k.
+Row entries(const std::vector<TokenClass>& t, double v, std::size_t r, std::size_t k) {
+  const double count = t[k].count;
+  if (r == 0) return {{{count, k == 0 ? kMaskMask : kMaskWord}}};
+  if (k == 0) return {{{count, kWordMask}}};
+  const bool own = t[k].own_topic;
+  if (r != k) return {{{count, own && t[r].own_topic ? kSameTopic : kOtherTopic}}};
+  if (own) return {{{1, kSameWord}, {count - 1, kSameTopic}}};
+  return {{{1, kSameWord}, {v - 1, kSameTopic}, {count - v, kOtherTopic}}};
+}
+
+/// What a class of queries adds to the gap of finite documents, to order 1/N.
+///
+/// The query's own token has its full weight: F is the output on the frequencies of the infinite
+/// document and 1/N of the own token, and g_i a key's weight relative to their mean. The output of
+/// N tokens is F + Σ_i g_i (V_i - F) / Σ_i g_i. Beside the query there are N - 1 independent
+/// tokens, as many of them selected as in a document with at least one, less the query. Mean and
+/// second moment of the change, with these, make the order 1/N.
+double class_gap(const QueryClass& query,
+                 const TopicModel& model,
+                 TopicLoss loss,
+                 const Commutant& w,
+                 const Commutant& score,
+                 double length) {
+  const std::vector<TokenClass>& t = query.tokens;
+  const std::size_t n = t.size();
+  const double v = model.words();
+  const double p = model.mask_rate();
+  const double selected = length * p / -std::expm1(length * std::log1p(-p)) - 1;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < n; ++k) {
+    if (t[k].count > 0) largest = std::max(largest, score[t[k].score]);
+  }
+  std::array<double, kMostClasses> g{}, shift{}, f{}, slope{}, curvature{}, own_mean{}, along{};
+  double total = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (t[k].count <= 0) continue;
+    g[k] = std::exp(score[t[k].score] - largest);
+    total += (t[k].count * t[k].share + (k == query.own ? 1 / length : 0)) * g[k];
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    g[k] /= total;
+    const double other = p < 1 ? (t[k].share - p * t[k].selected) / (1 - p) : 0;
+    shift[k] = selected * t[k].selected + (length - 1 - selected) * other - length * t[k].share;
+  }
+  const double own_weight = g[query.own] / length;
+  const auto each = [&](std::size_t r, const auto& add) {
+    for (std::size_t k = 0; k < n; ++k) {
+      if (t[k].count <= 0) continue;
+      for (const Entries& e : entries(t, v, r, k)) add(k, e.count, w[e.place]);
+    }
+  };
+  for (std::size_t r = 0; r < n; ++r) {
+    const CommutantClass own = r == 0           ? (query.own == 0 ? kMaskMask : kMaskWord)
+                               : query.own == 0 ? kWordMask
+                               : r == query.own ? kSameWord
+                               : t[r].own_topic ? kSameTopic
+                                                : kOtherTopic;
+    f[r] = own_weight * w[own];
+    each(r, [&](std::size_t k, double count, double entry) {
+      f[r] += count * t[k].share * g[k] * entry;
+    });
+    own_mean[r] = own_weight * (w[own] - f[r]);  // minus the mean of g (V - F) over other keys
+  }
+  double top = -std::numeric_limits<double>::infinity();
+  double norm = 0;
+  for (std::size_t r = 0; r < n; ++r) {
+    if (t[r].count > 0) top = std::max(top, f[r]);
+  }
+  for (std::size_t r = 0; r < n; ++r) norm += t[r].count * std::exp(f[r] - top);
+  for (std::size_t r = 0; r < n; ++r) {
+    if (t[r].count <= 0) continue;
+    const double target = t[r].target / t[r].count;
+    const bool squared = loss == TopicLoss::squared;
+    const double softmax = std::exp(f[r] - top) / norm;
+    slope[r] = squared ? 2 * (f[r] - target) : softmax - target;
+    curvature[r] = squared ? 2 : softmax;
+  }
+  double sum = 0;
+  double own_along = 0;
+  for (std::size_t r = 0; r < n; ++r) {
+    each(r, [&](std::size_t k, double count, double entry) {
+      const double off = entry - f[r];
+      const double rows = t[r].count * count;
+      const double square = t[k].share * g[k] * g[k];
+      // The second term is the covariance with the sum of weights.
+      sum += rows * slope[r] * (g[k] * shift[k] - square) * off;
+      sum += 0.5 * rows * curvature[r] * square * off * off;
+      along[k] += rows / t[k].count * curvature[r] * off;
+    });
+    sum -= t[r].count * slope[r] * own_mean[r] * (1 - own_weight);
+    sum -= 0.5 * t[r].count * curvature[r] * own_mean[r] * own_mean[r];
+    own_along += t[r].count * curvature[r] * own_mean[r];
+  }
+  if (loss == TopicLoss::cross_entropy) {  // the Hessian is diag(softmax) less its outer product
+    for (std::size_t k = 0; k < n; ++k) {
+      sum -= 0.5 * t[k].count * t[k].share * g[k] * g[k] * along[k] * along[k];
+    }
+    sum += 0.5 * own_along * own_along;
+  }
+  return class_loss(query, v, loss, w, score, 1 / (length + 1), nullptr) -
+         class_loss(query, v, loss, w, score, 0, nullptr) + sum / length;
+}
+
 }  // namespace
 
 void require_population(const TopicModel& model) {
@@ -197,6 +312,20 @@ double reduced_loss(const TopicModel& model,
   double sum = 0;
   for (const QueryClass& query : query_classes(model)) {
     sum += query.probability * class_loss(query, model.words(), loss, value, score, own, gradient);
+  }
+  return sum;
+}
+
+double length_gap(const TopicModel& model,
+                  TopicLoss loss,
+                  const Commutant& value,
+                  const Commutant& score,
+                  double length) {
+  require_population(model);
+  require(length >= 1, "length", length, "length >= 1");
+  double sum = 0;
+  for (const QueryClass& query : query_classes(model)) {
+    sum += query.probability * class_gap(query, model, loss, value, score, length);
   }
   return sum;
 }

@@ -35,6 +35,18 @@ double reduced_loss(const TopicModel& model,
                     ReducedGradient* gradient = nullptr,
                     double own = 0);
 
+/// @brief Mean loss of documents of N tokens, averaged over the selected ones of each, above that
+/// of infinite documents, to order 1/N: the query's own token, the tokens that are selected beside
+/// it, and mean and variance of attention over N - 1 independent keys.
+/// @param length N >= 1
+/// @throws Error (input) as reduced_loss, or naming `length`
+/// @source ours
+double length_gap(const TopicModel& model,
+                  TopicLoss loss,
+                  const Commutant& value,
+                  const Commutant& score,
+                  double length);
+
 /// @brief Throws Error (input) naming `prior` or `length` unless the population theory applies:
 /// infinite documents of the subset prior.
 void require_population(const TopicModel& model);

@@ -61,6 +61,25 @@ TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") 
   CHECK(run.points() == Verdict::disagree);
 }
 
+TEST_CASE("topics-finite-length: agrees for both losses; a gap 10 % off does not", "[agreement]") {
+  const Study study = study_named("topics-finite-length");
+  // Weights at which the query's own token is not small.
+  const Table strong{{"model.same_word", 30.0}, {"model.same_topic", 10.0}};
+  for (const bool squared : {true, false}) {
+    Table settings{{"sweep.length", List{100}},
+                   {"sim.replicates", 48},
+                   {"model.loss", squared ? "squared" : "cross_entropy"}};
+    if (squared) settings.insert(settings.end(), strong.begin(), strong.end());
+    StudyRun run(study, settings);
+    CAPTURE(squared);
+    CHECK(run.points() != Verdict::disagree);
+    CHECK((run.points() == Verdict::agree || !squared));
+    run.scale_theory("gap", 1.1);
+    CHECK(run.points() != Verdict::agree);
+    CHECK((run.points() == Verdict::disagree || !squared));
+  }
+}
+
 TEST_CASE("topic moments: sampled documents have those of the theory", "[agreement]") {
   // 20000 documents; entries of the moments are of order 0.1 and vary by as much: 0.003 is 4
   // standard errors or more.

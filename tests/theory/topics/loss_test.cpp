@@ -3,6 +3,9 @@
 #include "attica/theory/topics/loss.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/topics/value.hpp"
@@ -168,4 +171,94 @@ TEST_CASE("reduced_loss: refused where it is not known", "[theory][topics]") {
   const TopicModel dirichlet({.vocabulary = {3, 2}, .prior = TopicPrior::dirichlet});
   CHECK_THROWS_WITH(reduced_loss(dirichlet, TopicLoss::squared, zero, zero),
                     Catch::Matchers::Contains("prior"));
+}
+
+namespace {
+
+/// Mean loss of documents of N tokens, a sum over all of them, for one topic of two with two words
+/// each. Documents weigh the same, whatever number of their tokens is selected.
+double enumerated_loss(
+    const TopicModel& model, TopicLoss loss, const Commutant& w, const Commutant& m, int length) {
+  const CommutantAlgebra algebra(model.vocabulary());
+  const Eigen::MatrixXd value = algebra.dense(w);
+  const Eigen::MatrixXd weight = algebra.dense(m).array().exp();
+  const double p = model.mask_rate();
+  const double random = model.random_rate() / 4;
+  const double kept = model.keep_rate() / 2;
+  // Not selected: words 1 and 2, of the topic. Selected: what is shown.
+  const std::vector<double> cells{(1 - p) / 2,
+                                  (1 - p) / 2,
+                                  p * model.masked_share(),
+                                  p * (kept + random),
+                                  p * (kept + random),
+                                  p * random,
+                                  p * random};
+  Eigen::MatrixXd target(5, 5);  // true word given the shown one
+  target.setZero();
+  for (int y = 0; y < 5; ++y) {
+    for (int x = 1; x < 3; ++x)
+      target(x, y) = y == 0 ? 0.5 : (random + (x == y ? 2 * kept : 0)) / 2;
+    target.col(y) /= target.col(y).sum();
+  }
+  double sum = 0;
+  std::vector<int> n(cells.size());
+  const std::function<void(std::size_t, int, double)> visit = [&](std::size_t cell,
+                                                                  int left,
+                                                                  double log_probability) {
+    if (cell + 1 < cells.size()) {
+      for (int k = 0; k <= left; ++k) {
+        n[cell] = k;
+        visit(cell + 1, left - k, log_probability + k * std::log(cells[cell]) - std::lgamma(k + 1));
+      }
+      return;
+    }
+    n[cell] = left;
+    log_probability += left * std::log(cells[cell]) - std::lgamma(left + 1);
+    const int selected = length - n[0] - n[1];
+    if (selected == 0) return;
+    Eigen::VectorXd count(5);
+    count << n[2], n[0] + n[3], n[1] + n[4], n[5], n[6];
+    double mean = 0;
+    for (int y = 0; y < 5; ++y) {
+      const int queries = n[static_cast<std::size_t>(2 + y)];
+      if (queries == 0) continue;
+      const Eigen::VectorXd keys = count.cwiseProduct(weight.col(y));
+      const Eigen::VectorXd f = value * keys / keys.sum();
+      const double own = loss == TopicLoss::squared
+                             ? 1 + f.squaredNorm() - 2 * f.dot(target.col(y))
+                             : std::log(f.array().exp().sum()) - f.dot(target.col(y));
+      mean += queries * own / selected;
+    }
+    sum += std::exp(log_probability) * mean;
+  };
+  visit(0, length, std::lgamma(length + 1));
+  return sum / (1 - std::pow(1 - p, length));
+}
+
+}  // namespace
+
+TEST_CASE("length_gap: what it leaves of the sum over all documents is of order 1/N^2",
+          "[theory][topics]") {
+  const TopicModel model({.vocabulary = {2, 2},
+                          .topics_per_document = 1,
+                          .mask_rate = 0.5,
+                          .keep_rate = 0.2,
+                          .random_rate = 0.3});
+  Commutant w;
+  w << 0.1, -0.2, 0.05, 0.9, 0.4, -0.1;
+  Commutant m;
+  m << 0.2, -0.1, 0.3, 0.8, 0.5, -0.3;
+  for (const TopicLoss loss : {TopicLoss::squared, TopicLoss::cross_entropy}) {
+    const double limit = reduced_loss(model, loss, w, m);
+    const auto left = [&](int length) {
+      const double gap = enumerated_loss(model, loss, w, m, length) - limit;
+      return gap - length_gap(model, loss, w, m, length);
+    };
+    const double gap = length_gap(model, loss, w, m, 24);
+    const double at_12 = left(12);
+    const double at_24 = left(24);
+    CAPTURE(gap, at_12, at_24);
+    CHECK(std::abs(at_24) < 0.15 * std::abs(gap));
+    CHECK(at_12 / at_24 == Approx(4).epsilon(0.25));  // 1/N^3 is left
+  }
 }
