@@ -173,7 +173,8 @@ Study bigrams_sign() {
               "noise of A, which makes V's noise grow with the signal: of order 1/T at a fixed "
               "signal-to-noise ratio, not compared where estimated above 0.025",
           .parameters = together(
-              {bigram_parameters({.eta = 0.1, .surrogate = "aggregated", .replicates = 40}),
+              {bigram_parameters(
+                   {.eta = 0.1, .surrogate = "aggregated", .replicates = 40, .law = unequal_law()}),
                {boosted_theta_parameter(),
                 integers_parameter("sweep.context",
                                    {300, 600, 3000, 300000},
@@ -190,12 +191,12 @@ Study bigrams_sign() {
           .series = {{"success_probability",
                       "P(sign)",
                       "fraction of runs that reach alpha_V = +theta first"}},
-          .presets = {{"quick", "the defaults: N = 3, T = 300 to 300000", {}},
+          .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 300 to 300000", {}},
                       {"paper",
                        "five context lengths, 100 groups of 50 runs",
-                       {{"sweep.context", List{300, 600, 3000, 30000, 300000}},
-                        {"sweep.snr", List{0.5, 0.75, 1.0, 1.5, 2.0, 2.5}},
-                        {"sim.replicates", 100}}}},
+                       circulant_law({{"sweep.context", List{300, 600, 3000, 30000, 300000}},
+                                      {"sweep.snr", List{0.5, 0.75, 1.0, 1.5, 2.0, 2.5}},
+                                      {"sim.replicates", 100}})}},
           .sources = {cited("ren2024learning", "boosting stage and its sample need")},
           .make = make<Sign>,
           .figure = figure,
