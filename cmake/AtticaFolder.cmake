@@ -55,8 +55,8 @@ function(attica_level target level name)
   set(options "")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     set(options -O${level} -fexpensive-optimizations)
-  elseif(ATTICA_SANITIZE AND NOT target MATCHES "^attica_(core|solvers|theory|sim)$")
-    set(options -O0)  # compiled in half the time; what takes long to run is in these four
+  elseif(ATTICA_SANITIZE AND target MATCHES "^attica_(plots|studies|app)$")
+    set(options -O0)  # compiled in half the time, and no part of what takes long to run
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # Collecting the compiler's own garbage takes a tenth of its time: not below half a gigabyte.
