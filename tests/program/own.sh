@@ -89,7 +89,7 @@ for study in gauss-lambda gauss-double-descent potts-learning topics-mode-growth
 done
 
 # --------------------------------------------------------------------- a formula against a program, through every verb
-small="--set sweep.alpha=[5.0,8.0] --set model.inputs=10 --set agreement.test_error.relative=0.3 $svg"
+small="--set sim.replicates=24 --set sweep.alpha=[5.0,8.0] --set model.inputs=10 --set agreement.test_error.relative=0.3 $svg"
 run 0 theory formula.toml
 says out "own,test_error,theory,alpha,1.5,"
 run 0 run formula.toml $small --dry-run
@@ -101,7 +101,7 @@ same "$whole/replicates.csv" "$(echo runs/threads-*)/replicates.csv"
 for k in 1 2; do run 0 run formula.toml $small --name parts --shard $k/2 --quiet; done
 run 0 merge runs/parts-*-shard*
 same "$whole/replicates.csv" "$(echo runs/parts-????????)/replicates.csv"
-run 0 run formula.toml $small --name early --until-decided --quiet
+run 0 run formula.toml $small --set sim.replicates=60 --name early --until-decided --quiet
 run 0 plan formula.toml $small --quiet
 says out "replicates"
 run 75 run formula.toml $small --name resumed --threads 1 --max-time 1 --quiet
