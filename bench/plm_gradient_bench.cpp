@@ -1,6 +1,6 @@
 #include <benchmark/benchmark.h>
-#include <tbb/global_control.h>
 
+#include "attica/core/parallel.hpp"
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 
 namespace {
@@ -41,7 +41,7 @@ void plm_fit(benchmark::State& state) {
   const WeightedSequences data =
       equally_weighted(alignment(state.range(2), state.range(0), colours));
   constexpr int kThreads = 2;
-  const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, kThreads);
+  const ThreadLimit limit(kThreads);
   double objective = 0;
   for (auto _ : state) {
     objective =

@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include "attica/core/parallel.hpp"
 #include "attica/core/potts/ensembles.hpp"
 #include "attica/sim/potts/sampler.hpp"
 
@@ -21,6 +22,7 @@ void sweeps(benchmark::State& state, const Eigen::MatrixXd& couplings) {
       couplings, zero_sum(gaussian_colour_couplings(state.range(1), stream)), 0.5);
   constexpr Eigen::Index kChains = 1000;
   PottsSampler sampler(model, {.chains = kChains}, {.seed = 1, .id = StreamId::sampler});
+  const ThreadLimit limit(1);
   sampler.sweep(10);
   for (auto _ : state) sampler.sweep(1);
   state.SetItemsProcessed(state.iterations() * kChains * state.range(0));

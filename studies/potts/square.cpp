@@ -27,9 +27,9 @@ std::vector<double> numbers_of(const PottsModel& model,
                           options.allow_unconverged ? 1.0 : 0.0,
                           static_cast<double>(seed >> 32U),
                           static_cast<double>(seed & 0xffffffffU)};
-  for (const MatrixXd& matrix : {model.couplings(), model.colour_couplings()}) {
-    all.push_back(static_cast<double>(matrix.rows()));
-    all.insert(all.end(), matrix.data(), matrix.data() + matrix.size());
+  for (const MatrixXd* matrix : {&model.couplings(), &model.colour_couplings()}) {
+    all.push_back(static_cast<double>(matrix->rows()));
+    all.insert(all.end(), matrix->data(), matrix->data() + matrix->size());
   }
   return all;
 }

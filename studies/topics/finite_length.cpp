@@ -80,32 +80,40 @@ class FiniteLength : public PointwiseExperiment {
   Eigen::Index documents_;
 };
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   const Axis n{.label = "length {/:Italic N}", .scale = AxisScale::log};
-  return {.name = "topics-finite-length",
-          .panels = {{.x = n,
-                      .y = {.label = "loss {/:Italic L}"},
-                      .layers = {{.series = "loss", .label = "finite documents"},
-                                 {.series = "infinite_loss",
-                                  .label = "infinite documents",
-                                  .reference = true}},
-                      .x_name = "length"},
-                     {.x = n,
-                      .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
-                      .layers = {{.series = "gap", .label = "finite documents"},
-                                 {.series = "gap_own_position",
-                                  .label = "own position alone",
-                                  .reference = true}},
-                      .x_name = "length"}},
-          .columns = 1,
-          .caption =
-              "Loss of finite documents at fixed weights. Lines: theory to order 1/N; points: "
-              "sampled documents, mean and standard error over samples; band: declared margin. "
-              "Dashed: infinite documents, and what the query's own position alone does to the "
-              "loss."};
+  Panel gap{
+      .x = n,
+      .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
+      .layers = {{.series = "gap", .label = "finite documents"},
+                 {.series = "gap_own_position", .label = "own position alone", .reference = true}},
+      .x_name = "length"};
+  if (attica::topic_loss(c) ==
+      TopicLoss::cross_entropy) {  // the own position outweighs the scatter
+    gap.y = {.label = "{/:Italic L}_N − {/:Italic L}_∞"};
+    gap.layers.pop_back();
+  }
+  return {
+      .name = "topics-finite-length",
+      .panels = {{.x = n,
+                  .y = {.label = "loss {/:Italic L}"},
+                  .layers = {{.series = "loss", .label = "finite documents"},
+                             {.series = "infinite_loss",
+                              .label = "infinite documents",
+                              .reference = true}},
+                  .x_name = "length"},
+                 gap},
+      .columns = 1,
+      .caption =
+          "Loss of finite documents at fixed weights. Lines: theory to order 1/N; points: "
+          "sampled documents, mean and standard error over samples; band: declared margin. "
+          "Dashed: infinite documents, and, where logarithmic, the size of what the query's own "
+          "position alone does to the loss."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
+  // What 3/N does not cover: with attention weights of 100 the gap lies 1 % below its order 1/N at
+  // N = 400 and 800 (mask rate 0.3, 64 runs).
   return {{.series = "gap", .relative = 0.02}};
 }
 

@@ -213,14 +213,18 @@ double class_gap(const QueryClass& query,
   const double v = model.words();
   const double p = model.mask_rate();
   const double selected = length * p / -std::expm1(length * std::log1p(-p)) - 1;
+  // What nothing shows has no weight, however high its score.
+  const auto is_key = [&](std::size_t k) {
+    return t[k].count > 0 && (t[k].share > 0 || k == query.own);
+  };
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < n; ++k) {
-    if (t[k].count > 0) largest = std::max(largest, score[t[k].score]);
+    if (is_key(k)) largest = std::max(largest, score[t[k].score]);
   }
   std::array<double, kMostClasses> g{}, shift{}, f{}, slope{}, curvature{}, own_mean{}, along{};
   double total = 0;
   for (std::size_t k = 0; k < n; ++k) {
-    if (t[k].count <= 0) continue;
+    if (!is_key(k)) continue;
     g[k] = std::exp(score[t[k].score] - largest);
     total += (t[k].count * t[k].share + (k == query.own ? 1 / length : 0)) * g[k];
   }
@@ -232,7 +236,7 @@ double class_gap(const QueryClass& query,
   const double own_weight = g[query.own] / length;
   const auto each = [&](std::size_t r, const auto& add) {
     for (std::size_t k = 0; k < n; ++k) {
-      if (t[k].count <= 0) continue;
+      if (!is_key(k)) continue;
       for (const Entries& e : entries(t, v, r, k)) add(k, e.count, w[e.place]);
     }
   };
