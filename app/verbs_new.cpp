@@ -158,7 +158,7 @@ void write_project(const std::string& name) {
       name,
       installed ? prefix.string() : "WHERE_ATTICA_IS_INSTALLED");
   const Words words = {
-      {"function", "study"},
+      {"namespace", "attica"},
       {"include", "\n#include \"attica/app/program.hpp\""},
       {"main",
        "\nint main(int argc, char** argv) {\n"
@@ -181,7 +181,7 @@ std::string family_of(const std::string& name, const fs::path& studies) {
   const std::string word = name.substr(0, name.find('-'));
   for (const auto& entry : fs::directory_iterator(studies)) {
     const fs::path list = entry.path() / "studies.cpp";
-    if (fs::exists(list) && read_whole(list).find("Study " + word + "_") != std::string::npos)
+    if (fs::exists(list) && read_whole(list).find("namespace " + word + "_") != std::string::npos)
       return entry.path().filename().string();
   }
   return word;
@@ -197,13 +197,14 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
   const std::string family = family_of(name, tree / "studies");
   const bool prefixed = name.starts_with(family + "-");
   const std::string file = underscored(prefixed ? name.substr(family.size() + 1) : name);
-  const std::string function = underscored(name);
+  const std::string space = underscored(name);
   const auto page_words = [&](const char* heading) {
     return Words{{"heading", heading},
                  {"use", fmt::format("```sh\nattica run {}\n```", name)},
                  {"name", name}};
   };
-  const Words words = {{"function", function}, {"include", ""}, {"main", ""}, {"name", name}};
+  const Words words = {
+      {"namespace", "attica::" + space}, {"include", ""}, {"main", ""}, {"name", name}};
   Plan plan;
   std::string study = filled("study.cpp.in", words);
   study.pop_back();  // the line of main
@@ -211,17 +212,19 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
   plan.create(tree / "tests" / "agreement" / family / (file + "_test.cpp"),
               filled("agreement_test.cpp.in", words));
   if (const fs::path list = tree / "studies" / family / "studies.cpp"; fs::exists(list)) {
-    plan.insert(list, "Study ", "();", fmt::format("Study {}();", function));
-    plan.insert(list, "      ", "(),", fmt::format("      {}(),", function));
+    plan.insert(list, "namespace ", "}", fmt::format("namespace {} {{ Study study(); }}", space));
+    plan.insert(list, "      ", "(),", fmt::format("      {}::study(),", space));
   } else {
-    plan.create(list,
-                fmt::format("/// @file\n/// @brief The studies of the family {0}, in the order of "
-                            "`attica list`.\n\n#include \"attica/studies/study.hpp\"\n\n"
-                            "namespace attica {{\n\nStudy {1}();\n\n"
-                            "std::vector<Study> {0}_studies() {{\n  return {{\n      {1}(),\n"
-                            "  }};\n}}\n\n}}  // namespace attica\n",
-                            family,
-                            function));
+    plan.create(
+        list,
+        fmt::format("/// @file\n/// @brief The studies of the family {0}, in the order of "
+                    "`attica list`.\n\n#include \"attica/studies/study.hpp\"\n\n"
+                    "namespace attica {{\n\n// clang-format off\nnamespace {1} {{ Study "
+                    "study(); }}\n// clang-format on\n\n"
+                    "std::vector<Study> {0}_studies() {{\n  return {{\n      {1}::study(),\n"
+                    "  }};\n}}\n\n}}  // namespace attica\n",
+                    family,
+                    space));
     plan.insert(registry,
                 "std::vector<Study> ",
                 "_studies();",

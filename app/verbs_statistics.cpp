@@ -369,7 +369,6 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
     normal = normal && p.tails == Tails::normal;
     skewness += s.skewness;
   }
-  constexpr std::size_t kFewestReplicates = 8;
   if (ratios.empty() || fewest < kFewestReplicates) {
     throw Error(ErrorKind::input, "the self-test needs compared points with at least 8 replicates");
   }

@@ -86,10 +86,41 @@ function(attica_level target level name)
   target_precompile_headers(${target} REUSE_FROM ${header})
 endfunction()
 
-# attica_folder(NAME LEVEL level PRECOMPILED header... [PUBLIC targets...] [PRIVATE targets...]): the library of the current
-# folder and its sub-folders.
+# attica_together(TARGET SIZE [FOLDER...]): sources of one folder are compiled together, SIZE or fewer at a time, but for the
+# folders named. Most of the time that a source takes is for headers and for templates that its neighbours need as well; whoever
+# touches one of them compiles its group. What a source keeps to itself must have a name of its own: a study has a namespace.
+function(attica_together target size)
+  if(NOT ATTICA_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  set(folders "")
+  foreach(source ${sources})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE place)
+    get_filename_component(folder ${place} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    list(APPEND folders "${folder}")
+    list(APPEND "in_${folder}" ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  list(REMOVE_ITEM folders ${ARGN} "")
+  foreach(folder ${folders})
+    list(LENGTH "in_${folder}" count)
+    math(EXPR groups "(${count} + ${size} - 1) / ${size}")
+    set(index 0)
+    foreach(source ${in_${folder}})
+      math(EXPR group "${index} * ${groups} / ${count}")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${folder}_${group}")
+      math(EXPR index "${index} + 1")
+    endforeach()
+  endforeach()
+endfunction()
+
+# attica_folder(NAME LEVEL level [TOGETHER size [folder...]] PRECOMPILED header... [PUBLIC targets...] [PRIVATE targets...]): the
+# library of the current folder and its sub-folders; TOGETHER as in attica_together.
 function(attica_folder name)
-  cmake_parse_arguments(ARG "" "LEVEL" "PRECOMPILED;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "LEVEL" "TOGETHER;PRECOMPILED;PUBLIC;PRIVATE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   list(TRANSFORM ATTICA_WITHOUT PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE without)
@@ -113,6 +144,9 @@ function(attica_folder name)
   target_compile_options(attica_${name} PRIVATE ${ATTICA_WARNINGS})
   target_link_libraries(attica_${name} PUBLIC attica_flags ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   attica_level(attica_${name} ${ARG_LEVEL} ${ARG_PRECOMPILED})
+  if(ARG_TOGETHER)
+    attica_together(attica_${name} ${ARG_TOGETHER})
+  endif()
 endfunction()
 
 # attica_install_library(folders...): headers, libraries and package description of these folders.

@@ -14,7 +14,6 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kFewestReplicates = 8;          // for a verdict
 constexpr std::size_t kFewestGuardedReplicates = 30;  // recommended with the guard
 constexpr double kPower = 0.9;  // promised by replicates_needed and detectable_gap
 

@@ -12,15 +12,13 @@
 #include "attica/core/random.hpp"
 #include "attica/solvers/minimise.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLevel95 = 0.025;  // per side
-constexpr double kLevel90 = 0.05;
-constexpr std::size_t kFewestReplicates = 8;
-constexpr std::size_t kFewestSizes = 3;
+constexpr std::size_t kFewestCurves = 3;
 
 /// Means and standard errors of one size, by rising x.
 struct Summary {
@@ -291,8 +289,8 @@ CollapseFit fit_collapse(const std::vector<CollapseCurve>& curves, const Collaps
     for (const auto& values : curve.values) fewest = std::min(fewest, values.size());
   }
   constexpr double kPoor = 4;
-  if (curves.size() < kFewestSizes) {
-    fit.weakness = fmt::format("fewer than {} sizes", kFewestSizes);
+  if (curves.size() < kFewestCurves) {
+    fit.weakness = fmt::format("fewer than {} sizes", kFewestCurves);
   } else if (fewest < kFewestReplicates) {
     fit.weakness = fmt::format("fewer than {} replicates at some point", kFewestReplicates);
   } else if (10 * fit.resamples < 9 * options.resamples) {

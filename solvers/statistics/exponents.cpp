@@ -12,13 +12,7 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kResamples = 2000;
 constexpr std::size_t kFewestFitted = 3;
-constexpr std::size_t kFewestSizes = 4;
-constexpr double kSmallestSpan = 8;
-constexpr std::size_t kFewestSeeds = 8;
-constexpr double kLevel95 = 0.025;  // per side
-constexpr double kLevel90 = 0.05;
 constexpr double kVacuousExponent = 0.5;
 constexpr double kVacuousFactor = 10;
 

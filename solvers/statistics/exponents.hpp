@@ -23,6 +23,13 @@
 
 namespace attica {
 
+/// What the interval of an exponent needs: sizes, their span as a factor, seeds at each; and how
+/// often the seeds are drawn again.
+inline constexpr std::size_t kFewestSizes = 4;
+inline constexpr double kSmallestSpan = 8;
+inline constexpr std::size_t kFewestSeeds = 8;
+inline constexpr std::size_t kResamples = 2000;
+
 /// One size: x and the samples that each seed needed, +infinity = never reached within the cap.
 struct ScalingPoint {
   double x = 0;

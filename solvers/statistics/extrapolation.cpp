@@ -12,8 +12,7 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kFewestSizes = 3;
-constexpr std::size_t kFewestReplicates = 8;
+constexpr std::size_t kFewestExtrapolated = 3;
 constexpr double kPoorFit = 0.01;
 
 LimitFit fit_by_replicates(std::span<const SizePoint> points, double power) {
@@ -28,7 +27,7 @@ LimitFit fit_limit(std::span<const SizePoint> points,
                    double power,
                    std::span<const double> weights) {
   const std::size_t count = points.size();
-  require(count >= kFewestSizes, "sizes", static_cast<double>(count), "3 or more");
+  require(count >= kFewestExtrapolated, "sizes", static_cast<double>(count), "3 or more");
   require(std::isfinite(power) && power > 0, "power", power, "a finite number > 0");
   std::vector<double> x(count);
   double s0 = 0;
@@ -76,7 +75,7 @@ LimitVerdict judge_limit(std::vector<SizePoint> points, double power, double mar
   std::ranges::sort(points, {}, &SizePoint::size);
   LimitVerdict v;
   v.fit = fit_by_replicates(points, power);
-  if (v.fit.p_fit < kPoorFit && points.size() > kFewestSizes) {
+  if (v.fit.p_fit < kPoorFit && points.size() > kFewestExtrapolated) {
     v.reason = fmt::format("size {} dropped for lack of fit", points.front().size);
     points.erase(points.begin());
     v.fit = fit_by_replicates(points, power);

@@ -4,6 +4,10 @@
 
 namespace attica {
 
+/// Outside a 95 % or 90 % interval, on each side.
+inline constexpr double kLevel95 = 0.025;
+inline constexpr double kLevel90 = 0.05;
+
 struct Interval {
   double low = 0;
   double high = 0;

@@ -20,13 +20,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t kResamples = 2000;
-constexpr std::size_t kFewestSizes = 4;
-constexpr double kSmallestSpan = 8;
-constexpr std::size_t kFewestSeeds = 8;
-constexpr double kLevel95 = 0.025;  // per side
-constexpr double kLevel90 = 0.05;
-
 void validate(const std::vector<ScalingCell>& cells,
               const std::vector<std::string>& names,
               const Correction& correction) {

@@ -14,7 +14,6 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kFewestReplicates = 8;
 constexpr std::size_t kMostEnumerated = 12;
 constexpr std::uint64_t kDraws = 10'000;  // the identity and 9999 random patterns
 constexpr std::size_t kWordBits = 64;

@@ -10,7 +10,7 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kNodes = 64;
+constexpr std::size_t kPowerNodes = 64;
 constexpr double kNegligible = 1e-15;  // probability left out at each end of the distribution of s
 
 // A quantile of chi-square over nu; beyond GSL's reach by Wilson and Hilferty (1931), whose error
@@ -28,7 +28,7 @@ Interval spread_range(double nu) {
 
 // Quadrature over v = s / sigma with its density, that of sqrt(X / nu): 2 nu v f_chi2(nu v^2).
 std::vector<QuadratureNode> spread_nodes(double nu, const Interval& range) {
-  std::vector<QuadratureNode> nodes = gauss_legendre(kNodes, range);
+  std::vector<QuadratureNode> nodes = gauss_legendre(kPowerNodes, range);
   for (auto& [v, weight] : nodes) weight *= 2 * nu * v * chi_square_density(nu * v * v, nu);
   return nodes;
 }

@@ -24,6 +24,9 @@
 
 namespace attica {
 
+/// Fewer replicates than these give no verdict.
+inline constexpr std::size_t kFewestReplicates = 8;
+
 /// One-sided bounds on a mean.
 enum class Side {
   lower,  ///< the mean is not below ...

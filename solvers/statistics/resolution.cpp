@@ -11,7 +11,6 @@ namespace attica {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kFewestReplicates = 8;  // for a verdict
 
 /// Half widths below and above the mean.
 struct HalfWidths {

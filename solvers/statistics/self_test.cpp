@@ -17,7 +17,6 @@ namespace {
 constexpr double kLimitLevel = 0.01;
 constexpr double kPower = 0.9;
 constexpr double kSkewed = 0.5;
-constexpr std::size_t kFewestReplicates = 8;
 
 /// Distribution of a replicate, mean 0 and unit spread.
 class Noise {

@@ -13,10 +13,10 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kFewestReplicates = 30;
+constexpr std::size_t kFewestAtALook = 30;
 constexpr std::size_t kMostLooks = 5;
-constexpr double kFarBelow = -9;     // P(Z < -9) = 1e-19
-constexpr std::size_t kNodes = 200;  // the densities are analytic: 1e-13 needs about 60
+constexpr double kFarBelow = -9;         // P(Z < -9) = 1e-19
+constexpr std::size_t kLookNodes = 200;  // the densities are analytic: 1e-13 needs about 60
 
 double spent(double alpha, double tau) { return alpha * std::log1p((std::numbers::e - 1) * tau); }
 
@@ -39,7 +39,7 @@ std::vector<double> group_sequential_boundaries(double alpha, std::size_t looks)
   const auto count = static_cast<double>(looks);
   std::vector<double> z{normal_quantile(spent(alpha, 1 / count))};
   // Density of the score on the quadrature nodes below the last boundary, weights included.
-  std::vector<QuadratureNode> density = gauss_legendre(kNodes, {kFarBelow, z[0]});
+  std::vector<QuadratureNode> density = gauss_legendre(kLookNodes, {kFarBelow, z[0]});
   for (auto& [x, weight] : density) weight *= normal_density(x);
   for (std::size_t k = 2; k <= looks; ++k) {
     const auto now = static_cast<double>(k);
@@ -60,7 +60,7 @@ std::vector<double> group_sequential_boundaries(double alpha, std::size_t looks)
       (crossing(middle) > spend ? low : high) = middle;
     }
     z.push_back(high);
-    std::vector<QuadratureNode> next = gauss_legendre(kNodes, {kFarBelow, high});
+    std::vector<QuadratureNode> next = gauss_legendre(kLookNodes, {kFarBelow, high});
     for (auto& [y, next_weight] : next) {
       double value = 0;
       for (const auto& [x, weight] : density)
@@ -83,8 +83,8 @@ double confidence_sequence_radius(double alpha, std::size_t n, std::size_t n_tig
 }
 
 GroupSequentialRule::GroupSequentialRule(std::size_t cap, std::size_t points) {
-  require(cap >= kFewestReplicates, "replicates", static_cast<double>(cap), "a cap of at least 30");
-  const std::size_t looks = std::min(kMostLooks, cap / kFewestReplicates);
+  require(cap >= kFewestAtALook, "replicates", static_cast<double>(cap), "a cap of at least 30");
+  const std::size_t looks = std::min(kMostLooks, cap / kFewestAtALook);
   for (std::size_t k = 1; k <= looks; ++k) replicates_.push_back(cap * k / looks);
   agree_ = group_sequential_boundaries(kAgreeLevel, looks);
   disagree_ = group_sequential_boundaries(per_point(points) / 2, looks);
@@ -96,7 +96,7 @@ LookLevels GroupSequentialRule::levels(std::size_t look) const {
 }
 
 LookLevels confidence_sequence_levels(std::size_t n, std::size_t points, std::size_t n_tight) {
-  require(n >= kFewestReplicates, "replicates", static_cast<double>(n), "at least 30 at a look");
+  require(n >= kFewestAtALook, "replicates", static_cast<double>(n), "at least 30 at a look");
   auto level = [&](double alpha) {
     const double root_n = std::sqrt(static_cast<double>(n));
     const double z = confidence_sequence_radius(alpha, n, n_tight, Sided::one) * root_n;

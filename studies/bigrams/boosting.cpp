@@ -11,7 +11,7 @@
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/studies/bigrams/model.hpp"
 
-namespace attica {
+namespace attica::bigrams_boosting {
 namespace {
 
 const std::vector<std::string> kNames = {"alpha_V", "alpha_V_sd", "boosted_fraction"};
@@ -119,7 +119,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study bigrams_boosting() {
+Study study() {
   return {
       .name = "bigrams-boosting",
       .question = "How much do runs differ in the first, sample-hungry stage?",
@@ -156,4 +156,4 @@ Study bigrams_boosting() {
                   .meaning = "a coefficient times 1.1"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_boosting

@@ -14,7 +14,7 @@
 #include "attica/studies/scaling.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
 
-namespace attica {
+namespace attica::bigrams_complexity {
 namespace {
 
 using Eigen::MatrixXd;
@@ -277,7 +277,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study bigrams_complexity() {
+Study study() {
   return {
       .name = "bigrams-complexity",
       .question =
@@ -335,4 +335,4 @@ Study bigrams_complexity() {
       .exponents = exponents};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_complexity

@@ -10,7 +10,7 @@
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
-namespace attica {
+namespace attica::bigrams_floor {
 namespace {
 
 class Floor : public PointwiseExperiment {
@@ -135,7 +135,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study bigrams_floor() {
+Study study() {
   return {
       .name = "bigrams-floor",
       .question = "How far does an l1 penalty lower the noise floor of the attention matrix?",
@@ -166,4 +166,4 @@ Study bigrams_floor() {
            .meaning = "a squared distance times 0.85"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_floor

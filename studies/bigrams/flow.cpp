@@ -9,7 +9,7 @@
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
-namespace attica {
+namespace attica::bigrams_flow {
 namespace {
 
 using Eigen::MatrixXd;
@@ -276,7 +276,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study bigrams_flow() {
+Study study() {
   const std::vector<std::int64_t> steps = whole_log_grid(1, 200000, 40);
   return {
       .name = "bigrams-flow",
@@ -330,4 +330,4 @@ Study bigrams_flow() {
                   .meaning = "a coefficient times 1.01"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_flow

@@ -4,9 +4,9 @@
 
 #include "attica/studies/bigrams/mean_field.hpp"
 
-namespace attica {
+namespace attica::bigrams_large {
 
-Study bigrams_large() {
+Study study() {
   return {
       .name = "bigrams-large",
       .question = "Does the mean field hold for large vocabularies and contexts?",
@@ -40,4 +40,4 @@ Study bigrams_large() {
            {.name = "factor", .series = "d_A", .factor = 1.1, .meaning = "a remainder times 1.1"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_large

@@ -3,9 +3,9 @@
 
 #include "attica/studies/bigrams/mean_field.hpp"
 
-namespace attica {
+namespace attica::bigrams_recursion {
 
-Study bigrams_recursion() {
+Study study() {
   return {.name = "bigrams-recursion",
           .question =
               "How do gradient noise and signal share the training of a linear transformer on "
@@ -41,4 +41,4 @@ Study bigrams_recursion() {
                       .meaning = "a remainder times 1.1"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_recursion

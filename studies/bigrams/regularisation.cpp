@@ -9,7 +9,7 @@
 #include "attica/studies/bigrams/stages.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
 
-namespace attica {
+namespace attica::bigrams_regularisation {
 namespace {
 
 const std::vector<std::string> kNames = {"excess_loss", "distance_V", "distance_A"};
@@ -129,7 +129,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study bigrams_regularisation() {
+Study study() {
   return {
       .name = "bigrams-regularisation",
       .question = "What does an l1 penalty on attention buy once the signal has grown?",
@@ -175,4 +175,4 @@ Study bigrams_regularisation() {
       .diagnostic = {"rounded_error", "refit_error"}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_regularisation

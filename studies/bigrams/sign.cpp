@@ -12,7 +12,7 @@
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
-namespace attica {
+namespace attica::bigrams_sign {
 namespace {
 
 /// The noise of A, left out of the linear system, lowers the probability: points where it is
@@ -166,7 +166,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study bigrams_sign() {
+Study study() {
   return {.name = "bigrams-sign",
           .question = "When does training start in the right direction?",
           .neglects =
@@ -213,4 +213,4 @@ Study bigrams_sign() {
                       .meaning = "a probability times 0.9"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_sign

@@ -11,7 +11,7 @@
 #include "attica/theory/bigrams/flow.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
-namespace attica {
+namespace attica::bigrams_softmax {
 namespace {
 
 using Eigen::Index;
@@ -206,7 +206,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study bigrams_softmax() {
+Study study() {
   return {
       .name = "bigrams-softmax",
       .question = "What does the softmax change?",
@@ -249,4 +249,4 @@ Study bigrams_softmax() {
                   .meaning = "a coefficient times 1.1"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_softmax

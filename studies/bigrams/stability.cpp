@@ -12,7 +12,7 @@
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
-namespace attica {
+namespace attica::bigrams_stability {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -161,7 +161,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study bigrams_stability() {
+Study study() {
   return {
       .name = "bigrams-stability",
       .question = "At which learning rate does the attention matrix diverge?",
@@ -192,4 +192,4 @@ Study bigrams_stability() {
           {.name = "factor", .series = "d_A", .factor = 1.3, .meaning = "a remainder times 1.3"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_stability

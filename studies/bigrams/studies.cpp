@@ -5,33 +5,35 @@
 
 namespace attica {
 
-Study bigrams_regularisation();
-Study bigrams_flow();
-Study bigrams_sign();
-Study bigrams_boosting();
-Study bigrams_recursion();
-Study bigrams_floor();
-Study bigrams_softmax();
-Study bigrams_complexity();
-Study bigrams_vocabulary();
-Study bigrams_large();
-Study bigrams_transfer();
-Study bigrams_stability();
+// clang-format off
+namespace bigrams_regularisation { Study study(); }
+namespace bigrams_flow { Study study(); }
+namespace bigrams_sign { Study study(); }
+namespace bigrams_boosting { Study study(); }
+namespace bigrams_recursion { Study study(); }
+namespace bigrams_floor { Study study(); }
+namespace bigrams_softmax { Study study(); }
+namespace bigrams_complexity { Study study(); }
+namespace bigrams_vocabulary { Study study(); }
+namespace bigrams_large { Study study(); }
+namespace bigrams_transfer { Study study(); }
+namespace bigrams_stability { Study study(); }
+// clang-format on
 
 std::vector<Study> bigrams_studies() {
   return {
-      bigrams_regularisation(),
-      bigrams_flow(),
-      bigrams_sign(),
-      bigrams_boosting(),
-      bigrams_recursion(),
-      bigrams_floor(),
-      bigrams_softmax(),
-      bigrams_complexity(),
-      bigrams_vocabulary(),
-      bigrams_large(),
-      bigrams_transfer(),
-      bigrams_stability(),
+      bigrams_regularisation::study(),
+      bigrams_flow::study(),
+      bigrams_sign::study(),
+      bigrams_boosting::study(),
+      bigrams_recursion::study(),
+      bigrams_floor::study(),
+      bigrams_softmax::study(),
+      bigrams_complexity::study(),
+      bigrams_vocabulary::study(),
+      bigrams_large::study(),
+      bigrams_transfer::study(),
+      bigrams_stability::study(),
   };
 }
 

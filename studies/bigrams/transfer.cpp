@@ -10,7 +10,7 @@
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
-namespace attica {
+namespace attica::bigrams_transfer {
 namespace {
 
 using Eigen::MatrixXd;
@@ -218,7 +218,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study bigrams_transfer() {
+Study study() {
   const Range correlation{.low = -1, .high = 1};
   return {
       .name = "bigrams-transfer",
@@ -279,4 +279,4 @@ Study bigrams_transfer() {
            .meaning = "a coefficient times 1.1"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_transfer

@@ -6,7 +6,7 @@
 
 #include "attica/studies/bigrams/stages.hpp"
 
-namespace attica {
+namespace attica::bigrams_vocabulary {
 namespace {
 
 class Vocabulary : public PointwiseExperiment {
@@ -101,7 +101,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study bigrams_vocabulary() {
+Study study() {
   return {.name = "bigrams-vocabulary",
           .question = "Does l1 keep its advantage as the vocabulary grows?",
           .neglects =
@@ -135,4 +135,4 @@ Study bigrams_vocabulary() {
           .claims = claims};
 }
 
-}  // namespace attica
+}  // namespace attica::bigrams_vocabulary

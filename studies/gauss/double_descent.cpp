@@ -5,7 +5,7 @@
 
 #include "attica/studies/gauss/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::gauss_double_descent {
 namespace {
 
 /// Relative margin of the parts of the test error, which fluctuate more than their sum.
@@ -106,7 +106,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study gauss_double_descent() {
+Study study() {
   return {
       .name = "gauss-double-descent",
       .question =
@@ -183,4 +183,4 @@ Study gauss_double_descent() {
                              "that of their noise, at weak correlation"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_double_descent

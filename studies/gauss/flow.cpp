@@ -13,7 +13,7 @@
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
 
-namespace attica {
+namespace attica::gauss_flow {
 namespace {
 
 using Eigen::Index;
@@ -228,7 +228,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study gauss_flow() {
+Study study() {
   std::vector<Source> sources = ridge_sources();
   sources.push_back(cited("ali2019continuous", "gradient flow against ridge at lambda = 1/t"));
   return {.name = "gauss-flow",
@@ -287,4 +287,4 @@ Study gauss_flow() {
                       .meaning = "late times taken 5 % too high"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_flow

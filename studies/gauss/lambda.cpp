@@ -11,7 +11,7 @@
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/theory/gauss/ridge_limits.hpp"
 
-namespace attica {
+namespace attica::gauss_lambda {
 namespace {
 
 /// Sample ratios along the line of optima, and by what factor it goes on beyond the simulated ones.
@@ -144,7 +144,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study gauss_lambda() {
+Study study() {
   return {.name = "gauss-lambda",
           .question = "Which ridge penalty fills in a masked site of Gaussian sequences best?",
           .neglects = kRidgeNeglects,
@@ -202,4 +202,4 @@ Study gauss_lambda() {
           .diagnostic = {"optimal_lambda", "rise_below", "rise_above"}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_lambda

@@ -5,7 +5,7 @@
 
 #include "attica/studies/gauss/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::gauss_overlaps {
 namespace {
 
 struct Overlaps : RidgeSweep {
@@ -54,7 +54,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study gauss_overlaps() {
+Study study() {
   return {.name = "gauss-overlaps",
           .question = "How near to the best predictor are the ridge estimators, and how large?",
           .neglects = kRidgeNeglects,
@@ -102,4 +102,4 @@ Study gauss_overlaps() {
                       .meaning = "a norm 2 % too small, as with M + 1 in place of M = 50"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_overlaps

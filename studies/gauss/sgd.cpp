@@ -6,7 +6,7 @@
 
 #include "attica/studies/gauss/sgd_curves.hpp"
 
-namespace attica {
+namespace attica::gauss_sgd {
 namespace {
 
 class OnlineCurves : public SgdCurves {
@@ -55,7 +55,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study gauss_sgd() {
+Study study() {
   return {
       .name = "gauss-sgd",
       .question = "How fast, and how far, does online SGD learn to fill in a masked site?",
@@ -105,4 +105,4 @@ Study gauss_sgd() {
       .diagnostic = {"divergence_step"}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_sgd

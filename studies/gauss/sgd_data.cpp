@@ -6,7 +6,7 @@
 
 #include "attica/studies/gauss/sgd_curves.hpp"
 
-namespace attica {
+namespace attica::gauss_sgd_data {
 namespace {
 
 class DataCurves : public SgdCurves {
@@ -59,7 +59,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study gauss_sgd_data() {
+Study study() {
   constexpr double kMostSamples = 1e6;
   return {
       .name = "gauss-sgd-data",
@@ -102,4 +102,4 @@ Study gauss_sgd_data() {
       .diagnostic = {"divergence_step"}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_sgd_data

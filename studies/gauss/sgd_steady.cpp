@@ -8,7 +8,7 @@
 
 #include "attica/studies/gauss/sgd_curves.hpp"
 
-namespace attica {
+namespace attica::gauss_sgd_steady {
 namespace {
 
 /// Learning with a batch size, whatever the rate.
@@ -176,7 +176,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study gauss_sgd_steady() {
+Study study() {
   return {
       .name = "gauss-sgd-steady",
       .question = "At which error does online SGD settle, and which learning rate is too large?",
@@ -229,4 +229,4 @@ Study gauss_sgd_steady() {
       .diagnostic = {"block_error", "divergence_step"}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_sgd_steady

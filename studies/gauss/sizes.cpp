@@ -10,7 +10,7 @@
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::gauss_sizes {
 namespace {
 
 using Eigen::Index;
@@ -177,7 +177,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study gauss_sizes() {
+Study study() {
   return {
       .name = "gauss-sizes",
       .question = "How fast does simulation approach the theory as the sequences grow longer?",
@@ -222,4 +222,4 @@ Study gauss_sizes() {
                   .meaning = "a test error 3 % too large, at every size"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::gauss_sizes

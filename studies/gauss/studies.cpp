@@ -5,25 +5,27 @@
 
 namespace attica {
 
-Study gauss_double_descent();
-Study gauss_lambda();
-Study gauss_overlaps();
-Study gauss_sizes();
-Study gauss_flow();
-Study gauss_sgd();
-Study gauss_sgd_steady();
-Study gauss_sgd_data();
+// clang-format off
+namespace gauss_double_descent { Study study(); }
+namespace gauss_lambda { Study study(); }
+namespace gauss_overlaps { Study study(); }
+namespace gauss_sizes { Study study(); }
+namespace gauss_flow { Study study(); }
+namespace gauss_sgd { Study study(); }
+namespace gauss_sgd_steady { Study study(); }
+namespace gauss_sgd_data { Study study(); }
+// clang-format on
 
 std::vector<Study> gauss_studies() {
   return {
-      gauss_double_descent(),
-      gauss_lambda(),
-      gauss_overlaps(),
-      gauss_sizes(),
-      gauss_flow(),
-      gauss_sgd(),
-      gauss_sgd_steady(),
-      gauss_sgd_data(),
+      gauss_double_descent::study(),
+      gauss_lambda::study(),
+      gauss_overlaps::study(),
+      gauss_sizes::study(),
+      gauss_flow::study(),
+      gauss_sgd::study(),
+      gauss_sgd_steady::study(),
+      gauss_sgd_data::study(),
   };
 }
 

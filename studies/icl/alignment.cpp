@@ -6,7 +6,7 @@
 #include "attica/sim/icl/ridge.hpp"
 #include "attica/studies/icl/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::icl_alignment {
 namespace {
 
 using Eigen::ArrayXd;
@@ -172,7 +172,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study icl_alignment() {
+Study study() {
   Parameter tests = spectra().parameter(
       "sweep.test_spectrum", "ramp", "spectra of the test tasks, of mean 1, in the same basis");
   tests.list = true;
@@ -234,4 +234,4 @@ Study icl_alignment() {
                   .meaning = "a loss with the factor 1/2 read as one without"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_alignment

@@ -4,7 +4,7 @@
 
 #include "attica/studies/icl/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::icl_context {
 namespace {
 
 struct ContextLength : ContextSweep {
@@ -27,7 +27,7 @@ Figure figure(const Configuration&) {
 
 }  // namespace
 
-Study icl_context() {
+Study study() {
   return {
       .name = "icl-context",
       .question = "What does a longer context bring a pretrained linear attention?",
@@ -77,4 +77,4 @@ Study icl_context() {
       .diagnostic = {"gap"}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_context

@@ -4,7 +4,7 @@
 
 #include "attica/studies/icl/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::icl_diversity {
 namespace {
 
 struct Diversity : ContextSweep {
@@ -72,7 +72,7 @@ std::vector<SeriesInfo> series() {
 
 }  // namespace
 
-Study icl_diversity() {
+Study study() {
   return {
       .name = "icl-diversity",
       .question = "How many tasks make linear attention learn in context rather than memorise?",
@@ -116,4 +116,4 @@ Study icl_diversity() {
                   .meaning = "a memorisation gap a third too small"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_diversity

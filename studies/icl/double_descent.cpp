@@ -11,7 +11,7 @@
 #include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/studies/icl/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::icl_double_descent {
 namespace {
 
 struct DoubleDescent : ContextSweep {
@@ -78,7 +78,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study icl_double_descent() {
+Study study() {
   return {.name = "icl-double-descent",
           .question =
               "How many sequences must linear attention see before it learns to regress in "
@@ -124,4 +124,4 @@ Study icl_double_descent() {
           .diagnostic = {"gap"}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_double_descent

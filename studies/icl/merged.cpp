@@ -10,7 +10,7 @@
 #include "attica/studies/icl/key_query.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
-namespace attica {
+namespace attica::icl_merged {
 namespace {
 
 using Eigen::VectorXd;
@@ -188,7 +188,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study icl_merged() {
+Study study() {
   std::vector<double> times;
   for (int k = 1; k <= 30; ++k) times.push_back(2.0 * k);
   return {
@@ -239,4 +239,4 @@ Study icl_merged() {
                   .meaning = "time of a loss without the factor 1/2"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_merged

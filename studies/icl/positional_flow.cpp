@@ -11,7 +11,7 @@
 #include "attica/studies/icl/positional.hpp"
 #include "attica/theory/icl/positional.hpp"
 
-namespace attica {
+namespace attica::positional_flow_study {
 namespace {
 
 const std::vector<std::string> kSeries = {"e", "m", "loss"};
@@ -166,7 +166,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study positional_flow() {
+Study study() {
   std::vector<double> times;
   for (int k = 1; k <= 16; ++k) times.push_back(2.5 * k);
   List shares;
@@ -226,4 +226,4 @@ Study positional_flow() {
       .diagnostic = {"decided"}};
 }
 
-}  // namespace attica
+}  // namespace attica::positional_flow_study

@@ -11,7 +11,7 @@
 #include "attica/studies/icl/positional.hpp"
 #include "attica/theory/icl/positional.hpp"
 
-namespace attica {
+namespace attica::positional_phase {
 namespace {
 
 const std::vector<std::string> kEnds = {"e_end", "m_end"};
@@ -273,7 +273,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study positional_phase() {
+Study study() {
   std::vector<double> shares;
   for (int k = 4; k <= 10; ++k) shares.push_back(k / 10.0);
   return {
@@ -335,4 +335,4 @@ Study positional_phase() {
       .diagnostic = {"decided"}};
 }
 
-}  // namespace attica
+}  // namespace attica::positional_phase

@@ -11,7 +11,7 @@
 #include "attica/studies/icl/key_query.hpp"
 #include "attica/theory/icl/key_query.hpp"
 
-namespace attica {
+namespace attica::icl_separate {
 namespace {
 
 using Eigen::Index;
@@ -231,7 +231,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study icl_separate() {
+Study study() {
   return {
       .name = "icl-separate",
       .question =
@@ -286,4 +286,4 @@ Study icl_separate() {
                   .meaning = "time of a loss without the factor 1/2"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_separate

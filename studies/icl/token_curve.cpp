@@ -10,7 +10,7 @@
 #include "attica/studies/icl/tokens.hpp"
 #include "attica/theory/icl/tokens.hpp"
 
-namespace attica {
+namespace attica::token_curve {
 namespace {
 
 using Eigen::Index;
@@ -175,7 +175,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study token_curve() {
+Study study() {
   std::vector<double> times;
   for (int k = 1; k <= 12; ++k) times.push_back(k / 2.0);
   return {
@@ -235,4 +235,4 @@ Study token_curve() {
                   .meaning = "pairs i < j counted as if they were n(n-1)/4"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::token_curve

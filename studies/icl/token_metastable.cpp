@@ -11,7 +11,7 @@
 #include "attica/studies/icl/tokens.hpp"
 #include "attica/theory/icl/tokens.hpp"
 
-namespace attica {
+namespace attica::token_metastable {
 namespace {
 
 using Eigen::Index;
@@ -117,7 +117,7 @@ Figure figure(const Configuration&) {
 }
 
 /// Tokens of a group stay as near to one another as they start, and nearer.
-ClaimResult together(const Configuration& c, const Observed& observed) {
+ClaimResult stays_together(const Configuration& c, const Observed& observed) {
   const double jitter = c.real("model.jitter");
   const double bound = 1 - 2 * jitter * jitter;
   std::vector<bool> holds;
@@ -167,16 +167,16 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       holds.push_back(good);
     }
     return {
-        together(c, observed),
+        stays_together(c, observed),
         claim_rate(
             name, statement, holds, fmt::format("beta = {}, lifetime {:.4g}", beta, *lifetime))};
   }
-  return {together(c, observed)};
+  return {stays_together(c, observed)};
 }
 
 }  // namespace
 
-Study token_metastable() {
+Study study() {
   std::vector<double> times;
   for (int k = 0; k <= 12; ++k) times.push_back(2.0 * k);
   return {
@@ -235,4 +235,4 @@ Study token_metastable() {
       .diagnostic = {"lifetime"}};
 }
 
-}  // namespace attica
+}  // namespace attica::token_metastable

@@ -11,7 +11,7 @@
 #include "attica/studies/icl/tokens.hpp"
 #include "attica/theory/icl/tokens.hpp"
 
-namespace attica {
+namespace attica::token_time {
 namespace {
 
 using Eigen::Index;
@@ -150,7 +150,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study token_time() {
+Study study() {
   return {
       .name = "token-time",
       .question = "How long do tokens on the sphere take to cluster, and when do they freeze?",
@@ -202,4 +202,4 @@ Study token_time() {
                   .meaning = "an overlap moves with both of its tokens: the factor 2 twice"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::token_time

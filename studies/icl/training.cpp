@@ -11,7 +11,7 @@
 #include "attica/sim/icl/ridge.hpp"
 #include "attica/studies/icl/ridge_sweep.hpp"
 
-namespace attica {
+namespace attica::icl_training {
 namespace {
 
 using Eigen::Index;
@@ -180,7 +180,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study icl_training() {
+Study study() {
   return {
       .name = "icl-training",
       .question = "Does training linear attention in context end at the ridge solution?",
@@ -235,4 +235,4 @@ Study icl_training() {
       .diagnostic = {"icl_ridge", "bayes"}};
 }
 
-}  // namespace attica
+}  // namespace attica::icl_training

@@ -9,7 +9,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/linear.hpp"
 
-namespace attica {
+namespace attica::joma_blowup {
 namespace {
 
 class Blowup : public PointwiseExperiment {
@@ -113,7 +113,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study joma_blowup() {
+Study study() {
   std::vector<double> gaps;
   for (int k = 0; k <= 15; ++k) gaps.push_back(std::pow(10.0, -k) * (k == 0 ? 0.9 : 1));
   return {
@@ -140,4 +140,4 @@ Study joma_blowup() {
                   .meaning = "the time of the blow-up 1 % too early"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_blowup

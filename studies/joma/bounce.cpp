@@ -13,7 +13,7 @@
 #include "attica/theory/joma/linear.hpp"
 #include "attica/theory/joma/one_token.hpp"
 
-namespace attica {
+namespace attica::joma_bounce {
 namespace {
 
 using Eigen::Index;
@@ -220,7 +220,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study joma_bounce() {
+Study study() {
   return {
       .name = "joma-bounce",
       .question = "Why does attention first concentrate and then spread again?",
@@ -280,4 +280,4 @@ Study joma_bounce() {
       .diagnostic = {"final_entropy", "minimum_entropy", "minimum_time"}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_bounce

@@ -9,7 +9,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/nonlinear.hpp"
 
-namespace attica {
+namespace attica::joma_convergence_time {
 namespace {
 
 class ConvergenceTime : public PointwiseExperiment {
@@ -122,7 +122,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study joma_convergence_time() {
+Study study() {
   constexpr double kLow = 0.01;
   constexpr double kHigh = 30;
   return {
@@ -156,4 +156,4 @@ Study joma_convergence_time() {
                   .meaning = "a time 1 % too early"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_convergence_time

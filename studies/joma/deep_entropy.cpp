@@ -5,7 +5,7 @@
 
 #include "attica/studies/joma/deep.hpp"
 
-namespace attica {
+namespace attica::deep_entropy {
 namespace {
 
 Figure figure(const Configuration&) {
@@ -51,7 +51,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study deep_entropy() {
+Study study() {
   Study study = deep_study("deep-entropy",
                            "Does attention entropy bounce in trained transformers?",
                            real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
@@ -61,4 +61,4 @@ Study deep_entropy() {
   return study;
 }
 
-}  // namespace attica
+}  // namespace attica::deep_entropy

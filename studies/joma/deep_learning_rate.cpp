@@ -5,7 +5,7 @@
 
 #include "attica/studies/joma/deep.hpp"
 
-namespace attica {
+namespace attica::deep_learning_rate {
 namespace {
 
 Figure figure(const Configuration& c) {
@@ -49,7 +49,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study deep_learning_rate() {
+Study study() {
   Study study = deep_study(
       "deep-learning-rate",
       "How does the learning rate shape the entropy of attention?",
@@ -63,4 +63,4 @@ Study deep_learning_rate() {
   return study;
 }
 
-}  // namespace attica
+}  // namespace attica::deep_learning_rate

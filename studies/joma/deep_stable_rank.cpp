@@ -5,7 +5,7 @@
 
 #include "attica/studies/joma/deep.hpp"
 
-namespace attica {
+namespace attica::deep_stable_rank {
 namespace {
 
 Figure figure(const Configuration&) {
@@ -36,7 +36,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study deep_stable_rank() {
+Study study() {
   Study study = deep_study("deep-stable-rank",
                            "Does training lower the rank of MLP weights?",
                            real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
@@ -46,4 +46,4 @@ Study deep_stable_rank() {
   return study;
 }
 
-}  // namespace attica
+}  // namespace attica::deep_stable_rank

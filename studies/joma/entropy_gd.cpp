@@ -8,7 +8,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/bounce.hpp"
 
-namespace attica {
+namespace attica::joma_entropy_gd {
 namespace {
 
 using Eigen::VectorXd;
@@ -116,7 +116,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study joma_entropy_gd() {
+Study study() {
   std::vector<double> mu;
   for (int i = 0; i < 10; ++i) mu.push_back(1 + i / 3.0);
   List steps;
@@ -151,4 +151,4 @@ Study joma_entropy_gd() {
                   .meaning = "an entropy times 1.01"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_entropy_gd

@@ -8,7 +8,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/linear.hpp"
 
-namespace attica {
+namespace attica::joma_erf {
 namespace {
 
 using Eigen::Index;
@@ -220,7 +220,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study joma_erf() {
+Study study() {
   std::vector<double> fractions;
   for (int k = 1; k <= 8; ++k) fractions.push_back(0.1 * k);
   // The paper's scale: power-law frequencies, alternating classes.
@@ -269,4 +269,4 @@ Study joma_erf() {
           .diagnostic = {"richardson_error", "descent_error"}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_erf

@@ -10,7 +10,7 @@
 #include "attica/sim/joma/networks.hpp"
 #include "attica/studies/joma/model.hpp"
 
-namespace attica {
+namespace attica::joma_invariants {
 namespace {
 
 using Eigen::VectorXd;
@@ -157,7 +157,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study joma_invariants() {
+Study study() {
   const auto words = [](const std::string& key,
                         const std::vector<std::string>& choices,
                         const std::string& meaning) {
@@ -214,4 +214,4 @@ Study joma_invariants() {
       .agreement = agreement};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_invariants

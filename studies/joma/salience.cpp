@@ -6,7 +6,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/nonlinear.hpp"
 
-namespace attica {
+namespace attica::joma_salience {
 namespace {
 
 /// All (mu_j, mu_k) that differ.
@@ -141,7 +141,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study joma_salience() {
+Study study() {
   return {
       .name = "joma-salience",
       .question = "By how much do salient components converge first?",
@@ -174,4 +174,4 @@ Study joma_salience() {
                   .meaning = "a logarithm times 1.01"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_salience

@@ -12,7 +12,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/flow.hpp"
 
-namespace attica {
+namespace attica::joma_softmax {
 namespace {
 
 using Eigen::Index;
@@ -209,7 +209,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study joma_softmax() {
+Study study() {
   return {
       .name = "joma-softmax",
       .question = "How far does the approximate invariant of softmax attention carry?",
@@ -272,4 +272,4 @@ Study joma_softmax() {
       .diagnostic = {"weights_start"}};
 }
 
-}  // namespace attica
+}  // namespace attica::joma_softmax

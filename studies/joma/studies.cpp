@@ -5,35 +5,37 @@
 
 namespace attica {
 
-Study joma_invariants();
-Study joma_softmax();
-Study joma_erf();
-Study joma_blowup();
-Study joma_entropy_gd();
-Study joma_convergence_time();
-Study joma_salience();
-Study joma_bounce();
-Study tree_cooccurrence();
-Study tree_latents();
-Study deep_entropy();
-Study deep_stable_rank();
-Study deep_learning_rate();
+// clang-format off
+namespace joma_invariants { Study study(); }
+namespace joma_softmax { Study study(); }
+namespace joma_erf { Study study(); }
+namespace joma_blowup { Study study(); }
+namespace joma_entropy_gd { Study study(); }
+namespace joma_convergence_time { Study study(); }
+namespace joma_salience { Study study(); }
+namespace joma_bounce { Study study(); }
+namespace tree_cooccurrence { Study study(); }
+namespace tree_latents { Study study(); }
+namespace deep_entropy { Study study(); }
+namespace deep_stable_rank { Study study(); }
+namespace deep_learning_rate { Study study(); }
+// clang-format on
 
 std::vector<Study> joma_studies() {
   return {
-      joma_invariants(),
-      joma_softmax(),
-      joma_erf(),
-      joma_blowup(),
-      joma_entropy_gd(),
-      joma_convergence_time(),
-      joma_salience(),
-      joma_bounce(),
-      tree_cooccurrence(),
-      tree_latents(),
-      deep_entropy(),
-      deep_stable_rank(),
-      deep_learning_rate(),
+      joma_invariants::study(),
+      joma_softmax::study(),
+      joma_erf::study(),
+      joma_blowup::study(),
+      joma_entropy_gd::study(),
+      joma_convergence_time::study(),
+      joma_salience::study(),
+      joma_bounce::study(),
+      tree_cooccurrence::study(),
+      tree_latents::study(),
+      deep_entropy::study(),
+      deep_stable_rank::study(),
+      deep_learning_rate::study(),
   };
 }
 

@@ -6,7 +6,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/latent_tree.hpp"
 
-namespace attica {
+namespace attica::tree_cooccurrence {
 namespace {
 
 using Eigen::Index;
@@ -177,7 +177,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study tree_cooccurrence() {
+Study study() {
   Parameter children = reals_parameter(
       "model.root_child",
       {},
@@ -229,4 +229,4 @@ Study tree_cooccurrence() {
                   .meaning = "a probability times 1.04"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::tree_cooccurrence

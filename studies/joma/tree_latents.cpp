@@ -10,7 +10,7 @@
 #include "attica/studies/joma/model.hpp"
 #include "attica/studies/training_end.hpp"
 
-namespace attica {
+namespace attica::tree_latents {
 namespace {
 
 constexpr std::size_t kLevels = 2;
@@ -197,7 +197,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study tree_latents() {
+Study study() {
   return {
       .name = "tree-latents",
       .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
@@ -248,4 +248,4 @@ Study tree_latents() {
       .diagnostic = {"test_loss", "excluded_latents", "accuracy"}};
 }
 
-}  // namespace attica
+}  // namespace attica::tree_latents

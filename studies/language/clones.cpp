@@ -10,7 +10,7 @@
 #include "attica/studies/language/model.hpp"
 #include "attica/theory/language/floors.hpp"
 
-namespace attica {
+namespace attica::language_clones {
 namespace {
 
 using Eigen::Index;
@@ -435,7 +435,7 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
 
 }  // namespace
 
-Study language_clones() {
+Study study() {
   return {
       .name = "language-clones",
       .question =
@@ -512,4 +512,4 @@ Study language_clones() {
       .shown = {"samples.txt"}};
 }
 
-}  // namespace attica
+}  // namespace attica::language_clones

@@ -17,7 +17,7 @@
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/language/floors.hpp"
 
-namespace attica {
+namespace attica::language_orders {
 namespace {
 
 using Eigen::Index;
@@ -851,7 +851,7 @@ std::vector<Parameter> parameters() {
 
 }  // namespace
 
-Study language_orders() {
+Study study() {
   return {
       .name = "language-orders",
       .question = "Which orders of interaction does a transformer learn from a text, and when?",
@@ -907,4 +907,4 @@ Study language_orders() {
       .diagnostic = {"nearest_time", "clone_entropy", "training_loss"}};
 }
 
-}  // namespace attica
+}  // namespace attica::language_orders

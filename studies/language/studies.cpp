@@ -5,13 +5,15 @@
 
 namespace attica {
 
-Study language_clones();
-Study language_orders();
+// clang-format off
+namespace language_clones { Study study(); }
+namespace language_orders { Study study(); }
+// clang-format on
 
 std::vector<Study> language_studies() {
   return {
-      language_clones(),
-      language_orders(),
+      language_clones::study(),
+      language_orders::study(),
   };
 }
 

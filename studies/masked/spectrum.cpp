@@ -13,7 +13,7 @@
 
 #include "attica/studies/masked/model.hpp"
 
-namespace attica {
+namespace attica::masked_spectrum {
 namespace {
 
 using Eigen::Index;
@@ -427,7 +427,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study masked_spectrum() {
+Study study() {
   return {
       .name = "masked-spectrum",
       .question = "What is the spectrum of a predictor of every coordinate from all others?",
@@ -486,4 +486,4 @@ Study masked_spectrum() {
       .diagnostic = {"trace", "below_gap"}};
 }
 
-}  // namespace attica
+}  // namespace attica::masked_spectrum

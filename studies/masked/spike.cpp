@@ -11,7 +11,7 @@
 #include "attica/studies/masked/model.hpp"
 #include "attica/theory/masked/spectrum.hpp"
 
-namespace attica {
+namespace attica::masked_spike {
 namespace {
 
 using Eigen::Index;
@@ -410,7 +410,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study masked_spike() {
+Study study() {
   return {
       .name = "masked-spike",
       .question = "From which strength on does masked regression see a spike in the covariance?",
@@ -491,4 +491,4 @@ Study masked_spike() {
       .diagnostic = {"threshold", "lower_threshold"}};
 }
 
-}  // namespace attica
+}  // namespace attica::masked_spike

@@ -5,15 +5,17 @@
 
 namespace attica {
 
-Study masked_spectrum();
-Study masked_spike();
-Study masked_vs_pca();
+// clang-format off
+namespace masked_spectrum { Study study(); }
+namespace masked_spike { Study study(); }
+namespace masked_vs_pca { Study study(); }
+// clang-format on
 
 std::vector<Study> masked_studies() {
   return {
-      masked_spectrum(),
-      masked_spike(),
-      masked_vs_pca(),
+      masked_spectrum::study(),
+      masked_spike::study(),
+      masked_vs_pca::study(),
   };
 }
 

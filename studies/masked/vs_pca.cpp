@@ -11,7 +11,7 @@
 #include "attica/solvers/largest_eigenpair.hpp"
 #include "attica/studies/masked/model.hpp"
 
-namespace attica {
+namespace attica::masked_vs_pca {
 namespace {
 
 using Eigen::Index;
@@ -330,7 +330,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study masked_vs_pca() {
+Study study() {
   return {
       .name = "masked-vs-pca",
       .question = "When does masked regression recover a spike that PCA misses?",
@@ -410,4 +410,4 @@ Study masked_vs_pca() {
                   .meaning = "an overlap of the left eigenvector 6 % too small"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::masked_vs_pca

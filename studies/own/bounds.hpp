@@ -27,6 +27,7 @@ enum class BoundVerdict { holds, loose, violated, undecided };
 
 /// @brief "HOLDS", "HOLDS BUT LOOSE", "VIOLATED" or "UNDECIDED".
 std::string_view describe(BoundVerdict verdict);
+using attica::describe;
 
 /// The bound at one x of one curve.
 struct BoundPoint {

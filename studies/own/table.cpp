@@ -428,7 +428,7 @@ bool same_value(const CoordinateValue& a, const CoordinateValue& b) {
 
 /// Numbers a curve by its series and point, and an x by its place on it; numbers within 1e-9 of an
 /// earlier one are that one.
-class Places {
+class KnownPlaces {
  public:
   std::size_t curve(const TableRow& row) {
     const auto [at, fresh] =
@@ -571,7 +571,7 @@ void keep_rows(OutsideTable& table, const std::string& column, const CoordinateV
 std::vector<Prediction> predictions(const OutsideTable& table, const std::string& x_name) {
   const std::string x_of = table.has_x ? x_name : "none";
   std::vector<Prediction> curves;
-  Places places;
+  KnownPlaces places;
   std::vector<std::unordered_map<double, std::size_t>> seen;
   for (const TableRow& row : table.rows) {
     const std::size_t k = places.curve(row);
@@ -618,7 +618,7 @@ RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string&
   // The curves of a replicate, by their number in the table.
   std::vector<std::unordered_map<std::size_t, std::size_t>> own(result.outcomes.size());
   std::vector<std::map<std::pair<std::size_t, double>, std::size_t>> seen(result.outcomes.size());
-  Places places;
+  KnownPlaces places;
   for (const TableRow& row : table.rows) {
     const std::size_t curve = places.curve(row);
     const double x = places.x(curve, row.x);

@@ -13,7 +13,7 @@
 #include "attica/sim/potts/factored_regression.hpp"
 #include "attica/studies/potts/model.hpp"
 
-namespace attica {
+namespace attica::potts_alignment {
 namespace {
 
 using Eigen::Index;
@@ -253,7 +253,7 @@ std::vector<Parameter> parameters() {
 
 }  // namespace
 
-Study potts_alignment() {
+Study study() {
   return {.name = "potts-alignment",
           .question =
               "Which sites of a sequence family are coupled, and does one matrix of values "
@@ -284,4 +284,4 @@ Study potts_alignment() {
           .diagnostic = {"parameters", "effective_sequences", "train_loss", "rank_correlation"}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_alignment

@@ -8,7 +8,7 @@
 #include "attica/studies/potts/body.hpp"
 #include "attica/studies/potts/model.hpp"
 
-namespace attica {
+namespace attica::body4_msd {
 namespace {
 
 Point layer_point(std::int64_t layer) { return {{"layer", static_cast<double>(layer)}}; }
@@ -112,7 +112,7 @@ std::vector<SeriesInfo> series() {
 
 }  // namespace
 
-Study body4_msd() {
+Study study() {
   return {
       .name = "body4-msd",
       .question = "In which order do the layers of a deep factored network learn?",
@@ -134,4 +134,4 @@ Study body4_msd() {
       .diagnostic = {"bayes_loss"}};
 }
 
-}  // namespace attica
+}  // namespace attica::body4_msd

@@ -11,7 +11,7 @@
 #include "attica/studies/potts/body.hpp"
 #include "attica/studies/potts/model.hpp"
 
-namespace attica {
+namespace attica::body4_stairs {
 namespace {
 
 class Stairs : public PointwiseExperiment {
@@ -137,7 +137,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study body4_stairs() {
+Study study() {
   return {
       .name = "body4-stairs",
       .question = "Which orders of interaction do deep factored networks learn, and when?",
@@ -164,4 +164,4 @@ Study body4_stairs() {
       .diagnostic = {"bayes_loss"}};
 }
 
-}  // namespace attica
+}  // namespace attica::body4_stairs

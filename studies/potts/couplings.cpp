@@ -11,7 +11,7 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/training_end.hpp"
 
-namespace attica {
+namespace attica::potts_couplings {
 namespace {
 
 using Eigen::Index;
@@ -192,7 +192,7 @@ std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& obse
 
 }  // namespace
 
-Study potts_couplings() {
+Study study() {
   return {
       .name = "potts-couplings",
       .question = "Are the weights that factored attention learns the couplings of the data?",
@@ -234,4 +234,4 @@ Study potts_couplings() {
       .diagnostic = {"start_spread"}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_couplings

@@ -11,7 +11,7 @@
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
-namespace attica {
+namespace attica::potts_flow {
 namespace {
 
 using Eigen::Index;
@@ -196,7 +196,7 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 
 }  // namespace
 
-Study potts_flow() {
+Study study() {
   return {
       .name = "potts-flow",
       .question = "How does factored attention find the couplings in time?",
@@ -243,4 +243,4 @@ Study potts_flow() {
                   .meaning = "a loss per site times 1.05"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_flow

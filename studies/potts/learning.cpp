@@ -8,7 +8,7 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
-namespace attica {
+namespace attica::potts_learning {
 namespace {
 
 using Eigen::Index;
@@ -141,7 +141,7 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 
 }  // namespace
 
-Study potts_learning() {
+Study study() {
   return {
       .name = "potts-learning",
       .question = "How many sequences does it take to learn the conditionals of a Potts model?",
@@ -179,4 +179,4 @@ Study potts_learning() {
                   .meaning = "a parameter of every site counted once too often"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_learning

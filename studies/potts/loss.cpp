@@ -13,7 +13,7 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/studies/training_end.hpp"
 
-namespace attica {
+namespace attica::potts_loss {
 namespace {
 
 using Eigen::Index;
@@ -237,7 +237,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study potts_loss() {
+Study study() {
   return {
       .name = "potts-loss",
       .question =
@@ -305,4 +305,4 @@ Study potts_loss() {
       .diagnostic = {"test_loss", "bayes_loss", "coupling_error", "start_spread"}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_loss

@@ -18,7 +18,7 @@
 #include "attica/theory/potts/block_ridge.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
-namespace attica {
+namespace attica::potts_peak {
 namespace {
 
 using Eigen::Index;
@@ -218,7 +218,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study potts_peak() {
+Study study() {
   return {
       .name = "potts-peak",
       .question =
@@ -262,4 +262,4 @@ Study potts_peak() {
   };
 }
 
-}  // namespace attica
+}  // namespace attica::potts_peak

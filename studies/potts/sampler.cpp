@@ -5,7 +5,7 @@
 
 #include "attica/studies/potts/model.hpp"
 
-namespace attica {
+namespace attica::potts_sampler {
 namespace {
 
 using Eigen::Index;
@@ -107,7 +107,7 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 
 }  // namespace
 
-Study potts_sampler() {
+Study study() {
   return {
       .name = "potts-sampler",
       .question = "Does the Gibbs sampler of the Potts model converge, and to the right means?",
@@ -161,4 +161,4 @@ Study potts_sampler() {
       .diagnostic = {"effective_draws"}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_sampler

@@ -11,7 +11,7 @@
 #include "attica/studies/potts/model.hpp"
 #include "attica/theory/potts/block_ridge.hpp"
 
-namespace attica {
+namespace attica::potts_square {
 namespace {
 
 using Eigen::Index;
@@ -191,7 +191,7 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 
 }  // namespace
 
-Study potts_square() {
+Study study() {
   return {
       .name = "potts-square",
       .question =
@@ -241,4 +241,4 @@ Study potts_square() {
                   .meaning = "a test error times 1.05"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::potts_square

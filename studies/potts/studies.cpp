@@ -5,29 +5,31 @@
 
 namespace attica {
 
-Study potts_loss();
-Study potts_couplings();
-Study potts_flow();
-Study potts_learning();
-Study potts_peak();
-Study potts_square();
-Study potts_sampler();
-Study potts_alignment();
-Study body4_stairs();
-Study body4_msd();
+// clang-format off
+namespace potts_loss { Study study(); }
+namespace potts_couplings { Study study(); }
+namespace potts_flow { Study study(); }
+namespace potts_learning { Study study(); }
+namespace potts_peak { Study study(); }
+namespace potts_square { Study study(); }
+namespace potts_sampler { Study study(); }
+namespace potts_alignment { Study study(); }
+namespace body4_stairs { Study study(); }
+namespace body4_msd { Study study(); }
+// clang-format on
 
 std::vector<Study> potts_studies() {
   return {
-      potts_loss(),
-      potts_couplings(),
-      potts_flow(),
-      potts_learning(),
-      potts_peak(),
-      potts_square(),
-      potts_sampler(),
-      potts_alignment(),
-      body4_stairs(),
-      body4_msd(),
+      potts_loss::study(),
+      potts_couplings::study(),
+      potts_flow::study(),
+      potts_learning::study(),
+      potts_peak::study(),
+      potts_square::study(),
+      potts_sampler::study(),
+      potts_alignment::study(),
+      body4_stairs::study(),
+      body4_msd::study(),
   };
 }
 

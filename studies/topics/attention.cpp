@@ -10,7 +10,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 
-namespace attica {
+namespace attica::topics_attention {
 namespace {
 
 const std::vector<std::string> kAverages = {
@@ -210,7 +210,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study topics_attention() {
+Study study() {
   std::vector<std::string> series = kAverages;
   series.emplace_back("omega");
   return {
@@ -263,4 +263,4 @@ Study topics_attention() {
       .renamed = {{"model.penalty", "model.lambda"}, {"sim.adam_eta", "sim.eta_adam"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_attention

@@ -7,7 +7,7 @@
 #include "attica/sim/topics/sampling.hpp"
 #include "attica/studies/topics/model.hpp"
 
-namespace attica {
+namespace attica::topics_embedding {
 namespace {
 
 const std::vector<std::string> kNames = {"delta", "inner_same_topic", "inner_other_topic"};
@@ -118,7 +118,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study topics_embedding() {
+Study study() {
   return {
       .name = "topics-embedding",
       .question = "Are embeddings of words that share a topic closer?",
@@ -152,4 +152,4 @@ Study topics_embedding() {
       .renamed = {{"sweep.penalty", "sweep.lambda"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_embedding

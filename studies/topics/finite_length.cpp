@@ -13,7 +13,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
 
-namespace attica {
+namespace attica::topics_finite_length {
 namespace {
 
 /// What the next order may be of the first, times N. Measured with 2 % precision and better over
@@ -166,7 +166,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 
 }  // namespace
 
-Study topics_finite_length() {
+Study study() {
   return {
       .name = "topics-finite-length",
       .question = "How fast does the loss of finite documents approach the infinite one?",
@@ -210,4 +210,4 @@ Study topics_finite_length() {
                   .meaning = "a fifth more tokens selected"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_finite_length

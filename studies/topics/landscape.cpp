@@ -10,7 +10,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
 
-namespace attica {
+namespace attica::topics_landscape {
 namespace {
 
 const std::vector<std::string> kMinimum = {"minimum_loss", "minimum_omega"};
@@ -159,7 +159,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study topics_landscape() {
+Study study() {
   return {
       .name = "topics-landscape",
       .question = "Does attention prefer the own topic once the value matrix is learnt?",
@@ -210,4 +210,4 @@ Study topics_landscape() {
       .diagnostic = {"minimum"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_landscape

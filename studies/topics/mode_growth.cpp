@@ -7,7 +7,7 @@
 #include "attica/theory/topics/dynamics.hpp"
 #include "attica/theory/topics/value.hpp"
 
-namespace attica {
+namespace attica::topics_mode_growth {
 namespace {
 
 class ModeGrowth : public PointwiseExperiment {
@@ -114,7 +114,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study topics_mode_growth() {
+Study study() {
   return {
       .name = "topics-mode-growth",
       .question = "At what rate do the keys learn to tell topics apart?",
@@ -149,4 +149,4 @@ Study topics_mode_growth() {
                   .meaning = "a contrast times 0.9"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_mode_growth

@@ -9,7 +9,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
 
-namespace attica {
+namespace attica::topics_omega {
 namespace {
 
 class Omega : public PointwiseExperiment {
@@ -112,7 +112,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study topics_omega() {
+Study study() {
   return {
       .name = "topics-omega",
       .question = "How does the best attention on the own topic grow with the topics?",
@@ -149,4 +149,4 @@ Study topics_omega() {
       .diagnostic = {"same_word_ratio"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_omega

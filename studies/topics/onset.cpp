@@ -9,7 +9,7 @@
 #include "attica/theory/topics/dynamics.hpp"
 #include "attica/theory/topics/value.hpp"
 
-namespace attica {
+namespace attica::topics_onset {
 namespace {
 
 class Onset : public PointwiseExperiment {
@@ -119,7 +119,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 
 }  // namespace
 
-Study topics_onset() {
+Study study() {
   return {
       .name = "topics-onset",
       .question = "When does attention start to learn topics?",
@@ -157,4 +157,4 @@ Study topics_onset() {
                   .meaning = "a growth rate 5 % too small"}}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_onset

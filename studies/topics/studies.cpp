@@ -5,37 +5,39 @@
 
 namespace attica {
 
-Study topics_value_map();
-Study topics_value_curves();
-Study topics_value_penalty();
-Study topics_value_length();
-Study topics_embedding();
-Study topics_landscape();
-Study topics_omega();
-Study topics_two_stage();
-Study topics_onset();
-Study topics_mode_growth();
-Study topics_attention();
-Study topics_finite_length();
-Study topics_two_stage_deep();
-Study topics_text();
+// clang-format off
+namespace topics_value_map { Study study(); }
+namespace topics_value_curves { Study study(); }
+namespace topics_value_penalty { Study study(); }
+namespace topics_value_length { Study study(); }
+namespace topics_embedding { Study study(); }
+namespace topics_landscape { Study study(); }
+namespace topics_omega { Study study(); }
+namespace topics_two_stage { Study study(); }
+namespace topics_onset { Study study(); }
+namespace topics_mode_growth { Study study(); }
+namespace topics_attention { Study study(); }
+namespace topics_finite_length { Study study(); }
+namespace topics_two_stage_deep { Study study(); }
+namespace topics_text { Study study(); }
+// clang-format on
 
 std::vector<Study> topics_studies() {
   return {
-      topics_value_map(),
-      topics_value_curves(),
-      topics_value_penalty(),
-      topics_value_length(),
-      topics_embedding(),
-      topics_landscape(),
-      topics_omega(),
-      topics_two_stage(),
-      topics_onset(),
-      topics_mode_growth(),
-      topics_attention(),
-      topics_finite_length(),
-      topics_two_stage_deep(),
-      topics_text(),
+      topics_value_map::study(),
+      topics_value_curves::study(),
+      topics_value_penalty::study(),
+      topics_value_length::study(),
+      topics_embedding::study(),
+      topics_landscape::study(),
+      topics_omega::study(),
+      topics_two_stage::study(),
+      topics_onset::study(),
+      topics_mode_growth::study(),
+      topics_attention::study(),
+      topics_finite_length::study(),
+      topics_two_stage_deep::study(),
+      topics_text::study(),
   };
 }
 

@@ -14,7 +14,7 @@
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
 
-namespace attica {
+namespace attica::topics_text {
 namespace {
 
 using Eigen::Index;
@@ -343,7 +343,7 @@ std::vector<Parameter> parameters() {
 
 }  // namespace
 
-Study topics_text() {
+Study study() {
   std::vector<SeriesInfo> series = {
       {"cosine",
        "cos",
@@ -403,4 +403,4 @@ Study topics_text() {
                          "attention_positions_p"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_text

@@ -13,7 +13,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 
-namespace attica {
+namespace attica::topics_two_stage {
 namespace {
 
 using Eigen::Index;
@@ -350,7 +350,7 @@ std::vector<Parameter> parameters() {
 
 }  // namespace
 
-Study topics_two_stage() {
+Study study() {
   std::vector<SeriesInfo> series = topic_series(norm_names());
   for (SeriesInfo& info : topic_series(value_names())) series.push_back(std::move(info));
   series.push_back(topic_series({"loss"}).front());
@@ -391,4 +391,4 @@ Study topics_two_stage() {
       .diagnostic = {"value_s", "value_0w", "value_b", "value_g", "value_00", "loss", "value_d"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_two_stage

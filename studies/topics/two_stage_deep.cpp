@@ -14,7 +14,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 
-namespace attica {
+namespace attica::topics_two_stage_deep {
 namespace {
 
 class Deep : public PointwiseExperiment {
@@ -187,7 +187,7 @@ List every(std::int64_t step, std::int64_t last) {
 
 }  // namespace
 
-Study topics_two_stage_deep() {
+Study study() {
   std::vector<SeriesInfo> series = topic_series(norm_names());
   for (const char* m : {"V", "K", "Q"}) {
     series.push_back({std::string("layer_norm_") + m, "", "Frobenius norm in each layer"});
@@ -243,4 +243,4 @@ Study topics_two_stage_deep() {
           .diagnostic = {"layer_norm_K", "layer_norm_Q", "layer_norm_V"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_two_stage_deep

@@ -6,7 +6,7 @@
 
 #include "attica/studies/topics/value_training.hpp"
 
-namespace attica {
+namespace attica::topics_value_curves {
 namespace {
 
 Figure figure(const Configuration& c) {
@@ -32,7 +32,7 @@ Figure figure(const Configuration& c) {
 
 }  // namespace
 
-Study topics_value_curves() {
+Study study() {
   return {
       .name = "topics-value-curves",
       .question = "How does the value matrix learn which words share a topic?",
@@ -66,4 +66,4 @@ Study topics_value_curves() {
       .diagnostic = {"optimum_b", "value_0w", "value_00", "loss", "optimum_s"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_value_curves

@@ -11,7 +11,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/value.hpp"
 
-namespace attica {
+namespace attica::topics_value_length {
 namespace {
 
 using Eigen::Index;
@@ -156,7 +156,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study topics_value_length() {
+Study study() {
   std::vector<SeriesInfo> series = topic_series(value_names());
   series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});
   series.push_back(
@@ -212,4 +212,4 @@ Study topics_value_length() {
       .diagnostic = {"value_0w", "value_00"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_value_length

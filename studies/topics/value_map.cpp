@@ -6,7 +6,7 @@
 
 #include "attica/studies/topics/value_training.hpp"
 
-namespace attica {
+namespace attica::topics_value_map {
 namespace {
 
 Figure figure(const Configuration& c) {
@@ -35,7 +35,7 @@ Figure figure(const Configuration& c) {
 
 }  // namespace
 
-Study topics_value_map() {
+Study study() {
   std::vector<SeriesInfo> series = value_training_series();
   series.push_back(topic_series({"value_entry"}).front());
   return {.name = "topics-value-map",
@@ -71,4 +71,4 @@ Study topics_value_map() {
               "optimum_b", "value_0w", "value_00", "loss", "optimum_s", "optimum_d", "optimum_g"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_value_map

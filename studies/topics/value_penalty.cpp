@@ -9,7 +9,7 @@
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
 
-namespace attica {
+namespace attica::topics_value_penalty {
 namespace {
 
 class Penalty : public PointwiseExperiment {
@@ -150,7 +150,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-Study topics_value_penalty() {
+Study study() {
   std::vector<SeriesInfo> series = topic_series(value_names());
   series.push_back(topic_series({"norm_V"}).front());
   series.push_back({"descent_distance",
@@ -195,4 +195,4 @@ Study topics_value_penalty() {
           .diagnostic = {"value_0w", "value_00"}};
 }
 
-}  // namespace attica
+}  // namespace attica::topics_value_penalty

@@ -18,7 +18,7 @@
 using namespace attica;
 using namespace attica::app;
 
-namespace {
+namespace map_test {
 
 /// The learning rate beyond which online SGD with batches of `batch` diverges at some site of an
 /// AR(1) sequence: chi = (eta/B) sum_k s_k / (2 - eta s_k (1 + 1/B)) reaches 1, where s_k are the
@@ -110,8 +110,6 @@ Json map_of(const std::string& study,
   return Json::parse(read_whole(made / "map.json"));
 }
 
-}  // namespace
-
 TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][map]") {
   // Two colours on a complete graph of 8 sites; were the graph large, they would order at beta =
   // 2/8. A run fails if split R-hat is 1.01 or more in a replicate. R-hat² - 1 is (q tau - 1)/n
@@ -183,3 +181,5 @@ TEST_CASE("map: the largest learning rate of SGD is where its verdicts end", "[a
     CHECK(exact <= first);
   }
 }
+
+}  // namespace map_test

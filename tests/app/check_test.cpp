@@ -8,7 +8,7 @@
 using namespace attica;
 using namespace attica::app;
 
-namespace {
+namespace check_test {
 
 /// n replicates, symmetric about `mean` with standard deviation about `spread`.
 std::vector<double> sample(double mean, double spread, int n) {
@@ -53,8 +53,6 @@ struct Run {
                        .failed = failed});
   }
 };
-
-}  // namespace
 
 TEST_CASE("check: AGREE when every point is inside its margin", "[app][check]") {
   Run run;
@@ -343,3 +341,5 @@ TEST_CASE("check: the error bar of a single replicate is empty, not zero", "[app
   run.point(1, 1, {1.0});
   CHECK_THAT(text(run.check()), !Catch::Contains(" 0      1"));
 }
+
+}  // namespace check_test

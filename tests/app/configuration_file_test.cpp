@@ -8,7 +8,7 @@ using namespace attica;
 using namespace attica::app;
 using toy::message_of;
 
-namespace {
+namespace configuration_file_test {
 
 struct File {
   toy::Folder folder;
@@ -46,8 +46,6 @@ std::vector<double> reals_of(const List& list) {
   for (const Value& v : list) numbers.push_back(std::get<double>(v));
   return numbers;
 }
-
-}  // namespace
 
 TEST_CASE("read_configuration: defaults, file, preset and overrides in rising order",
           "[app][config]") {
@@ -304,3 +302,5 @@ TEST_CASE("nearest: a slip of the fingers, not another word", "[app][config]") {
   CHECK(nearest("", {"a"}) == "a");
   CHECK(nearest("a", {}).empty());
 }
+
+}  // namespace configuration_file_test

@@ -10,7 +10,7 @@ using namespace attica;
 using namespace attica::app;
 using toy::message_of;
 
-namespace {
+namespace figure_file_test {
 
 FigureFile file_of(const toy::Folder& folder, const std::string& text) {
   const auto path = folder / "figure.toml";
@@ -21,8 +21,6 @@ FigureFile file_of(const toy::Folder& folder, const std::string& text) {
 FigureChange change_of(const std::string& assignment) {
   return read_figure_changes({{"--set " + assignment, assignment}});
 }
-
-}  // namespace
 
 TEST_CASE("figure file: every key arrives where it belongs", "[app][figure]") {
   const toy::Folder folder;
@@ -156,3 +154,5 @@ TEST_CASE("figure file: every key is in the documentation", "[app][figure]") {
            page.str().find(name + ",") != std::string::npos));
   }
 }
+
+}  // namespace figure_file_test

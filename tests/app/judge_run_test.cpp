@@ -7,7 +7,7 @@
 using namespace attica;
 using namespace attica::app;
 
-namespace {
+namespace judge_run_test {
 
 /// "The last y is twice the slope", as a study that knows nothing of sweeps puts it.
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -20,8 +20,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   if (observed.theory.size() != 1) claim.verdict = Verdict::inconclusive;
   return {claim};
 }
-
-}  // namespace
 
 TEST_CASE("judge_run: every problem of a sweep has claims of its own", "[app][check]") {
   std::vector<Study> registry = toy::registry();
@@ -62,3 +60,5 @@ TEST_CASE("judge_run: every problem of a sweep has claims of its own", "[app][ch
     CHECK(found[0].verdict == Verdict::agree);
   }
 }
+
+}  // namespace judge_run_test

@@ -11,7 +11,7 @@ using namespace attica;
 using namespace attica::app;
 namespace fs = std::filesystem;
 
-namespace {
+namespace manifest_test {
 
 /// A folder with the files that a run writes; gone afterwards.
 struct Folder {
@@ -29,8 +29,6 @@ struct Folder {
     std::ofstream(path / name, std::ios::binary) << text;
   }
 };
-
-}  // namespace
 
 TEST_CASE("manifest: what was not touched is not edited", "[app][manifest]") {
   const Folder run;
@@ -75,3 +73,5 @@ TEST_CASE("manifest: needed since the second format of run folders", "[app][mani
   lost.write("manifest.json", "{");
   CHECK_THROWS_WITH(edited_files(lost.path), Catch::Contains("damaged"));
 }
+
+}  // namespace manifest_test

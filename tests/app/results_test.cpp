@@ -11,7 +11,7 @@ using namespace attica;
 using namespace attica::app;
 using toy::message_of;
 
-namespace {
+namespace results_test {
 
 const double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -28,8 +28,6 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
            return std::bit_cast<std::uint64_t>(p) == std::bit_cast<std::uint64_t>(q);
          });
 }
-
-}  // namespace
 
 TEST_CASE("encode, decode: bit for bit", "[app][results]") {
   const std::vector<double> hard{0.1,
@@ -208,3 +206,5 @@ TEST_CASE("tables: a coordinate that is called as a column has one of its own", 
   write_atomically(folder / "replicates.csv", table);
   CHECK(read_replicates(folder / "replicates.csv").curves().front().mean.point == point);
 }
+
+}  // namespace results_test

@@ -9,7 +9,7 @@ using namespace attica;
 using namespace attica::app;
 using toy::message_of;
 
-namespace {
+namespace runner_test {
 
 struct ToyRun {
   std::vector<Study> registry = toy::registry();
@@ -37,8 +37,6 @@ struct ToyRun {
                       {.threads = threads, .max_seconds = max_seconds, .quiet = true});
   }
 };
-
-}  // namespace
 
 TEST_CASE(
     "pieces: every replicate of every point once, in blocks that do not depend on their number",
@@ -120,3 +118,5 @@ TEST_CASE("run_pieces: stops on a signal and gives the handler back", "[app][run
     CHECK(after.sa_handler == before.sa_handler);
   }
 }
+
+}  // namespace runner_test

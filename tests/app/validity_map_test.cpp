@@ -17,7 +17,7 @@ using namespace attica;
 using namespace attica::app;
 using toy::message_of;
 
-namespace {
+namespace validity_map_test {
 
 constexpr double kRadius = 0.6;
 
@@ -26,8 +26,6 @@ MapMark in_circle(double x, double y) {
 }
 
 const MapAxis kSquare{.key = "model.a", .low = -1, .high = 1, .count = 5};
-
-}  // namespace
 
 TEST_CASE("map: a circle is found along its edge, once a place", "[app][map]") {
   constexpr int kDepth = 4;
@@ -188,8 +186,6 @@ TEST_CASE("map: axes as they are written, and mistakes in them", "[app][map]") {
   CHECK_THAT(refused("a=1..2:66"), Catch::Contains("2 to 65 places"));
 }
 
-namespace {
-
 /// A theory that says 1 where the simulation says 1 + (a^2 + b^2)/9: with a margin of 5 % it agrees
 /// within a circle of a^2 + b^2 = 0.45, which passes no place of the grids below closer than 0.003,
 /// many times the error of a mean. Beyond a = 1.5 there is no such problem.
@@ -273,8 +269,6 @@ std::filesystem::path only_folder(const std::filesystem::path& parent) {
   REQUIRE(all.size() == 1);
   return all.front();
 }
-
-}  // namespace
 
 TEST_CASE("map: the region where a theory holds is found by runs, kept, and refined later",
           "[app][map]") {
@@ -371,3 +365,5 @@ TEST_CASE("map: what cannot be an axis is refused before any work", "[app][map]"
   options.overrides.push_back({"--set model.a=1", "model.a=1"});
   CHECK_THAT(message_of([&] { map_verb(options, registry); }), Catch::Contains("axis of the map"));
 }
+
+}  // namespace validity_map_test

@@ -31,7 +31,7 @@ TEST_CASE("verbs: what cannot be simulated is refused before any work, and its t
   CHECK(compute_theory(work, TheoryGrid::requested).predictions[0].series.y[0] == 10.0);
 }
 
-namespace {
+namespace verbs_test {
 
 /// Every third replicate ends another way than those that count, and has nothing to tell.
 class Sparse : public toy::Experiment {
@@ -45,8 +45,6 @@ class Sparse : public toy::Experiment {
     return outcomes;
   }
 };
-
-}  // namespace
 
 TEST_CASE("verbs: a replicate without values is no damage", "[app][verbs]") {
   const toy::Folder folder;
@@ -65,3 +63,5 @@ TEST_CASE("verbs: a replicate without values is no damage", "[app][verbs]") {
   later.quiet = true;
   CHECK(check_verb(later, {study}) == verdict);
 }
+
+}  // namespace verbs_test

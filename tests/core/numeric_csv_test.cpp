@@ -10,7 +10,7 @@
 using namespace attica;
 namespace fs = std::filesystem;
 
-namespace {
+namespace numeric_csv_test {
 
 /// A file that lives as long as the object.
 class File {
@@ -45,8 +45,6 @@ std::string error(const std::string& content, CsvHeader header = CsvHeader::requ
   }
   return "(no error)";
 }
-
-}  // namespace
 
 TEST_CASE("read_numeric_csv: header and rows", "[core][csv]") {
   const NumericTable t = read("a,b,c\n1,2,3\n4,5.5,-6e-3\n");
@@ -154,3 +152,5 @@ TEST_CASE("csv_field: quotes what RFC 4180 wants quoted", "[core][csv]") {
   CHECK(csv_field("\r") == "\"\r\"");
   CHECK(csv_field("").empty());
 }
+
+}  // namespace numeric_csv_test

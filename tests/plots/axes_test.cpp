@@ -8,7 +8,7 @@
 using namespace attica;
 using namespace attica::plots;
 
-namespace {
+namespace axes_test {
 
 std::vector<std::string> labels(const Range& range, int wanted) {
   std::vector<std::string> texts;
@@ -19,8 +19,6 @@ std::vector<std::string> labels(const Range& range, int wanted) {
 }
 
 using Texts = std::vector<std::string>;
-
-}  // namespace
 
 TEST_CASE("choose_ticks: linear axes have round numbers", "[plots]") {
   CHECK(labels({0, 1}, 6) == Texts{"0", "0.2", "0.4", "0.6", "0.8", "1.0"});
@@ -93,3 +91,5 @@ TEST_CASE("Range: value is the inverse of position", "[plots]") {
     }
   }
 }
+
+}  // namespace axes_test

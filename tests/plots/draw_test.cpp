@@ -23,7 +23,7 @@ using namespace attica;
 using namespace attica::testing;
 namespace fs = std::filesystem;
 
-namespace {
+namespace draw_test {
 
 /// A fresh folder that goes away with the test.
 class Scratch {
@@ -110,8 +110,6 @@ ErrorKind kind_of(const Figure& figure,
   FAIL("drawn without an error");
   return ErrorKind::input;
 }
-
-}  // namespace
 
 TEST_CASE("draw: writes data, script and every format", "[plots]") {
   const Scratch scratch;
@@ -602,3 +600,5 @@ TEST_CASE("draw: maps and scatter plots in every style, redrawn alike by the scr
   REQUIRE(output_of(scratch.path(), "gnuplot pair.gp") == "");
   CHECK(read(scratch.path() / "pair.svg") == svg);
 }
+
+}  // namespace draw_test

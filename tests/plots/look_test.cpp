@@ -16,7 +16,7 @@ using namespace attica;
 using namespace attica::plots;
 using namespace attica::testing;
 
-namespace {
+namespace look_test {
 
 constexpr double kWidth = 243;  // points: a column of Physical Review
 
@@ -58,8 +58,6 @@ FigureData cross() {
   }
   return data;
 }
-
-}  // namespace
 
 TEST_CASE("look: chosen colours, markers and dashes are in the curves and in the legend",
           "[plots]") {
@@ -241,8 +239,6 @@ TEST_CASE("look: curves of two sources look alike and are not told apart by them
         std::set<std::string>{"{/:Italic λ} = 0.1", "{/:Italic λ} = 1", "run one", "run two"});
 }
 
-namespace {
-
 /// Boxes of all texts of a figure with what they say: labels, legends, letters, ticks.
 std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double small_size) {
   std::vector<std::pair<Box, std::string>> boxes;
@@ -295,8 +291,6 @@ std::vector<std::pair<Box, std::string>> text_boxes(const Layout& layout, double
   }
   return boxes;
 }
-
-}  // namespace
 
 TEST_CASE("look: no two texts overlap and none leaves the page, 7 to 12 points in every style",
           "[plots]") {
@@ -407,8 +401,6 @@ TEST_CASE("look: a legend at the right that leaves no room or explains different
   CHECK(second->y < layout.panels[1].axes.box.bottom);
 }
 
-namespace {
-
 /// An inset that enlarges the peak at alpha = 1.
 Look enlarged(std::optional<Corner> corner = {}) {
   Inset inset;
@@ -444,8 +436,6 @@ std::vector<std::pair<double, double>> places_of(const FigureData& data,
   }
   return places;
 }
-
-}  // namespace
 
 TEST_CASE("look: an inset without a place stands in a corner free of data, in every style",
           "[plots]") {
@@ -574,3 +564,5 @@ TEST_CASE("look: shades outside the axes or without a colour are refused", "[plo
   look.panels[0].shades[0] = {"red", 0.5, 1, 0.3, 0.4};
   CHECK_THAT(message_of(plain_panel(), data, look), Catch::Contains("hexadecimal"));
 }
+
+}  // namespace look_test

@@ -9,7 +9,7 @@ using namespace attica;
 using namespace attica::plots;
 using attica::testing::grid;
 
-namespace {
+namespace map_test {
 
 FigureData surface(const std::vector<double>& x,
                    const std::vector<double>& y,
@@ -35,8 +35,6 @@ Panel map_panel(PanelKind kind) {
   panel.value = {"loss"};
   return panel;
 }
-
-}  // namespace
 
 TEST_CASE("heat map: cells meet halfway between their centres", "[plots]") {
   std::vector<std::string> remarks;
@@ -141,3 +139,5 @@ TEST_CASE("heat map: refuses grids that are not grids", "[plots]") {
   data.curves[0].mean.x[0] = 0;
   CHECK_THROWS_AS(make_heat_map(panel, data, remarks), Error);
 }
+
+}  // namespace map_test

@@ -281,11 +281,11 @@ mkdir tree
 (cd "$project" && git ls-files -z studies docs | xargs -0 cp --parents -t "$work/tree")
 cp -r tree before
 for new in gauss-mean:gauss/mean fresh-mean:fresh/mean deep-mean:joma/deep_mean; do
-  name=${new%:*} file=${new#*:} function=${name/-/_}
+  name=${new%:*} file=${new#*:} space=${name/-/_}
   run 0 new "$name" --in-tree tree
-  says "tree/studies/$file.cpp" "Study $function() {"
+  says "tree/studies/$file.cpp" "namespace attica::$space {"
   says "tree/tests/agreement/${file}_test.cpp" "\"$name\""
-  [ "$(grep -cE "^(Study |      )$function\(\)[;,]$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
+  [ "$(grep -cE "^(namespace $space \{ Study study\(\); \}|      $space::study\(\),)$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
   run 5 new "$name" --in-tree tree
 done
 [ "$(grep -c fresh_studies tree/studies/registry.cpp)" -eq 2 ] || fail "a new family is not registered"

@@ -13,7 +13,7 @@ using Catch::Matchers::WithinRel;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace largest_eigenpair_test {
 
 MatrixXd symmetric(Eigen::Index d, std::uint64_t seed) {
   RandomStream stream({.seed = seed});
@@ -21,8 +21,6 @@ MatrixXd symmetric(Eigen::Index d, std::uint64_t seed) {
   stream.fill_normal(std::span(m.data(), static_cast<std::size_t>(m.size())));
   return m + m.transpose();
 }
-
-}  // namespace
 
 TEST_CASE("largest_eigenpair: as all eigenvalues together say", "[solvers]") {
   for (const Eigen::Index d : {1, 2, 3, 10, 120}) {
@@ -62,3 +60,5 @@ TEST_CASE("largest_eigenpair: numbers that are not finite are refused", "[solver
   m(1, 1) = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(largest_eigenpair(m), Error);
 }
+
+}  // namespace largest_eigenpair_test

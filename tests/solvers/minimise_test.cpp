@@ -11,10 +11,9 @@
 using namespace attica;
 using Catch::Matchers::WithinAbs;
 
-namespace {
+namespace minimise_test {
 const std::vector<double> kGrid = {-3, -2, -1, 0, 1, 2, 3};
 constexpr double kAccuracy = 1e-7;
-}  // namespace
 
 TEST_CASE("minimise_on_grid: the lower of two minima", "[solvers][minimise]") {
   // (x²-2)² + x/4 has a minimum near each of ±√2; the left one is lower. Its place solves 4x(x²-2)
@@ -89,3 +88,5 @@ TEST_CASE("minimise_simplex: valleys, walls and refusals", "[solvers][minimise]"
       std::runtime_error);
   CHECK_THROWS_AS(minimise_simplex(valley, {}, 1, 1), Error);
 }
+
+}  // namespace minimise_test

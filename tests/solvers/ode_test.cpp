@@ -14,7 +14,7 @@ using Catch::WithinRel;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace ode_test {
 
 const OdeMethod kMethods[] = {OdeMethod::dopri5, OdeMethod::fehlberg78, OdeMethod::rosenbrock4};
 
@@ -64,8 +64,6 @@ OdeOptions fixed_step(OdeMethod method, double step) {
           .max_step = step,
           .jacobian = test_jacobian};
 }
-
-}  // namespace
 
 TEST_CASE("solve_ode: every stepper converges with its order", "[solvers][ode]") {
   struct Case {
@@ -331,3 +329,5 @@ TEST_CASE("solve_ode: bad input is refused by name", "[solvers][ode]") {
   const auto resize = [](double, const VectorXd&, VectorXd& dxdt) { dxdt.setZero(7); };
   CHECK_THROWS_AS((void)solve_ode(resize, kTestStart, times), Error);
 }
+
+}  // namespace ode_test

@@ -10,7 +10,7 @@
 
 using namespace attica;
 
-namespace {
+namespace scaling_test {
 
 constexpr double kExponent = 1.2;
 const std::vector<double> kSizes{100, 200, 400, 800, 1600};
@@ -48,8 +48,6 @@ ExponentClaim claim(double exponent, bool upper_bound) {
           .upper_bound = upper_bound,
           .cap_series = "cap"};
 }
-
-}  // namespace
 
 TEST_CASE("scaling points: replicates without a value are censored at their cap",
           "[studies][exponents]") {
@@ -101,3 +99,5 @@ TEST_CASE("judge_exponent: the interval covers, also with a censored end", "[stu
     CHECK(covered >= 34);
   }
 }
+
+}  // namespace scaling_test

@@ -12,7 +12,7 @@
 using namespace attica;
 using namespace attica::app;
 
-namespace {
+namespace gauss_double_descent_test {
 
 struct Run {
   Work work;
@@ -78,8 +78,6 @@ int seeds_that_agree(int first, int last) {
   }
   return agree;
 }
-
-}  // namespace
 
 TEST_CASE("gauss-double-descent: quick preset is AGREE at almost every seed", "[agreement]") {
   CHECK(seeds_that_agree(1, 3) >= 2);
@@ -150,3 +148,5 @@ TEST_CASE("gauss-double-descent: on standardised digits it does not, and the che
       Catch::Contains("disagrees: ") && Catch::Contains("likely cause: the data are not Gaussian"));
   CHECK_THAT(record.likely_cause, Catch::Contains("pixel_"));
 }
+
+}  // namespace gauss_double_descent_test

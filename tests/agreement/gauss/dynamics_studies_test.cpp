@@ -11,7 +11,7 @@
 using namespace attica;
 using attica::testing::StudyRun;
 
-namespace {
+namespace gauss_dynamics_studies_test {
 
 constexpr Eigen::Index kSites = 10;
 
@@ -33,8 +33,6 @@ void replace_online_theory(StudyRun& run, const Wrong& wrong) {
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("gauss-sgd: agrees; twice the rate or no sampling noise does not", "[agreement][sgd]") {
   const Study study = study_named("gauss-sgd");
@@ -113,3 +111,5 @@ TEST_CASE("gauss-flow: agrees; a clock twice as fast does not", "[agreement][flo
   }
   CHECK(run.points() == Verdict::disagree);
 }
+
+}  // namespace gauss_dynamics_studies_test

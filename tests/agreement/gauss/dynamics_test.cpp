@@ -17,7 +17,7 @@ using namespace attica;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace gauss_dynamics_test {
 
 using Steps = std::vector<std::int64_t>;
 
@@ -106,8 +106,6 @@ double rms(const std::vector<double>& z) {
   for (const double value : z) sum += value * value;
   return std::sqrt(sum / static_cast<double>(z.size()));
 }
-
-}  // namespace
 
 TEST_CASE("online SGD: simulation scatters about the exact moments as its own errors say",
           "[agreement][sgd]") {
@@ -245,3 +243,5 @@ TEST_CASE(
     CHECK(largest_wrong > 1.5);
   }
 }
+
+}  // namespace gauss_dynamics_test

@@ -15,7 +15,7 @@
 
 using namespace attica;
 
-namespace {
+namespace gauss_ridge_first_order_test {
 
 class Average {
  public:
@@ -81,8 +81,6 @@ std::vector<Family> families() {
           {"precision", GaussianMlm(precision_covariance({.sites = 21}, stream))},
           {"loadings", GaussianMlm(loadings * loadings.transpose())}};
 }
-
-}  // namespace
 
 TEST_CASE("GaussianRidge: to order 1/M within its allowance, the peak included",
           "[agreement][ridge]") {
@@ -231,3 +229,5 @@ TEST_CASE("GaussianFlow: to order 1/M nearer to the simulation than the leading 
   }
   CHECK(leading_outside >= 5);
 }
+
+}  // namespace gauss_ridge_first_order_test

@@ -9,7 +9,7 @@ using namespace attica;
 using attica::testing::configured;
 using attica::testing::StudyRun;
 
-namespace {
+namespace icl_studies_test {
 
 std::vector<Study> family() {
   std::vector<Study> all;
@@ -32,8 +32,6 @@ StudyRun planted(const StudyRun& run, const Plant& plant) {
   }
   return wrong;
 }
-
-}  // namespace
 
 TEST_CASE("in context: every study agrees, its claims hold, and it rejects its plants",
           "[agreement][slow]") {
@@ -75,3 +73,5 @@ TEST_CASE("in context: at level limit the extrapolation in 1/d is the strict tes
   // Measured elsewhere: 0.82 at d = 8, 0.78 at d = 16, each known to about 0.1 here.
   for (const double coefficient : scaled) CHECK_THAT(coefficient, Catch::WithinAbs(0.8, 0.4));
 }
+
+}  // namespace icl_studies_test

@@ -12,7 +12,7 @@ using namespace attica;
 using attica::testing::configured;
 using attica::testing::StudyRun;
 
-namespace {
+namespace masked_studies_test {
 
 StudyRun planted(const StudyRun& run, const Plant& plant) {
   StudyRun wrong = run;
@@ -30,8 +30,6 @@ StudyRun planted(const StudyRun& run, const Plant& plant) {
   }
   return wrong;
 }
-
-}  // namespace
 
 TEST_CASE("masked: every study agrees, its claims hold, and it rejects its plants",
           "[agreement][slow]") {
@@ -126,3 +124,5 @@ TEST_CASE("masked: second moment of an ar1 sequence and of two groups within 3/d
              Catch::WithinRel(masked_moment2(masked_equivalent({{1, 0.5}, {4, 0.5}}, 0.5, kLambda)),
                               kAllowed));
 }
+
+}  // namespace masked_studies_test

@@ -14,7 +14,7 @@ using namespace attica;
 using attica::testing::StudyRun;
 using Eigen::Index;
 
-namespace {
+namespace potts_alignment_test {
 
 constexpr Index kSites = 8;
 constexpr Index kColours = 4;
@@ -33,8 +33,6 @@ std::string ring_alignment(double beta, const std::string& name) {
   }
   return path;
 }
-
-}  // namespace
 
 TEST_CASE("potts-alignment: scores find the coupled pairs", "[agreement]") {
   const Study study = study_named("potts-alignment");
@@ -82,3 +80,5 @@ TEST_CASE("potts-alignment: without couplings context does not help", "[agreemen
   CHECK(claims.back().name == "general-uses-context");
   CHECK(claims.back().verdict == Verdict::disagree);
 }
+
+}  // namespace potts_alignment_test

@@ -9,7 +9,7 @@
 using namespace attica;
 using attica::testing::StudyRun;
 
-namespace {
+namespace potts_body4_test {
 
 bool holds(const StudyRun& run, const std::string& name) {
   for (const ClaimResult& claim : run.study.claims(run.configuration, run.observed)) {
@@ -17,8 +17,6 @@ bool holds(const StudyRun& run, const std::string& name) {
   }
   throw std::logic_error("no claim " + name);
 }
-
-}  // namespace
 
 TEST_CASE("body4-stairs: losses reach their plateaus and never pass them", "[agreement]") {
   const Study study = study_named("body4-stairs");
@@ -46,3 +44,5 @@ TEST_CASE("body4-msd: the last layer moves first; the reverse order is refused",
   }
   CHECK_FALSE(holds(run, "last-layer-first"));
 }
+
+}  // namespace potts_body4_test

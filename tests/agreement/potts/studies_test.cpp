@@ -11,7 +11,7 @@
 using namespace attica;
 using attica::testing::StudyRun;
 
-namespace {
+namespace potts_studies_test {
 
 /// The study agrees, and no longer with all of its theory times `planted`.
 void check_agrees_until(const char* study,
@@ -43,8 +43,6 @@ void change(
     }
   }
 }
-
-}  // namespace
 
 TEST_CASE("potts-square: agrees, and a theory 5 % off is found", "[agreement][potts]") {
   check_agrees_until(
@@ -100,3 +98,5 @@ TEST_CASE("potts-peak: the claims hold, and a tail 30 % off is found", "[agreeme
   run.configuration.set("model.colours", std::int64_t{5}, true);
   CHECK_THROWS_AS(claim(run, "tail"), std::logic_error);
 }
+
+}  // namespace potts_studies_test

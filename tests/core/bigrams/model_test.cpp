@@ -9,7 +9,7 @@
 #include "attica/core/error.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_model_test {
 
 using namespace attica;
 using Catch::Matchers::Contains;
@@ -31,8 +31,6 @@ std::string message(const std::function<void()>& action) {
   }
   return "no error";
 }
-
-}  // namespace
 
 TEST_CASE("circulant chain: closed forms of its constants", "[core][bigrams]") {
   constexpr double kP = 0.8;
@@ -173,3 +171,5 @@ TEST_CASE("bigram model: bad input is refused by name", "[core][bigrams]") {
   const BigramModel flat({MatrixXd::Constant(2, 2, 0.5), good.stationary}, 4, 1, two_columns());
   CHECK_FALSE(flat.has_signal());
 }
+
+}  // namespace bigrams_model_test

@@ -20,13 +20,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::json;
 
-namespace {
+namespace joma_model_test {
 
 const json& reference() { return testing::reference_values("joma")["full_model"]; }
 
 double largest(const MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
-
-}  // namespace
 
 TEST_CASE("JomaModel: losses and gradients of all reference combinations", "[core][joma]") {
   for (const json& row : reference()["gradients"]) {
@@ -101,3 +99,5 @@ TEST_CASE("JomaModel: bad input is refused by name", "[core][joma]") {
   CHECK_THROWS_WITH(build([](auto& l, auto&) { l.amplitude = 0; }), Contains("model.amplitude"));
   CHECK_THROWS_WITH(build([](auto& l, auto&) { l.top.resize(0, 0); }), Contains("model.top"));
 }
+
+}  // namespace joma_model_test

@@ -10,7 +10,7 @@ using namespace attica;
 using attica::testing::refused;
 using Eigen::Index;
 
-namespace {
+namespace language_chain_test {
 
 constexpr Index kSymbols = 3;
 
@@ -31,8 +31,6 @@ double probability(const MarkovClone& chain, const std::vector<Symbol>& window) 
   }
   return p;
 }
-
-}  // namespace
 
 TEST_CASE("tuple frequencies: by hand for orders 1 and 2", "[core][language]") {
   const std::vector<Symbol> sequence = {0, 1, 0, 1, 1, 2};
@@ -85,3 +83,5 @@ TEST_CASE("tuple frequencies: tables beyond 2^24 entries are refused", "[core][l
   const auto two = std::make_shared<const TupleFrequencies>(sequence, kSymbols, 2);
   CHECK(refused([&] { MarkovClone(two, 3); }) == "order");
 }
+
+}  // namespace language_chain_test

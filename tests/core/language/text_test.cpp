@@ -8,7 +8,7 @@
 using namespace attica;
 using attica::testing::refused;
 
-namespace {
+namespace language_text_test {
 
 /// `units` paragraphs of the same line.
 std::string paragraphs(int units, const std::string& line) {
@@ -16,8 +16,6 @@ std::string paragraphs(int units, const std::string& line) {
   for (int k = 0; k < units; ++k) text += line + "\n\n";
   return text;
 }
-
-}  // namespace
 
 TEST_CASE("language text: letters, spaces for all between them, every tenth unit held out",
           "[core][language]") {
@@ -80,3 +78,5 @@ TEST_CASE("even_windows: all of them, or so many from first to last", "[core][la
   CHECK(three(1, 0) == 2);
   CHECK(three(2, 1) == 5);
 }
+
+}  // namespace language_text_test

@@ -9,7 +9,7 @@
 using namespace attica;
 using Catch::Contains;
 
-namespace {
+namespace potts_alignment_test {
 
 std::string file_with(const std::string& text) {
   const std::string path = std::string(ATTICA_BINARY_DIR) + "/alignment_test.txt";
@@ -20,8 +20,6 @@ std::string file_with(const std::string& text) {
 Alignment read(const std::string& text, std::string_view alphabet = kAminoAcids) {
   return read_alignment(file_with(text), alphabet);
 }
-
-}  // namespace
 
 TEST_CASE("read_alignment: the same sequences in every format", "[core]") {
   Sequences expected(2, 4);
@@ -113,3 +111,5 @@ TEST_CASE("read_alignment: insertions of A2M and A3M are no sites", "[core]") {
   CHECK_THROWS_WITH(read(">one\nAc-\n>two\nAcd-\n"),
                     Contains("a sequence of 4 letters, expected 3"));
 }
+
+}  // namespace potts_alignment_test

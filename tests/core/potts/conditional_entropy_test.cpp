@@ -14,12 +14,10 @@ using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace potts_conditional_entropy_test {
 
 // Entropies of up to 5000 states, differences of numbers below 10.
 constexpr double kTolerance = 1e-13;
-
-}  // namespace
 
 TEST_CASE("mean_conditional_entropy: is the entropy of the conditionals, state by state",
           "[core][potts]") {
@@ -69,3 +67,5 @@ TEST_CASE("enumerate: the energies of all states, in their order", "[core][potts
     REQUIRE(number == n);
   }
 }
+
+}  // namespace potts_conditional_entropy_test

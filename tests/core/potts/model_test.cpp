@@ -19,13 +19,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using nlohmann::json;
 
-namespace {
+namespace potts_model_test {
 
 // The reference values hold 16 digits; sums run over at most 243 states.
 constexpr double kTolerance = 1e-12;
 constexpr double kScale = 0.3;  // of the recorded student
-
-}  // namespace
 
 TEST_CASE("PottsModel: enumeration matches the reference", "[core][potts]") {
   const json& r = reference_values("potts").at("potts");
@@ -153,3 +151,5 @@ TEST_CASE("PottsModel: refuses bad input and names it", "[core][potts]") {
   CHECK(refused([&] { require_sequences(s, 3, 3); }) == "sequences");
   CHECK(refused([&] { require_sequences(s, 4, 5); }) == "sequences");
 }
+
+}  // namespace potts_model_test

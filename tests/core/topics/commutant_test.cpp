@@ -13,7 +13,7 @@ using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace topics_commutant_test {
 
 Commutant some(double phase, const CommutantAlgebra& algebra) {
   Commutant x;
@@ -21,8 +21,6 @@ Commutant some(double phase, const CommutantAlgebra& algebra) {
     x[k] = algebra.counts()[k] > 0 ? std::sin(phase + 1.7 * static_cast<double>(k)) : 0;
   return x;
 }
-
-}  // namespace
 
 TEST_CASE("CommutantAlgebra: products, norms and traces are those of dense matrices",
           "[core][topics]") {
@@ -108,3 +106,5 @@ TEST_CASE("TopicModel: shares of shown tokens match the reference", "[core][topi
     CHECK(total == Approx(1).epsilon(1e-15));
   }
 }
+
+}  // namespace topics_commutant_test

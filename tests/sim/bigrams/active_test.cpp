@@ -8,7 +8,7 @@
 #include "attica/core/bigrams/instances.hpp"
 #include "attica/core/error.hpp"
 
-namespace {
+namespace bigrams_active_test {
 
 using namespace attica;
 using Catch::Matchers::Contains;
@@ -55,8 +55,6 @@ double mean_loss(const MatrixXd& value, ActiveSampler& sampler, std::int64_t sam
   return total / static_cast<double>(samples);
 }
 
-}  // namespace
-
 TEST_CASE("bigram active set: the mean loss is the population's", "[sim][bigrams]") {
   const BigramModel model = skewed_model();
   const std::vector<SparseColumn> a = half_right(model);
@@ -92,3 +90,5 @@ TEST_CASE("bigram refit: V relaxes to the best one for the attention found", "[s
   CHECK_THROWS_WITH(refit_value(model, {start, a, false}, 0.05, 64, 0, stream),
                     Contains("refit_steps"));
 }
+
+}  // namespace bigrams_active_test

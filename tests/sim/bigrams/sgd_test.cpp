@@ -6,7 +6,7 @@
 #include "attica/core/error.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_sgd_test {
 
 using namespace attica;
 using namespace attica::testing;
@@ -58,8 +58,6 @@ void check_update(BigramAlgorithm algorithm,
   check_close(sgd.attention().template cast<double>(), a - 0.25 * grad_a, tolerance);
   CHECK(sgd.batch_loss() == Approx(batch["batch_loss"].get<double>()).epsilon(10 * tolerance));
 }
-
-}  // namespace
 
 TEST_CASE("bigram SGD: minibatch gradients of the reference", "[sim][bigrams]") {
   const Json& batch = reference_values("bigrams")["minibatch"];
@@ -254,3 +252,5 @@ TEST_CASE("bigram SGD: reproducible, divergence seen, bad input refused", "[sim]
   CHECK_THROWS_WITH(make({.eta_v = 0}, 4), Contains("'eta_V' = 0"));
   CHECK_THROWS_WITH(make({.eta_a = -1}, 4), Contains("'eta_A' = -1"));
 }
+
+}  // namespace bigrams_sgd_test

@@ -9,7 +9,7 @@
 #include "attica/sim/bigrams/training.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_surrogate_test {
 
 using namespace attica;
 using namespace attica::testing;
@@ -81,8 +81,6 @@ void check_same_law(const std::vector<std::vector<BigramState>>& a,
 StreamAddress noise(std::uint64_t replicate) {
   return {.seed = 11, .id = StreamId::surrogate, .replicate = replicate};
 }
-
-}  // namespace
 
 TEST_CASE("bigram surrogates: same law as SGD", "[sim][bigrams][slow]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 300);
@@ -226,3 +224,5 @@ TEST_CASE("bigram training: stages and how they end", "[sim][bigrams]") {
   CHECK(train(0.02, 500, 2 * start - model.transition()).first == BigramStatus::mirror);
   CHECK(train(10, 500, start).first == BigramStatus::collapsed);
 }
+
+}  // namespace bigrams_surrogate_test

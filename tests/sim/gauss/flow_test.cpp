@@ -14,7 +14,7 @@ using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Eigen::MatrixXd;
 
-namespace {
+namespace gauss_flow_test {
 
 /// Z_mu,j = sin(1 + 1.7 mu + 2.3 j + 0.31 mu j), the data of the reference values.
 MatrixXd sine_data(Eigen::Index samples, Eigen::Index sites) {
@@ -24,8 +24,6 @@ MatrixXd sine_data(Eigen::Index samples, Eigen::Index sites) {
     return std::sin(1 + 1.7 * m + 2.3 * site + 0.31 * m * site);
   });
 }
-
-}  // namespace
 
 TEST_CASE("gradient_flow: reference values", "[sim][flow]") {
   const nlohmann::json& entry = reference_values("potts").at("gf_given_data");
@@ -95,3 +93,5 @@ TEST_CASE("gradient flow and descent: bad input is refused by name", "[sim][flow
   CHECK_THROWS_WITH(gradient_descent(problem, data, 1e3, std::vector<std::int64_t>{1000}),
                     Catch::Contains("overflowed"));
 }
+
+}  // namespace gauss_flow_test

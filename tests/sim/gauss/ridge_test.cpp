@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace gauss_ridge_test {
 
 MatrixXd ar1_covariance(Index sites, double rho) {
   MatrixXd sigma(sites, sites);
@@ -62,8 +62,6 @@ Oracle site_by_site(const MatrixXd& z, const MatrixXd& sigma, double lambda) {
   }
   return o;
 }
-
-}  // namespace
 
 TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L", "[sim][ridge]") {
   const MatrixXd sigma = ar1_covariance(9, 0.7);
@@ -245,3 +243,5 @@ TEST_CASE("RidgeFits: an estimator's parts are those of labels without noise and
     }
   }
 }
+
+}  // namespace gauss_ridge_test

@@ -10,7 +10,7 @@ using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using Eigen::MatrixXd;
 
-namespace {
+namespace gauss_sgd_test {
 
 using Steps = std::vector<std::int64_t>;
 
@@ -30,8 +30,6 @@ MatrixXd plain_sgd(
   }
   return a;
 }
-
-}  // namespace
 
 TEST_CASE("LinearAttentionSgd: equals the update rule step by step", "[sim][sgd]") {
   const GaussianMlm problem(ar1_covariance(7, 0.6));
@@ -139,3 +137,5 @@ TEST_CASE("SGD: bad input is refused by name", "[sim][sgd]") {
   CHECK_THROWS_WITH(record_sgd(problem, sgd, Steps{3, 2}), Catch::Contains("'steps'"));
   CHECK_THROWS_WITH(steady_sgd_error(problem, sgd, {.blocks = 1}), Catch::Contains("'blocks'"));
 }
+
+}  // namespace gauss_sgd_test

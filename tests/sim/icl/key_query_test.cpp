@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace icl_key_query_test {
 
 /// Means over sequences and their standard errors.
 struct Estimate {
@@ -45,8 +45,6 @@ MatrixXd moments_of(const RegressionBatch& batch) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("draw_batch: both samplers have the moments of the population", "[sim][key_query]") {
   const KeyQueryTask task = KeyQueryTask::power_law(2, 1, 5);
@@ -124,3 +122,5 @@ TEST_CASE("descend: a run that leaves the finite numbers says when", "[sim][key_
                 stream,
                 ignore) > 0);
 }
+
+}  // namespace icl_key_query_test

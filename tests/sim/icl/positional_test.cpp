@@ -15,7 +15,7 @@ using Eigen::Matrix2d;
 using Eigen::Vector2d;
 using Eigen::VectorXd;
 
-namespace {
+namespace icl_positional_test {
 
 /// Row-wise softmax of a matrix of logits.
 Matrix2d softmax_rows(const Matrix2d& logits) {
@@ -51,8 +51,6 @@ Moments moments_over(int count, Run run) {
   sums.mm -= sums.m * sums.m;
   return sums;
 }
-
-}  // namespace
 
 TEST_CASE("pair_loss: that of the attention matrices, and its derivatives", "[sim][positional]") {
   const PositionalTask task{0.8, 0.3};
@@ -123,3 +121,5 @@ TEST_CASE("positional simulation: bad input names the parameter", "[sim][positio
   CHECK(refused([] { PositionalStudent student({0.1, 0.1}, 3); }) == "dimension");
   CHECK(refused([] { PositionalStudent student({0.8, 0.8}, 10); }) == "e");
 }
+
+}  // namespace icl_positional_test

@@ -19,7 +19,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace icl_ridge_test {
 
 RandomStream stream(std::uint64_t seed) { return RandomStream({.seed = seed}); }
 
@@ -64,8 +64,6 @@ VectorXd expected_moments(const ContextMoments& m) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("chi_squared: mean and variance, also below one degree of freedom", "[sim][icl]") {
   for (const double degrees : {0.7, 1.0, 5.0, 200.0}) {
@@ -216,3 +214,5 @@ TEST_CASE("gaussian_moments: those of sequences with Gaussian tasks", "[sim][icl
   const VectorXd expected = expected_moments(gaussian_moments(spectrum, noise));
   CHECK(((found.mean - expected).array().abs() <= 5 * found.sem.array()).all());
 }
+
+}  // namespace icl_ridge_test

@@ -16,7 +16,7 @@ using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace icl_tokens_test {
 
 /// The definition: derivatives of the tokens themselves, a row each.
 MatrixXd token_rate(const MatrixXd& x, const TokenDynamics& dynamics) {
@@ -34,8 +34,6 @@ MatrixXd token_rate(const MatrixXd& x, const TokenDynamics& dynamics) {
   }
   return rate;
 }
-
-}  // namespace
 
 TEST_CASE("gram_rate: that of the tokens themselves", "[sim][tokens]") {
   const MatrixXd x = reference_tokens(5, 4);
@@ -109,3 +107,5 @@ TEST_CASE("tokens: two groups are two tokens", "[sim][tokens]") {
   }
   CHECK_THAT(group_overlaps(many).between, WithinAbs(pair(0, 1), 1e-12));
 }
+
+}  // namespace icl_tokens_test

@@ -13,7 +13,7 @@ using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace joma_deep_test {
 
 /// Words follow each other in a cycle of 7, with a rare exception.
 VocabularyText cyclic_text(int length) {
@@ -29,8 +29,6 @@ VocabularyText cyclic_text(int length) {
 
 const networks::KeptRecords kNothing{.measure = [](std::uint64_t) { return std::vector<double>(); },
                                      .tell = [](std::uint64_t, const std::vector<double>&) {}};
-
-}  // namespace
 
 TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
   const auto& row = testing::reference_values("joma")["transformer_metrics"]["nc_table"];
@@ -141,3 +139,5 @@ TEST_CASE("bounce_statistic: smooth minimum after the start", "[sim][deep]") {
   CHECK(bounce_statistic({1, 2, 2, 2, 2, 2, 2}) == 0);  // never falls
   CHECK(bounce_statistic({}) == 0);
 }
+
+}  // namespace joma_deep_test

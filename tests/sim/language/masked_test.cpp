@@ -12,7 +12,7 @@ using namespace attica;
 using namespace attica::testing;
 using Eigen::Index;
 
-namespace {
+namespace language_masked_test {
 
 MaskedTraining small(bool factored, std::vector<std::uint64_t> recorded) {
   return {.factored = factored,
@@ -55,8 +55,6 @@ networks::Transformer<double> random_network(const MaskedTraining& training, Ind
   network.parameters().initialise("*", {.scale = 0.3}, {.seed = 3});
   return network;
 }
-
-}  // namespace
 
 TEST_CASE("the factored network of N layers has interactions of 2^N + 1 symbols, no more",
           "[sim][language]") {
@@ -192,3 +190,5 @@ TEST_CASE(
   CHECK(own < distance(source(4000, stream)) + 0.05);
   CHECK(own < distance(gibbs_windows(pairs, start, 20, stream)) - 0.05);
 }
+
+}  // namespace language_masked_test

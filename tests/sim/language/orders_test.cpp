@@ -9,7 +9,7 @@ using namespace attica;
 using namespace attica::testing;
 using Eigen::Index;
 
-namespace {
+namespace language_orders_test {
 
 Described described(const MarkovClone& by, Index count) {
   RandomStream stream({.seed = 12, .id = StreamId::self_test});
@@ -24,8 +24,6 @@ PairShare share_of(int order) {
   const Described test = described(product_chain(order), 4000);
   return pair_share(training, test, {.steps = 800}, 512, {.seed = 13, .id = StreamId::self_test});
 }
-
-}  // namespace
 
 TEST_CASE("pair_share: 1 for a chain of order 2, less for order 3", "[sim][language]") {
   const PairShare two = share_of(2);
@@ -62,3 +60,5 @@ TEST_CASE("saturation and crossing: by hand", "[sim][language]") {
   CHECK(crossing({1, 2, 3}, {2, 2, 2}) == std::optional<std::size_t>(2));
   CHECK_FALSE(crossing({1, 1}, {2, 1}));
 }
+
+}  // namespace language_orders_test

@@ -9,7 +9,7 @@ using namespace attica;
 using attica::testing::refused;
 using Eigen::Index;
 
-namespace {
+namespace language_pairs_test {
 
 /// A model with weights N(0, scale^2).
 PairModel random_model(Index sites, Index symbols, float scale) {
@@ -27,8 +27,6 @@ MaskedWindows random_windows(Index count, Index sites, Index symbols) {
   }
   return hide_one(windows, stream);
 }
-
-}  // namespace
 
 TEST_CASE("pair model: the gradient by finite differences, for symbols and for laws",
           "[sim][language]") {
@@ -141,3 +139,5 @@ TEST_CASE("pair model: too many couplings are refused", "[sim][language]") {
   CHECK(refused([] { PairModel(8, 1000); }) == "sites");
   CHECK(refused([] { PairModel(1, 10); }) == "sites");
 }
+
+}  // namespace language_pairs_test

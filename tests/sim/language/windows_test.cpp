@@ -9,7 +9,7 @@ using namespace attica;
 using attica::testing::refused;
 using Eigen::Index;
 
-namespace {
+namespace language_windows_test {
 
 const std::vector<Symbol>& sequence() {
   static const std::vector<Symbol> all = [] {
@@ -27,8 +27,6 @@ const std::vector<Symbol>& sequence() {
 MarkovClone chain(int order) {
   return {std::make_shared<const TupleFrequencies>(sequence(), 3, order), order};
 }
-
-}  // namespace
 
 TEST_CASE("chain_source: windows have the probabilities of the chain", "[sim][language]") {
   constexpr Index kCount = 40000;
@@ -91,3 +89,5 @@ TEST_CASE("pattern_variation: known values", "[sim][language]") {
   CHECK(pattern_variation(a, b, 2, {0, 2}) == Approx(0).margin(1e-15));
   CHECK(refused([&] { static_cast<void>(pattern_variation(a, b, 2, {0, 3})); }) == "pattern");
 }
+
+}  // namespace language_windows_test

@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace masked_ridge_test {
 
 /// A, row by row: ridge regression of every coordinate on the others.
 MatrixXd by_rows(const MatrixXd& s, double lambda) {
@@ -37,8 +37,6 @@ SpikedNoise noise(Index d, double theta) {
           .direction = VectorXd::LinSpaced(d, -1, 2).normalized(),
           .theta = theta};
 }
-
-}  // namespace
 
 TEST_CASE("MaskedRidge: the predictor of row-wise ridge regressions", "[sim][masked]") {
   for (const Index n : {7, 30}) {
@@ -104,3 +102,5 @@ TEST_CASE("squared_cosine: of multiples, of orthogonal vectors", "[sim][masked]"
   CHECK_THAT(squared_cosine(-3 * u, u), WithinRel(1, 1e-14));
   CHECK(squared_cosine(VectorXd::Unit(5, 1), VectorXd::Unit(5, 2)) == 0);
 }
+
+}  // namespace masked_ridge_test

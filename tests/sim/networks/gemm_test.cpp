@@ -5,7 +5,7 @@
 
 using namespace attica::networks;
 
-namespace {
+namespace networks_gemm_test {
 
 template <class T>
 MatrixView<T> view(RowMatrix<T>& m) {
@@ -22,8 +22,6 @@ RowMatrix<T> waves(Index rows, Index columns, double phase) {
           std::sin(phase + 1.3 * static_cast<double>(i) + 2.1 * static_cast<double>(j)));
   return m;
 }
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpose",
                    "[sim][networks]",
@@ -61,3 +59,5 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
     }
   }
 }
+
+}  // namespace networks_gemm_test

@@ -12,7 +12,7 @@
 using namespace attica;
 using namespace attica::networks;
 
-namespace {
+namespace networks_gradient_test {
 
 // Number of values of every option, in the order of `shape_of`.
 enum Option {
@@ -138,8 +138,6 @@ void randomise(Transformer<double>& net) {
   for (double& p : net.parameters().values()) p += 0.5 * stream.normal();
 }
 
-}  // namespace
-
 TEST_CASE("Transformer: gradients equal central differences for all pairs of options",
           "[sim][networks]") {
   const std::vector<Choice> table = covering_table();
@@ -238,3 +236,5 @@ TEST_CASE("Transformer: batches of any size may follow each other", "[sim][netwo
   CHECK(net.loss(small) == fresh);
   CHECK(net.loss_and_gradient(small) == Approx(fresh).epsilon(1e-14));
 }
+
+}  // namespace networks_gradient_test

@@ -14,7 +14,7 @@ using namespace attica::testing;
 using namespace attica::networks;
 using nlohmann::json;
 
-namespace {
+namespace networks_measures_test {
 
 /// A file with the given bytes that is removed at the end of the test.
 struct File {
@@ -57,8 +57,6 @@ std::string complaint(const std::string& name, const std::string& content) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]") {
   const json& all = reference_values("joma")["transformer_metrics"];
@@ -178,3 +176,5 @@ TEST_CASE("read_matrix: errors name file and line", "[sim][networks]") {
   CHECK(complaint("b.npy", "\x93NUMPY\x01") == ": truncated .npy header");
   CHECK_THROWS_AS(read_matrix("/nonexistent/file.npy"), Error);
 }
+
+}  // namespace networks_measures_test

@@ -9,7 +9,7 @@
 using namespace attica;
 using namespace attica::networks;
 
-namespace {
+namespace networks_optimiser_test {
 
 Parameters<double> two_blocks() {
   Parameters<double> p(
@@ -36,8 +36,6 @@ std::vector<double> after(const OptimiserOptions& options, int steps) {
   }
   return {p.values().begin(), p.values().end()};
 }
-
-}  // namespace
 
 TEST_CASE("Optimiser: plain, momentum and Adam follow their recursions", "[sim][networks]") {
   constexpr int steps = 7;
@@ -186,3 +184,5 @@ TEST_CASE("Optimiser: options out of their domain are named", "[sim][networks]")
   CHECK(named({.schedule = {.kind = Schedule::Kind::cosine_tail, .start = 5, .length = 5}}) ==
         "schedule.start");
 }
+
+}  // namespace networks_optimiser_test

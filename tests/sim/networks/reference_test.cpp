@@ -11,7 +11,7 @@ using namespace attica::networks;
 using namespace attica::testing;
 using nlohmann::json;
 
-namespace {
+namespace networks_reference_test {
 
 constexpr double kTolerance =
     1e-10;  // the references hold 16 digits; gradients sum some hundred terms of order one
@@ -21,8 +21,6 @@ double largest_difference(MatrixView<const double> a, const RowMatrix<double>& b
   REQUIRE(a.columns == b.cols());
   return (a.map() - b).cwiseAbs().maxCoeff();
 }
-
-}  // namespace
 
 TEST_CASE("Transformer: topic model's one- and two-layer networks match the reference",
           "[sim][networks]") {
@@ -195,3 +193,5 @@ TEST_CASE("Transformer: factored attention on one-hot colours matches the Potts 
   CHECK(largest_difference(net.gradient("layer0.A"), matrix(potts["dA_data"])) < kTolerance);
   CHECK(largest_difference(net.gradient("layer0.W_V"), matrix(potts["dV_data"])) < kTolerance);
 }
+
+}  // namespace networks_reference_test

@@ -14,7 +14,7 @@ using namespace attica;
 using namespace attica::networks;
 using attica::testing::refused;
 
-namespace {
+namespace networks_shape_test {
 
 const TransformerShape kGood{.vocabulary = 5, .outputs = 4, .length = 6, .width = 8, .layers = 1};
 
@@ -24,8 +24,6 @@ std::string named_after(F edit) {
   edit(shape);
   return refused([&] { validate(shape); });
 }
-
-}  // namespace
 
 TEST_CASE("TransformerShape: fields out of their domain are named", "[sim][networks]") {
   CHECK(named_after([](auto&) {}) == "accepted");
@@ -180,3 +178,5 @@ TEST_CASE("softmax_weights_forward: scores beyond the range of exp, queries that
   CHECK(a.row(1).isZero());
   CHECK(a(2, 1) == 0);
 }
+
+}  // namespace networks_shape_test

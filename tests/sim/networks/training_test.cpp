@@ -12,7 +12,7 @@
 using namespace attica;
 using namespace attica::networks;
 
-namespace {
+namespace networks_training_test {
 
 constexpr int kLength = 6;
 constexpr int kColours = 3;
@@ -98,8 +98,6 @@ std::string message(const std::function<void()>& f) {
   }
   return "";
 }
-
-}  // namespace
 
 TEST_CASE("train: learns, records the steps asked for, finishes", "[sim][networks]") {
   Run run;
@@ -320,3 +318,5 @@ TEST_CASE("StoredOrder: every epoch visits each sample once, at any entry point"
   CHECK_THROWS_AS(StoredOrder(3, 4, address), Error);
   CHECK_THROWS_AS(StoredOrder(0, 1, address), Error);
 }
+
+}  // namespace networks_training_test

@@ -9,15 +9,13 @@
 using namespace attica;
 using Eigen::Index;
 
-namespace {
+namespace potts_body_sampler_test {
 
 BodyModel three_body() {
   Hyperedges edges = all_hyperedges(4, 3);
   edges.couplings = cosine_body_couplings(edges);
   return {4, std::move(edges), cosine_tensor(3, 3), 0.8};
 }
-
-}  // namespace
 
 TEST_CASE("BodySampler: frequencies of all states against enumeration", "[sim]") {
   const BodyModel model = three_body();
@@ -52,3 +50,5 @@ TEST_CASE("BodySampler: sweeps may be split", "[sim]") {
   CHECK(once.reduced_energies()[3] == model.reduced_energy(once.states().row(3).data()));
   CHECK_THROWS_WITH(BodySampler(model, 0, address), Catch::Contains("chains"));
 }
+
+}  // namespace potts_body_sampler_test

@@ -17,7 +17,7 @@ using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace potts_deep_factored_test {
 
 /// A_l = 0.3 sin(1 + l + i + 2j), V_l = 0.3 cos(1 + 2l + 2a + c).
 void set_recorded_values(DeepFactoredNetwork<double>& network) {
@@ -47,8 +47,6 @@ double block_norm(const DeepFactoredNetwork<double>& network,
   }
   return std::sqrt(square);
 }
-
-}  // namespace
 
 TEST_CASE("DeepFactoredNetwork: recorded population losses and gradients", "[sim]") {
   const nlohmann::json& r = reference_values("potts").at("fourbody");
@@ -155,3 +153,5 @@ TEST_CASE("train_deep_factored: two layers pass the pair plateau", "[sim]") {
   CHECK_THROWS_WITH(train_deep_factored(plan, {}, population, {}, {}),
                     Catch::Contains("initial_scale"));
 }
+
+}  // namespace potts_deep_factored_test

@@ -13,7 +13,7 @@ using namespace attica;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 
-namespace {
+namespace potts_factored_attention_test {
 
 constexpr double kTolerance = 1e-12;  // double precision, sums of some thousand terms of order 1
 
@@ -32,8 +32,6 @@ FactoredAttention gradient_of(const FactoredNetwork<double>& network, Index site
           Eigen::Map<const networks::RowMatrix<double>>(g + sites * sites, colours, colours)
               .transpose()};
 }
-
-}  // namespace
 
 TEST_CASE("FactoredNetwork: all sites agree with the plain formula", "[sim][potts]") {
   for (const auto& [sites, colours, count] :
@@ -184,3 +182,5 @@ TEST_CASE("train_factored: divergence is a status, bad options are errors", "[si
   plan.optimiser.learning_rate = -1;
   CHECK_THROWS_AS(train_factored(start, plan, source, {}, ignore), Error);
 }
+
+}  // namespace potts_factored_attention_test

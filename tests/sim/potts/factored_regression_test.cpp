@@ -14,11 +14,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace potts_factored_regression_test {
 
 PottsModel model() { return {cosine_couplings(4), zero_sum(cosine_colour_couplings(3)), 1.2}; }
-
-}  // namespace
 
 TEST_CASE("FactoredRegression: value and gradient", "[sim]") {
   const PottsEnumeration all = enumerate(model());
@@ -128,3 +126,5 @@ TEST_CASE("coupling scores: norms, correction, ranks", "[sim]") {
   CHECK(rank_correlation(a, tied) == Approx(4 / std::sqrt(5.0 * 4)));  // ranks 0.5 0.5 2.5 2.5
   CHECK(std::isnan(rank_correlation(a, VectorXd::Zero(4))));
 }
+
+}  // namespace potts_factored_regression_test

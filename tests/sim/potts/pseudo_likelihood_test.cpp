@@ -13,7 +13,7 @@ using namespace attica;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 
-namespace {
+namespace potts_pseudo_likelihood_test {
 
 constexpr double kTolerance = 1e-12;
 
@@ -25,8 +25,6 @@ Sequences random_sequences(Index count, Index sites, Index colours) {
   }
   return s;
 }
-
-}  // namespace
 
 TEST_CASE("PseudoLikelihood: W_ij = A_ij V is the loss of factored attention", "[sim][potts]") {
   for (const auto& [sites, colours] : {std::pair<Index, Index>{5, 3}, {11, 21}, {3, 40}, {4, 2}}) {
@@ -167,3 +165,5 @@ TEST_CASE("distinct: keeps the sample's frequencies", "[sim][potts]") {
   CHECK_THAT(factored_loss(student, data),
              WithinAbs(factored_loss(student, equally_weighted(sample)), kTolerance));
 }
+
+}  // namespace potts_pseudo_likelihood_test

@@ -13,7 +13,7 @@ using attica::testing::cosine_model;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 
-namespace {
+namespace potts_sampler_test {
 
 /// Chi-square statistic of the states' counts against their probabilities, as (X^2 - df)/sqrt(2
 /// df).
@@ -48,8 +48,6 @@ double chi_square_score(const Sequences& states, Index colours, const Eigen::Vec
 }
 
 constexpr Index kChains = 40000;
-
-}  // namespace
 
 TEST_CASE("PottsSampler: 40000 chains have the enumerated distribution", "[sim][potts][slow]") {
   for (const double beta : {1.2, -0.8}) {
@@ -150,3 +148,5 @@ TEST_CASE("PottsSampler: refuses bad options", "[sim][potts]") {
   CHECK_THROWS_AS(PottsSampler(model, {.ladder = {1, 0.5, 0.2}}, {}), Error);
   CHECK_THROWS_AS(PottsSampler(model, {.ladder = {0.5, 1}}, {}), Error);
 }
+
+}  // namespace potts_sampler_test

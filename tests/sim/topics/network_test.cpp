@@ -14,7 +14,7 @@ using namespace attica;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace topics_network_test {
 
 MatrixXd waves(Index rows, Index columns, double amplitude, double phase) {
   return MatrixXd::NullaryExpr(rows, columns, [=](Index i, Index j) {
@@ -42,8 +42,6 @@ TopicModel finite_model() {
                      .keep_rate = 0.2,
                      .random_rate = 0.2});
 }
-
-}  // namespace
 
 TEST_CASE("TopicNetwork: bags give the numbers of the transformer on sequences", "[sim][topics]") {
   const TopicSampler sampler(finite_model());
@@ -300,3 +298,5 @@ TEST_CASE("train_topics: the penalty's gradient is 2 lambda W", "[sim][topics]")
   const MatrixXd expected = before - kEta * (gradient + 2 * kLambda * before);
   CHECK((network.value() - expected).cwiseAbs().maxCoeff() < 1e-14);
 }
+
+}  // namespace topics_network_test

@@ -16,7 +16,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_agreement_test {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
@@ -32,8 +32,6 @@ std::vector<double> normal_sample(std::uint64_t replicate, std::size_t n, double
 }
 
 PointVerdict only(const ComparedPoint& p) { return judge(std::vector{p}).points.front(); }
-
-}  // namespace
 
 TEST_CASE("judge: a point's numbers are those of the references", "[solvers][agreement]") {
   auto skewed = point(reference_sample("skw(40)"), 0.5, 3);
@@ -251,3 +249,5 @@ TEST_CASE("judge: rates of error and of discovery on planted normal data", "[sol
   CHECK(false_agree >= trials * 0.05 - 4 * std::sqrt(trials * 0.05 * 0.95));
   CHECK(found >= trials * 0.9 - 4 * std::sqrt(trials * 0.09));
 }
+
+}  // namespace statistics_agreement_test

@@ -13,7 +13,7 @@ using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace statistics_chain_diagnostics_test {
 
 std::vector<std::vector<double>> reference_chains(double shift) {
   std::vector<std::vector<double>> chains(4);
@@ -26,8 +26,6 @@ std::vector<std::vector<double>> reference_chains(double shift) {
   }
   return chains;
 }
-
-}  // namespace
 
 TEST_CASE("chain_diagnostics: matches the reference", "[solvers][chains]") {
   const auto& r = reference_values("potts")["mcmc_diagnostics"];
@@ -89,3 +87,5 @@ TEST_CASE("chain_diagnostics: constant, short and bad chains", "[solvers][chains
   const std::vector<std::vector<double>> infinite(2, {1, 2, 3, INFINITY});
   CHECK_THROWS_AS(chain_diagnostics(infinite), Error);
 }
+
+}  // namespace statistics_chain_diagnostics_test

@@ -11,7 +11,7 @@ using namespace attica;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_claim_tests_test {
 
 std::vector<bool> outcomes(std::size_t yes, std::size_t no) {
   std::vector<bool> all(yes, true);
@@ -30,8 +30,6 @@ double tail(std::size_t k, std::size_t n, double p) {
   }
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("claim_tests: n replicates that all hold show 0.05^(1/n), no more",
           "[solvers][claim_tests]") {
@@ -140,3 +138,5 @@ TEST_CASE("claim_tests: disagreements of many claims share one level", "[solvers
   CHECK(found ==
         std::vector{Verdict::agree, Verdict::inconclusive, Verdict::disagree});  // 0.03 x 2 > 0.05
 }
+
+}  // namespace statistics_claim_tests_test

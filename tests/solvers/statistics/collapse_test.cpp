@@ -15,7 +15,7 @@ using Catch::Contains;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_collapse_test {
 
 constexpr CollapseForm kTruth{.a = 0.8, .b = 0.25, .centre = 0.3};
 
@@ -41,8 +41,6 @@ std::vector<CollapseCurve> planted(double noise,
   }
   return curves;
 }
-
-}  // namespace
 
 TEST_CASE("collapse: the quality of two curves, computed another way", "[solvers][collapse]") {
   // Between two points the weighted line is the chord: Y and its error by interpolation.
@@ -188,3 +186,5 @@ TEST_CASE("collapse: 95 % intervals cover", "[solvers][collapse][slow]") {
   CAPTURE(covered);
   CHECK(covered >= 68);
 }
+
+}  // namespace statistics_collapse_test

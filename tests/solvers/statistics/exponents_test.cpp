@@ -14,7 +14,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_exponents_test {
 
 std::vector<ScalingPoint> reference_points() {
   std::vector<ScalingPoint> points;
@@ -47,8 +47,6 @@ std::vector<ScalingPoint> planted(std::uint64_t replicate,
   }
   return points;
 }
-
-}  // namespace
 
 TEST_CASE("order statistics: medians, quantiles, limits of a median", "[solvers][exponents]") {
   CHECK(median({3, 1, 2}) == 2);
@@ -162,3 +160,5 @@ TEST_CASE("exponent verdicts", "[solvers][exponents]") {
   CHECK(judge_upper_bound(moving, points, 2) == ExponentVerdict::undecided);
   CHECK(judge_upper_bound(moving, points, 2, bound(4)) == ExponentVerdict::violated);
 }
+
+}  // namespace statistics_exponents_test

@@ -16,7 +16,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_extrapolation_test {
 
 std::vector<SizePoint> reference_points() {
   std::vector<SizePoint> points{{.size = 64, .sem = 0.004, .n = 20},
@@ -26,8 +26,6 @@ std::vector<SizePoint> reference_points() {
   for (SizePoint& p : points) p.difference = 0.01 + 2 / p.size + 0.003 * std::sin(p.size);
   return points;
 }
-
-}  // namespace
 
 TEST_CASE("fit_limit: reference values, both kinds of weights", "[solvers][extrapolation]") {
   const auto points = reference_points();
@@ -121,3 +119,5 @@ TEST_CASE("judge_limit: size of the disagreement test at limit 0", "[solvers][ex
   // Measured 4.8-5.0 %; four standard errors.
   CHECK_THAT(rejected / double(trials), WithinAbs(0.05, 4 * std::sqrt(0.0475 / trials)));
 }
+
+}  // namespace statistics_extrapolation_test

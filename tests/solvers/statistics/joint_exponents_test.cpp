@@ -16,7 +16,7 @@ using Catch::Contains;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_joint_exponents_test {
 
 const std::vector<std::string> kTwo{"T", "N"};
 
@@ -39,8 +39,6 @@ std::vector<ScalingCell> planted(const std::function<double(double, double)>& tr
 }
 
 double power_law(double t, double n) { return 3 * std::pow(t, 1.5) * std::pow(n, -0.5); }
-
-}  // namespace
 
 TEST_CASE("joint exponents: exact power laws come back to rounding", "[solvers][exponents]") {
   const JointFit fit = fit_joint_exponents(planted(power_law, 0, 8), kTwo);
@@ -197,3 +195,5 @@ TEST_CASE("joint exponents: 95 % intervals cover", "[solvers][exponents][slow]")
   CAPTURE(covered);
   CHECK(covered >= 180);
 }
+
+}  // namespace statistics_joint_exponents_test

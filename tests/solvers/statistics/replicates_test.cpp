@@ -15,7 +15,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_replicates_test {
 
 // Quantiles of GSL are good to 3e-11, its far tails (p = 1e-12) to 1.2e-9.
 constexpr double kLibraries = 3e-9;
@@ -24,8 +24,6 @@ void check_interval(const Interval& found, const nlohmann::json& expected) {
   CHECK_THAT(found.low, WithinRel(expected[0].get<double>(), kLibraries));
   CHECK_THAT(found.high, WithinRel(expected[1].get<double>(), kLibraries));
 }
-
-}  // namespace
 
 TEST_CASE("summarise and intervals: reference values", "[solvers][replicates]") {
   for (const auto& [name, expected] : reference_values("statistics")["point"].items()) {
@@ -135,3 +133,5 @@ TEST_CASE("p_value: inverts half_width, falls with the gap, and the guard only w
 TEST_CASE("critical_value: one replicate has no interval", "[solvers][replicates]") {
   CHECK_THROWS_AS(critical_value(1, 0.05), Error);
 }
+
+}  // namespace statistics_replicates_test

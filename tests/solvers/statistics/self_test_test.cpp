@@ -13,7 +13,7 @@ using namespace attica;
 using namespace attica::testing;
 using Catch::WithinAbs;
 
-namespace {
+namespace statistics_self_test_test {
 
 double rate(const SelfTest& test, const std::string& family, const std::string& planted) {
   for (const SelfTestRow& r : test.rows) {
@@ -22,8 +22,6 @@ double rate(const SelfTest& test, const std::string& family, const std::string& 
   FAIL(family << ", " << planted << " not measured");
   return 0;
 }
-
-}  // namespace
 
 TEST_CASE("self_test: the number of runs gives the stated precision", "[solvers][self_test]") {
   // Widest distance from rate to 95 % limit when the rate is observed.
@@ -120,3 +118,5 @@ TEST_CASE("self_test: guarded rates of long runs", "[solvers][self_test][slow]")
     CHECK_THAT(100 * rate(zero, family, "no difference"), WithinAbs(disagree, 1.2));
   }
 }
+
+}  // namespace statistics_self_test_test

@@ -14,7 +14,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 using Catch::WithinRel;
 
-namespace {
+namespace statistics_sequential_test {
 
 ComparedPoint normal_point(std::uint64_t seed, std::size_t n, double mean, double margin) {
   ComparedPoint p{.theory = 0.0,
@@ -30,8 +30,6 @@ ComparedPoint first(ComparedPoint p, std::size_t n) {
   p.replicates.resize(n);
   return p;
 }
-
-}  // namespace
 
 TEST_CASE("group_sequential_boundaries: reference values", "[solvers][sequential]") {
   for (const auto& row : reference_values(
@@ -149,3 +147,5 @@ TEST_CASE("stopping rules: rates of error at the margin", "[solvers][sequential]
   CHECK(disagree / double(trials) < most);
   CHECK(sequence_agree < agree);
 }
+
+}  // namespace statistics_sequential_test

@@ -18,7 +18,7 @@ using Catch::WithinRel;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace statistics_simultaneous_test {
 
 constexpr int kPoints = 6;
 
@@ -48,8 +48,6 @@ std::string refusal(const MatrixXd& covariance) {
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST_CASE("simultaneous band: uncorrelated errors, and one error for all", "[solvers][band]") {
   VectorXd sd(4);
@@ -131,3 +129,5 @@ TEST_CASE("simultaneous band: bad covariances are named", "[solvers][band]") {
   CHECK_THAT(refusal(c), Contains("sqrt(C_ii C_jj)"));
   CHECK_THAT(refusal(equicorrelated(-0.9, VectorXd::Ones(3))), Contains("eigenvalues"));
 }
+
+}  // namespace statistics_simultaneous_test

@@ -8,15 +8,13 @@
 #include "attica/studies/bigrams/model.hpp"
 #include "configured_study.hpp"
 
-namespace {
+namespace bigrams_studies_test {
 
 using namespace attica;
 using attica::testing::configured;
 using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Matchers::Contains;
-
-}  // namespace
 
 TEST_CASE("bigram studies: bad input is refused by name", "[studies][bigrams]") {
   const Study study = study_named("bigrams-recursion");
@@ -263,3 +261,5 @@ TEST_CASE("bigrams-recursion, -large: no margin of a quantity is as large as the
     }
   }
 }
+
+}  // namespace bigrams_studies_test

@@ -15,7 +15,7 @@ using namespace attica;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-namespace {
+namespace gauss_double_descent_test {
 
 const Study& study() {
   static const Study instance = study_named("gauss-double-descent");
@@ -90,8 +90,6 @@ const Value kSmallAlpha = List{0.5, 2.0};
 constexpr const char* kData =
     "height,zero,width,depth,seven\n"
     "1,0,2,0.5,7\n2,0,1,0.1,7\n3,0,5,-0.4,7\n5,0,-1,0.3,7\n8,0,2,0.2,7\n-4,0,3,-0.9,7\n";
-
-}  // namespace
 
 TEST_CASE("gauss-double-descent: the theory is GaussianRidge on every model covariance",
           "[studies][gauss]") {
@@ -533,3 +531,5 @@ TEST_CASE("gauss-double-descent: every simulated series is described and judged,
     CHECK(drawn == 1);
   }
 }
+
+}  // namespace gauss_double_descent_test

@@ -12,7 +12,7 @@ using namespace attica;
 using attica::testing::made;
 using Catch::WithinRel;
 
-namespace {
+namespace gauss_dynamics_test {
 
 std::vector<Prediction> named(const TheoryResult& theory, const std::string& name) {
   std::vector<Prediction> found;
@@ -28,8 +28,6 @@ Parameter parameter(const Study& study, const std::string& key) {
   }
   throw std::logic_error("no parameter " + key);
 }
-
-}  // namespace
 
 TEST_CASE("gauss-flow: begins with the variance, ends at the ridgeless limit", "[studies]") {
   const auto experiment = made(study_named("gauss-flow"),
@@ -334,3 +332,5 @@ TEST_CASE("dynamics studies: ranges of the parameters", "[studies]") {
   CHECK_THROWS_WITH(made(study_named("gauss-sgd-data"), {{"model.sites", 300}}),
                     Catch::Contains("'model.sites'"));
 }
+
+}  // namespace gauss_dynamics_test

@@ -10,7 +10,7 @@ using namespace attica;
 using attica::testing::configured;
 using attica::testing::made;
 
-namespace {
+namespace gauss_studies_test {
 
 std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
   std::vector<Series> found;
@@ -19,8 +19,6 @@ std::vector<Series> named(const TheoryResult& theory, const std::string& name) {
   }
   return found;
 }
-
-}  // namespace
 
 TEST_CASE("gauss-lambda: the line of optima passes through every curve's minimum", "[studies]") {
   const Study study = study_named("gauss-lambda");
@@ -118,3 +116,5 @@ TEST_CASE("gaussian studies: every preset is a configuration that can be made", 
     }
   }
 }
+
+}  // namespace gauss_studies_test

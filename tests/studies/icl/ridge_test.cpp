@@ -8,7 +8,7 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 
-namespace {
+namespace icl_ridge_test {
 
 /// Refused by `require_simulable` only; the theory still answers.
 std::string not_simulable(const Study& study, const Table& overrides) {
@@ -30,8 +30,6 @@ const Series& named(const TheoryResult& theory, const std::string& name) {
   FAIL("no series " << name);
   return theory.predictions.front().series;
 }
-
-}  // namespace
 
 TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") {
   const Study descent = study_named("icl-double-descent");
@@ -106,3 +104,5 @@ TEST_CASE("icl-alignment: a flat spectrum is the sphere, and unknown words are r
       named(flat->theory(TheoryGrid::requested), "icl").y.front(),
       Catch::WithinRel(named(sphere->theory(TheoryGrid::requested), "icl").y.front(), 1e-11));
 }
+
+}  // namespace icl_ridge_test

@@ -9,7 +9,7 @@
 #include "attica/core/error.hpp"
 #include "configured_study.hpp"
 
-namespace {
+namespace joma_studies_test {
 
 using namespace attica;
 using attica::testing::configured;
@@ -29,8 +29,6 @@ Series series_of(const Study& study, const Table& overrides, const std::string& 
   FAIL("no series " << name);
   return {};
 }
-
-}  // namespace
 
 TEST_CASE("joma studies: bad input is refused by name", "[studies][joma]") {
   CHECK_THAT(refusal(study_named("joma-softmax"), {{"sim.steps", List{0, 5}}}),
@@ -171,3 +169,5 @@ TEST_CASE("deep studies: stopped before the first record", "[studies][deep]") {
     }
   }
 }
+
+}  // namespace joma_studies_test

@@ -10,7 +10,7 @@ using attica::testing::made;
 using attica::testing::refusal;
 using Catch::Contains;
 
-namespace {
+namespace language_studies_test {
 
 /// A file of the test's own with that content.
 class TextFileFor {
@@ -32,8 +32,6 @@ std::string refused_text(const std::string& study, const std::string& content) {
   const TextFileFor file("attica_language_test.txt", content);
   return refusal(study_named(study), {{"model.file", file.path()}});
 }
-
-}  // namespace
 
 TEST_CASE("language: what is no text is refused before any work", "[studies][language]") {
   for (const std::string study : {"language-clones", "language-orders"}) {
@@ -265,3 +263,5 @@ TEST_CASE("language-orders: the gap to the blurred end is claimed at 0.03", "[st
   CHECK(verdict({.05, .06, .07, .08, .05, .09, .02, .02}) == Verdict::inconclusive);
   CHECK(verdict({.02, .02, .01, 0, -.01, .02, .01, .02}) == Verdict::disagree);
 }
+
+}  // namespace language_studies_test

@@ -11,7 +11,7 @@ using namespace attica;
 using namespace attica::own;
 using Catch::Contains;
 
-namespace {
+namespace own_bounds_test {
 
 Configuration configured(const std::string& formula,
                          double probability,
@@ -48,8 +48,6 @@ BoundResult judged(const std::string& formula,
                    const std::string& direction = "upper") {
   return judge_bounds(configured(formula, probability, direction), uniform(n)).at(0);
 }
-
-}  // namespace
 
 TEST_CASE("judge_bound_point: by Clopper and Pearson's limits", "[studies][own]") {
   using enum BoundVerdict;
@@ -124,3 +122,5 @@ TEST_CASE("judge_bounds: bad input", "[studies][own]") {
   CHECK_THROWS_WITH(judge_bounds(c, uniform(10)), Contains("no series 'z'"));
   CHECK_THROWS_AS(judged("1/0*n", 1), Error);
 }
+
+}  // namespace own_bounds_test

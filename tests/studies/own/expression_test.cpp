@@ -10,14 +10,12 @@ using namespace attica;
 using namespace attica::own;
 using Catch::Contains;
 
-namespace {
+namespace own_expression_test {
 
 double value(const std::string& formula) {
   Expression e("theory.expression", formula);
   return e([](const std::string& name) { return name == "a" ? 2.0 : 3.0; });
 }
-
-}  // namespace
 
 TEST_CASE("Expression: arithmetic and functions", "[studies][own]") {
   CHECK(value("a^2 + b/2") == 5.5);
@@ -45,3 +43,5 @@ TEST_CASE("Expression: names, and what it refuses", "[studies][own]") {
     CHECK_THROWS_AS(Expression("theory.expression", formula), Error);
   }
 }
+
+}  // namespace own_expression_test

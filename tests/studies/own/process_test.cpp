@@ -11,7 +11,7 @@ using namespace attica;
 using namespace attica::own;
 using Catch::Contains;
 
-namespace {
+namespace own_process_test {
 
 Command shell(const std::string& script) {
   return {.arguments = {"sh", "-c", script}, .directory = std::filesystem::temp_directory_path()};
@@ -29,8 +29,6 @@ ErrorKind kind_of(const Command& command) {
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-}  // namespace
 
 TEST_CASE("output_of: what a program prints, also much of it", "[studies][own]") {
   CHECK(output_of(shell("echo x; echo said >&2; echo y")) == "x\ny\n");
@@ -68,3 +66,5 @@ TEST_CASE("output_of: ends what hangs, with all its children", "[studies][own]")
   CHECK(output_of(shell("sleep 1000 & echo $!; exit 0")).has_value());
   CHECK(seconds_since(start) < 60);
 }
+
+}  // namespace own_process_test

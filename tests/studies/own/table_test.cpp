@@ -10,7 +10,7 @@ using namespace attica;
 using namespace attica::own;
 using Catch::Contains;
 
-namespace {
+namespace own_table_test {
 
 OutsideTable theory(const std::string& text, const std::string& x = "x") {
   return read_table(text, "t.csv", {.kind = TableKind::theory, .x_name = x});
@@ -27,8 +27,6 @@ std::string refusal(const std::string& text, TableKind kind = TableKind::theory)
   }
   return "accepted";
 }
-
-}  // namespace
 
 TEST_CASE("read_table: the same table in every dress", "[studies][own]") {
   const std::vector<std::string> dresses = {
@@ -149,3 +147,5 @@ TEST_CASE("keep_rows: a column that is a key selects its rows", "[studies][own]"
   OutsideTable other = theory("x,value,N\n1,2,10\n");
   CHECK_THROWS_WITH(keep_rows(other, "N", 5.0), Contains("no row with N = 5"));
 }
+
+}  // namespace own_table_test

@@ -17,7 +17,7 @@ using attica::testing::made;
 using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 
-namespace {
+namespace potts_studies_test {
 
 const Table kCosine{{"model.couplings", "cosine"},
                     {"model.colour_couplings", "cosine"},
@@ -36,8 +36,6 @@ std::string file_with(const std::string& name, const std::string& text) {
   std::ofstream(path) << text;
   return path;
 }
-
-}  // namespace
 
 TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts]") {
   const TheoryResult result =
@@ -229,3 +227,5 @@ TEST_CASE("potts studies: replicates depend on their number alone", "[studies][p
   CHECK(flow->simulate(both)[1].series[0].y == flow->simulate(last)[0].series[0].y);
   CHECK(flow->simulate(both)[0].series[0].y != flow->simulate(last)[0].series[0].y);
 }
+
+}  // namespace potts_studies_test

@@ -8,7 +8,7 @@
 #include "attica/core/error.hpp"
 #include "configured_study.hpp"
 
-namespace {
+namespace topics_studies_test {
 
 using namespace attica;
 using attica::testing::configured;
@@ -35,8 +35,6 @@ std::vector<Study> all_topic_studies() {
   std::erase_if(all, [](const Study& s) { return s.name.rfind("topics-", 0) != 0; });
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("topic studies: every preset is made", "[studies][topics]") {
   for (const Study& study : all_topic_studies()) {
@@ -261,3 +259,5 @@ TEST_CASE("topics-text: held-out documents without pairs are refused, not measur
   CHECK_THROWS_WITH(experiment->simulate({}), Contains("2 held-out documents without"));
   std::filesystem::remove(path);
 }
+
+}  // namespace topics_studies_test

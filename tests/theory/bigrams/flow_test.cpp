@@ -11,7 +11,7 @@
 #include "attica/theory/bigrams/population.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_flow_test {
 
 using namespace attica;
 using namespace attica::testing;
@@ -23,8 +23,6 @@ BigramModel circulant(const Json& r) {
   return circulant_model(
       r["N"].get<Index>(), r["p_diag"].get<double>(), r["Qs"].get<Index>(), r["T"].get<Index>());
 }
-
-}  // namespace
 
 TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
@@ -345,3 +343,5 @@ TEST_CASE("bigram flow: whole steps of all entries close in the four numbers, fr
     CHECK(four[k].d_a == Approx(all[k].d_a).epsilon(1e-10).margin(1e-15));
   }
 }
+
+}  // namespace bigrams_flow_test

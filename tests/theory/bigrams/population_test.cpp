@@ -7,7 +7,7 @@
 #include "finite_differences.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_population_test {
 
 using namespace attica;
 using namespace attica::testing;
@@ -81,8 +81,6 @@ Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixX
   });
   return e;
 }
-
-}  // namespace
 
 TEST_CASE("bigram population: every expectation equals the enumeration of all sequences",
           "[theory][bigrams]") {
@@ -200,3 +198,5 @@ TEST_CASE("bigram population: descent with linear and with softmax attention",
     CHECK(linear.alpha_a == Approx(r["linear"][row][2].get<double>()).epsilon(1e-8).margin(1e-12));
   }
 }
+
+}  // namespace bigrams_population_test

@@ -12,7 +12,7 @@
 #include "attica/theory/bigrams/recursion.hpp"
 #include "theory/bigrams/reference.hpp"
 
-namespace {
+namespace bigrams_values_test {
 
 using namespace attica;
 using namespace attica::testing;
@@ -33,8 +33,6 @@ BigramModel circulant(const Json& r) {
   return circulant_model(
       r["N"].get<Index>(), number(r["p_diag"]), r["Qs"].get<Index>(), r["T"].get<Index>());
 }
-
-}  // namespace
 
 TEST_CASE("bigram values: residual covariances and the traces of the noise", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
@@ -260,3 +258,5 @@ TEST_CASE("bigram signs: what the noise of A takes away", "[theory][bigrams]") {
   CHECK(deficit(300, 2) < 0.005);
   CHECK_THROWS_AS(sign_deficit(circulant_model(3, 0.8, 2, 300), rates, 2, 0), Error);
 }
+
+}  // namespace bigrams_values_test

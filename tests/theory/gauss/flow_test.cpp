@@ -17,7 +17,7 @@ using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace gauss_flow_test {
 
 FlowPoint one(const GaussianFlow& flow,
               Eigen::Index site,
@@ -62,8 +62,6 @@ struct DirectContour {
     return site.bayes_error * (1 + noise.real()) + signal.real();
   }
 };
-
-}  // namespace
 
 TEST_CASE("GaussianFlow: reference values of gradient flow", "[theory][flow]") {
   const nlohmann::json entry = reference_values("potts").at("gf_rmt");
@@ -321,3 +319,5 @@ TEST_CASE("GaussianFlow: bad input is refused by name", "[theory][flow]") {
   CHECK_THROWS_WITH(descent_filter(0.1, 1.5), Catch::Contains("'steps'"));
   CHECK_THROWS_WITH(ridge_filter(0), Catch::Contains("'lambda'"));
 }
+
+}  // namespace gauss_flow_test

@@ -15,7 +15,7 @@ using namespace attica;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace gauss_ridge_first_order_test {
 
 GaussianMlm random_problem(Eigen::Index sites, Eigen::Index rank) {
   RandomStream stream({.seed = 11, .id = StreamId::model});
@@ -89,8 +89,6 @@ double relative_correction(const GaussianMlm& problem, double samples, double la
   const RidgeSite first = ridge_site(problem, 0, samples, lambda, RidgeOrder::first);
   return first.test_error / leading.test_error - 1;
 }
-
-}  // namespace
 
 TEST_CASE("add_first_order: errors are derivatives of the mean resolvent", "[theory][ridge]") {
   const GaussianMlm problem = GENERATE(GaussianMlm(ar1_covariance(12, 0.7)), random_problem(9, 14));
@@ -257,3 +255,5 @@ TEST_CASE("second_order: covers the universal coefficients at the threshold", "[
   CHECK(peak.train >= 9.0 / 8 * omega * omega);
   CHECK(peak.train <= 2 * omega * omega);
 }
+
+}  // namespace gauss_ridge_first_order_test

@@ -20,7 +20,7 @@ using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace gauss_ridge_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -67,8 +67,6 @@ void check_same(const RidgeSite& a, const RidgeSite& b, double tolerance, double
 }
 
 const std::vector<double> kPenalties = {0, 1e-12, 1e-3, 0.1, 10};
-
-}  // namespace
 
 TEST_CASE("GaussianRidge and ridge_site: reference values", "[theory][ridge]") {
   for (const nlohmann::json& entry : reference_values("potts").at("ridge")) {
@@ -497,3 +495,5 @@ TEST_CASE("GaussianRidge: refuses bad arguments by name, reports overflow as a s
   CHECK(ridge.site(0, 2, 1e-310).test_error == ridge.site(0, 2, 0).test_error);
   CHECK(ridge.average(5, 1e300).status == RidgeStatus::not_converged);
 }
+
+}  // namespace gauss_ridge_test

@@ -14,11 +14,9 @@ using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace gauss_sgd_test {
 
 using Steps = std::vector<std::int64_t>;
-
-}  // namespace
 
 TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[theory][sgd]") {
   const nlohmann::json entry = reference_values("potts").at("sgd_online");
@@ -283,3 +281,5 @@ TEST_CASE("what is called stable without a look at the map is stable", "[theory]
     }
   }
 }
+
+}  // namespace gauss_sgd_test

@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace icl_key_query_test {
 
 const nlohmann::json& dynamics(const char* key) {
   return reference_values("incontext").at("dynamics").at(key);
@@ -27,8 +27,6 @@ const nlohmann::json& dynamics(const char* key) {
 KeyQueryTask task_of(const nlohmann::json& entry) {
   return KeyQueryTask::power_law(entry.at("D"), entry.at("power"), entry.at("N"));
 }
-
-}  // namespace
 
 TEST_CASE("KeyQueryTask: plateaus and optimum, reference values", "[theory][key_query]") {
   for (const nlohmann::json& entry : dynamics("plateaus")) {
@@ -221,3 +219,5 @@ TEST_CASE("key and query theory: bad input names the parameter", "[theory][key_q
           static_cast<void>(aligned_weights({KeyQuery::separate, 2, 3, 1}, 1));
         }) == "heads");
 }
+
+}  // namespace icl_key_query_test

@@ -14,7 +14,7 @@ using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace icl_positional_test {
 
 const PositionalLandscape& landscape() {
   static const PositionalLandscape made;
@@ -68,8 +68,6 @@ PositionalTerms by_four_integrals(const PositionalTask& task, const PositionalOv
   sums.scatter *= norm;
   return sums;
 }
-
-}  // namespace
 
 TEST_CASE("PositionalLandscape: reference values", "[theory][positional]") {
   for (const nlohmann::json& entry : reference().at("terms")) {
@@ -256,3 +254,5 @@ TEST_CASE("positional theory: bad input names the parameter", "[theory][position
         }) == "eta");
   CHECK(refused([] { static_cast<void>(positional_transitions(moments(), -1)); }) == "a");
 }
+
+}  // namespace icl_positional_test

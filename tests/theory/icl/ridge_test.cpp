@@ -19,7 +19,7 @@ using Catch::Matchers::WithinRel;
 using Eigen::ArrayXd;
 using Eigen::MatrixXd;
 
-namespace {
+namespace icl_ridge_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -43,8 +43,6 @@ ArrayXd spectrum(const std::string& name, Eigen::Index d) {
   }
   return s / s.mean();
 }
-
-}  // namespace
 
 TEST_CASE("context_limit: reference values", "[theory][icl]") {
   for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("scalar")) {
@@ -214,3 +212,5 @@ TEST_CASE("context theory: bad input names the parameter", "[theory][icl]") {
         "lambda");
   CHECK(refused([] { static_cast<void>(context_bayes(0, 1)); }) == "alpha");
 }
+
+}  // namespace icl_ridge_test

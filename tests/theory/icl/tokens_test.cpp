@@ -13,7 +13,7 @@ using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace icl_tokens_test {
 
 constexpr auto kSoftmax = AttentionNormalisation::softmax;
 constexpr auto kMean = AttentionNormalisation::mean;
@@ -32,8 +32,6 @@ double time_by_quadrature(const TokenDynamics& dynamics, double start, double de
   }
   return sum * h / 3;
 }
-
-}  // namespace
 
 TEST_CASE("clustering_time: reference values", "[theory][tokens]") {
   for (const nlohmann::json& entry :
@@ -130,3 +128,5 @@ TEST_CASE("token theory: bad input names the parameter", "[theory][tokens]") {
   CHECK(time({.tokens = 3}, 0.2, 0.8) == "delta");
   CHECK(time({.tokens = 3}, 0.2, 0) == "delta");
 }
+
+}  // namespace icl_tokens_test

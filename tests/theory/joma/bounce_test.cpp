@@ -15,15 +15,13 @@ using attica::testing::numbers;
 using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace joma_bounce_test {
 
 BounceKind kind_of(const std::string& name) {
   return name == "exp"       ? BounceKind::exponential
          : name == "softmax" ? BounceKind::softmax
                              : BounceKind::none;
 }
-
-}  // namespace
 
 TEST_CASE("bounce_summary: reference minima to 1e-8", "[theory][joma]") {
   for (const auto& row : reference_values("joma")["bounce_hblt"]["bounce"]) {
@@ -125,3 +123,5 @@ TEST_CASE("bounce: bad input is refused by name", "[theory][joma]") {
   CHECK_THROWS_WITH(bounce_summary({.mu = {1}, .gamma = -0.1}), Contains("gamma"));
   CHECK_THROWS_WITH(bounce_summary({.mu = {50}}), Contains("300"));
 }
+
+}  // namespace joma_bounce_test

@@ -16,7 +16,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace joma_latent_tree_test {
 
 LatentTree reference_tree(double rho, int depth) {
   const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
@@ -63,8 +63,6 @@ VectorXd enumerate(const LatentTree& tree, const std::vector<int>& leaves) {
   }
   return joint;
 }
-
-}  // namespace
 
 TEST_CASE("latent_tree: reference values", "[theory][tree]") {
   const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
@@ -212,3 +210,5 @@ TEST_CASE("pair_chi_square_p: 1 at the exact law, small far from it, 0 where imp
   tree.prior << 1, 0;
   CHECK(pair_chi_square_p(tree, leaf, counts) == 0);
 }
+
+}  // namespace joma_latent_tree_test

@@ -17,10 +17,9 @@ using attica::testing::numbers;
 using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace joma_linear_test {
 // Reference values carry 16 digits; inverse erf amplifies rounding by v e^{v^2/2} below t*.
 constexpr double kRelative = 1e-13;
-}  // namespace
 
 TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory][joma]") {
   const auto& reference = reference_values("joma")["reduced"]["linear_exp"];
@@ -140,3 +139,5 @@ TEST_CASE("erf closed forms: bad input is refused, and t* is named", "[theory][j
   CHECK(erf_values({0, 0}, 0.5) == std::vector<double>{0, 0});
   CHECK(erf_value({.delta = 0, .start = 0.2}, 1e9) == 0.2);
 }
+
+}  // namespace joma_linear_test

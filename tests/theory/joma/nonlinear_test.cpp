@@ -15,9 +15,8 @@ using attica::testing::number;
 using attica::testing::reference_values;
 using Catch::Matchers::Contains;
 
-namespace {
+namespace joma_nonlinear_test {
 constexpr double kRelative = 2e-14;  // sums of some hundred positive terms
-}
 
 TEST_CASE("convergence_time: reference table for mu = 0.01..30", "[theory][joma]") {
   for (const auto& row : reference_values("joma")["reduced"]["nonlinear_T"]["table"]) {
@@ -141,3 +140,5 @@ TEST_CASE("integrated_nats: the quadrature's times, and which is ahead", "[theor
   CHECK(both.state[1] == Approx(3).epsilon(1e-9));
   CHECK(both.state[0] == Approx(nats_at(j, both.state[2])).epsilon(1e-8));
 }
+
+}  // namespace joma_nonlinear_test

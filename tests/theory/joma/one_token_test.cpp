@@ -16,7 +16,7 @@ using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace joma_one_token_test {
 
 OneTokenRegression reference_problem() {
   const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
@@ -24,8 +24,6 @@ OneTokenRegression reference_problem() {
   const std::vector<double> y = numbers(row["y"]);
   return {Eigen::Map<const VectorXd>(p.data(), 4), Eigen::Map<const VectorXd>(y.data(), 4)};
 }
-
-}  // namespace
 
 TEST_CASE("one_token_flow: reference values", "[theory][joma]") {
   const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
@@ -77,3 +75,5 @@ TEST_CASE("one_token: bad input is refused by name", "[theory][joma]") {
   problem.target[0] = NAN;
   CHECK_THROWS_WITH(validate(problem), Contains("model.target"));
 }
+
+}  // namespace joma_one_token_test

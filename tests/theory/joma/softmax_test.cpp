@@ -12,11 +12,9 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using nlohmann::json;
 
-namespace {
+namespace joma_softmax_test {
 
 const json& reference() { return testing::reference_values("joma")["full_model"]; }
-
-}  // namespace
 
 TEST_CASE("SoftmaxInvariant: descent of the reference figure", "[theory][joma]") {
   constexpr int kTokens = 20;
@@ -64,3 +62,5 @@ TEST_CASE("SoftmaxInvariant: descent of the reference figure", "[theory][joma]")
     }
   }
 }
+
+}  // namespace joma_softmax_test

@@ -10,7 +10,7 @@ using namespace attica;
 using attica::testing::refused;
 using Eigen::Index;
 
-namespace {
+namespace language_floors_test {
 
 constexpr Index kSymbols = 3;
 constexpr Index kSites = 6;
@@ -40,8 +40,6 @@ void for_all_windows(const MarkovClone& chain, const Visit& visit) {
     visit(window, p);
   }
 }
-
-}  // namespace
 
 TEST_CASE("masked_floor: the entropy over all windows, by enumeration", "[theory][language]") {
   const auto p = frequencies(4);
@@ -102,3 +100,5 @@ TEST_CASE("masked_plateau: on windows of a planted chain it is the floor from it
         Approx(masked_plateau(MarkovClone(p, 2), windows)).margin(0.001));
   CHECK(masked_plateau(MarkovClone(p, 1), windows) > floor + 0.1);
 }
+
+}  // namespace language_floors_test

@@ -17,7 +17,7 @@ using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace masked_spectrum_test {
 
 std::vector<SiteGroup> halves(double ratio) { return {{1, 0.5}, {ratio, 0.5}}; }
 
@@ -53,8 +53,6 @@ std::array<double, 4> circle_moments(const MaskedEquivalent& m) {
   }
   return {moments[0].real(), moments[1].real(), moments[2].real(), moments[3].real()};
 }
-
-}  // namespace
 
 TEST_CASE("isotropic_spectrum: reference values", "[theory][masked]") {
   for (const auto& entry : reference_values("masked").at("iso")) {
@@ -195,3 +193,5 @@ TEST_CASE("masked theory: bad input names the argument", "[theory][masked]") {
         }) == "w");
   CHECK(refused([] { static_cast<void>(isotropic_moment2(2, 5, 1)); }) == "dimension");
 }
+
+}  // namespace masked_spectrum_test

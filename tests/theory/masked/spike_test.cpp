@@ -15,7 +15,7 @@ using attica::testing::refused;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
-namespace {
+namespace masked_spike_test {
 
 std::vector<SpikedGroup> halves(double ratio, const std::string& signal) {
   const double quiet = signal == "uniform" ? 0.5 : signal == "quiet" ? 1 : 0;
@@ -32,8 +32,6 @@ DelocalisedSpike of(const nlohmann::json& entry) {
           number(entry.at("gamma")),
           entry.at("lambda_").is_null() ? 1.0 : number(entry.at("lambda_"))};
 }
-
-}  // namespace
 
 TEST_CASE("DelocalisedSpike: reference thresholds and edges", "[theory][masked]") {
   for (const auto& entry : reference_values("masked").at("thresholds")) {
@@ -170,3 +168,5 @@ TEST_CASE("masked spike: bad input names the argument", "[theory][masked]") {
         }) == "theta");
   CHECK(refused([] { static_cast<void>(localised_spike(0.5, 1, -2)); }) == "theta");
 }
+
+}  // namespace masked_spike_test

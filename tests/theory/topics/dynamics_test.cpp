@@ -12,7 +12,7 @@ using namespace attica;
 using namespace attica::testing;
 using nlohmann::json;
 
-namespace {
+namespace topics_dynamics_test {
 
 TopicDynamics dynamics_of(const json& c) {
   const std::string frozen = c.value("frozen", "");
@@ -27,8 +27,6 @@ TopicDynamics dynamics_of(const json& c) {
 TopicState start_of(const json& c) {
   return c["init"] == "identity" ? identity_start(c["eps"]) : split_start(c["eps"]);
 }
-
-}  // namespace
 
 TEST_CASE("topic_flow: matches the reference", "[theory][topics]") {
   for (const json& c : reference_values("topics")["two_stage_ode"]) {
@@ -184,3 +182,5 @@ TEST_CASE("embedding_optimum: matches the reference, and descent ends there", "[
   for (int n = 0; n < 20000; ++n) e = embedding_step(model, algebra, moments, e, 0.1, kLambda);
   CHECK(difference(e.gram, embedding_optimum(model, kLambda).gram) < 1e-8);
 }
+
+}  // namespace topics_dynamics_test

@@ -173,7 +173,7 @@ TEST_CASE("reduced_loss: refused where it is not known", "[theory][topics]") {
                     Catch::Matchers::Contains("prior"));
 }
 
-namespace {
+namespace topics_loss_test {
 
 /// Mean loss of documents of N tokens, a sum over all of them, for one topic of two with two words
 /// each. Documents weigh the same, whatever number of their tokens is selected.
@@ -235,8 +235,6 @@ double enumerated_loss(
   return sum / (1 - std::pow(1 - p, length));
 }
 
-}  // namespace
-
 TEST_CASE("length_gap: what it leaves of the sum over all documents is of order 1/N^2",
           "[theory][topics]") {
   const TopicModel model({.vocabulary = {2, 2},
@@ -262,3 +260,5 @@ TEST_CASE("length_gap: what it leaves of the sum over all documents is of order 
     CHECK(at_12 / at_24 == Approx(4).epsilon(0.25));  // 1/N^3 is left
   }
 }
+
+}  // namespace topics_loss_test
