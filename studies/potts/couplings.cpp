@@ -17,25 +17,48 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// A against beta J as a curve: pairs with equal beta J are averaged, A_ij with A_ji first of all.
+/// Entries of a learnt matrix against those of the true one: of equal ones the mean is taken, of
+/// A_ij with A_ji first of all.
+class Scatter {
+ public:
+  void add(double truth, double learnt) {
+    auto& [sum, count] = sums_[truth];
+    sum += learnt;
+    count += 1;
+  }
+  template <class Result>
+  void into(const std::string& series, const std::string& x, double allowance, Result& result) {
+    Curves curve({}, x, {series});
+    for (const auto& [at, entry] : sums_) curve.add(at, {{entry.first / entry.second, allowance}});
+    curve.into(result);
+  }
+
+ private:
+  std::map<double, std::pair<double, double>> sums_;
+};
+
+/// A against beta J, and the symmetric part of V against U's, without what the softmax does not
+/// see.
 template <class Result>
-void add_couplings(const PottsModel& model,
-                   const MatrixXd& attention,
-                   double allowance,
-                   Result& result) {
-  std::map<double, std::pair<double, double>> sums;
+void add_scatters(const PottsModel& model,
+                  const FactoredAttention& shown,
+                  double share,
+                  Result& result) {
   const MatrixXd& truth = model.as_student().attention;
+  Scatter sites;
   for (Index i = 0; i < model.sites(); ++i) {
     for (Index j = 0; j < model.sites(); ++j) {
-      if (i == j) continue;
-      auto& [sum, count] = sums[truth(i, j)];
-      sum += attention(i, j);
-      count += 1;
+      if (i != j) sites.add(truth(i, j), shown.attention(i, j));
     }
   }
-  Curves curve({}, "beta_J", {"coupling"});
-  for (const auto& [x, entry] : sums) curve.add(x, {{entry.first / entry.second, allowance}});
-  curve.into(result);
+  sites.into("coupling", "beta_J", share * truth.cwiseAbs().maxCoeff(), result);
+  const MatrixXd colours = display_gauge(model, model.as_student()).values;
+  Scatter values;
+  const auto pair = [](const MatrixXd& m, Index a, Index b) { return (m(a, b) + m(b, a)) / 2; };
+  for (Index b = 0; b < model.colours(); ++b) {
+    for (Index a = 0; a <= b; ++a) values.add(pair(colours, a, b), pair(shown.values, a, b));
+  }
+  values.into("colour_coupling", "U", share * colours.cwiseAbs().maxCoeff(), result);
 }
 
 /// Row by row as curves over the columns, for heat maps.
@@ -73,12 +96,11 @@ class Couplings : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    const MatrixXd& truth = model().as_student().attention;
     // SGD stops at a distance that falls with the learning rate: a fiftieth of the largest
     // coupling.
     constexpr double kShare = 0.02;
-    add_couplings(model(), truth, kShare * truth.cwiseAbs().maxCoeff(), result);
-    add_rows(truth, result);
+    add_scatters(model(), display_gauge(model(), model().as_student()), kShare, result);
+    add_rows(model().as_student().attention, result);
     const std::int64_t rejected = drawn_.get().rejected_draws;
     result.diagnostics = {{"rejected_draws", rejected}};
     if (rejected > 0) {
@@ -121,10 +143,10 @@ class Couplings : public PointwiseExperiment {
     mark_end(outcome, end);
     if (errors.empty()) return outcome;  // stopped or diverged before the first record
     errors.into(outcome);
-    const MatrixXd shown = display_gauge(model, last).attention;
-    add_couplings(model, shown, 0, outcome);
+    const FactoredAttention shown = display_gauge(model, last);
+    add_scatters(model, shown, 0, outcome);
     add_start_spread(chosen, plan_.starts, {}, outcome);
-    add_rows(shown, outcome);
+    add_rows(shown.attention, outcome);
     return outcome;
   }
 
@@ -138,12 +160,16 @@ class Couplings : public PointwiseExperiment {
 };
 
 Figure figure(const Configuration& /*c*/) {
-  Panel scatter{.kind = PanelKind::scatter,
-                .x = {.label = "coupling {/:Italic β J_{ij}}"},
-                .y = {.label = "learnt attention {/:Italic A_{ij}}"},
-                .layers = {{.series = "coupling", .label = "", .theory = false}},
-                .x_name = "beta_J"};
-  scatter.diagonal = true;
+  const auto scatter =
+      [](const char* series, const char* x, const char* truth, const char* learnt) {
+        Panel panel{.kind = PanelKind::scatter,
+                    .x = {.label = truth},
+                    .y = {.label = learnt},
+                    .layers = {{.series = series, .label = "", .theory = false}},
+                    .x_name = x};
+        panel.diagonal = true;
+        return panel;
+      };
   Panel error{.x = {.label = "step", .scale = AxisScale::log},
               .y = {.label = "coupling error {/:Italic ε_W}", .scale = AxisScale::log},
               .layers = {{.series = "coupling_error", .label = "factored attention"}},
@@ -159,21 +185,30 @@ Figure figure(const Configuration& /*c*/) {
     panel.value = {.label = theory ? "{/:Italic βJ_{ij}}" : "{/:Italic A_{ij}}"};
     return panel;
   };
-  return {.name = "potts-couplings",
-          .panels = {scatter,
-                     error,
-                     map("couplings {/:Italic βJ}", true),
-                     map("learnt {/:Italic A}", false)},
-          .columns = 2,
-          .caption =
-              "What factored attention learns from sequences of a Potts model, in the gauge of the "
-              "model: attention against couplings, error of all couplings against training steps, "
-              "the last drop of which is the cosine decay of the learning rate, and both matrices "
-              "in the same colours. Mean and standard error over training runs."};
+  return {
+      .name = "potts-couplings",
+      .panels = {scatter("coupling",
+                         "beta_J",
+                         "coupling {/:Italic β J_{ij}}",
+                         "learnt attention {/:Italic A_{ij}}"),
+                 scatter("colour_coupling",
+                         "U",
+                         "colour coupling {/:Italic U_{ab}}",
+                         "learnt value {/:Italic V_{ab}}"),
+                 map("couplings {/:Italic βJ}", true),
+                 map("learnt {/:Italic A}", false),
+                 error},
+      .columns = 2,
+      .caption =
+          "What factored attention learns from sequences of a Potts model, in the gauge of the "
+          "model: attention against couplings of sites, values against couplings of colours, both "
+          "matrices of sites in the same colours, and the error of all couplings against "
+          "training steps, the last drop of which is the cosine decay of the learning rate. Mean "
+          "and standard error over training runs."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  return {{.series = "coupling", .relative = 0}};
+  return {{.series = "coupling", .relative = 0}, {.series = "colour_coupling", .relative = 0}};
 }
 
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
@@ -205,6 +240,10 @@ Study study() {
             replicates_parameter(30, "training runs with their own data and start; one model")},
            gibbs_pool_parameters()}),
       .series = {{"coupling", "A_ij", "learnt attention in the gauge of the model, over beta J_ij"},
+                 {"colour_coupling",
+                  "V_ab",
+                  "learnt values in the gauge of the model, over U_ab; of both the mean over a "
+                  "removed, and the symmetric part"},
                  kCouplingError,
                  kStartSpread,
                  {"attention", "A", "rows of the attention matrix in the gauge of the model"}},
@@ -226,6 +265,10 @@ Study study() {
                   .series = "coupling",
                   .factor = 1.1,
                   .meaning = "the inverse temperature a tenth too high"},
+                 {.name = "colours",
+                  .series = "colour_coupling",
+                  .factor = 0.9,
+                  .meaning = "couplings of colours a tenth too small"},
                  {.name = "factor",
                   .series = "coupling",
                   .factor = 0.9,

@@ -62,13 +62,16 @@ TEST_CASE("potts-sampler: Gibbs means are the enumerated ones, a shift is found"
   check_agrees_until("potts-sampler", {{"sweep.beta", List{1.0}}}, 40, 1.05);
 }
 
-TEST_CASE("potts-couplings: attention is the couplings, and 8 % off is found",
+TEST_CASE("potts-couplings: attention and values are the couplings, and 8 % off is found",
           "[agreement][potts]") {
-  // The margin is 2 % of the largest coupling.
+  // The margins are 2 % of the largest coupling.
   const Study study = study_named("potts-couplings");
   StudyRun run(study, {{"sim.replicates", 30}, {"sim.starts", 4}});
   CHECK(run.points() == Verdict::agree);
   CHECK(claim(run, "couplings-found") == Verdict::agree);
+  StudyRun colours = run;
+  colours.scale_theory("colour_coupling", 1.08);
+  CHECK(colours.points() == Verdict::disagree);
   run.scale_theory("coupling", 1.08);
   CHECK(run.points() == Verdict::disagree);
   change(run, "coupling_error", {}, 1, 0.05);
