@@ -38,6 +38,8 @@ SampledMoments sample_moments(const TopicSampler& sampler,
   // Columns are corrupted documents: shares of shown tokens, and of true tokens at the selected
   // positions.
   VectorXd seen = VectorXd::Zero(tokens);
+  std::int64_t selected = 0;
+  std::int64_t kept = 0;
   MatrixXd shares(tokens, kChunk * masks);
   MatrixXd asked(tokens, kChunk * masks);
   TopicDocument document;
@@ -59,7 +61,9 @@ SampledMoments sample_moments(const TopicSampler& sampler,
           share[truth] -= 1;
           share[document.shown[static_cast<std::size_t>(j)]] += 1;
           ask[truth] += 1;
+          kept += document.shown[static_cast<std::size_t>(j)] == truth ? 1 : 0;
         }
+        selected += static_cast<std::int64_t>(document.selected.size());
         share /= static_cast<double>(document.truth.size());
         ask /= static_cast<double>(document.selected.size());
       }
@@ -74,7 +78,10 @@ SampledMoments sample_moments(const TopicSampler& sampler,
       seen.tail(tokens - 1)
           .reshaped(sampler.model().vocabulary().words, sampler.model().vocabulary().topics);
   topics.array().rowwise() /= topics.colwise().sum().eval().array();
-  return {algebra.project(shown / number), algebra.project(target / number), seen.tail(tokens - 1)};
+  return {algebra.project(shown / number),
+          algebra.project(target / number),
+          seen.tail(tokens - 1),
+          static_cast<double>(kept) / static_cast<double>(selected)};
 }
 
 Commutant fit_value(const CommutantAlgebra& algebra, const SampledMoments& moments, double lambda) {

@@ -14,6 +14,7 @@ struct SampledMoments {
   /// Share of every word among the shown words of its topic; word j is entry j - 1. The classes of
   /// the moments average over words: here a word drawn too rarely shows.
   Eigen::VectorXd word_shares = {};
+  double kept = 0;  ///< share of the selected positions that show their own token
 };
 /// @param masks how often each finite document is corrupted. More than once costs less than another
 /// document, and all of its tokens are then asked for.

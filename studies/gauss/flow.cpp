@@ -124,6 +124,10 @@ class FlowCurves : public PointwiseExperiment {
   }
 
  private:
+  /// Part of a curve's largest train error within which its smallest are compared: what the scatter
+  /// of labels leaves of a mean over 600 data sets.
+  static constexpr double kTrainShare = 1e-3;
+
   double absolute(double time) const { return time / model_.absolute_lambda(1); }
   static Curves errors_at(double alpha) {
     return {{{"alpha", alpha}}, "time", {"test_error", "train_error"}};
@@ -135,7 +139,8 @@ class FlowCurves : public PointwiseExperiment {
                   TheoryResult& result) const {
     const double samples = sizes_.samples(alpha);
     const std::vector<FlowPoint> curve = flow_.average(samples, filters);
-    Curves errors = errors_at(alpha);
+    Curves test_errors({{"alpha", alpha}}, "time", {"test_error"});
+    Curves train_errors({{"alpha", alpha}}, "time", {"train_error"});
     std::size_t rough = 0;
     for (std::size_t k = 0; k < times.size(); ++k) {
       const FlowPoint& p = curve[k];
@@ -149,9 +154,11 @@ class FlowCurves : public PointwiseExperiment {
       constexpr double kSmallestTrainShare = 0.03;
       if (p.train_error < kSmallestTrainShare * p.test_error) train_error.compared = false;
       if (times[k] == 0) test_error.compared = train_error.compared = false;  // nothing is learnt
-      errors.add(times[k], {test_error, train_error});
+      test_errors.add(times[k], {test_error});
+      train_errors.add(times[k], {train_error});
     }
-    errors.into(result);
+    test_errors.into(result);
+    train_errors.allow_share(kTrainShare).into(result);
     if (rough > 0) {
       result.warnings.push_back(fmt::format(
           "alpha = {}: the contour integral has not settled to 1e-9 at {} of {} times; the "
@@ -222,8 +229,12 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  return rules({"test_error", "train_error", "ridgeless_error"},
-               {.series = {}, .relative = ridge_margin(c)});
+  std::vector<AgreementRule> all =
+      rules({"test_error", "ridgeless_error"}, {.series = {}, .relative = ridge_margin(c)});
+  // Of train errors the allowance has a share of the start, too.
+  constexpr double kTrain = 0.003;
+  all.push_back({.series = "train_error", .relative = on_data(c) ? ridge_margin(c) : kTrain});
+  return all;
 }
 
 }  // namespace
@@ -279,8 +290,8 @@ Study study() {
                       .meaning = "a test error 2 % too large, as with M - 1 in place of M = 50"},
                      {.name = "train_error",
                       .series = "train_error",
-                      .factor = 0.98,
-                      .meaning = "a train error 2 % too small"},
+                      .factor = 0.99,
+                      .meaning = "a train error 1 % too small, as after 2 % more time"},
                      {.name = "ridgeless_error",
                       .series = "ridgeless_error",
                       .factor = 1.05,

@@ -66,12 +66,40 @@ Point at(const SgdRule& rule) {
   return {{"eta", rule.eta}, {"batch", static_cast<double>(rule.batch)}};
 }
 
+/// Whole steps above last/2 up to last, at most 50.
+std::vector<std::int64_t> second_half(std::int64_t last) {
+  constexpr std::int64_t kLooks = 50;
+  std::vector<std::int64_t> steps;
+  for (std::int64_t k = 1; last > 0 && k <= kLooks; ++k) {
+    steps.push_back(last - (last / 2) * (kLooks - k) / kLooks);
+  }
+  return ascending(std::move(steps));
+}
+
+/// Mean of what was seen at `looks`, a value for each of `steps`.
+double mean_at(const std::vector<std::int64_t>& looks,
+               const std::vector<std::int64_t>& steps,
+               const std::vector<double>& values) {
+  double sum = 0;
+  for (const std::int64_t look : looks) {
+    const auto found = std::lower_bound(steps.begin(), steps.end(), look);
+    sum += values[static_cast<std::size_t>(found - steps.begin())];
+  }
+  return sum / static_cast<double>(looks.size());
+}
+
 }  // namespace
 
 SgdCurves::SgdCurves(Configuration& c)
     : model_(GaussianModel::from(c)),
       rules_(sgd_rules(c, model_)),
       steps_(recorded_steps(c)),
+      late_(second_half(steps_.back())),
+      all_([this] {
+        std::vector<std::int64_t> all = steps_;
+        all.insert(all.end(), late_.begin(), late_.end());
+        return ascending(std::move(all));
+      }()),
       allow_unstable_(c.flag("sim.allow_unstable")),
       instabilities_([this] {
         std::vector<std::optional<std::string>> all(rules_.size());
@@ -91,6 +119,9 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
     steps.insert(steps.end(), line.begin(), line.end());
     steps = ascending(std::move(steps));
   }
+  std::vector<std::int64_t> seen = steps;
+  seen.insert(seen.end(), late_.begin(), late_.end());
+  seen = ascending(std::move(seen));
   const std::vector<std::optional<std::string>>& instabilities = instabilities_.get();
   for (std::size_t r = 0; r < rules_.size(); ++r) {
     const SgdRule& rule = rules_[r];
@@ -107,7 +138,7 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
   std::vector<std::vector<double>> all(rules_.size());
   in_parallel(all.size(), [&](std::size_t r) {
     all[r] =
-        instabilities[r] ? std::vector<double>(steps.size(), kInfinity) : errors(rules_[r], steps);
+        instabilities[r] ? std::vector<double>(seen.size(), kInfinity) : errors(rules_[r], seen);
   });
   TheoryResult result;
   for (std::size_t r = 0; r < rules_.size(); ++r) {
@@ -115,11 +146,13 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
     const std::optional<std::string>& unstable = instabilities[r];
     const std::vector<double>& y = all[r];
     Curves curve(at(rule), "step", {"test_error"});
-    for (std::size_t k = 0; k < steps.size(); ++k) {
+    for (std::size_t k = 0; k < seen.size(); ++k) {
+      if (!std::binary_search(steps.begin(), steps.end(), seen[k])) continue;
       // At the start nothing has been learnt: all runs are equal.
-      curve.add(static_cast<double>(steps[k]), std::vector<Told>{{y[k], 0, steps[k] > 0}});
+      curve.add(static_cast<double>(seen[k]), std::vector<Told>{{y[k], 0, seen[k] > 0}});
     }
     curve.into(result);
+    if (!late_.empty()) add_constant(result, "late_error", mean_at(late_, seen, y), at(rule));
     const std::optional<double> settled = unstable ? std::nullopt : limit(rule);
     if (settled) add_constant(result, "steady_error", *settled, at(rule));
   }
@@ -150,20 +183,27 @@ Outcome SgdCurves::run(const Replicate& replicate) const {
   RandomStream samples = replicate.stream();
   RandomStream masks = replicate.stream(StreamId::minibatch);
   LinearAttentionSgd sgd(model_.problem().sites(), rule.settings, source(samples), masks);
-  const SgdRun run = record_sgd(model_.problem(), sgd, steps_);
+  const SgdRun run = record_sgd(model_.problem(), sgd, all_);
   std::optional<std::int64_t> diverged = run.diverged;
   Curves curve(at(rule), "step", {"test_error"});
+  std::vector<double> errors;
   for (Eigen::Index k = 0; k < run.test.cols(); ++k) {
-    const std::int64_t step = steps_[static_cast<std::size_t>(k)];
+    const std::int64_t step = all_[static_cast<std::size_t>(k)];
     const double error = run.test.col(k).mean();
     if (!std::isfinite(error)) {  // squares overflow before the residuals do
       diverged = step;
       break;
     }
-    curve.add(static_cast<double>(step), std::vector<double>{error});
+    errors.push_back(error);
+    if (std::binary_search(steps_.begin(), steps_.end(), step)) {
+      curve.add(static_cast<double>(step), std::vector<double>{error});
+    }
   }
   Outcome outcome;
   if (!curve.empty()) curve.into(outcome);
+  if (!late_.empty() && errors.size() == all_.size()) {
+    add_constant(outcome, "late_error", mean_at(late_, all_, errors), at(rule));
+  }
   if (diverged) {
     outcome.status = "diverged";
     add_constant(outcome, "divergence_step", static_cast<double>(*diverged), at(rule));
@@ -199,6 +239,12 @@ Parameter allow_unstable_parameter() {
   return flag_parameter("sim.allow_unstable",
                         false,
                         "simulate learning rates at which the mean error grows without bound");
+}
+
+SeriesInfo late_error_info() {
+  return {"late_error",
+          "<E_test>",
+          "test error, averaged over sites and over the second half of the run (50 steps of it)"};
 }
 
 Figure sgd_figure(std::string name, std::string caption) {

@@ -37,7 +37,8 @@ SampleSource fresh_samples(const GaussianModel& model, RandomStream& stream);
 double sgd_flops(std::int64_t steps, std::int64_t batch, Eigen::Index sites);
 
 /// @brief Theory and simulation of the site-averaged test error at the steps `sim.steps`, one curve
-/// a rule.
+/// a rule, and of its mean over the second half of the run, in which the scatter of single steps
+/// averages out.
 class SgdCurves : public PointwiseExperiment {
  public:
   TheoryResult theory(TheoryGrid grid) const override;
@@ -65,6 +66,8 @@ class SgdCurves : public PointwiseExperiment {
   GaussianModel model_;
   std::vector<SgdRule> rules_;
   std::vector<std::int64_t> steps_;
+  std::vector<std::int64_t> late_;  ///< of the second half, at equal distances
+  std::vector<std::int64_t> all_;   ///< both
   bool allow_unstable_;
   Lazy<std::vector<std::optional<std::string>>> instabilities_;  ///< of the rules
 };
@@ -77,6 +80,8 @@ std::vector<Parameter> sgd_sweep(const std::vector<double>& eta, List batch);
 List log_steps(std::int64_t last, int n);
 Parameter mask_probability_parameter();
 Parameter allow_unstable_parameter();
+/// The series `late_error`.
+SeriesInfo late_error_info();
 /// @brief Test error against steps, with the steady state.
 Figure sgd_figure(std::string name, std::string caption);
 std::vector<Source> sgd_sources();

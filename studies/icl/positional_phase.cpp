@@ -280,7 +280,8 @@ Study study() {
       .name = "positional-phase",
       .question = "At which share of position does attention turn from semantic to positional?",
       .neglects =
-          "of the losses nothing; of the ends of runs finite dimension, 2/d, and what the scatter "
+          "of the losses nothing; of the ends of runs finite dimension, 0.5/d, and what the "
+          "scatter "
           "of runs makes of their mean; ends near the edge of a basin are not compared",
       .parameters = together({positional_parameters(200, 0.4, 4000),
                               {reals_parameter("sweep.a",
@@ -292,7 +293,7 @@ Study study() {
                                                "share of positional attention in the teacher",
                                                {.low = 0, .high = 1}),
                                real_parameter("sim.horizon", 60, "length of a run", kPositive),
-                               replicates_parameter(96, "independent runs at every strength")}}),
+                               replicates_parameter(240, "independent runs at every strength")}}),
       .series =
           {{"semantic_loss", "L(0,1)", "loss of the semantic state"},
            {"positional_loss", "L(1,0)", "loss of the positional state"},
@@ -307,7 +308,7 @@ Study study() {
            {"omega_basin", "", "share above which the flow from the start ends there (theory)"},
            {"loss_difference", "", "positional minus semantic loss (theory)"},
            {"decided", "", "1 where starts within three deviations end in one state (theory)"}},
-      .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 96 runs", {}},
+      .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 240 runs", {}},
                   {"paper",
                    "a 0.7, 0.85, 1, omega 0.4 to 1, d = 400, eta 0.2, 300 runs",
                    {{"model.dimension", 400},

@@ -59,6 +59,8 @@ class ContextSweep : public PointwiseExperiment {
   double x_of(const ContextRatios& ratios) const;
   ContextRatios at(double x, double outer) const;
   Point point(double outer, double lambda) const;
+  /// The first of those with the most sequences: where these are looked at themselves.
+  const Case& largest() const;
   /// Realised where the pool is drawn, else as asked.
   ContextRatios told(const ContextRatios& asked) const;
   ContextErrors errors(const ContextRatios& ratios, double lambda) const;

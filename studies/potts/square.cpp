@@ -183,10 +183,14 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  // Of the control the allowance is all that theory neglects: beside it stands four times what 4000
+  // data sets leave of their scatter.
+  constexpr double kControlTest = 0.001;
+  constexpr double kControlTrain = 0.003;
   return {{.series = "test_error", .relative = 0.03},
           {.series = "train_error", .relative = 0.03},
-          {.series = "gaussian_test_error", .relative = 0.01},
-          {.series = "gaussian_train_error", .relative = 0.01}};
+          {.series = "gaussian_test_error", .relative = kControlTest},
+          {.series = "gaussian_train_error", .relative = kControlTrain}};
 }
 
 }  // namespace
@@ -214,7 +218,7 @@ Study study() {
                             kNotNegative),
             flag_parameter(
                 "sim.gaussian_control", true, "simulate Gaussian data of equal covariance, too"),
-            replicates_parameter(400, "independent data sets at every alpha")},
+            replicates_parameter(4000, "independent data sets at every alpha")},
            gibbs_pool_parameters()}),
       .series =
           {{"test_error",
@@ -235,6 +239,10 @@ Study study() {
       .plants = {{.name = "beta",
                   .values = {{"model.beta", 0.55}},
                   .meaning = "the inverse temperature a tenth too high"},
+                 {.name = "control",
+                  .series = "gaussian_test_error",
+                  .factor = 1.003,
+                  .meaning = "a control 0.3 % too high"},
                  {.name = "factor",
                   .series = "test_error",
                   .factor = 1.05,

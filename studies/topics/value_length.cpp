@@ -56,6 +56,15 @@ class Length : public PointwiseExperiment {
         curves.add(static_cast<double>(n), all_values(optimum(n)));
       }
       curves.allow_share(kValueShare).into(result);
+      Curves shown({{"prior", prior}}, "length", kShown);
+      const double kept = kept_share(settings);
+      for (const std::int64_t n : ascending(lengths)) {
+        const TopicModel model = at_length(settings, n);
+        shown.add(static_cast<double>(n),
+                  {{value_moments(model).sigma[kMaskMask], 0, model.masked_share() > 0},
+                   {kept, 0, kept > 0}});
+      }
+      shown.into(result);
       word_shares(prior, settings.vocabulary, [&](Index) {
         return 1 / static_cast<double>(settings.vocabulary.words);
       }).into(result);
@@ -87,6 +96,9 @@ class Length : public PointwiseExperiment {
     Curves({{"prior", prior}}, "length", compared_value_names(model))
         .add(static_cast<double>(n), compared_values(model, fit_value(algebra, m, lambda_)))
         .into(outcome);
+    Curves({{"prior", prior}}, "length", kShown)
+        .add(static_cast<double>(n), {m.shown[kMaskMask], m.kept})
+        .into(outcome);
     if (n == lengths_.back()) {
       word_shares(prior, model.vocabulary(), [&](Index word) {
         return m.word_shares[word];
@@ -96,6 +108,14 @@ class Length : public PointwiseExperiment {
   }
 
  private:
+  inline static const std::vector<std::string> kShown = {"mask_square", "kept_share"};
+
+  /// A random word is the true one in one case of Tv.
+  static double kept_share(const TopicSettings& settings) {
+    const auto words = static_cast<double>(settings.vocabulary.topics * settings.vocabulary.words);
+    return settings.keep_rate + settings.random_rate / words;
+  }
+
   /// What the longest documents show of every word, beside the other words of its topic.
   template <class Share>
   static Curves word_shares(const std::string& prior,
@@ -139,7 +159,8 @@ Figure figure(const Configuration& c) {
 }
 
 /// The theory is exact for every length; least squares is biased by order 1/documents, below the
-/// margin.
+/// margin. What documents show has no bias, and tells what W* hardly knows: how the number of masks
+/// scatters, and how often a token is kept.
 std::vector<AgreementRule> agreement(const Configuration& c) {
   std::vector<AgreementRule> all = value_rules(topic_model(c));
   for (AgreementRule& rule : all) {
@@ -151,6 +172,15 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   all.push_back({.series = "word_share",
                  .relative = kShare,
                  .deterministic = c.integer("model.words_per_topic") == 1});
+  // Five standard errors or more at the defaults.
+  constexpr double kShownSquare = 0.003;
+  constexpr double kKept = 0.01;
+  const TopicModel model = at_length(topic_settings(c), 1);
+  all.push_back({.series = "mask_square",
+                 .relative = kShownSquare,
+                 .deterministic = model.mask_rate() == 1 && model.masked_share() == 1});
+  all.push_back(
+      {.series = "kept_share", .relative = kKept, .deterministic = model.keep_rate() == 1});
   return all;
 }
 
@@ -163,6 +193,10 @@ Study study() {
       {"word_share",
        "1/v",
        "share of a word among the shown words of its topic, in the longest documents"});
+  series.push_back({"mask_square", "E p_mask^2", "mean square of a document's share of masks"});
+  series.push_back({"kept_share",
+                    "p_c + p_r/(Tv)",
+                    "share of the selected positions that show their own token"});
   return {
       .name = "topics-value-length",
       .question = "How long must documents be for the infinite-length value matrix?",
@@ -204,6 +238,13 @@ Study study() {
                   .series = "value_d",
                   .factor = 1.03,
                   .meaning = "an entry times 1.03"},
+                 {.name = "independent",
+                  .series = "mask_square",
+                  .factor = 0.99,
+                  .meaning = "numbers of masks that scatter less"},
+                 {.name = "kept",
+                  .values = {{"model.keep_rate", 0.095}},
+                  .meaning = "tokens kept 5 % less often"},
                  {.name = "share",
                   .series = "word_share",
                   .factor = 1.01,

@@ -39,6 +39,13 @@ TEST_CASE("topics-value-penalty and -length: entries between topics 10 % off are
     run.scale_theory("value_g", 1.1);
     CHECK(run.points() == Verdict::disagree);
   }
+  for (const auto& [series, factor] :
+       {std::pair{"mask_square", 1.01}, std::pair{"kept_share", 1.03}}) {
+    INFO(series);
+    StudyRun run(length, runs.back().second);
+    run.scale_theory(series, factor);
+    CHECK(run.points() == Verdict::disagree);
+  }
 }
 
 TEST_CASE("topics-attention: agrees; attention 10 % off does not, however small", "[agreement]") {
@@ -101,6 +108,8 @@ TEST_CASE("topic moments: sampled documents have those of the theory", "[agreeme
       CHECK((sampled.target - exact.target).cwiseAbs().maxCoeff() < 0.003);
       // Of 47000 words in a topic, 1/2 with a standard error of 0.0023.
       CHECK((sampled.word_shares.array() - 0.5).abs().maxCoeff() < 0.01);
+      // 0.2 kept and a sixth of 0.1 redrawn, of 42000 selected positions: standard error 0.002.
+      CHECK(std::abs(sampled.kept - (0.2 + 0.1 / 6)) < 0.008);
     }
   }
 }
