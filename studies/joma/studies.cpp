@@ -6,6 +6,7 @@
 namespace attica {
 
 Study joma_invariants();
+Study joma_overlap();
 Study joma_softmax();
 Study joma_erf();
 Study joma_blowup();
@@ -22,6 +23,7 @@ Study deep_learning_rate();
 std::vector<Study> joma_studies() {
   return {
       joma_invariants(),
+      joma_overlap(),
       joma_softmax(),
       joma_erf(),
       joma_blowup(),

@@ -51,6 +51,10 @@ TEST_CASE("joma studies: bad input is refused by name", "[studies][joma]") {
              Contains("model.probability"));
   CHECK_THAT(refusal(study_named("joma-bounce"), {{"model.target", List{1.0}}}),
              Contains("model.target"));
+  CHECK_THAT(refusal(study_named("joma-invariants"), {{"model.overlap", 1.0}}),
+             Contains("model.overlap"));
+  CHECK_THAT(refusal(study_named("joma-overlap"), {{"sweep.overlap", List{0.5}}}),
+             Contains("number of tokens"));
 }
 
 TEST_CASE("joma studies: degenerate input has its limit", "[studies][joma]") {
