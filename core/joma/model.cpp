@@ -1,5 +1,6 @@
 #include "attica/core/joma/model.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -38,6 +39,31 @@ Activated activate(JomaActivation activation, const VectorXd& s) {
   return {s.array() * gate, gate * (1 + s.array() * (1 - gate))};
 }
 
+/// A row for every set of tokens that the matrix connects, 1 at its members.
+MatrixXd connected_sets(const MatrixXd& gram) {
+  const Index tokens = gram.rows();
+  std::vector<bool> met(static_cast<std::size_t>(tokens));
+  MatrixXd sets(0, tokens);
+  for (Index first = 0; first < tokens; ++first) {
+    if (met[static_cast<std::size_t>(first)]) continue;
+    sets.conservativeResize(sets.rows() + 1, tokens);
+    sets.bottomRows(1).setZero();
+    std::vector<Index> next = {first};
+    met[static_cast<std::size_t>(first)] = true;
+    while (!next.empty()) {
+      const Index i = next.back();
+      next.pop_back();
+      sets(sets.rows() - 1, i) = 1;
+      for (Index j = 0; j < tokens; ++j) {
+        if (gram(i, j) == 0 || met[static_cast<std::size_t>(j)]) continue;
+        met[static_cast<std::size_t>(j)] = true;
+        next.push_back(j);
+      }
+    }
+  }
+  return sets;
+}
+
 }  // namespace
 
 VectorXd JomaState::flat() const {
@@ -55,6 +81,7 @@ JomaState JomaState::from_flat(const Eigen::Ref<const VectorXd>& values) const {
 JomaModel::JomaModel(JomaLaw law, JomaSamples samples)
     : law_(std::move(law)), samples_(std::move(samples)) {
   constexpr double kSumTolerance = 1e-9;
+  constexpr double kSingular = 1e-10;  // of the Gram matrix: its inverse has six digits
   require(law_.temperature > 0, "model.temperature", law_.temperature, "temperature > 0");
   require(law_.amplitude > 0, "model.amplitude", law_.amplitude, "amplitude > 0");
   const Index count = samples_.contexts.rows();
@@ -93,6 +120,21 @@ JomaModel::JomaModel(JomaLaw law, JomaSamples samples)
     require(m >= 0, "model.queries", m, "0 <= query");
     queries_ = std::max<Index>(queries_, m + 1);
   }
+  const MatrixXd& gram = law_.gram;
+  if (gram.size() == 0) return;
+  if (gram.rows() != tokens() || gram.cols() != tokens() || !gram.allFinite() ||
+      gram != gram.transpose()) {
+    throw invalid_parameter("model.gram",
+                            static_cast<double>(gram.rows()),
+                            "a symmetric matrix of finite numbers, tokens x tokens");
+  }
+  const Eigen::LLT<MatrixXd> factor(gram);
+  require(factor.info() == Eigen::Success && factor.rcond() > kSingular,
+          "model.gram",
+          factor.info() == Eigen::Success ? factor.rcond() : 0,
+          "embeddings that are linearly independent");
+  inverse_gram_ = factor.solve(MatrixXd::Identity(tokens(), tokens()));
+  sets_ = connected_sets(gram);
 }
 
 double JomaModel::forward(const JomaState& state,
@@ -156,6 +198,18 @@ double JomaModel::loss(const JomaState& state,
                        std::span<const int> chosen,
                        std::span<const double> weights,
                        JomaState* descent) const {
+  const double total = gradient(state, chosen, weights, descent);
+  if (descent != nullptr && law_.gram.size() > 0) {
+    descent->v *= law_.gram;
+    descent->z *= law_.gram;
+  }
+  return total;
+}
+
+double JomaModel::gradient(const JomaState& state,
+                           std::span<const int> chosen,
+                           std::span<const double> weights,
+                           JomaState* descent) const {
   if (descent != nullptr) {
     descent->v.setZero(state.v.rows(), state.v.cols());
     descent->r.setZero(state.r.rows(), state.r.cols());
@@ -201,20 +255,43 @@ VectorXd JomaModel::softmax_defect_rate(const JomaState& state, const VectorXd& 
   return rate;
 }
 
+MatrixXd JomaModel::dual(const MatrixXd& rows) const {
+  return inverse_gram_.size() > 0 ? MatrixXd(rows * inverse_gram_) : rows;
+}
+
+Index JomaModel::conserved() const { return sets_.size() > 0 ? sets_.rows() : tokens(); }
+
 VectorXd JomaModel::invariant(const JomaState& state) const {
-  const VectorXd weights = state.v.colwise().squaredNorm();
-  if (law_.attention == JomaAttention::linear) {
-    return VectorXd(state.z.colwise().squaredNorm()) - weights;
-  }
-  return VectorXd(state.z.colwise().sum()) - weights / (2 * law_.temperature);
+  const bool linear = law_.attention == JomaAttention::linear;
+  const MatrixXd z = dual(state.z);
+  const VectorXd logits = (linear ? MatrixXd(state.z.cwiseProduct(z)) : z).colwise().sum();
+  const VectorXd weights = state.v.cwiseProduct(dual(state.v)).colwise().sum();
+  const VectorXd all = logits - weights / (linear ? 1 : 2 * law_.temperature);
+  return sets_.size() > 0 ? VectorXd(sets_ * all) : all;
 }
 
 VectorXd JomaModel::invariant_step(const JomaState& increment) const {
-  const VectorXd weights = increment.v.colwise().squaredNorm();
-  if (law_.attention == JomaAttention::linear) {
-    return VectorXd(increment.z.colwise().squaredNorm()) - weights;
-  }
-  return -weights / (2 * law_.temperature);
+  JomaState second = increment;
+  if (law_.attention != JomaAttention::linear) second.z.setZero();  // is of first order there
+  return invariant(second);
+}
+
+VectorXd JomaModel::logit_sums(const JomaState& state) const {
+  return dual(state.z).rowwise().sum();
+}
+
+MatrixXd JomaModel::overlap_rates(const JomaState& state) const {
+  std::vector<int> all(static_cast<std::size_t>(samples_.contexts.rows()));
+  std::iota(all.begin(), all.end(), 0);
+  JomaState rate;
+  gradient(state, all, {samples_.weights.data(), all.size()}, &rate);
+  const MatrixXd weights = state.v.transpose() * rate.v;  // sum_k v_kl p_kj
+  MatrixXd rates =
+      law_.attention == JomaAttention::linear
+          ? MatrixXd(2 * (state.z.transpose() * rate.z - weights))
+          : MatrixXd(rate.z.colwise().sum().replicate(tokens(), 1) - weights / law_.temperature);
+  rates.diagonal().setZero();
+  return rates;
 }
 
 }  // namespace attica

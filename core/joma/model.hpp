@@ -10,8 +10,14 @@
 ///     b = x o exp(z_m / T) / sum_j x_j e^{z_mj/T}  (softmax)
 ///     s_k = v_k.b + kappa r_km,   h_k = phi(s_k).
 ///
-/// Embeddings are orthonormal and frozen, so that v_k (the weights of hidden unit k seen from the
-/// tokens) and r_km (seen from the queries) replace its weight vector exactly.
+/// Embeddings are frozen, so that v_k (the weights of hidden unit k seen from the tokens) and r_km
+/// (seen from the queries) replace its weight vector exactly. They are orthonormal, or those of the
+/// tokens have a Gram matrix K = U^T U and are orthogonal to those of the queries. With weights w_k
+/// and key-query matrix Q, v_k = U^T w_k and z_m = U^T Q^T u_m, descent moves w_k and Q, hence
+///
+///     v_k' = K E[g_k phi' b],   z_m' = K E_m[J^T sum_k g_k phi' v_k],   J = db/dz_m.
+///
+/// Source of the orthonormal case: Theorem 1 there. Overlapping embeddings are ours.
 
 #include <Eigen/Core>
 #include <span>
@@ -49,6 +55,8 @@ struct JomaLaw {
   double residual = 1;       ///< kappa: 1 with the residual connection, 0 without
   Eigen::MatrixXd top = {};  ///< G, W or tau by the loss; @shape{classes x units}. Empty with cross
                              ///< entropy: identity
+  Eigen::MatrixXd gram = {};  ///< K, symmetric positive definite; @shape{tokens x tokens}. Empty:
+                              ///< identity
 };
 
 /// @brief Weights seen from tokens and queries, and attention logits; also their increments.
@@ -67,7 +75,7 @@ struct JomaState {
 class JomaModel {
  public:
   /// @throws Error (input) naming the parameter: shapes, ranges, weights that do not sum to 1
-  /// within 1e-9, contexts that are 0 with softmax attention
+  /// within 1e-9, contexts that are 0 with softmax attention, a Gram matrix that is none
   JomaModel(JomaLaw law, JomaSamples samples);
 
   const JomaLaw& law() const { return law_; }
@@ -76,7 +84,8 @@ class JomaModel {
   Eigen::Index units() const { return law_.top.cols(); }
   Eigen::Index queries() const { return queries_; }
 
-  /// @brief Loss over the whole population, and the negative gradient by the state if asked for.
+  /// @brief Loss over the whole population, and the direction of descent of the state if asked for:
+  /// the negative gradient, times K from the right in v and z.
   double loss(const JomaState& state, JomaState* descent = nullptr) const;
   /// @brief The same over chosen samples with weights of their own (a minibatch).
   double loss(const JomaState& state,
@@ -86,15 +95,35 @@ class JomaModel {
 
   /// @brief Rate of the defect of the softmax invariant,
   ///     eps' = -(1/T) sum_k { E[g_k phi' b b^T] - bbar E[g_k phi' b]^T } v_k,
-  /// which vanishes if attended contexts b do not vary. Meaningful for softmax attention.
+  /// which vanishes if attended contexts b do not vary. Meaningful for softmax attention and
+  /// orthonormal embeddings.
   Eigen::VectorXd softmax_defect_rate(const JomaState& state, const Eigen::VectorXd& mean_b) const;
 
-  /// @brief The quantity that exponential and linear attention conserve along gradient flow for any
-  /// activation, loss and data: sum_m z_m - sum_k v_k^2 / (2T), resp. sum_m z_m^2 - sum_k v_k^2.
+  /// @brief The quantities that exponential and linear attention conserve along gradient flow for
+  /// any activation, loss and data: sum_m z_m - sum_k v_k^2 / (2T), resp. sum_m z_m^2 - sum_k
+  /// v_k^2, one a token. With overlapping embeddings one for every set S of tokens that K connects,
+  ///
+  ///     1.K_S^-1 sum_m z_m - sum_k v_k.K_S^-1 v_k / (2T),   sum_m z_m.K_S^-1 z_m - sum_k
+  ///     v_k.K_S^-1 v_k,
+  ///
+  /// and no others: the directions of descent at two connected tokens do not commute, and what they
+  /// generate moves the quantity of one against that of the other.
   Eigen::VectorXd invariant(const JomaState& state) const;
   /// @brief By how much one step of size (dv, dz) changes it beyond first order, exactly:
-  /// -(1/2T) sum_k dv_k^2, resp. sum_m dz_m^2 - sum_k dv_k^2.
+  /// -(1/2T) sum_k dv_k.K_S^-1 dv_k, resp. sum_m dz_m.K_S^-1 dz_m - sum_k dv_k.K_S^-1 dv_k.
   Eigen::VectorXd invariant_step(const JomaState& increment) const;
+  /// @brief How many quantities are conserved: sets of tokens that K connects.
+  Eigen::Index conserved() const;
+  /// @brief 1.K^-1 z_m for every query, which softmax attention conserves, at any step size.
+  Eigen::VectorXd logit_sums(const JomaState& state) const;
+
+  /// @brief How fast overlap moves what orthonormal embeddings would conserve: with entry (l, j), l
+  /// != j, the quantity of token l is moved at a rate sum_j K_lj times that entry,
+  ///
+  ///     (1/T) sum_k (v_kj - v_kl) p_kj,   resp. 2 sum_m z_ml G_mj - 2 sum_k v_kl p_kj,
+  ///
+  /// p_k = E[g_k phi' b] and G the negative gradient by z. Exponential and linear attention.
+  Eigen::MatrixXd overlap_rates(const JomaState& state) const;
 
  private:
   /// b and the back-propagated g_k phi'(s_k) of a sample; returns its loss.
@@ -102,10 +131,19 @@ class JomaModel {
                  int sample,
                  Eigen::VectorXd& attended,
                  Eigen::VectorXd& backward) const;
+  /// The negative gradient by the state.
+  double gradient(const JomaState& state,
+                  std::span<const int> chosen,
+                  std::span<const double> weights,
+                  JomaState* descent) const;
+  /// Rows times K^-1.
+  Eigen::MatrixXd dual(const Eigen::MatrixXd& rows) const;
 
   JomaLaw law_;
   JomaSamples samples_;
   Eigen::Index queries_ = 1;
+  Eigen::MatrixXd inverse_gram_ = {};  ///< empty: identity
+  Eigen::MatrixXd sets_ = {};          ///< 1 where a token belongs; @shape{conserved x tokens}
 };
 
 }  // namespace attica

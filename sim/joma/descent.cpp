@@ -36,7 +36,7 @@ JomaDescent::JomaDescent(
       address_(address),
       cumulative_(cumulative(model.samples().weights)),
       weights_(static_cast<std::size_t>(std::max(batch, 0)), 1.0 / std::max(batch, 1)),
-      accumulated_(VectorXd::Zero(model.tokens())) {
+      accumulated_(VectorXd::Zero(model.conserved())) {
   require(state_.v.rows() == model.units() && state_.v.cols() == model.tokens() &&
               state_.r.rows() == model.units() && state_.r.cols() == model.queries() &&
               state_.z.rows() == model.queries() && state_.z.cols() == model.tokens(),

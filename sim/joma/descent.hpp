@@ -27,6 +27,8 @@ class JomaDescent {
   void step();
   const JomaState& state() const { return state_; }
   std::int64_t steps() const { return steps_; }
+  /// @brief What the last step added to the state.
+  const JomaState& last_step() const { return descent_; }
   /// @brief Sum over steps of JomaModel::invariant_step.
   const Eigen::VectorXd& accumulated() const { return accumulated_; }
   /// @brief Whether the state and its squares are finite numbers.

@@ -3,11 +3,32 @@
 #include <cmath>
 #include <numeric>
 
+#include "attica/core/error.hpp"
+
 namespace attica {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
+
+MatrixXd equal_overlap(Index tokens, double cosine) {
+  require(cosine >= 0 && cosine < 1, "model.overlap", cosine, "0 <= cosine < 1");
+  if (cosine == 0) return {};
+  MatrixXd gram = MatrixXd::Constant(tokens, tokens, cosine);
+  gram.diagonal().setOnes();
+  return gram;
+}
+
+MatrixXd random_overlap(Index tokens, Index dimension, RandomStream& stream) {
+  MatrixXd u(dimension, tokens);
+  for (double& x : u.reshaped()) x = stream.normal();
+  u.colwise().normalize();
+  MatrixXd gram = MatrixXd::Identity(tokens, tokens);
+  for (Index j = 0; j < tokens; ++j) {
+    for (Index i = 0; i < j; ++i) gram(i, j) = gram(j, i) = u.col(i).dot(u.col(j));
+  }
+  return gram;
+}
 
 JomaModel random_joma_model(const JomaSizes& sizes, JomaLaw law, RandomStream& stream) {
   const double weight = 1 / static_cast<double>(sizes.samples);

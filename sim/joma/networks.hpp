@@ -21,9 +21,17 @@ struct JomaSizes {
   Eigen::Index units = 5;  ///< K
 };
 
+/// @brief Gram matrix of unit embeddings that all have the same cosine with each other; empty for
+/// cosine 0.
+/// @throws Error (input, `model.overlap`) unless 0 <= cosine < 1
+Eigen::MatrixXd equal_overlap(Eigen::Index tokens, double cosine);
+/// @brief Gram matrix of directions drawn at random in that dimension: cosines of mean 0 and
+/// variance 1/dimension.
+Eigen::MatrixXd random_overlap(Eigen::Index tokens, Eigen::Index dimension, RandomStream& stream);
+
 /// @brief Uniform contexts that sum to 1, labels and queries in turn, cross-entropy behind a normal
 /// matrix W.
-/// @param law attention, activation and temperature
+/// @param law attention, activation, temperature and Gram matrix
 JomaModel random_joma_model(const JomaSizes& sizes, JomaLaw law, RandomStream& stream);
 /// @brief A normal start of that deviation.
 JomaState random_joma_start(const JomaModel& model, double scale, RandomStream& stream);

@@ -1,11 +1,5 @@
 #include "attica/sim/potts/coupling_scores.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <vector>
-
 #include "attica/core/error.hpp"
 
 namespace attica {
@@ -67,30 +61,6 @@ MatrixXd average_product_corrected(const MatrixXd& norms) {
   if (overall > 0) scores -= means * means.transpose() / overall;
   scores.diagonal().setZero();
   return scores;
-}
-
-double rank_correlation(const VectorXd& a, const VectorXd& b) {
-  require(a.size() >= 2 && a.size() == b.size(),
-          "values",
-          static_cast<double>(b.size()),
-          "two lists of equal length, at least 2");
-  const auto ranks = [](const VectorXd& values) {
-    std::vector<Index> order(static_cast<std::size_t>(values.size()));
-    std::iota(order.begin(), order.end(), Index{0});
-    std::sort(order.begin(), order.end(), [&](Index i, Index j) { return values[i] < values[j]; });
-    VectorXd rank(values.size());
-    for (std::size_t first = 0; first < order.size();) {
-      std::size_t last = first;
-      while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
-      const double mean = static_cast<double>(first + last) / 2;
-      for (; first <= last; ++first) rank[order[first]] = mean;
-    }
-    return VectorXd(rank.array() - rank.mean());
-  };
-  const VectorXd x = ranks(a);
-  const VectorXd y = ranks(b);
-  const double scale = x.norm() * y.norm();
-  return scale > 0 ? x.dot(y) / scale : std::numeric_limits<double>::quiet_NaN();
 }
 
 VectorXd pairs(const MatrixXd& symmetric) {

@@ -24,11 +24,6 @@ Eigen::MatrixXd coupling_norms(const FactoredAttention& student);
 /// @param norms symmetric with zero diagonal, L >= 2
 Eigen::MatrixXd average_product_corrected(const Eigen::MatrixXd& norms);
 
-/// @brief Spearman's rank correlation of two lists, ties at their mean rank. NaN if one is
-/// constant.
-/// @throws Error (input) unless both have the same length >= 2
-double rank_correlation(const Eigen::VectorXd& a, const Eigen::VectorXd& b);
-
 /// @brief The entries above the diagonal, row by row: pairs i < j.
 Eigen::VectorXd pairs(const Eigen::MatrixXd& symmetric);
 

@@ -174,6 +174,7 @@ class DeepExperiment : public PointwiseExperiment {
     NumberedCurves cosine("embedding_cosine", "layer", layers, "step", outer);
     double best = std::numeric_limits<double>::infinity();
     std::vector<std::vector<double>> entropies(layers);
+    std::vector<std::vector<double>> ranks(layers);
     Outcome outcome;
     const auto measure = [&](std::uint64_t step) {
       const DeepRecord record = measure_deep(network, task, step);
@@ -199,7 +200,10 @@ class DeepExperiment : public PointwiseExperiment {
       rank.add(x, by_layer(1));
       cosine.add(x, by_layer(2));
       best = std::min(best, loss);
-      for (std::size_t l = 0; l < layers; ++l) entropies[l].push_back(by_layer(0)[l]);
+      for (std::size_t l = 0; l < layers; ++l) {
+        entropies[l].push_back(by_layer(0)[l]);
+        ranks[l].push_back(by_layer(1)[l]);
+      }
     };
     const networks::TrainingResult end = train_deep(
         network,
@@ -215,10 +219,11 @@ class DeepExperiment : public PointwiseExperiment {
 
     add_constant(outcome, "best_loss", best, outer);
     for (std::size_t l = 0; l < layers; ++l) {
-      add_constant(outcome,
-                   "bounce",
-                   bounce_statistic(entropies[l]),
-                   joined(outer, {{"layer", numbered(l)}}));
+      const Point point = joined(outer, {{"layer", numbered(l)}});
+      const double bounce = bounce_statistic(entropies[l]);
+      add_constant(outcome, "bounce", bounce, point);
+      add_constant(outcome, "rank_bounce", bounce_statistic(ranks[l]), point);
+      if (swept_) Curves(point, "bounce", {"bounce_loss"}).add(bounce, {best}).into(outcome);
     }
     learnt.into(outcome);
     for (const NumberedCurves* curves : {&entropy, &rank, &cosine}) curves->into(outcome);
@@ -314,6 +319,7 @@ Study deep_study(const std::string& name, const std::string& question, Parameter
            {"accuracy", "acc", "share of right predictions on held-out data"},
            {"best_loss", "min L", "smallest recorded test loss"},
            {"bounce", "b", "(H_end - H_min)/(H_0 - H_min), smoothed over five records, per layer"},
+           {"rank_bounce", "b_r", "the same of the stable rank, per layer"},
            {"unigram_loss", "", "text: loss of predicting by frequency (theory)"},
            {"bayes_loss", "", "tree: loss of the exact posterior on the held-out data (theory)"},
            {"uniform_entropy", "", "entropy of uniform attention, the maximum (theory)"}},

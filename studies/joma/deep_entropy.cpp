@@ -57,7 +57,8 @@ Study study() {
                            real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
   study.figure = figure;
   study.claims = claims;
-  study.diagnostic = {"accuracy", "best_loss", "bounce", "embedding_cosine", "stable_rank"};
+  study.diagnostic = {
+      "accuracy", "best_loss", "bounce", "embedding_cosine", "rank_bounce", "stable_rank"};
   return study;
 }
 

@@ -3,10 +3,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "attica/solvers/statistics/rank_correlation.hpp"
 #include "attica/studies/joma/deep.hpp"
 
 namespace attica::deep_learning_rate {
 namespace {
+
+/// Bounce and best loss of every run at a layer, a group for each rate.
+struct RunsByRate {
+  Point at;  ///< the layer, and what else is swept besides the rate
+  std::vector<PairedValues> groups;
+
+  ClaimTest within_rates() const { return rank_correlation_below_zero(groups); }
+  ClaimTest over_all() const {
+    std::vector<PairedValues> one(1);
+    for (const PairedValues& group : groups) {
+      one.front().insert(one.front().end(), group.begin(), group.end());
+    }
+    return rank_correlation_below_zero(one);
+  }
+};
+
+Point without(Point point, std::string_view coordinate) {
+  std::erase_if(point, [&](const auto& entry) { return entry.first == coordinate; });
+  return point;
+}
+
+std::vector<RunsByRate> runs_by_rate(const Observed& observed) {
+  std::vector<RunsByRate> all;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name != "bounce") continue;
+    const Point& point = curve.mean.point;
+    const Point at = without(point, "eta");
+    auto entry = std::ranges::find_if(all, [&](const RunsByRate& r) { return r.at == at; });
+    if (entry == all.end()) entry = all.insert(entry, {.at = at, .groups = {}});
+    entry->groups.push_back(
+        last_of_both(observed, "bounce", point, "best_loss", without(point, "layer")));
+  }
+  return all;
+}
+
+std::string with_interval(const ClaimTest& test) {
+  std::string text = fmt::format("{:.2f}", test.estimate);
+  if (test.interval) {
+    text += fmt::format(" (90 %: {:.2f} to {:.2f})", test.interval->low, test.interval->high);
+  }
+  return text;
+}
 
 Figure figure(const Configuration& c) {
   // A layer per rate: both panels then give it the same colour.
@@ -25,10 +70,37 @@ Figure figure(const Configuration& c) {
   }
   losses.insert(losses.end(), loss.layers.begin() + 1, loss.layers.end());
   loss.layers = std::move(losses);
-  return deep_figure("deep-learning-rate",
-                     {std::move(entropy), std::move(loss)},
-                     "Attention entropy of the first layer and loss on held-out data for several "
-                     "learning rates of Adam. Means and standard errors over runs.");
+  Panel runs{.kind = PanelKind::scatter,
+             .x = {.label = "bounce {/:Italic b}, layer 1"},
+             .y = {.label = "best test loss (nats)"},
+             .layers = entropy.layers,
+             .x_name = "bounce"};
+  for (Layer& layer : runs.layers) layer.series = "bounce_loss";
+  return deep_figure(
+      "deep-learning-rate",
+      {std::move(entropy), std::move(loss), std::move(runs)},
+      "Attention entropy of the first layer and loss on held-out data for several "
+      "learning rates of Adam; means and standard errors over runs. Bottom: the "
+      "rebound of the entropy and the smallest recorded loss, a point for each run.");
+}
+
+/// How bounce and best loss go together: over all runs, and within rates.
+std::vector<TextFile> files(const Configuration& /*c*/, const Observed& observed) {
+  TextFile file{.name = "bounce_correlation.csv",
+                .content = "at,runs,rank_correlation,low,high,p_negative,p_positive\n"};
+  for (const RunsByRate& runs : runs_by_rate(observed)) {
+    for (const auto& [which, test] : {std::pair{"all rates", runs.over_all()},
+                                      std::pair{"within rates", runs.within_rates()}}) {
+      file.content += fmt::format("\"{}\",{},{:.4f},", describe(runs.at), which, test.estimate);
+      if (test.interval) {
+        file.content += fmt::format("{:.4f},{:.4f}", test.interval->low, test.interval->high);
+      } else {
+        file.content += ",";
+      }
+      file.content += fmt::format(",{:.4f},{:.4f}\n", test.p_agree, test.p_disagree);
+    }
+  }
+  return {file};
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -44,6 +116,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   }
   ClaimResult claim = learning_claim(c, observed, {{"eta", best_eta}});
   claim.detail += fmt::format("; best learning rate {:g}", best_eta);
+  const std::vector<RunsByRate> runs = runs_by_rate(observed);
+  if (!runs.empty()) {
+    claim.detail +=
+        fmt::format("; rank correlation of bounce and best loss at {}: {}, within rates {}",
+                    describe(runs.front().at),
+                    with_interval(runs.front().over_all()),
+                    with_interval(runs.front().within_rates()));
+  }
   return {claim};
 }
 
@@ -58,8 +138,17 @@ Study study() {
   study.presets[1].values.emplace_back("model.layers", 5);
   study.figure = figure;
   study.claims = claims;
-  study.diagnostic = {
-      "accuracy", "best_loss", "bounce", "embedding_cosine", "stable_rank", "uniform_entropy"};
+  study.files = files;
+  study.shown = {"bounce_correlation.csv"};
+  study.series.push_back(
+      {"bounce_loss", "min L", "smallest recorded test loss against the bounce, a run each"});
+  study.diagnostic = {"accuracy",
+                      "best_loss",
+                      "bounce",
+                      "embedding_cosine",
+                      "rank_bounce",
+                      "stable_rank",
+                      "uniform_entropy"};
   return study;
 }
 

@@ -1,7 +1,9 @@
 /// @file
-/// @brief Study deep-stable-rank: does training lower the rank of MLP weights?
+/// @brief Study deep-stable-rank: does training lower the rank of MLP weights, and does it return?
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "attica/studies/joma/deep.hpp"
 
@@ -20,15 +22,20 @@ Figure figure(const Configuration&) {
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all = {learning_claim(c, observed)};
   for (int layer = 1; layer <= layers_of(observed); ++layer) {
+    const Point point = {{"layer", static_cast<double>(layer)}};
     std::vector<bool> holds;
-    for (const std::vector<double>& path :
-         observed.paths("stable_rank", {{"layer", static_cast<double>(layer)}})) {
+    for (const std::vector<double>& path : observed.paths("stable_rank", point)) {
       holds.push_back(path.back() < path.front());
+    }
+    std::string found = "first against last record";
+    if (const std::vector<double> bounces = observed.last("rank_bounce", point); !bounces.empty()) {
+      const auto [least, most] = std::ranges::minmax(bounces);
+      found += fmt::format("; of the fall comes back {:.3f} to {:.3f}", least, most);
     }
     all.push_back(claim_rate(fmt::format("rank-falls-{}", layer),
                              fmt::format("training lowers the stable rank of layer {}", layer),
                              holds,
-                             "first against last record",
+                             found,
                              kHalf));
   }
   return all;
@@ -38,11 +45,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 Study study() {
   Study study = deep_study("deep-stable-rank",
-                           "Does training lower the rank of MLP weights?",
+                           "Does training lower the rank of MLP weights, and does it return?",
                            real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
   study.figure = figure;
   study.claims = claims;
-  study.diagnostic = {"attention_entropy", "accuracy", "best_loss", "bounce", "uniform_entropy"};
+  study.diagnostic = {
+      "attention_entropy", "accuracy", "best_loss", "bounce", "rank_bounce", "uniform_entropy"};
   return study;
 }
 

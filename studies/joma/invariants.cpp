@@ -41,7 +41,8 @@ class Invariants : public PointwiseExperiment {
         RandomStream stream({.seed = seed_, .id = StreamId::model});  // the same network for all
         const JomaLaw law{.attention = kJomaAttentions(attention),
                           .activation = kJomaActivations(activation),
-                          .temperature = c.real("model.temperature")};
+                          .temperature = c.real("model.temperature"),
+                          .gram = equal_overlap(sizes.tokens, c.real("model.overlap"))};
         models_.push_back(random_joma_model(sizes, law, stream));
       }
       if (attention == "linear" && scale_ == 0 && logit_ == 0) {
@@ -89,8 +90,7 @@ class Invariants : public PointwiseExperiment {
       const double scale = std::max(1.0, s.z.cwiseAbs().maxCoeff());
       const VectorXd change = model.invariant(s) - model.invariant(start);
       const auto x = static_cast<double>(record);
-      const VectorXd moved = (s.z - start.z).colwise().sum();
-      const VectorXd off = softmax ? VectorXd(VectorXd::Constant(1, moved.sum()))
+      const VectorXd off = softmax ? VectorXd(model.logit_sums(s) - model.logit_sums(start))
                                    : VectorXd(change - descent.accumulated());
       drift.add(x, {Told(off.cwiseAbs().maxCoeff() / scale)});
       flow.add(x, {Told(change.cwiseAbs().maxCoeff())});
@@ -182,6 +182,10 @@ Study study() {
                      integer_parameter("model.units", 5, "K, hidden units"),
                      integer_parameter("model.queries", 2, "query tokens"),
                      real_parameter("model.temperature", 0.7, "T of attention", kPositive),
+                     real_parameter("model.overlap",
+                                    0,
+                                    "cosine of any two tokens' embeddings",
+                                    {.low = 0, .high = 1, .high_open = true}),
                      real_parameter(
                          "sim.scale", 0.1, "deviation of the normal start", kNotNegative),
                      real_parameter("sim.logit", 1, "linear attention: added to the logits' start"),
@@ -196,7 +200,9 @@ Study study() {
           {{"invariant_drift",
             "left − right",
             "violation of the discrete identity, largest over tokens, relative to max(1, |z|); "
-            "softmax: of the conserved sum of logits"},
+            "softmax: of the conserved sum of logits, largest over queries; overlapping "
+            "embeddings: "
+            "of the one identity that is left"},
            {"flow_drift",
             "[z − v²/2T]",
             "change of the quantity that gradient flow conserves, largest over tokens"}},

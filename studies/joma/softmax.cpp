@@ -64,7 +64,9 @@ class Softmax : public PointwiseExperiment {
     for (std::size_t i = 0; i < problems_.size(); ++i) {
       const JomaProblem& p = problems_[i];
       const SoftmaxInvariant invariant(p.model, p.start);
-      const JomaFlow flow = joma_flow(p.model, p.start, times, invariant.mean_context());
+      const JomaFlow flow = joma_flow(p.model, p.start, times, [&](const JomaState& s) {
+        return p.model.softmax_defect_rate(s, invariant.mean_context());
+      });
       const JomaFlow first = joma_flow(p.model, p.start, times, {}, eta_, 1);
       const JomaFlow second = joma_flow(p.model, p.start, times, {}, eta_, 2);
       if (!flow.solution.finished() || !first.solution.finished() || !second.solution.finished()) {
@@ -83,7 +85,7 @@ class Softmax : public PointwiseExperiment {
           told.emplace_back(y[n], changed[n]);
         }
         curves.add(steps[k - 1], told);
-        const Eigen::VectorXd defect = flow.defect.col(static_cast<Index>(k));
+        const Eigen::VectorXd defect = flow.integrals.col(static_cast<Index>(k));
         worst = std::max(worst, (defect - invariant.defect(flow.states[k])).cwiseAbs().maxCoeff());
       }
       curves.into(result);

@@ -7,6 +7,7 @@ namespace attica {
 
 // clang-format off
 namespace joma_invariants { Study study(); }
+namespace joma_overlap { Study study(); }
 namespace joma_softmax { Study study(); }
 namespace joma_erf { Study study(); }
 namespace joma_blowup { Study study(); }
@@ -24,6 +25,7 @@ namespace deep_learning_rate { Study study(); }
 std::vector<Study> joma_studies() {
   return {
       joma_invariants::study(),
+      joma_overlap::study(),
       joma_softmax::study(),
       joma_erf::study(),
       joma_blowup::study(),

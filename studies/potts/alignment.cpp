@@ -11,6 +11,7 @@
 
 #include "attica/sim/potts/coupling_scores.hpp"
 #include "attica/sim/potts/factored_regression.hpp"
+#include "attica/solvers/statistics/rank_correlation.hpp"
 #include "attica/studies/potts/model.hpp"
 
 namespace attica::potts_alignment {
@@ -112,7 +113,11 @@ class AlignmentFits : public PointwiseExperiment {
     const MatrixXd of_general = average_product_corrected(coupling_norms(general));
     const MatrixXd of_factored =
         average_product_corrected(coupling_norms(factored.model.attention));
-    const double correlation = rank_correlation(pairs(of_general), pairs(of_factored));
+    const auto listed = [](const MatrixXd& scores) {
+      const Eigen::VectorXd list = pairs(scores);
+      return std::vector<double>(list.begin(), list.end());
+    };
+    const double correlation = rank_correlation(listed(of_general), listed(of_factored));
     if (std::isfinite(correlation)) add_constant(outcome, "rank_correlation", correlation);
     add_scores(of_general, "general", outcome);
     add_scores(of_factored, "factored", outcome);

@@ -8,19 +8,17 @@ using Eigen::VectorXd;
 JomaFlow joma_flow(const JomaModel& model,
                    const JomaState& start,
                    std::span<const double> times,
-                   const VectorXd& mean_context,
+                   const std::function<VectorXd(const JomaState&)>& integrand,
                    double step,
                    int orders) {
   const VectorXd origin = start.flat();
   const Index size = origin.size();
-  const Index tokens = mean_context.size();
-  VectorXd x0 = VectorXd::Zero(size + tokens);
+  const Index values = integrand ? integrand(start).size() : 0;
+  VectorXd x0 = VectorXd::Zero(size + values);
   x0.head(size) = origin;
   JomaState descent;
   const auto rhs = [&](double, const VectorXd& x, VectorXd& dxdt) {
-    if (tokens > 0) {
-      dxdt.tail(tokens) = model.softmax_defect_rate(start.from_flat(x.head(size)), mean_context);
-    }
+    if (values > 0) dxdt.tail(values) = integrand(start.from_flat(x.head(size)));
     const auto field = [&](const VectorXd& theta) -> VectorXd {
       model.loss(start.from_flat(theta), &descent);
       return descent.flat();
@@ -41,11 +39,11 @@ JomaFlow joma_flow(const JomaModel& model,
                                        .relative_tolerance = 1e-11,
                                        .absolute_tolerance = 1e-12}),
                 .states = {},
-                .defect = {}};
+                .integrals = {}};
   for (Index k = 0; k < flow.solution.states.cols(); ++k) {
     flow.states.push_back(start.from_flat(flow.solution.states.col(k).head(size)));
   }
-  flow.defect = flow.solution.states.bottomRows(tokens);
+  flow.integrals = flow.solution.states.bottomRows(values);
   return flow;
 }
 

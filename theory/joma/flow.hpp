@@ -1,9 +1,10 @@
 #pragma once
 /// @file
-/// @brief Gradient flow of a one-layer attention network in its exact reduced state, with the
-/// defect of the softmax invariant.
+/// @brief Gradient flow of a one-layer attention network in its exact reduced state, with integrals
+/// along it.
 
 #include <Eigen/Core>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -16,13 +17,12 @@ namespace attica {
 struct JomaFlow {
   OdeResult solution;
   std::vector<JomaState> states;
-  /// The integral of JomaModel::softmax_defect_rate; @shape{tokens x times}
-  Eigen::MatrixXd defect;
+  Eigen::MatrixXd integrals;  ///< of the integrand over time; @shape{values x times}
 };
 
 /// @brief theta' = F(theta), F the negative gradient of the population loss. Not for ReLU at tight
 /// tolerance: its kink makes step control stall.
-/// @param mean_context bbar of the softmax defect; empty: no defect is integrated
+/// @param integrand what is integrated along, e.g. JomaModel::softmax_defect_rate; empty: nothing
 /// @param step 0: the flow. Otherwise the flow that gradient descent with that step follows, up to
 /// an error of order step^(orders + 1) at a fixed time
 /// @param orders of the step that are kept, 1 or 2: theta' = F(theta - (step/2) F(theta)), or
@@ -32,7 +32,7 @@ struct JomaFlow {
 JomaFlow joma_flow(const JomaModel& model,
                    const JomaState& start,
                    std::span<const double> times,
-                   const Eigen::VectorXd& mean_context = {},
+                   const std::function<Eigen::VectorXd(const JomaState&)>& integrand = {},
                    double step = 0,
                    int orders = 1);
 

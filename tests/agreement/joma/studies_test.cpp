@@ -75,6 +75,30 @@ TEST_CASE("joma-invariants: the identity is needed, the invariant alone drifts",
   }
 }
 
+TEST_CASE("joma-invariants: what overlap leaves is an identity too", "[agreement]") {
+  const Study study = study_named("joma-invariants");
+  for (const double overlap : {0.3, 0.9}) {
+    CAPTURE(overlap);
+    const StudyRun run(study, {{"model.overlap", overlap}});
+    CHECK(run.points() == Verdict::agree);
+  }
+}
+
+TEST_CASE(
+    "joma-overlap: agrees, and a squared drift 1 % or, of random embeddings, 25 % off does not",
+    "[agreement]") {
+  const Study study = study_named("joma-overlap");
+  const StudyRun run(study, {});
+  CHECK(run.points() == Verdict::agree);
+  for (const auto& [series, factor] :
+       {std::pair<std::string, double>{"equal_drift", 1.01}, {"random_drift", 1.25}}) {
+    CAPTURE(series);
+    StudyRun planted = run;
+    planted.scale_theory(series, factor);
+    CHECK(planted.points() == Verdict::disagree);
+  }
+}
+
 TEST_CASE("joma-erf: agrees, and growth 3 % or a spread 30 % off does not", "[agreement]") {
   const Study study = study_named("joma-erf");
   const StudyRun run(study, {});

@@ -118,13 +118,6 @@ TEST_CASE("coupling scores: norms, correction, ranks", "[sim]") {
   // By hand: means 27/3, 34/3, 21/3, 24/3; overall 106/12.
   CHECK(s(0, 1) == Approx(20 - 9.0 * (34.0 / 3) / (106.0 / 12)));
   CHECK(pairs(f) == (VectorXd(6) << 20, 3, 4, 6, 8, 12).finished());
-
-  const VectorXd a = (VectorXd(4) << 1, 2, 3, 4).finished();
-  CHECK(rank_correlation(a, a.array().exp()) == Approx(1));
-  CHECK(rank_correlation(a, -a) == Approx(-1));
-  const VectorXd tied = (VectorXd(4) << 1, 1, 2, 2).finished();
-  CHECK(rank_correlation(a, tied) == Approx(4 / std::sqrt(5.0 * 4)));  // ranks 0.5 0.5 2.5 2.5
-  CHECK(std::isnan(rank_correlation(a, VectorXd::Zero(4))));
 }
 
 }  // namespace potts_factored_regression_test

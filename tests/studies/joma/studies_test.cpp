@@ -49,6 +49,10 @@ TEST_CASE("joma studies: bad input is refused by name", "[studies][joma]") {
              Contains("model.probability"));
   CHECK_THAT(refusal(study_named("joma-bounce"), {{"model.target", List{1.0}}}),
              Contains("model.target"));
+  CHECK_THAT(refusal(study_named("joma-invariants"), {{"model.overlap", 1.0}}),
+             Contains("model.overlap"));
+  CHECK_THAT(refusal(study_named("joma-overlap"), {{"sweep.overlap", List{0.5}}}),
+             Contains("number of tokens"));
 }
 
 TEST_CASE("joma studies: degenerate input has its limit", "[studies][joma]") {
@@ -168,6 +172,39 @@ TEST_CASE("deep studies: stopped before the first record", "[studies][deep]") {
       CHECK(outcome.series.empty());
     }
   }
+}
+
+TEST_CASE(
+    "deep-learning-rate: rank correlations of bounce and best loss, over all runs and within rates",
+    "[studies][deep]") {
+  // Within each rate they rise together; from the slow rate to the fast one bounce rises, loss
+  // falls. The fast rate's second run has no bounce: it does not count.
+  const auto curve = [](const std::string& name,
+                        const Point& point,
+                        const std::vector<double>& values,
+                        const std::vector<std::uint64_t>& replicates) {
+    ObservedCurve c;
+    c.mean.name = name;
+    c.mean.point = point;
+    c.mean.x = {0};
+    c.mean.y = {values.front()};
+    c.values = {values};
+    c.replicates = {replicates};
+    return c;
+  };
+  const auto bounce = [](double eta) { return Point{{"eta", eta}, {"layer", 1.0}}; };
+  const Observed observed{
+      .theory = {},
+      .simulation = {curve("bounce", bounce(1e-3), {0.1, 0.2, 0.3}, {0, 1, 2}),
+                     curve("bounce", bounce(1e-2), {0.7, 0.9, 0.8}, {0, 2, 3}),
+                     curve("best_loss", {{"eta", 1e-3}}, {5, 6, 7}, {0, 1, 2}),
+                     curve("best_loss", {{"eta", 1e-2}}, {1, 9, 3, 2}, {0, 1, 2, 3})}};
+  const Study study = study_named("deep-learning-rate");
+  const std::vector<TextFile> files = study.files(configured(study, {}), observed);
+  REQUIRE(files.size() == 1);
+  // Ranks 1 2 3 4 6 5 and 4 5 6 1 3 2: 1 - 6 (9 + 9 + 9 + 9 + 9 + 9) / (6 35).
+  CHECK_THAT(files[0].content, Contains("\"layer=1\",all rates,-0.5429,"));
+  CHECK_THAT(files[0].content, Contains("\"layer=1\",within rates,1.0000,,,1.0000,"));
 }
 
 }  // namespace joma_studies_test

@@ -23,7 +23,9 @@ TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][jom
     const JomaCase c = joma_case(row);
     CAPTURE(row["attn"], row["phi"], row["loss"]);
     const SoftmaxInvariant softmax(c.model, c.start);
-    const JomaFlow flow = joma_flow(c.model, c.start, numbers(row["t"]), softmax.mean_context());
+    const JomaFlow flow = joma_flow(c.model, c.start, numbers(row["t"]), [&](const JomaState& s) {
+      return c.model.softmax_defect_rate(s, softmax.mean_context());
+    });
     REQUIRE(flow.solution.finished());
     for (std::size_t k = 0; k < flow.states.size(); k += 2) {  // every second state is stored
       const JomaState& s = flow.states[k];
@@ -31,7 +33,7 @@ TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][jom
       CHECK((s.r - matrix(row["states"][k / 2]["R"])).cwiseAbs().maxCoeff() < kState);
       CHECK((s.z - matrix(row["states"][k / 2]["Z"])).cwiseAbs().maxCoeff() < kState);
       if (c.model.law().attention == JomaAttention::softmax) {
-        const VectorXd defect = flow.defect.col(static_cast<Eigen::Index>(k));
+        const VectorXd defect = flow.integrals.col(static_cast<Eigen::Index>(k));
         CHECK((softmax.defect(s) - defect).cwiseAbs().maxCoeff() < kConserved);
         CHECK(s.z.sum() == Approx(c.start.z.sum()).margin(kConserved));
       } else {
