@@ -10,6 +10,7 @@ Study topics_value_curves();
 Study topics_value_penalty();
 Study topics_value_length();
 Study topics_embedding();
+Study topics_compensation();
 Study topics_landscape();
 Study topics_omega();
 Study topics_two_stage();
@@ -27,6 +28,7 @@ std::vector<Study> topics_studies() {
       topics_value_penalty(),
       topics_value_length(),
       topics_embedding(),
+      topics_compensation(),
       topics_landscape(),
       topics_omega(),
       topics_two_stage(),
