@@ -1,5 +1,6 @@
 /// Theory meets simulation in the topic studies, and a planted error is found.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "agreement/study_run.hpp"
@@ -60,6 +61,22 @@ TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") 
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("norm_K", 1.1);
   CHECK(run.points() == Verdict::disagree);
+}
+
+TEST_CASE("topics-two-stage: embeddings have the blocks of topics after training, not before",
+          "[agreement]") {
+  const Study study = study_named("topics-two-stage");
+  const auto recipe = std::ranges::find(study.recipes, "topics-two-stage-embedding", &Recipe::name);
+  REQUIRE(recipe != study.recipes.end());
+  for (const double length : {0.0, 5.0}) {
+    Table settings = recipe->values;
+    settings.emplace_back("sim.times", List{length});
+    const StudyRun run(study, settings);
+    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+    REQUIRE(claims.size() == 1);
+    CHECK(claims.front().name == "embedding-blocks");
+    CHECK((claims.front().verdict == Verdict::agree) == (length > 0));
+  }
 }
 
 TEST_CASE("topics-compensation: agrees; losses 0.5 % off do not", "[agreement]") {
