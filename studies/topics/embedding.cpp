@@ -91,14 +91,7 @@ Figure figure(const Configuration&) {
                       .layers = {{.series = "inner_same_topic", .label = "same topic"},
                                  {.series = "inner_other_topic", .label = "other topic"}},
                       .x_name = "lambda"},
-                     {.kind = PanelKind::heat_map,
-                      .x = {.label = "token"},
-                      .y = {.label = "token"},
-                      .layers = {{.series = "gram_entry", .theory = false}},
-                      .x_name = "column",
-                      .y_coordinate = "row",
-                      .title = "smallest penalty",
-                      .value = {.label = "inner product"}}},
+                     gram_panel("smallest penalty")},
           .columns = 1,
           .caption =
               "Word embeddings trained with uniform attention and a tied decoder: contrast between "
@@ -118,7 +111,14 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
+<<<<<<< HEAD
 Study study() {
+=======
+Study topics_embedding() {
+  std::vector<SeriesInfo> series = gram_series();
+  series.insert(series.begin(),
+                {"delta", "delta", "contrast of E = W_E'W_E between own and other topics"});
+>>>>>>> a88fd2198900647702e1eee1336fc076fa67f95e
   return {
       .name = "topics-embedding",
       .question = "Are embeddings of words that share a topic closer?",
@@ -132,10 +132,7 @@ Study study() {
                      real_parameter("sim.eta", 0.2, "learning rate of descent", kPositive),
                      integer_parameter("sim.length", 40000, "steps of descent"),
                      replicates_parameter(8, "independent runs")}}),
-      .series = {{"delta", "delta", "contrast of E = W_E'W_E between own and other topics"},
-                 {"inner_same_topic", "E_ij", "mean over different words of a topic"},
-                 {"inner_other_topic", "E_ij", "mean over words of different topics"},
-                 {"gram_entry", "E_ij", "all inner products at the smallest penalty"}},
+      .series = std::move(series),
       .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
                   {"paper", "T = 6, v = 5", {{"model.topics", 6}, {"model.words_per_topic", 5}}}},
       .sources = {topic_source("Theorem 1; the penalised version is ours")},

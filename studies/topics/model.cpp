@@ -364,6 +364,23 @@ std::vector<Layer> norm_layers() {
           {.series = "norm_Q", .label = "{/:Italic W}_Q"}};
 }
 
+std::vector<SeriesInfo> gram_series() {
+  return {{"inner_same_topic", "E_ij", "mean over different words of a topic"},
+          {"inner_other_topic", "E_ij", "mean over words of different topics"},
+          {"gram_entry", "E_ij", "all inner products of embeddings"}};
+}
+
+Panel gram_panel(const std::string& title) {
+  return {.kind = PanelKind::heat_map,
+          .x = {.label = "token"},
+          .y = {.label = "token"},
+          .layers = {{.series = "gram_entry", .theory = false}},
+          .x_name = "column",
+          .y_coordinate = "row",
+          .title = title,
+          .value = {.label = "inner product"}};
+}
+
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names) {
   static const std::map<std::string, std::pair<const char*, const char*>> known = {
       {"value_00", {"W[0,0]", "value matrix, mask to mask"}},

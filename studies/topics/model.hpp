@@ -133,6 +133,11 @@ std::vector<Layer> value_layers(const Configuration& configuration);
 std::vector<std::string> norm_names();
 std::vector<Layer> norm_layers();
 
+/// @brief Mean inner products of embeddings, inner_same_topic and inner_other_topic, and all of
+/// them, gram_entry; a panel of the latter.
+std::vector<SeriesInfo> gram_series();
+Panel gram_panel(const std::string& title);
+
 std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names);
 /// What of Li, Li and Risteski (2023) is used.
 inline Source topic_source(const std::string& used) { return cited("li2023topic", used); }

@@ -11,6 +11,7 @@ namespace topics_value_curves { Study study(); }
 namespace topics_value_penalty { Study study(); }
 namespace topics_value_length { Study study(); }
 namespace topics_embedding { Study study(); }
+namespace topics_compensation { Study study(); }
 namespace topics_landscape { Study study(); }
 namespace topics_omega { Study study(); }
 namespace topics_two_stage { Study study(); }
@@ -29,6 +30,7 @@ std::vector<Study> topics_studies() {
       topics_value_penalty::study(),
       topics_value_length::study(),
       topics_embedding::study(),
+      topics_compensation::study(),
       topics_landscape::study(),
       topics_omega::study(),
       topics_two_stage::study(),

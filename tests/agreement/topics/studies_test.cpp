@@ -1,11 +1,13 @@
 /// Theory meets simulation in the topic studies, and a planted error is found.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "agreement/study_run.hpp"
 #include "attica/sim/topics/sampling.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 #include "attica/theory/topics/embedding.hpp"
+#include "attica/theory/topics/parts.hpp"
 #include "attica/theory/topics/value.hpp"
 
 using namespace attica;
@@ -65,6 +67,31 @@ TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") 
   StudyRun run(study, {{"sim.times", List{25.0, 100.0}}, {"sim.replicates", 12}});
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("norm_K", 1.1);
+  CHECK(run.points() == Verdict::disagree);
+}
+
+TEST_CASE("topics-two-stage: embeddings have the blocks of topics after training, not before",
+          "[agreement]") {
+  const Study study = study_named("topics-two-stage");
+  const auto recipe = std::ranges::find(study.recipes, "topics-two-stage-embedding", &Recipe::name);
+  REQUIRE(recipe != study.recipes.end());
+  for (const double length : {0.0, 5.0}) {
+    Table settings = recipe->values;
+    settings.emplace_back("sim.times", List{length});
+    const StudyRun run(study, settings);
+    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+    REQUIRE(claims.size() == 1);
+    CHECK(claims.front().name == "embedding-blocks");
+    CHECK((claims.front().verdict == Verdict::agree) == (length > 0));
+  }
+}
+
+TEST_CASE("topics-compensation: agrees; losses 0.5 % off do not", "[agreement]") {
+  const Study study = study_named("topics-compensation");
+  StudyRun run(study,
+               {{"model.attention", "uniform"}, {"model.value", "trained"}, {"sim.length", 800}});
+  CHECK(run.points() == Verdict::agree);
+  run.scale_theory("end_loss", 1.005);  // 15 % of what training gains
   CHECK(run.points() == Verdict::disagree);
 }
 
@@ -182,4 +209,46 @@ TEST_CASE("embedding: a step of all entries is the step of invariant numbers", "
   CHECK((all.gram - algebra.dense(e.gram)).cwiseAbs().maxCoeff() < 1e-14);
   CHECK(all.bias[0] == Approx(e.bias[0]).margin(1e-14));
   CHECK(all.bias[3] == Approx(e.bias[1]).epsilon(1e-13));
+}
+
+TEST_CASE("parts: a step of all entries is the step of invariant numbers", "[agreement]") {
+  const TopicModel model({.vocabulary = {3, 2}, .topics_per_document = 2});
+  const CommutantAlgebra algebra(model.vocabulary());
+  const ValueMoments moments = value_moments(model);
+  const TopicBatch batch = population_batch(model);
+  constexpr double kEta = 0.3;
+  constexpr std::uint64_t kSteps = 100;
+  for (const TrainedParts trained :
+       {TrainedParts{.value = true}, {.embedding = true}, {.embedding = true, .value = true}}) {
+    const bool embedded = trained.embedding;
+    // Not symmetric: a step that mistook a matrix for its transpose would be found.
+    TopicParts parts;
+    parts.value << 0.3, 0.1, -0.2, 0.9, 0.2, 0.1;
+    TopicNetwork network(
+        {.tokens = 7, .width = embedded ? 7 : 0, .decoder = TopicDecoder::tied, .bias = true});
+    network.set_value(algebra.dense(parts.value));
+    if (embedded) network.parameters().matrix("W_E").map() = MatrixXd::Identity(7, 7);
+    for (std::uint64_t n = 0; n < kSteps; ++n) {
+      parts = parts_step(algebra, moments, parts, trained, kEta);
+    }
+    const auto end = train_topics(
+        network,
+        {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = kEta},
+         .recorded = {kSteps},
+         .train_value = trained.value},
+        [&](std::uint64_t) -> const TopicBatch& { return batch; },
+        [](std::uint64_t, const TopicNetwork&) {});
+    REQUIRE(end.status == networks::TrainingStatus::finished);
+    constexpr double kRounding = 1e-12;  // of 100 steps on numbers of order 1
+    CAPTURE(trained.embedding, trained.value);
+    CHECK((network.value() - algebra.dense(parts.value)).cwiseAbs().maxCoeff() < kRounding);
+    if (embedded) {
+      const MatrixXd e = network.parameters().matrix("W_E").map();
+      CHECK((e - algebra.dense(parts.embedding)).cwiseAbs().maxCoeff() < kRounding);
+    }
+    const MatrixXd bias = network.parameters().matrix("b_dec").map();
+    CHECK(bias(0, 0) == Approx(parts.bias[0]).margin(kRounding));
+    CHECK(bias(3, 0) == Approx(parts.bias[1]).margin(kRounding));
+    CHECK(network.loss(batch) == Approx(parts_loss(algebra, moments, parts)).epsilon(1e-12));
+  }
 }

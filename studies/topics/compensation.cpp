@@ -1,0 +1,334 @@
+/// @file
+/// @brief Study topics-compensation: parts of the network are left untrained, in all combinations;
+/// what loss the others end at.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "attica/studies/topics/model.hpp"
+#include "attica/theory/topics/loss.hpp"
+#include "attica/theory/topics/parts.hpp"
+
+namespace attica::topics_compensation {
+namespace {
+
+/// W_V in the order in which it is drawn.
+const std::vector<std::string> kValues = {"diagonal", "block", "trained"};
+const std::vector<std::string> kEmbeddings = {"one_hot", "trained"};
+const std::vector<std::string> kAttentions = {"uniform", "trained"};
+
+/// What becomes of the three parts.
+struct Setting {
+  std::string embedding;
+  std::string value;
+  std::string attention;
+
+  bool attends() const { return attention == "trained"; }
+  TrainedParts trained() const { return {embedding == "trained", value == "trained"}; }
+  Point point() const {
+    return {{"embedding", embedding}, {"value", value}, {"attention", attention}};
+  }
+  /// For the figure of ends, where W_V is x.
+  Point row() const { return {{"embedding", embedding}, {"attention", attention}}; }
+  double x() const {
+    return static_cast<double>(std::find(kValues.begin(), kValues.end(), value) - kValues.begin());
+  }
+};
+
+std::vector<Setting> settings_of(const Configuration& c) {
+  const auto words = [&](const char* key, const std::vector<std::string>& all) {
+    return c.has(key) ? std::vector<std::string>{c.text(key)} : all;
+  };
+  std::vector<Setting> settings;
+  for (const auto& attention : words("model.attention", kAttentions)) {
+    for (const auto& embedding : words("model.embedding", kEmbeddings)) {
+      for (const auto& value : words("model.value", kValues)) {
+        settings.push_back({embedding, value, attention});
+      }
+    }
+  }
+  return settings;
+}
+
+/// W_V where it stays, or starts.
+Commutant start_value(const TopicModel& model, const std::string& value) {
+  const double c = 1 / model.kappa();
+  if (value == "block") return block_value(model, c);
+  return value == "diagonal" ? diagonal_value(c) : Commutant(Commutant::Zero());
+}
+
+/// The least loss of a setting, where it is known: under uniform attention.
+std::optional<double> known_end(const TopicModel& model, const Setting& s) {
+  if (s.attends()) return {};
+  return parts_optimum(CommutantAlgebra(model.vocabulary()),
+                       value_moments(model),
+                       start_value(model, s.value),
+                       s.trained());
+}
+
+/// What W_V alone gains over the network in which all stays as it was.
+double gain(const TopicModel& model) {
+  return *known_end(model, {"one_hot", "diagonal", "uniform"}) -
+         *known_end(model, {"one_hot", "trained", "uniform"});
+}
+
+/// Losses as shares of that gain.
+std::vector<double> shares_of_gain(const TopicModel& model, const std::vector<double>& losses) {
+  const double untrained = *known_end(model, {"one_hot", "diagonal", "uniform"});
+  std::vector<double> shares;
+  for (const double loss : losses) shares.push_back((untrained - loss) / gain(model));
+  return shares;
+}
+
+class Compensation : public PointwiseExperiment {
+ public:
+  explicit Compensation(const Configuration& c)
+      : model_(topic_model(c)),
+        algebra_(model_.vocabulary()),
+        settings_(settings_of(c)),
+        steps_(static_cast<std::uint64_t>(c.integer("sim.length"))),
+        optimiser_{.kind = networks::OptimiserKind::sgd,
+                   .learning_rate = c.real("sim.eta"),
+                   .schedule = {.kind = networks::Schedule::Kind::cosine_tail,
+                                .start = steps_ / 2,
+                                .length = steps_}},
+        scale_(attention_scale(c, model_)),
+        epsilon_(c.real("model.epsilon")),
+        source_(source_options(c, model_)),
+        test_documents_(c.integer("sim.test_documents")) {
+    require_squared(c);
+    warnings_ = topic_warnings(model_, false);
+  }
+
+  TheoryResult theory(TheoryGrid) const override {
+    TheoryResult result;
+    const ValueMoments moments = value_moments(model_);
+    for (const auto& attention : kAttentions) {
+      for (const auto& embedding : kEmbeddings) {
+        const Point row = Setting{embedding, "", attention}.row();
+        Curves ends(row, "value", {"end_loss", "optimum_loss"});
+        for (const Setting& s : settings_) {
+          if (s.row() != row) continue;
+          const auto best = known_end(model_, s);
+          if (!best) continue;
+          TopicParts parts{.value = start_value(model_, s.value)};
+          for (std::uint64_t n = 0; n < steps_; ++n) {
+            const double eta = optimiser_.learning_rate * optimiser_.schedule(n);
+            parts = parts_step(algebra_, moments, parts, s.trained(), eta);
+          }
+          ends.add(s.x(), {parts_loss(algebra_, moments, parts), *best});
+        }
+        if (!ends.empty()) ends.into(result);
+      }
+    }
+    result.diagnostics = {{"gain", gain(model_)}};
+    return result;
+  }
+
+  std::size_t points() const override { return settings_.size(); }
+
+ protected:
+  double flops(std::size_t) const override {
+    constexpr double kFlopsPerToken = 1000;
+    const double length =
+        static_cast<double>(model_.infinite() ? source_.queries : model_.settings().length->second);
+    return kFlopsPerToken * length * static_cast<double>(source_.batch) *
+           static_cast<double>(steps_);
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const Setting& s = settings_[replicate.point()];
+    const Eigen::Index tokens = model_.vocabulary().size();
+    const TrainedParts trained = s.trained();
+    TopicNetwork network({.tokens = tokens,
+                          .width = trained.embedding ? tokens : 0,
+                          .inner = s.attends() ? tokens : 0,
+                          .scale = scale_,
+                          .decoder = TopicDecoder::tied,
+                          .bias = true});
+    network.set_value(algebra_.dense(start_value(model_, s.value)));
+    if (s.attends()) network.start_attention(AttentionStart::identity, epsilon_, {});
+    if (trained.embedding) {
+      using Law = networks::InitialValues::Law;
+      network.parameters().initialise("W_E", {.law = Law::identity, .scale = 1}, {});
+    }
+    TopicSource source(model_, source_, replicate.address());
+    Curves curve(s.row(), "value", {"end_loss"});
+    const auto end = train_topics(
+        network,
+        {.optimiser = optimiser_, .recorded = {steps_}, .train_value = trained.value},
+        std::ref(source),
+        [&](std::uint64_t, const TopicNetwork&) {
+          curve.add(s.x(), {network.loss(test_batch(replicate.stream(StreamId::test_data)))});
+        },
+        [&] { return replicate.stopped(); });
+    return recorded_run({curve}, end);
+  }
+
+ private:
+  TopicBatch test_batch(RandomStream stream) const {
+    const TopicSampler sampler(model_);
+    TopicBatch batch;
+    if (model_.infinite()) {
+      sampler.draw_infinite(stream, test_documents_, source_.queries, batch);
+    } else {
+      sampler.draw(stream, test_documents_, batch);
+    }
+    return batch;
+  }
+
+  TopicModel model_;
+  CommutantAlgebra algebra_;
+  std::vector<Setting> settings_;
+  std::uint64_t steps_;
+  networks::OptimiserOptions optimiser_;
+  double scale_;
+  double epsilon_;
+  TopicSourceOptions source_;
+  std::int64_t test_documents_;
+};
+
+Figure figure(const Configuration& c) {
+  std::vector<Layer> layers;
+  for (const auto& attention : kAttentions) {
+    if (c.has("model.attention") && c.text("model.attention") != attention) continue;
+    for (const auto& embedding : kEmbeddings) {
+      if (c.has("model.embedding") && c.text("model.embedding") != embedding) continue;
+      layers.push_back({.series = "end_loss",
+                        .label = fmt::format("{{/:Italic W}}_E {}, attention {}",
+                                             embedding == "trained" ? "trained" : "one-hot",
+                                             attention),
+                        .only = Setting{embedding, "", attention}.row()});
+    }
+  }
+  return {.name = "topics-compensation",
+          .panels = {{.x = {.label = "{/:Italic W}_V: 0 identity, 1 blocks, 2 trained",
+                            .low = -0.2,
+                            .high = 2.2},
+                      .y = {.label = "loss {/:Italic L} at the end"},
+                      .layers = layers,
+                      .x_name = "value"}},
+          .columns = 1,
+          .caption =
+              "Loss at the end of training if the embedding, the value matrix, or keys and "
+              "queries are left untrained. Lines: population descent of invariant parts, "
+              "known under uniform attention; points: SGD on all entries, on fresh documents, "
+              "mean and standard error over runs."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  // SGD with a falling rate ends above the optimum: by up to 2 % of what training gains.
+  constexpr double kShare = 0.05;
+  return {{.series = "end_loss", .relative = 0, .absolute = kShare * gain(topic_model(c))}};
+}
+
+/// What a setting gains over the untrained network, as a share of what W_V alone would; empty if it
+/// was not run.
+std::vector<double> ends(const TopicModel& model, const Observed& observed, const Setting& s) {
+  const ObservedCurve* curve = observed.curve("end_loss", s.row());
+  if (curve == nullptr) return {};
+  const std::vector<double>& x = curve->mean.x;
+  const auto at = std::find(x.begin(), x.end(), s.x());
+  if (at == x.end()) return {};
+  return shares_of_gain(model, curve->values[static_cast<std::size_t>(at - x.begin())]);
+}
+
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  const TopicModel model = topic_model(c);
+  const auto shares = [&](const Setting& s) { return ends(model, observed, s); };
+  const std::vector<double> attention = shares({"one_hot", "diagonal", "trained"});
+  const std::vector<double> with_embedding = shares({"trained", "diagonal", "trained"});
+  const std::vector<double> with_value = shares({"one_hot", "trained", "trained"});
+  const std::vector<double> all = shares({"trained", "trained", "trained"});
+  std::vector<ClaimResult> results;
+  const auto claim = [&](const char* name,
+                         const char* statement,
+                         const std::vector<double>& values,
+                         double bound) {
+    if (!values.empty()) results.push_back(claim_above(name, statement, values, bound, "share"));
+  };
+  constexpr double kMost = 0.8;
+  claim("attention-alone",
+        "attention alone, W_E and W_V being the identity, gains 80 % of what W_V alone would",
+        attention,
+        kMost);
+  claim("attention-and-embedding",
+        "attention and W_E, W_V being the identity, gain more than W_V alone would",
+        with_embedding,
+        1);
+  claim("attention-and-value",
+        "attention and W_V, tokens being one-hot, gain more than W_V alone would",
+        with_value,
+        1);
+  const auto less = [&](const char* name, const char* statement, const std::vector<double>& two) {
+    std::vector<double> differences;
+    for (std::size_t r = 0; r < std::min(two.size(), all.size()); ++r) {
+      differences.push_back(all[r] - two[r]);
+    }
+    constexpr double kLeast = 0.2;
+    claim(name, statement, differences, kLeast);
+  };
+  less("all-above-embedding",
+       "all three gain more than attention and W_E, by 20 % of what W_V alone would",
+       with_embedding);
+  less("all-above-value",
+       "all three gain more than attention and W_V, by 20 % of what W_V alone would",
+       with_value);
+  return results;
+}
+
+}  // namespace
+
+Study study() {
+  return {
+      .name = "topics-compensation",
+      .question = "Do the parts that are trained make up for those that are not?",
+      .neglects = "the noise of SGD; with trained attention there are claims only",
+      .parameters = together(
+          {topic_parameters(
+               {.topics = 4, .words = 2, .length = 20, .scale = 1.0 / 3, .epsilon = 0.5}),
+           {optional_word("model.embedding",
+                          "W_E: one-hot tokens, or trained from there; unset: both",
+                          kEmbeddings),
+            optional_word("model.value",
+                          "W_V: frozen at I/kappa, at blocks 1/(kappa v), or trained from 0; "
+                          "unset: all three",
+                          kValues),
+            optional_word("model.attention",
+                          "uniform, or W_K and W_Q trained from epsilon I; unset: both",
+                          kAttentions),
+            real_parameter(
+                "sim.eta", 0.5, "learning rate; falls to 0 in the second half", kPositive),
+            integer_parameter("sim.length", 1500, "steps of SGD"),
+            integer_parameter(
+                "sim.test_documents", 16000, "fresh documents that measure the loss at the end"),
+            replicates_parameter(36, "independent runs")},
+           batch_parameters(32)}),
+      .series = {{"end_loss", "L", "loss on fresh documents at the end of training"},
+                 {"optimum_loss", "L*", "least loss of invariant parts (theory)"}},
+      .presets = {{"quick", "the defaults: T = 4, v = 2, N = 20", {}},
+                  {"paper",
+                   "T = v = 10, Dirichlet 0.1, N = 100..150",
+                   paper_documents({{"sim.length", 20000}, {"sim.replicates", 32}})}},
+      .sources = {topic_source(
+          "that the other parts learn topics if one is not trained; the optima are ours")},
+      .make = make<Compensation>,
+      .figure = figure,
+      .agreement = agreement,
+      .claims = claims,
+      .plants = {{.name = "mask",
+                  .values = {{"model.mask_rate", 0.16}},
+                  .meaning = "the rate of masking 0.01 off"},
+                 {.name = "length",
+                  .values = {{"model.length", List{19}}},
+                  .meaning = "N - 1 for N"},
+                 {.name = "factor",
+                  .series = "end_loss",
+                  .factor = 0.995,
+                  .meaning = "a loss times 0.995"}},
+      .diagnostic = {"optimum_loss"}};
+}
+
+}  // namespace attica::topics_compensation
