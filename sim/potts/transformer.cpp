@@ -1,6 +1,7 @@
 #include "attica/sim/potts/transformer.hpp"
 
 #include <cmath>
+#include <string_view>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/networks/transformer.hpp"
@@ -31,7 +32,9 @@ void initialise(Network& network, double deviation, const StreamAddress& address
     }
     return false;
   };
+  const bool positions = network.shape().position == networks::PositionCode::learnt;
   for (const char* name : {"W_E", "W_P", "W_dec"}) {
+    if (!positions && name == std::string_view("W_P")) continue;
     network.parameters().initialise(name, {.law = Law::normal, .scale = deviation}, address);
   }
   for (const char* name : {"W_Q", "W_K", "W_V", "W_1"}) {

@@ -269,7 +269,9 @@ FactoredPlan::FactoredPlan(const Configuration& c, const std::string& eta_key, i
             .trial_steps = length / kTrialShare};
 }
 
-std::vector<Parameter> factored_plan_parameters(std::int64_t length, const std::string& eta_key) {
+std::vector<Parameter> factored_plan_parameters(std::int64_t length,
+                                                const std::string& eta_key,
+                                                std::int64_t starts) {
   return together(
       {{integer_parameter(
            "sim.length",
@@ -280,7 +282,7 @@ std::vector<Parameter> factored_plan_parameters(std::int64_t length, const std::
        masked_batch_parameters(128),
        {real_parameter(eta_key, 1.0, "factored attention: learning rate of SGD", kPositive),
         integer_parameter("sim.starts",
-                          8,
+                          starts,
                           "factored attention: random starts tried for a tenth of the steps, of "
                           "which the one with the lowest loss is trained",
                           {.low = 1, .high = 1000})}});

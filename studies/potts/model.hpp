@@ -109,7 +109,9 @@ struct FactoredPlan {
   FactoredPlan(const Configuration& c, const std::string& eta_key, int records);
 };
 /// @brief The parameters `sim.length`, `sim.batch`, `sim.masked`, the learning rate, `sim.starts`.
-std::vector<Parameter> factored_plan_parameters(std::int64_t length, const std::string& eta_key);
+std::vector<Parameter> factored_plan_parameters(std::int64_t length,
+                                                const std::string& eta_key,
+                                                std::int64_t starts = 8);
 /// @brief Constant for the first half of the steps, then down to 0 along a cosine.
 networks::Schedule half_constant(std::uint64_t length);
 

@@ -40,8 +40,11 @@ std::string file_with(const std::string& name, const std::string& text) {
 TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts]") {
   const TheoryResult result =
       made(study_named("potts-loss"), kCosine)->theory(TheoryGrid::requested);
-  REQUIRE(result.predictions.size() == 1);
+  REQUIRE(result.predictions.size() == 3);  // and the best losses of two networks
   CHECK(result.predictions[0].series.name == "bayes_loss");
+  CHECK(result.predictions[1].series.name == "end_loss");
+  CHECK(result.predictions[1].series.y[0] == result.predictions[0].series.y[0]);
+  CHECK(result.predictions[2].series.y[0] > result.predictions[0].series.y[0]);
   CHECK_THAT(result.predictions[0].series.y[0], WithinAbs(0.9381283009512966, 1e-12));
   CHECK(result.diagnostics[0].first == "log_partition");
 }
