@@ -18,7 +18,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-namespace {
+namespace potts_blind_attention_test {
 
 /// Generic parameters of a layer.
 VectorXd wave(Index size) {
@@ -78,8 +78,6 @@ double entropy_given_counts(const WeightedSequences& states, Index colours) {
   }
   return entropy;
 }
-
-}  // namespace
 
 TEST_CASE("BlindAttention: the loss of attention over all states, and its gradient", "[theory]") {
   const PottsEnumeration all = enumerate(cosine_model(4, 3, 1.2));
@@ -148,3 +146,5 @@ TEST_CASE("one_sign: a softmax head is then the model", "[theory]") {
     CHECK(worst < 1e-13);
   }
 }
+
+}  // namespace potts_blind_attention_test
