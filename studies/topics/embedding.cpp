@@ -111,14 +111,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 
 }  // namespace
 
-<<<<<<< HEAD
 Study study() {
-=======
-Study topics_embedding() {
   std::vector<SeriesInfo> series = gram_series();
   series.insert(series.begin(),
                 {"delta", "delta", "contrast of E = W_E'W_E between own and other topics"});
->>>>>>> a88fd2198900647702e1eee1336fc076fa67f95e
   return {
       .name = "topics-embedding",
       .question = "Are embeddings of words that share a topic closer?",
