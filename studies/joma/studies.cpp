@@ -19,6 +19,7 @@ Study tree_latents();
 Study deep_entropy();
 Study deep_stable_rank();
 Study deep_learning_rate();
+Study deep_width();
 
 std::vector<Study> joma_studies() {
   return {
@@ -36,6 +37,7 @@ std::vector<Study> joma_studies() {
       deep_entropy(),
       deep_stable_rank(),
       deep_learning_rate(),
+      deep_width(),
   };
 }
 
