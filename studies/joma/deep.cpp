@@ -35,7 +35,7 @@ std::vector<Parameter> deep_parameters() {
                      "causal",
                      "what attention sees; bidirectional on text: predict 15 % masked words",
                      {"causal", "bidirectional"}),
-      open_integer("model.layers", "layers; default: text 1, tree 2", 1000),
+      open_integer("model.layers", "layers; default: text 1, tree 2, several widths 1", 1000),
       integer_parameter(
           "model.heads", 1, "attention heads; divides the width", {.low = 1, .high = 1000}),
       open_integer("model.width", "width and hidden units; default: text 64, tree 32", kMany),
@@ -57,6 +57,11 @@ std::vector<Parameter> deep_parameters() {
       replicates_parameter(5, "training runs")};
 }
 
+std::vector<std::int64_t> widths_of(const Configuration& c) {
+  if (c.declares("sweep.width")) return ascending(c.integers("sweep.width"));
+  return {c.integer("model.width")};
+}
+
 /// Fills in what was left open (layers, width, steps, ...) as the measured presets have it.
 void complete(Configuration& c) {
   const bool text = c.has("model.file");
@@ -64,7 +69,7 @@ void complete(Configuration& c) {
   const bool causal = c.text("model.mask") == "causal";
   List steps;
   for (std::int64_t k = 0; k <= 20; ++k) steps.emplace_back(k * (text ? 100 : 50));
-  const Table defaults = {{"model.layers", text ? 1 : 2},
+  const Table defaults = {{"model.layers", text || c.declares("sweep.width") ? 1 : 2},
                           {"model.width", text ? 64 : 32},
                           {"sim.dropout", text ? 0.2 : 0.0},
                           {"sim.lambda", text ? 0.0 : 1e-4},
@@ -72,13 +77,13 @@ void complete(Configuration& c) {
                           {"sim.batch", text && causal ? 20 : 128},
                           {"sim.steps", steps}};
   for (const auto& [key, value] : defaults) {
-    if (!c.has(key)) c.set(key, value, false);
+    if (c.declares(key) && !c.has(key)) c.set(key, value, false);
   }
   const std::int64_t heads = c.integer("model.heads");
-  require(c.integer("model.width") % heads == 0,
-          "model.heads",
-          static_cast<double>(heads),
-          "a divisor of the width");
+  for (const std::int64_t width : widths_of(c)) {
+    require(
+        width % heads == 0, "model.heads", static_cast<double>(heads), "a divisor of the width");
+  }
 }
 
 LatentTree tree_of(const Configuration& c) {
@@ -113,13 +118,13 @@ class DeepExperiment : public PointwiseExperiment {
  public:
   explicit DeepExperiment(const Configuration& c)
       : configuration_(c),
+        by_width_(c.declares("sweep.width")),
         swept_(c.declares("sweep.eta")),
+        widths_(widths_of(c)),
         etas_(swept_ ? ascending(c.reals("sweep.eta")) : std::vector{c.real("sim.eta")}),
         network_{.text = c.has("model.file"),
                  .layers = static_cast<int>(c.integer("model.layers")),
                  .heads = static_cast<int>(c.integer("model.heads")),
-                 .width = static_cast<int>(c.integer("model.width")),
-                 .mlp_width = static_cast<int>(c.integer("model.width")),
                  .causal = c.text("model.mask") == "causal",
                  .dropout = c.real("sim.dropout"),
                  .lambda = c.real("sim.lambda"),
@@ -158,16 +163,20 @@ class DeepExperiment : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return etas_.size(); }
+  std::size_t points() const override { return etas_.size() * widths_.size(); }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
     DeepNetwork options = network_;
-    options.eta = etas_[replicate.point()];
+    options.eta = etas_[replicate.point() / widths_.size()];
+    const std::int64_t width = widths_[replicate.point() % widths_.size()];
+    options.width = options.mlp_width = static_cast<int>(width);
     const DeepTask& task = task_.get();
     networks::Transformer<float> network = deep_network(options, task, replicate.address());
     const auto layers = static_cast<std::size_t>(options.layers);
-    const Point outer = swept_ ? Point{{"eta", options.eta}} : Point{};
+    const auto at = static_cast<double>(width);
+    const Point rate = swept_ ? Point{{"eta", options.eta}} : Point{};
+    const Point outer = by_width_ ? joined(rate, {{"width", at}}) : rate;
     Curves learnt(outer, "step", {"test_loss", "accuracy"});
     NumberedCurves entropy("attention_entropy", "layer", layers, "step", outer);
     NumberedCurves rank("stable_rank", "layer", layers, "step", outer);
@@ -217,13 +226,22 @@ class DeepExperiment : public PointwiseExperiment {
     if (!outcome.failed) mark_end(outcome, end);
     if (learnt.empty()) return outcome;  // ended before its first record
 
-    add_constant(outcome, "best_loss", best, outer);
+    // What a run comes to: constants, or a value of curves against width.
+    const auto put = [&](const std::string& name, double value, const Point& layer) {
+      Curves(joined(rate, layer), by_width_ ? "width" : "none", {name})
+          .add(by_width_ ? at : 0, {value})
+          .into(outcome);
+    };
+    put("best_loss", best, {});
     for (std::size_t l = 0; l < layers; ++l) {
-      const Point point = joined(outer, {{"layer", numbered(l)}});
+      const Point layer = {{"layer", numbered(l)}};
       const double bounce = bounce_statistic(entropies[l]);
-      add_constant(outcome, "bounce", bounce, point);
-      add_constant(outcome, "rank_bounce", bounce_statistic(ranks[l]), point);
-      if (swept_) Curves(point, "bounce", {"bounce_loss"}).add(bounce, {best}).into(outcome);
+      put("bounce", bounce, layer);
+      put("rank_bounce", bounce_statistic(ranks[l]), layer);
+      if (by_width_) put("final_entropy", entropies[l].back(), layer);
+      if (swept_) {
+        Curves(joined(rate, layer), "bounce", {"bounce_loss"}).add(bounce, {best}).into(outcome);
+      }
     }
     learnt.into(outcome);
     for (const NumberedCurves* curves : {&entropy, &rank, &cosine}) curves->into(outcome);
@@ -244,7 +262,9 @@ class DeepExperiment : public PointwiseExperiment {
   }
 
   Configuration configuration_;
+  bool by_width_;
   bool swept_;
+  std::vector<std::int64_t> widths_;
   std::vector<double> etas_;
   DeepNetwork network_;
   std::vector<std::uint64_t> steps_;
@@ -302,7 +322,11 @@ Figure deep_figure(const std::string& name, std::vector<Panel> panels, const std
   return {.name = name, .panels = std::move(panels), .columns = 1, .caption = caption};
 }
 
-Study deep_study(const std::string& name, const std::string& question, Parameter rates) {
+Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own) {
+  std::vector<Parameter> common = deep_parameters();
+  if (std::ranges::count(own, "sweep.width", &Parameter::key) > 0) {
+    std::erase_if(common, [](const Parameter& p) { return p.key == "model.width"; });
+  }
   List steps;
   for (std::int64_t n = 0; n <= 7000; n += 100) steps.emplace_back(n);
   return {
@@ -310,7 +334,7 @@ Study deep_study(const std::string& name, const std::string& question, Parameter
       .question = question,
       .neglects =
           "there is no theory beyond one layer: what deeper networks do is measured, not predicted",
-      .parameters = together({deep_parameters(), {std::move(rates)}}),
+      .parameters = together({std::move(common), std::move(own)}),
       .series =
           {{"attention_entropy", "H", "mean over sequences, heads and positions, nats, per layer"},
            {"stable_rank", "|W_1|_F²/|W_1|²", "of the first MLP matrix, per layer"},

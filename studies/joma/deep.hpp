@@ -10,10 +10,11 @@
 namespace attica {
 
 /// @brief A deep study without claims of its own but that the network learns, its figure still to
-/// be set: one network with the learning rate `sim.eta` or, if `sweep.eta` is among the rates, one
-/// for each of them, told apart in the points.
-/// @param rates the parameter `sim.eta` or `sweep.eta`
-Study deep_study(const std::string& name, const std::string& question, Parameter rates);
+/// be set: one network with the learning rate `sim.eta`, or one for each of `sweep.eta`, told apart
+/// in the points; with `sweep.width` one for each width, against which `best_loss`, `bounce`,
+/// `rank_bounce` and `final_entropy` are curves.
+/// @param own the parameter `sim.eta` or `sweep.eta`, and `sweep.width` in place of `model.width`
+Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own);
 
 /// @brief Number of layers that were recorded.
 int layers_of(const Observed& observed);

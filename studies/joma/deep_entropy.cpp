@@ -54,7 +54,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 Study study() {
   Study study = deep_study("deep-entropy",
                            "Does attention entropy bounce in trained transformers?",
-                           real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
+                           {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive)});
   study.figure = figure;
   study.claims = claims;
   study.diagnostic = {

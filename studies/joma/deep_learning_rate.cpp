@@ -133,7 +133,7 @@ Study study() {
   Study study = deep_study(
       "deep-learning-rate",
       "How does the learning rate shape the entropy of attention?",
-      reals_parameter("sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive));
+      {reals_parameter("sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive)});
   study.presets[1].values.emplace_back("sweep.eta", List{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2});
   study.presets[1].values.emplace_back("model.layers", 5);
   study.figure = figure;

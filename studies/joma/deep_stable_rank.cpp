@@ -46,7 +46,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 Study study() {
   Study study = deep_study("deep-stable-rank",
                            "Does training lower the rank of MLP weights, and does it return?",
-                           real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive));
+                           {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive)});
   study.figure = figure;
   study.claims = claims;
   study.diagnostic = {

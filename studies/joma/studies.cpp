@@ -20,6 +20,7 @@ namespace tree_latents { Study study(); }
 namespace deep_entropy { Study study(); }
 namespace deep_stable_rank { Study study(); }
 namespace deep_learning_rate { Study study(); }
+namespace deep_width { Study study(); }
 // clang-format on
 
 std::vector<Study> joma_studies() {
@@ -38,6 +39,7 @@ std::vector<Study> joma_studies() {
       deep_entropy::study(),
       deep_stable_rank::study(),
       deep_learning_rate::study(),
+      deep_width::study(),
   };
 }
 

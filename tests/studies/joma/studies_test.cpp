@@ -105,6 +105,7 @@ TEST_CASE("tree studies: bad input is refused by name", "[studies][tree]") {
 
 TEST_CASE("deep studies: bad input, and what follows from the data", "[studies][deep]") {
   CHECK_THAT(refusal(study_named("deep-entropy"), {{"model.heads", 5}}), Contains("model.heads"));
+  CHECK_THAT(refusal(study_named("deep-width"), {{"model.heads", 2}}), Contains("model.heads"));
   CHECK_THAT(refusal(study_named("deep-entropy"), {{"model.file", "/nowhere"}}),
              Contains("model.file"));
   Configuration c = configured(study_named("deep-entropy"), {});
@@ -205,6 +206,24 @@ TEST_CASE(
   // Ranks 1 2 3 4 6 5 and 4 5 6 1 3 2: 1 - 6 (9 + 9 + 9 + 9 + 9 + 9) / (6 35).
   CHECK_THAT(files[0].content, Contains("\"layer=1\",all rates,-0.5429,"));
   CHECK_THAT(files[0].content, Contains("\"layer=1\",within rates,1.0000,,,1.0000,"));
+}
+
+TEST_CASE("deep-width: what runs come to, against the width", "[studies][deep]") {
+  const auto experiment =
+      made(study_named("deep-width"), {{"sweep.width", List{2, 3}}, {"sim.steps", List{0, 1}}});
+  REQUIRE(experiment->points() == 2);
+  for (const std::size_t point : {0, 1}) {
+    const auto width = static_cast<double>(point + 2);
+    const Outcome outcome = experiment->simulate({.point = point, .stream_point = point}).at(0);
+    std::size_t found = 0;
+    for (const Series& s : outcome.series) {
+      if (s.x_name == "step") CHECK(s.point.front().second == CoordinateValue(width));
+      if (s.x_name != "width") continue;
+      ++found;
+      CHECK(s.x == std::vector<double>{width});
+    }
+    CHECK(found == 4);  // best_loss; of the one layer bounce, rank_bounce and final_entropy
+  }
 }
 
 }  // namespace joma_studies_test
