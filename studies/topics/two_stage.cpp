@@ -305,15 +305,20 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   return rules;
 }
 
+/// In words: of the runs that came so far.
+std::string mean_time(const std::vector<double>& times) {
+  return times.empty() ? "not reached" : fmt::format("{:.4g}", summarise(times).mean);
+}
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> results;
   if (c.text("sim.frozen") == "none") {
     results.push_back(claim_rate("two-stages",
                                  "the value matrix is learnt first: t_KQ > 2 t_V",
                                  separate_stages(observed),
-                                 fmt::format("means t_V = {:.4g}, t_KQ = {:.4g}",
-                                             summarise(observed.last("t_V")).mean,
-                                             summarise(observed.last("t_KQ")).mean)));
+                                 fmt::format("means t_V = {}, t_KQ = {}",
+                                             mean_time(observed.last("t_V")),
+                                             mean_time(observed.last("t_KQ")))));
   }
   if (c.text("model.embedding") == "trained" && c.integer("model.words_per_topic") > 1) {
     std::vector<double> differences;

@@ -68,6 +68,10 @@ TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") 
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("norm_K", 1.1);
   CHECK(run.points() == Verdict::disagree);
+  // By t = 100 no run has its second stage: t_KQ has no mean, and 0 would be wrong.
+  const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+  REQUIRE(claims.size() == 1);
+  CHECK_THAT(claims.front().detail, Catch::Matchers::Contains("t_KQ = not reached"));
 }
 
 TEST_CASE("topics-two-stage: embeddings have the blocks of topics after training, not before",
