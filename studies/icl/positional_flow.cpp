@@ -123,7 +123,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOverlap = 0.0015;  // what 600 runs resolve
+  constexpr double kOverlap = 0.002;  // what 600 runs resolve
   constexpr double kLoss = 0.02;
   std::vector<AgreementRule> all =
       rules({"e", "m"}, {.series = {}, .relative = 0, .absolute = kOverlap});
