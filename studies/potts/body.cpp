@@ -111,7 +111,7 @@ Outcome BodyProblem::train(
   return outcome;
 }
 
-std::vector<Parameter> body_parameters(const std::vector<Parameter>& own) {
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own, std::int64_t length) {
   return together(
       {{
            integer_parameter("model.sites", 6, "number of sites L", {.low = 2, .high = 1000}),
@@ -144,7 +144,7 @@ std::vector<Parameter> body_parameters(const std::vector<Parameter>& own) {
        {
            integer_parameter(
                "sim.length",
-               16000,
+               length,
                "training steps, each on fresh sequences; the learning rate is a tenth in "
                "the last fifth",
                {.low = 10, .high = 1e9}),
@@ -178,7 +178,7 @@ std::vector<SeriesInfo> body_series() {
 }
 
 std::vector<Preset> body_presets(const std::string& starts_key) {
-  return {{"quick", "the defaults: L = 6, C = 3, four-body mean field, 16000 steps", {}},
+  return {{"quick", "the defaults: L = 6, C = 3, four-body mean field", {}},
           {"paper",
            "L = 8, beta = 0.4, 60000 steps, 8 starts",
            {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {starts_key, 8}}}};

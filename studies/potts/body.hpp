@@ -41,7 +41,8 @@ class BodyProblem {
 };
 
 /// @brief All parameters of a study: the model's, its own, and those of training.
-std::vector<Parameter> body_parameters(const std::vector<Parameter>& own);
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
+                                       std::int64_t length = 16000);
 
 /// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
 std::vector<SeriesInfo> body_series();

@@ -21,10 +21,13 @@ bool holds(const StudyRun& run, const std::string& name) {
 TEST_CASE("body4-stairs: losses reach their plateaus and never pass them", "[agreement]") {
   const Study study = study_named("body4-stairs");
   StudyRun run(study, {{"sim.layers", List{1, 2}}, {"sim.length", 6000}});
+  CHECK(run.points() == Verdict::agree);
   CHECK(holds(run, "bound-1"));
   CHECK(holds(run, "reached-1"));
   CHECK(holds(run, "bound-2"));
   CHECK(holds(run, "reached-2"));
+  run.scale_theory("end_loss", 1.005);
+  CHECK(run.points() == Verdict::disagree);
   run.scale_theory("plateau", 1.01);  // one per cent, 0.007 nats, above the networks' losses
   CHECK_FALSE(holds(run, "bound-1"));
   run.scale_theory("plateau", 0.95);
