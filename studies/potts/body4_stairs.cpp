@@ -86,7 +86,9 @@ Figure figure(const Configuration& c) {
                           .simulation = false,
                           .reference = true}},
               .x_name = "step"};
-  panel.layers.push_back({.series = "end_loss", .label = "1 layer, end", .theory = false});
+  // The other starts of one layer end at the same place.
+  panel.layers.push_back(
+      {.series = "end_loss", .label = "1 layer, end", .theory = false, .only = {{"start", 0.0}}});
   for (const std::int64_t layers : c.integers("sim.layers")) {
     panel.layers.push_back({.series = "test_loss",
                             .label = depth_of(layers),
