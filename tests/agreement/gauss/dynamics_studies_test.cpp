@@ -97,7 +97,7 @@ TEST_CASE("gauss-flow: agrees; a clock twice as fast does not", "[agreement][flo
   const Table settings{{"model.sites", 41},
                        {"sweep.alpha", List{0.5, 2.5}},
                        {"sim.times", List(times.begin(), times.end())},
-                       {"sim.replicates", 600}};
+                       {"sim.replicates", 2400}};
   StudyRun run(study, settings);
   CHECK(run.points() == Verdict::agree);
   const GaussianFlow flow(GaussianMlm(ar1_covariance(41, 0.7)));
