@@ -45,6 +45,7 @@ class Peak : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     const PottsData& data = data_.get();
     const double trace = general_tail(family_.sites(), family_.colours()).trace;
+    const auto inputs = static_cast<double>((family_.sites() - 1) * (family_.colours() - 1));
     const BlockRidge square(moments_.get().covariance, family_.colours() - 1);
     std::vector<double> sizes;
     for (const double alpha : sizes_.alphas(grid)) sizes.push_back(sizes_.samples(alpha));
@@ -60,8 +61,16 @@ class Peak : public PointwiseExperiment {
     add("tail", {}, [&](double m) { return Told(trace / (2 * m)); });
     for (const double lambda : lambdas_) {
       add("square_error", of_lambda(lambda), [&](double m) {
-        const BlockRidgePoint p = square.average(m, lambda);
-        return Told{p.test_error, p.test_error / (m * p.one_minus_gamma)};
+        const BlockRidgePoint p = square.average(m, lambda, RidgeOrder::first);
+        // Near M = N a weak penalty leaves the mean to rare data sets, of nearly equal sequences.
+        constexpr double kWeak = 1e-3;
+        constexpr double kNear = 2.5;
+        constexpr double kSmall = 0.1;
+        const bool rare = lambda < kWeak && m < kNear * inputs && m * kNear > inputs;
+        const bool tells = !rare && p.finite_size_test <= kSmall * p.test_error;
+        // Twice what was measured, docs/potts.md.
+        const double not_gaussian = 0.5 * p.test_error / (m * p.one_minus_gamma);
+        return Told{p.test_error, p.finite_size_test + not_gaussian, tells};
       });
     }
     const WeightedSequences& population = data.population();
@@ -82,17 +91,21 @@ class Peak : public PointwiseExperiment {
   Outcome run(const Replicate& replicate) const override {
     const ExcessLoss& excess = excess_.get();
     RandomStream stream = replicate.stream();
-    const Sequences drawn = data_.get().draw(sizes_[replicate.point()], stream);
+    const Index samples = sizes_[replicate.point()];
+    const Sequences drawn = data_.get().draw(samples, stream);
     const WeightedSequences data = distinct(drawn);
-    const CodedMoments& moments = moments_.get();
-    Eigen::MatrixXd z = coded(drawn, family_.colours());
-    z.rowwise() -= moments.mean.transpose();
+    std::vector<Eigen::MatrixXd> squared{
+        codes(drawn)};  // ridge regression takes no time: more sets
+    while (squared.size() < kSets) squared.push_back(codes(data_.get().draw(samples, stream)));
     Outcome outcome;
     for (const double lambda : lambdas_) {
-      const double square =
-          block_ridge_errors(z, moments.covariance, family_.colours() - 1, lambda).test;
+      double square = 0;
+      for (const Eigen::MatrixXd& z : squared) {
+        square +=
+            block_ridge_errors(z, moments_.get().covariance, family_.colours() - 1, lambda).test;
+      }
       Curves(of_lambda(lambda), "alpha", {"square_error"})
-          .add(sizes_.alpha(replicate.point()), {square})
+          .add(sizes_.alpha(replicate.point()), {square / static_cast<double>(squared.size())})
           .into(outcome);
       // Biases are penalised as well: with few samples a site may never show a colour.
       const PseudoLikelihoodFit fit = fit_pseudo_likelihood(
@@ -112,6 +125,15 @@ class Peak : public PointwiseExperiment {
   }
 
  private:
+  static constexpr std::size_t kSets = 24;
+
+  /// Centred with the population's mean.
+  Eigen::MatrixXd codes(const Sequences& sequences) const {
+    Eigen::MatrixXd z = coded(sequences, family_.colours());
+    z.rowwise() -= moments_.get().mean.transpose();
+    return z;
+  }
+
   PottsFamily family_;
   Lazy<PottsData> data_;
   Lazy<CodedMoments> moments_;
@@ -143,8 +165,8 @@ Figure figure(const Configuration& /*c*/) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // As in potts-square, beside the allowance for what is of order 1/M.
-  return {{.series = "square_error", .relative = 0.03}};
+  // Every replicate is a mean over many data sets.
+  return {{.series = "square_error", .relative = 0.01, .tails = Tails::normal}};
 }
 
 /// The theory's square loss at a penalty, or nullptr.
@@ -241,7 +263,10 @@ Study study() {
       .question =
           "Does masked modelling with cross-entropy get worse with more sequences before it gets "
           "better?",
-      .neglects = "there is no theory of the peak itself; the claims are about shapes",
+      .neglects =
+          "of cross-entropy there is no theory but its tail: the claims are about shapes. Of the "
+          "square "
+          "loss, what is not Gaussian in the data",
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(10, 3, 1.0)),
            {reals_parameter("sweep.alpha",
@@ -256,14 +281,13 @@ Study study() {
                               2000,
                               "sequences on which the divergence is averaged, over all their sites",
                               {.low = 1, .high = 1e7}),
-            replicates_parameter(80, "independent data sets at every alpha")},
+            replicates_parameter(160, "independent data sets at every alpha")},
            gibbs_pool_parameters()}),
-      .series =
-          {kExcessLoss,
-           {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
-           {"square_error",
-            "E_test",
-            "test error of ridge regression of the coded sites at the same penalty (theory)"}},
+      .series = {kExcessLoss,
+                 {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
+                 {"square_error",
+                  "E_test",
+                  "test error of ridge regression of the coded sites at the same penalty"}},
       .presets = {{"quick", "the defaults: L = 10, C = 3", {}},
                   {"paper",
                    "L = 20, C = 10",
@@ -276,6 +300,13 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "beta",
+                  .values = {{"model.beta", 0.9}},
+                  .meaning = "the temperature a ninth too high"},
+                 {.name = "factor",
+                  .series = "square_error",
+                  .factor = 0.95,
+                  .meaning = "a square loss 5 % too small"}},
   };
 }
 

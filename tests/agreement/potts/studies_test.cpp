@@ -46,12 +46,11 @@ void change(
 
 TEST_CASE("potts-square: agrees, and a theory 5 % off is found", "[agreement][potts]") {
   // Without the control, whose margin of 0.1 % takes thousands of data sets.
-  check_agrees_until("potts-square",
-                     {{"sweep.alpha", List{1.0, 2.0}},
-                      {"sim.chains", 10000},
-                      {"sim.gaussian_control", false}},
-                     100,
-                     1.05);
+  check_agrees_until(
+      "potts-square",
+      {{"sweep.alpha", List{1.0, 2.0}}, {"sim.chains", 10000}, {"sim.gaussian_control", false}},
+      100,
+      1.05);
 }
 
 TEST_CASE("potts-learning: the tails agree, and ones 40 % off are found", "[agreement][potts]") {
