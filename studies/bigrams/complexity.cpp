@@ -35,8 +35,8 @@ constexpr double kEnoughSignal = 4;        // SNR from which the mean field desc
 constexpr int kFixedRuns = 12;             // in a replicate, averaged: nearly normal
 constexpr std::int64_t kLongest = 100000;  // steps of boosting that theory follows
 constexpr std::int64_t kMostSteps = 2000;  // with l1 that theory follows
-// Runs differ by a share of order 1/√B, which the mean field leaves out and which delays the mean
-// passage by a share of order 1/B: 1.6 to 5 over T where it was measured (docs/bigrams.md).
+// After transfer runs differ by what the mean field leaves out, a share of order 1/√B, which delays
+// the mean passage by a share of order 1/B: 2 to 5 over T where it was measured (docs/bigrams.md).
 constexpr double kFluctuations = 5;
 
 class Complexity : public PointwiseExperiment {
@@ -82,7 +82,7 @@ class Complexity : public PointwiseExperiment {
         const double order = value_noise_order(setups_[i].model.tokens());
         const double without = batch * passage(i, transfer, 1 - order);
         if (!std::isfinite(samples) || !std::isfinite(without)) continue;
-        fixed.add(t, {{samples, samples - without + kFluctuations / t * samples}});
+        fixed.add(t, {{samples, samples - without + (transfer ? kFluctuations / t : 0) * samples}});
       }
       fixed.into(result);
     }
