@@ -9,15 +9,28 @@
 
 namespace attica {
 
-TargetRun run_to_target(BigramTrainer& trainer, BigramStages stages, double epsilon) {
+TargetRun run_to_target(BigramTrainer& trainer, const BigramStages& stages, double epsilon) {
   constexpr double kKept = 0.5;
-  stages.measure_every = 2;
-  bool reached = false;
+  TargetRun run;
+  double samples_before = 0;
+  double error_before = 0;
   static_cast<void>(run_stages(trainer, stages, [&](std::int64_t n) {
-    reached = n > 0 && rounded_error(trainer.model(), rounded(trainer, kKept)) < epsilon;
-    return !reached;
+    const double error = rounded_error(trainer.model(), rounded(trainer, kKept));
+    const double samples = trainer.samples();
+    run.reached = n > 0 && error < epsilon;
+    if (run.reached) {
+      // An error that was infinite, or below the target already, tells nothing of the way.
+      const bool known = std::isfinite(error_before) && error_before > epsilon;
+      const double share =
+          known ? std::log(error_before / epsilon) / std::log(error_before / error) : 1;
+      run.crossing = samples_before + share * (samples - samples_before);
+    }
+    samples_before = samples;
+    error_before = error;
+    return !run.reached;
   }));
-  return {reached, trainer.samples()};
+  run.samples = trainer.samples();
+  return run;
 }
 
 BatchFound smallest_batch(const BatchSearch& search,

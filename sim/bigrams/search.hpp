@@ -24,12 +24,13 @@ struct BatchSearch {
 /// How one run came out.
 struct TargetRun {
   bool reached = false;
-  double samples = 0;  ///< used until it reached the target or gave up
+  double samples = 0;   ///< used until it reached the target or gave up
+  double crossing = 0;  ///< where it reached it, ln(error) being linear between two looks
 };
 
-/// @brief Trains in stages until, looked at every second step with l1, the rounded solution's error
-/// is below `epsilon`.
-TargetRun run_to_target(BigramTrainer& trainer, BigramStages stages, double epsilon);
+/// @brief Trains in stages until the rounded solution's error, looked at as often as the stages
+/// say, is below `epsilon`; the first look is after a step of stage 2.
+TargetRun run_to_target(BigramTrainer& trainer, const BigramStages& stages, double epsilon);
 
 /// What was found.
 struct [[nodiscard]] BatchFound {

@@ -250,6 +250,12 @@ double SoftThresholdChain::second_moment() const {
   return sum;
 }
 
+double SoftThresholdChain::tail(double x) const {
+  double sum = 0;
+  for (Index i = 0; i < law_.size(); ++i) sum += position(i) >= x ? law_[i] : 0;
+  return sum;
+}
+
 L1Floor l1_floor_closed_form(
     const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
   const double k_v = model.k_p();
@@ -402,6 +408,48 @@ double L1MeanField::zero_fraction() const {
   double sum = 0;
   for (const Column& column : columns_) sum += column.off.zero_fraction();
   return sum / static_cast<double>(columns_.size());
+}
+
+double L1MeanField::rounded_error(double share) const {
+  const VectorXd& mu = model_->stationary();
+  const double shift = lambda_ / k_v();
+  double c = 0;
+  double attention = 0;
+  for (Index k = 0; k < mu.size(); ++k) {
+    const Column& column = columns_[static_cast<std::size_t>(k)];
+    const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    const auto q = static_cast<double>(weights.size());
+    double sum = q * shift;
+    for (const double a : column.support) sum += a;
+    c += mu[k] * sum;
+    for (std::size_t j = 0; j < weights.size(); ++j) {
+      // Noise δ of the entries moves a = x/s by (δ_j - a Σδ)/s.
+      const double a = (column.support[j] + shift) / sum;
+      const double noise = column.support_variance / (sum * sum) * (1 - 2 * a + q * a * a);
+      attention += mu[k] * ((a - weights[j]) * (a - weights[j]) + noise);
+    }
+  }
+  const VectorXd v = value_ * mu - mu;
+  const double k_v_counted = k_v() - (1 - share) * noise_v_;
+  const double value = c * c * (k_v_counted + v.squaredNorm()) - 2 * c * k_vp() + model_->k_p();
+  return std::max(value / model_->k_p(), attention / model_->k_q());
+}
+
+double L1MeanField::rounding_probability(double keep) const {
+  double probability = 1;
+  for (const Column& column : columns_) {
+    const auto [least, most] = std::ranges::minmax(column.support);
+    // The least entry of the support against `keep` times the largest one, both with noise.
+    const double deviation = std::sqrt((1 + keep * keep) * column.support_variance);
+    const double gap = least - keep * most;
+    if (column.support.size() > 1) {
+      probability *= deviation > 0 ? normal_cdf(gap / deviation) : static_cast<double>(gap >= 0);
+    }
+    const auto others =
+        static_cast<double>(model_->context()) - static_cast<double>(column.support.size());
+    probability *= std::pow(std::max(1 - column.off.tail(keep * most), 0.0), others);
+  }
+  return probability;
 }
 
 void L1MeanField::step() {

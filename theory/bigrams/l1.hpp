@@ -54,6 +54,8 @@ class SoftThresholdChain {
 
   double mean() const;
   double second_moment() const;
+  /// @brief Probability of being at least x.
+  double tail(double x) const;
   /// @brief Probability of being exactly zero after the last step.
   double zero_fraction() const { return zero_fraction_; }
 
@@ -162,6 +164,16 @@ class L1MeanField {
   double distance_a2() const;
   double excess_loss() const;
   double zero_fraction() const;
+  /// @brief max(E‖V̂ - P‖²_μ/K_P, E‖Â - Q‖²_μ/K_Q) after rounding that keeps the support and nothing
+  /// else: λ/K_V is added to its entries, their sum s_k is divided out of the column and multiplies
+  /// V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ_k μ_k s_k, as in training. To second order in the noise, that of
+  /// s_k and c left out.
+  /// @param share of V's noise that is counted: its covariance is of leading order
+  double rounded_error(double share = 1) const;
+  /// @brief Probability that rounding keeps the support and nothing else, in every column: entries
+  /// of at least `keep` times the largest one, which is taken to be that of the largest mean; on
+  /// the support noise is normal.
+  double rounding_probability(double keep) const;
 
  private:
   struct Column {

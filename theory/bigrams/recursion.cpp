@@ -108,6 +108,7 @@ void BigramRecursion::step() {
   noise_a_ = keep_a * keep_a * noise_a_ +
              rates_.eta_a * rates_.eta_a * (t - 1) / batch_ * sigma2.cwiseQuotient(mu);
   shape_v_ = r_v / r_v.trace();
+  ++steps_;
 }
 
 BigramSignals BigramRecursion::signals() const {
@@ -152,15 +153,37 @@ BigramState BigramRecursion::state() const {
 BigramRecursion boosted_recursion(const BigramModel& model,
                                   const BigramRates& rates,
                                   double batch,
-                                  double theta) {
+                                  double theta,
+                                  double alpha_v) {
   require(theta > 0 && theta <= 1, "theta", theta, "0 < theta <= 1");
-  BigramRecursion recursion(model, rates, batch);
+  BigramRecursion recursion(model, rates, batch, alpha_v);
   const std::int64_t limit = BoostingTheory(constants(model), rates).boosting_limit(theta);
-  for (std::int64_t n = 0; recursion.k_v() < theta * theta * model.k_p(); ++n) {
-    if (n > limit) throw Error(ErrorKind::numerical, "the mean field does not leave stage 1");
+  while (recursion.k_v() < theta * theta * model.k_p()) {
+    if (recursion.steps() > limit) {
+      throw Error(ErrorKind::numerical, "the mean field does not leave stage 1");
+    }
     recursion.step();
   }
   return recursion;
+}
+
+std::array<BoostedAmplitude, 5> boosted_amplitudes(const BigramModel& model,
+                                                   const BigramRates& rates,
+                                                   double batch) {
+  const BoostingTheory boosting(constants(model), rates);
+  const double unit = rates.eta_v / (static_cast<double>(model.context()) * boosting.omega()) /
+                      boosting.snr(model.kappa_v(), batch);
+  // Roots of He_5 = z (z⁴ - 10 z² + 15) and their weights for the standard normal law.
+  const double root10 = std::sqrt(10.0);
+  const double inner = std::sqrt(5 - root10) * unit;
+  const double outer = std::sqrt(5 + root10) * unit;
+  const double inner_weight = (7 + 2 * root10) / 60;
+  const double outer_weight = (7 - 2 * root10) / 60;
+  return {{{0.0, 8.0 / 15},
+           {inner, inner_weight},
+           {-inner, inner_weight},
+           {outer, outer_weight},
+           {-outer, outer_weight}}};
 }
 
 double sign_deficit(const BigramModel& model,
@@ -191,27 +214,11 @@ MatrixXd averaged_over_amplitudes(
     const VectorXd& mismatch,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read) {
-  const BoostingTheory boosting(constants(model), rates);
-  const double snr = boosting.snr(model.kappa_v(), batch);
-  // Roots of He_5 = z (z⁴ - 10 z² + 15) and their weights for the standard normal law.
-  const double root10 = std::sqrt(10.0);
-  const double inner = std::sqrt(5 - root10);
-  const double outer = std::sqrt(5 + root10);
-  const double inner_weight = (7 + 2 * root10) / 60;
-  const double outer_weight = (7 - 2 * root10) / 60;
-  const double middle_weight = 8.0 / 15;
   MatrixXd mean;
-  for (const auto& [z, weight] : {std::pair{0.0, middle_weight},
-                                  {inner, inner_weight},
-                                  {-inner, inner_weight},
-                                  {outer, outer_weight},
-                                  {-outer, outer_weight}}) {
-    const double start =
-        rates.eta_v / (static_cast<double>(model.context()) * boosting.omega()) * z / snr;
+  for (const auto& [start, weight] : boosted_amplitudes(model, rates, batch)) {
     BigramRecursion recursion(model, rates, batch, start, mismatch);
-    std::int64_t step = 0;
     for (std::size_t k = 0; k < steps.size(); ++k) {
-      for (; step < steps[k]; ++step) recursion.step();
+      while (recursion.steps() < steps[k]) recursion.step();
       const Eigen::RowVectorXd row = read(recursion);
       if (mean.size() == 0) mean = MatrixXd::Zero(static_cast<Index>(steps.size()), row.size());
       mean.row(static_cast<Index>(k)) += weight * row;

@@ -9,6 +9,7 @@
 /// limit; d_V comes out up to twice too large for N = 3. Derivation: docs/bigrams.md.
 
 #include <Eigen/Core>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -45,7 +46,8 @@ class BigramRecursion {
   /// @brief d_V counts the noise; for a matrix start also the mean's remainder.
   BigramSignals signals() const;
   double k_v() const;
-  double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
+  double noise_v() const { return noise_v_; }    ///< ‖·‖²_μ of V's noise
+  std::int64_t steps() const { return steps_; }  ///< made so far
   double excess_loss() const;
   double distance_v2() const;  ///< ‖V - P‖²_μ
   double distance_a2() const;  ///< ‖A - Q‖²_μ
@@ -67,15 +69,33 @@ class BigramRecursion {
   Eigen::VectorXd noise_a_;  ///< d_k
   Eigen::MatrixXd psp_;      ///< P Σ Pᵀ
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
+  std::int64_t steps_ = 0;
 };
 
-/// @brief The recursion from the standard start where the first stage has ended: K_V >= θ² K_P.
+/// @brief The recursion from uniform A and V = μ1ᵀ + α_V (P - μ1ᵀ) where the first stage has ended:
+/// K_V >= θ² K_P.
 /// @param theta in (0, 1]
+/// @param alpha_v the start, 0 for the standard one
 /// @throws Error (numerical) if it has not after `BoostingTheory::boosting_limit` steps
 BigramRecursion boosted_recursion(const BigramModel& model,
                                   const BigramRates& rates,
                                   double batch,
-                                  double theta);
+                                  double theta,
+                                  double alpha_v = 0);
+
+/// A start that stands for the runs with one boosted amplitude.
+struct BoostedAmplitude {
+  double alpha_v = 0;  ///< of the start
+  double weight = 0;   ///< share of the runs; the shares sum to 1
+};
+
+/// @brief The starts whose weighted average is that over runs: the boosted amplitude differs from
+/// run to run by a factor 1 + z/snr with z normal, snr of `BoostingTheory`. Five nodes of
+/// Gauss-Hermite quadrature, α_V(0) = (η_V/Tω) z/snr: the spread is there right after the boosting
+/// stage, too much of it before.
+std::array<BoostedAmplitude, 5> boosted_amplitudes(const BigramModel& model,
+                                                   const BigramRates& rates,
+                                                   double batch);
 
 /// @brief Estimate of how far the probability of the right sign lies below Φ(snr), snr of
 /// `BoostingTheory`, because of the noise of A. That noise fills d_A while the signal grows, and
@@ -88,11 +108,9 @@ BigramRecursion boosted_recursion(const BigramModel& model,
 /// @param theta signal at which the sign counts as decided, > 0
 double sign_deficit(const BigramModel& model, const BigramRates& rates, double batch, double theta);
 
-/// @brief Averages over runs of what a recursion gives, for a boosted amplitude that differs from
-/// run to run: factor 1 + z/snr with z normal, snr of `BoostingTheory`, five nodes of Gauss-Hermite
-/// quadrature. The recursion itself is the run of the mean amplitude; where it is not linear in it
-/// (saturation) the mean of runs differs by O(1/snr²). Spread over runs at V = μ1ᵀ is put into the
-/// start, α_V(0) = (η_V/Tω) z/snr: right after the boosting stage, too much before.
+/// @brief Averages over `boosted_amplitudes` of what a recursion gives. The recursion itself is the
+/// run of the mean amplitude; where it is not linear in it (saturation) the mean of runs differs by
+/// O(1/snr²).
 /// @param mismatch Vμ - μ of the start; empty: 0
 /// @param read columns of numbers of a recursion that stands at one of the rising `steps`
 /// @return one row per step
