@@ -322,6 +322,30 @@ DeepRecord measure_deep(Transformer<float>& network, const DeepTask& task, std::
   return record;
 }
 
+DeepRecord mean_start(const DeepNetwork& options,
+                      const DeepTask& task,
+                      const StreamAddress& run,
+                      std::uint64_t starts) {
+  DeepRecord mean;
+  const auto share = 1 / static_cast<double>(starts);
+  const auto add = [&](std::vector<double>& sum, const std::vector<double>& values) {
+    sum.resize(values.size());
+    for (std::size_t l = 0; l < values.size(); ++l) sum[l] += share * values[l];
+  };
+  for (std::uint64_t k = 0; k < starts; ++k) {
+    StreamAddress start = run;
+    start.replicate = run.replicate * starts + k;
+    Transformer<float> network = deep_network(options, task, start);
+    const DeepRecord record = measure_deep(network, task, 0);
+    mean.test_loss += share * record.test_loss;
+    mean.accuracy += share * record.accuracy;
+    add(mean.attention_entropy, record.attention_entropy);
+    add(mean.stable_rank, record.stable_rank);
+    add(mean.cosine, record.cosine);
+  }
+  return mean;
+}
+
 double bounce_statistic(const std::vector<double>& curve) {
   if (curve.empty()) return 0;
   constexpr std::size_t kRecords = 5;

@@ -97,6 +97,13 @@ DeepRecord measure_deep(networks::Transformer<float>& network,
                         const DeepTask& task,
                         std::uint64_t step);
 
+/// @brief Means of the measures at step 0 over so many random starts; the starts of one replicate
+/// are not those of another.
+DeepRecord mean_start(const DeepNetwork& options,
+                      const DeepTask& task,
+                      const StreamAddress& run,
+                      std::uint64_t starts);
+
 /// @brief (H_end - H_min) / (H_0 - H_min) of a curve, its end and minimum those of the moving
 /// average over five records after the start (of a shorter curve, of itself); 0 if it never falls
 /// or is empty.

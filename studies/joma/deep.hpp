@@ -12,7 +12,8 @@ namespace attica {
 /// @brief A deep study without claims of its own but that the network learns, its figure still to
 /// be set: one network with the learning rate `sim.eta`, or one for each of `sweep.eta`, told apart
 /// in the points; with `sweep.width` one for each width, against which `best_loss`, `bounce`,
-/// `rank_bounce` and `final_entropy` are curves.
+/// `rank_bounce` and `final_entropy` are curves. But of several rates, entropy, loss and rank at
+/// random starts are compared with their means (theory/joma/random_start).
 /// @param own the parameter `sim.eta` or `sweep.eta`, and `sweep.width` in place of `model.width`
 Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own);
 
@@ -20,10 +21,10 @@ Study deep_study(const std::string& name, const std::string& question, std::vect
 int layers_of(const Observed& observed);
 
 /// @brief Claims that the network has learnt: below the unigram loss (text), or within 0.05 nats of
-/// the Bayes loss (tree).
-ClaimResult learning_claim(const Configuration& configuration,
-                           const Observed& observed,
-                           const Point& point = {});
+/// the Bayes loss and not below it (tree).
+std::vector<ClaimResult> learning_claims(const Configuration& configuration,
+                                         const Observed& observed,
+                                         const Point& point = {});
 
 /// @brief A measure against steps, all layers in one panel.
 Panel layer_panel(const std::string& series, const std::string& label);

@@ -35,7 +35,7 @@ bool bounce_is_known(const Configuration& c, const Observed& observed) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  std::vector<ClaimResult> all = {learning_claim(c, observed)};
+  std::vector<ClaimResult> all = learning_claims(c, observed);
   if (!bounce_is_known(c, observed)) return all;
   constexpr double kBounce = 0.15;
   std::vector<bool> holds;

@@ -114,7 +114,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       best_eta = std::get<double>(curve.mean.point.front().second);
     }
   }
-  ClaimResult claim = learning_claim(c, observed, {{"eta", best_eta}});
+  std::vector<ClaimResult> all = learning_claims(c, observed, {{"eta", best_eta}});
+  ClaimResult& claim = all.front();
   claim.detail += fmt::format("; best learning rate {:g}", best_eta);
   const std::vector<RunsByRate> runs = runs_by_rate(observed);
   if (!runs.empty()) {
@@ -124,7 +125,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                     with_interval(runs.front().over_all()),
                     with_interval(runs.front().within_rates()));
   }
-  return {claim};
+  return all;
 }
 
 }  // namespace

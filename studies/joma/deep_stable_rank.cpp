@@ -20,7 +20,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  std::vector<ClaimResult> all = {learning_claim(c, observed)};
+  std::vector<ClaimResult> all = learning_claims(c, observed);
   for (int layer = 1; layer <= layers_of(observed); ++layer) {
     const Point point = {{"layer", static_cast<double>(layer)}};
     std::vector<bool> holds;

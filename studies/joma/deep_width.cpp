@@ -32,7 +32,7 @@ Figure figure(const Configuration&) {
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const std::vector<std::int64_t> widths = ascending(c.integers("sweep.width"));
   const auto widest = static_cast<double>(widths.back());
-  std::vector<ClaimResult> all = {learning_claim(c, observed, {{"width", widest}})};
+  std::vector<ClaimResult> all = learning_claims(c, observed, {{"width", widest}});
   if (widths.size() < 2) return all;
   // A run of every width each; one that ended early is no witness.
   const auto compared = [&](const std::string& series, const Point& point, bool rises) {

@@ -196,7 +196,9 @@ Study study() {
   series.push_back({"t_KQ", "t_KQ", "first step at which |(W_K, W_Q)| has grown by the threshold"});
   return {.name = "topics-two-stage-deep",
           .question = "Do deep networks learn values before attention as well?",
-          .neglects = "there is no theory: claims only",
+          .neglects =
+              "there is no theory, claims only: the flow of one layer says nothing of several, "
+              "and Adam's steps do not follow the size of the gradient",
           .parameters = together(
               {topic_parameters({.topics = 4,
                                  .words = 3,

@@ -132,6 +132,29 @@ TEST_CASE("tree_task: leaves become ascending tokens behind padding", "[sim][tre
   }
 }
 
+TEST_CASE("mean_start: the mean of starts, others for another replicate", "[sim][deep]") {
+  const LatentTreeSampler sampler(bit_tree(3, 4, 0.9, 0.1, 0.9));
+  RandomStream stream({.seed = 1});
+  const DeepTask task = tree_task(sampler, 1, tree_samples(sampler, 6, stream));
+  const DeepNetwork options{.layers = 2, .width = 8, .mlp_width = 8};
+  const DeepRecord mean = mean_start(options, task, {.seed = 4, .replicate = 1}, 2);
+  double loss = 0;
+  double entropy = 0;
+  double rank = 0;
+  for (const std::uint64_t start : {2, 3}) {
+    auto network = deep_network(options, task, {.seed = 4, .replicate = start});
+    const DeepRecord one = measure_deep(network, task, 0);
+    loss += one.test_loss / 2;
+    entropy += one.attention_entropy.at(1) / 2;
+    rank += one.stable_rank.at(1) / 2;
+  }
+  CHECK(mean.test_loss == Approx(loss).epsilon(1e-12));
+  CHECK(mean.attention_entropy.at(1) == Approx(entropy).epsilon(1e-12));
+  CHECK(mean.stable_rank.at(1) == Approx(rank).epsilon(1e-12));
+  const DeepRecord other = mean_start(options, task, {.seed = 4, .replicate = 0}, 2);
+  CHECK(other.test_loss != mean.test_loss);
+}
+
 TEST_CASE("bounce_statistic: smooth minimum after the start", "[sim][deep]") {
   const std::vector<double> curve = {2, 1, 1, 1, 1, 1, 1.5, 1.5, 1.5, 1.5, 1.5};
   CHECK(bounce_statistic(curve) == Approx(0.5));

@@ -210,7 +210,8 @@ TEST_CASE(
 
 TEST_CASE("deep-width: what runs come to, against the width", "[studies][deep]") {
   const auto experiment =
-      made(study_named("deep-width"), {{"sweep.width", List{2, 3}}, {"sim.steps", List{0, 1}}});
+      made(study_named("deep-width"),
+           {{"sweep.width", List{2, 3}}, {"sim.steps", List{0, 1}}, {"sim.starts", 2}});
   REQUIRE(experiment->points() == 2);
   for (const std::size_t point : {0, 1}) {
     const auto width = static_cast<double>(point + 2);
@@ -222,7 +223,8 @@ TEST_CASE("deep-width: what runs come to, against the width", "[studies][deep]")
       ++found;
       CHECK(s.x == std::vector<double>{width});
     }
-    CHECK(found == 4);  // best_loss; of the one layer bounce, rank_bounce and final_entropy
+    // best_loss; of the one layer bounce, rank_bounce and final_entropy; three of the start
+    CHECK(found == 7);
   }
 }
 
