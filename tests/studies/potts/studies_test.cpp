@@ -165,8 +165,8 @@ TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M", "[stu
   CHECK(theory.predictions[0].series.x == std::vector<double>{0.5, 25.0});
   CHECK_THAT(theory.predictions[0].series.y[1], WithinAbs(14.0 / 200, 1e-12));  // d = 2 (1 + 3 x 2)
   const Outcome outcome = peak->simulate({.point = 1, .seed = 1})[0];
-  REQUIRE(outcome.series.size() == 1);
-  CHECK(outcome.series[0].y[0] > 0);
+  REQUIRE(outcome.series.size() == 2);
+  for (const Series& s : outcome.series) CHECK(s.y[0] > 0);
   CHECK(refused([&] {
           made(study_named("potts-peak"), {{"sweep.alpha", List{0.01}}});
         }) == "sweep.alpha");
@@ -204,7 +204,7 @@ TEST_CASE("potts studies: theory does without what only the simulation needs", "
                      {"model.beta", 50.0}};
   CHECK(made(study_named("potts-couplings"), frozen)
             ->theory(TheoryGrid::requested)
-            .predictions.size() == 25);
+            .predictions.size() == 26);
   CHECK_THROWS(made(study_named("potts-couplings"), frozen)->simulate({.seed = 1}));
   const TheoryResult body =
       made(study_named("body4-msd"), {{"model.sites", 20}, {"sim.burn_in", 1}})
