@@ -9,6 +9,7 @@
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/l1.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica::bigrams_transfer {
 namespace {

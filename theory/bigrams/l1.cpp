@@ -7,6 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/theory/bigrams/population.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {
 

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "attica/core/bigrams/model.hpp"
-#include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {
 

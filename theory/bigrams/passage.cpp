@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica {
 

@@ -5,8 +5,8 @@
 ///
 /// The mean field is one run without fluctuations. What runs at finite batch differ in is the
 /// amplitude of the boosted signal, which is averaged over; after transfer nothing is boosted, and
-/// fluctuations of the growth that remains delay the mean passage by r Var(n)/2 for an error that
-/// falls like e^{-rn}: of order 1/B.
+/// fluctuations of the growth that remains delay the mean passage by a share of order 1/B, about
+/// r Var(n)/2 for an error that falls like e^{-rn} (docs/bigrams.md).
 
 #include <Eigen/Core>
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 #include "attica/theory/bigrams/population.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
 #include "theory/bigrams/reference.hpp"
 
 namespace bigrams_flow_test {

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "attica/theory/bigrams/boosting.hpp"
+#include "attica/theory/bigrams/recursion.hpp"
 #include "theory/bigrams/reference.hpp"
 
 namespace bigrams_passage_test {
