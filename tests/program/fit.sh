@@ -55,7 +55,8 @@ run 2 fit runs/bigrams-flow-*
 says err "declares no exponents"
 
 # Exponents in swept scalars, beside those in the context; three contexts are needed for the latter.
-run 0 run bigrams-complexity --seed 1 --replicates 3 --out runs --name swept --quiet --set 'sweep.context=[60]' \
+# Three replicates do not decide what is compared there.
+run 3 run bigrams-complexity --seed 1 --replicates 3 --out runs --name swept --quiet --set 'sweep.context=[60]' \
   --set 'sweep.sparsity=[1,2,4]' --set 'sim.l1_scaling="weight"' --set sim.l1=0.02 --set 'plot.formats=["svg"]'
 swept=$(echo runs/swept-*)
 run 3 fit "$swept"
