@@ -59,7 +59,7 @@ std::vector<Parameter> deep_parameters(std::int64_t replicates) {
           "recorded steps; default: text 0, 100, ..., 2000, tree 0, 50, ..., 1000",
           {.low = 0, .high = 1e9})),
       open_integer("sim.starts",
-                   "random starts of a run whose mean is compared; default: text 8, tree 192",
+                   "random starts of a run whose mean is compared; default: text 8, tree 512",
                    kMany),
       replicates_parameter(replicates, "training runs")};
 }
@@ -82,7 +82,7 @@ void complete(Configuration& c) {
                           {"sim.lambda", text ? 0.0 : 1e-4},
                           {"sim.clip", text ? 0.5 : 0.0},
                           {"sim.batch", text && causal ? 20 : 128},
-                          {"sim.starts", text ? 8 : 192},
+                          {"sim.starts", text ? 8 : 512},
                           {"sim.steps", steps}};
   for (const auto& [key, value] : defaults) {
     if (c.declares(key) && !c.has(key)) c.set(key, value, false);
@@ -114,7 +114,7 @@ std::vector<TreeSample> test_samples(const LatentTreeSampler& sampler, const Con
 /// As many of each class, the first that come: on few samples their shares add no noise to the
 /// loss.
 std::vector<TreeSample> few_of_each_class(const std::vector<TreeSample>& samples, int classes) {
-  constexpr int kEach = 8;
+  constexpr int kEach = 2;
   std::vector<int> taken(static_cast<std::size_t>(classes));
   std::vector<TreeSample> few;
   for (const TreeSample& s : samples) {
