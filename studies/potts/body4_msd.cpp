@@ -117,8 +117,8 @@ Study study() {
       .name = "body4-msd",
       .question = "In which order do the layers of a deep factored network learn?",
       .neglects =
-          "nothing: the claim is an order of times; without residuals, or with Adam, all layers "
-          "move together",
+          "there is no theory of the times, only a claim of their order; without residuals, or with "
+          "Adam, all layers move together",
       .parameters = body_parameters(
           {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
            replicates_parameter(8, "starts, each with its own data")}),
