@@ -117,7 +117,8 @@ Study study() {
       .name = "body4-msd",
       .question = "In which order do the layers of a deep factored network learn?",
       .neglects =
-          "there is no theory of the times, only a claim of their order; without residuals, or with "
+          "there is no theory of the times, only a claim of their order; without residuals, or "
+          "with "
           "Adam, all layers move together",
       .parameters = body_parameters(
           {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
