@@ -59,7 +59,7 @@ std::vector<Parameter> deep_parameters(std::int64_t replicates) {
           "recorded steps; default: text 0, 100, ..., 2000, tree 0, 50, ..., 1000",
           {.low = 0, .high = 1e9})),
       open_integer("sim.starts",
-                   "random starts of a run whose mean is compared; default: text 8, tree 384",
+                   "random starts of a run whose mean is compared; default: text 64, tree 384",
                    kMany),
       replicates_parameter(replicates, "training runs")};
 }
@@ -82,7 +82,7 @@ void complete(Configuration& c) {
                           {"sim.lambda", text ? 0.0 : 1e-4},
                           {"sim.clip", text ? 0.5 : 0.0},
                           {"sim.batch", text && causal ? 20 : 128},
-                          {"sim.starts", text ? 8 : 384},
+                          {"sim.starts", text ? 64 : 384},
                           {"sim.steps", steps}};
   for (const auto& [key, value] : defaults) {
     if (c.declares(key) && !c.has(key)) c.set(key, value, false);
