@@ -42,22 +42,22 @@ struct Sample {
 static_assert(sizeof(Sample) <= 512);
 
 /// A point of the run.
-struct Place {
+struct SampledPlace {
   std::size_t problem = 0;
   std::size_t point = 0;
 };
 
 /// Up to five points, evenly spread over all of them, the first and the last included. The costs of
 /// a sweep grow along it.
-std::vector<Place> sampled_places(const Work& work) {
-  std::vector<Place> all;
+std::vector<SampledPlace> sampled_places(const Work& work) {
+  std::vector<SampledPlace> all;
   for (std::size_t k = 0; k < work.problems.size(); ++k) {
     for (std::size_t point = 0; point < work.problems[k].experiment->points(); ++point)
       all.push_back({k, point});
   }
   constexpr std::size_t kMost = 5;
   if (all.size() <= kMost) return all;
-  std::vector<Place> chosen;
+  std::vector<SampledPlace> chosen;
   for (std::size_t k = 0; k < kMost; ++k) chosen.push_back(all[k * (all.size() - 1) / (kMost - 1)]);
   return chosen;
 }
@@ -69,7 +69,7 @@ double largest_resident_set() {
   return kKilo * static_cast<double>(usage.ru_maxrss);
 }
 
-PartRecord simulate(const Work& work, const Place& place, std::uint64_t replicate) {
+PartRecord simulate(const Work& work, const SampledPlace& place, std::uint64_t replicate) {
   const Problem& problem = work.problems[place.problem];
   return {
       .first_replicate = replicate,
@@ -81,9 +81,9 @@ PartRecord simulate(const Work& work, const Place& place, std::uint64_t replicat
 }
 
 /// The measuring process: a sample a point into the pipe.
-void measure(const Work& work, const std::vector<Place>& places, int pipe) {
+void measure(const Work& work, const std::vector<SampledPlace>& places, int pipe) {
   const double before = largest_resident_set();
-  for (const Place& place : places) {
+  for (const SampledPlace& place : places) {
     Sample sample{.before = before};
     try {
       auto start = Clock::now();
@@ -146,7 +146,7 @@ double CostEstimate::memory(double replicates, int threads) const {
 }
 
 std::optional<CostEstimate> estimate_cost(const Work& work, double limit) {
-  const std::vector<Place> places = sampled_places(work);
+  const std::vector<SampledPlace> places = sampled_places(work);
   std::array<int, 2> ends{};
   if (places.empty() || ::pipe(ends.data()) != 0) return std::nullopt;
   const pid_t process = ::fork();

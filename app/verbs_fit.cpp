@@ -97,7 +97,7 @@ std::string text(const ExponentResult& result) {
 }
 
 /// Violated: like DISAGREE; undecided: like INCONCLUSIVE.
-int exit_code(const std::vector<ExponentResult>& results) {
+int joint_exit_code(const std::vector<ExponentResult>& results) {
   int code = kExitDone;
   for (const ExponentResult& result : results) {
     if (result.verdict == ExponentVerdict::violated) return kExitDisagree;
@@ -231,7 +231,7 @@ int fit_verb(const Options& given, const Registry& registry) {
   if (asked || is_file) results = asked_exponents(options, subject);
   tell(options, subject.about, results);
   // Without an expected exponent there is nothing to be undecided about.
-  return (asked || is_file) && !options.exponent ? kExitDone : exit_code(results);
+  return (asked || is_file) && !options.exponent ? kExitDone : joint_exit_code(results);
 }
 
 }  // namespace attica::app

@@ -87,7 +87,7 @@ function(attica_level target level name)
 endfunction()
 
 # attica_together(TARGET SIZE [FOLDER...]): sources of one folder are compiled together, SIZE or fewer at a time, but for the
-# folders named. Most of the time that a source takes is for headers and for templates that its neighbours need as well; whoever
+# folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that its neighbours need as well; whoever
 # touches one of them compiles its group. What a source keeps to itself must have a name of its own: a study has a namespace.
 function(attica_together target size)
   if(NOT ATTICA_TOGETHER)
@@ -99,6 +99,9 @@ function(attica_together target size)
   foreach(source ${sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE place)
     get_filename_component(folder ${place} DIRECTORY)
+    if(NOT folder)
+      set(folder top)
+    endif()
     string(MAKE_C_IDENTIFIER "${folder}" folder)
     list(APPEND folders "${folder}")
     list(APPEND "in_${folder}" ${source})

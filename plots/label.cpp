@@ -11,7 +11,7 @@
 namespace attica::plots {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kGreek = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 24> kGreekWords = {
     {{"alpha", "α"},  {"beta", "β"},  {"gamma", "γ"}, {"delta", "δ"}, {"epsilon", "ε"},
      {"zeta", "ζ"},   {"eta", "η"},   {"theta", "θ"}, {"iota", "ι"},  {"kappa", "κ"},
      {"lambda", "λ"}, {"mu", "μ"},    {"nu", "ν"},    {"xi", "ξ"},    {"pi", "π"},
@@ -46,7 +46,7 @@ std::string pretty_number(double value) {
 }
 
 std::string pretty_name(std::string_view name) {
-  for (const auto& [word, letter] : kGreek) {
+  for (const auto& [word, letter] : kGreekWords) {
     if (name == word) return fmt::format("{{/:Italic {}}}", letter);
   }
   if (name.size() == 1) return fmt::format("{{/:Italic {}}}", name);

@@ -136,19 +136,25 @@ void DeepFactoredNetwork<T>::backward(Index site) {
 
 template <class T>
 double DeepFactoredNetwork<T>::loss_and_gradient(const Sequences& batch,
-                                                 std::span<const std::int32_t> masked) {
+                                                 std::span<const std::int32_t> masked,
+                                                 std::span<const double> weights) {
   const Index colours = shape_.colours;
   if (batch.rows() < 1 || batch.cols() != shape_.sites ||
       masked.size() != static_cast<std::size_t>(batch.rows())) {
     throw invalid_parameter(
         "batch", static_cast<double>(batch.rows()), "sequences of L sites, a masked one each");
   }
+  require(weights.empty() || weights.size() == masked.size(),
+          "weights",
+          static_cast<double>(weights.size()),
+          "one per sequence");
   std::vector<std::vector<Index>> rows_of(static_cast<std::size_t>(shape_.sites));
   for (std::size_t b = 0; b < masked.size(); ++b) {
     rows_of[static_cast<std::size_t>(masked[b])].push_back(static_cast<Index>(b));
   }
   for (Lanes& sum : gradient_lanes_) sum.setZero();
-  const T weight = T(1) / static_cast<T>(batch.rows());
+  const double equal = 1 / static_cast<double>(batch.rows());
+  std::array<double, kLanes> shares{};
   double loss = 0;
   for (Index i = 0; i < shape_.sites; ++i) {
     const std::vector<Index>& rows = rows_of[static_cast<std::size_t>(i)];
@@ -160,30 +166,32 @@ double DeepFactoredNetwork<T>::loss_and_gradient(const Sequences& batch,
       Lanes largest = logits[0];
       for (Index b = 1; b < colours; ++b) largest = largest.max(logits[b]);
       Lanes sum = Lanes::Zero();
-      Lanes weights = Lanes::Zero();  // lanes without a sequence of their own count nothing
-      weights.head(static_cast<Index>(block.size())).setConstant(weight);
+      Lanes factor = Lanes::Zero();  // lanes without a sequence of their own count nothing
       for (std::size_t lane = 0; lane < block.size(); ++lane) {
+        const auto row = static_cast<std::size_t>(block[lane]);
+        shares[lane] = weights.empty() ? equal : weights[row];
+        factor[static_cast<Index>(lane)] = static_cast<T>(shares[lane]);
         const Index target = batch(block[lane], i);
-        loss -= static_cast<double>(logits[target][static_cast<Index>(lane)] -
-                                    largest[static_cast<Index>(lane)]);
+        loss -= shares[lane] * static_cast<double>(logits[target][static_cast<Index>(lane)] -
+                                                   largest[static_cast<Index>(lane)]);
       }
       for (Index b = 0; b < colours; ++b) {
         logits[b] = (logits[b] - largest).exp();
         sum += logits[b];
       }
       for (std::size_t lane = 0; lane < block.size(); ++lane) {
-        loss += std::log(static_cast<double>(sum[static_cast<Index>(lane)]));
+        loss += shares[lane] * std::log(static_cast<double>(sum[static_cast<Index>(lane)]));
       }
-      const Lanes factor = weights / sum;
+      factor /= sum;
       for (Index b = 0; b < colours; ++b) logits[b] *= factor;
       for (std::size_t lane = 0; lane < block.size(); ++lane) {
-        logits[batch(block[lane], i)][static_cast<Index>(lane)] -= weight;
+        logits[batch(block[lane], i)][static_cast<Index>(lane)] -= static_cast<T>(shares[lane]);
       }
       backward(i);
     }
   }
   for (std::size_t k = 0; k < gradient_.size(); ++k) gradient_[k] = gradient_lanes_[k].sum();
-  return loss / static_cast<double>(batch.rows());
+  return loss;
 }
 
 template <class T>
@@ -218,27 +226,56 @@ double DeepFactoredNetwork<T>::excess_loss(const MaskedPopulation& population) {
 template class DeepFactoredNetwork<float>;
 template class DeepFactoredNetwork<double>;
 
-networks::TrainingResult train_deep_factored(
-    const DeepFactoredTraining& plan,
-    const SequenceSource& source,
-    const MaskedPopulation& population,
-    const StreamAddress& address,
-    const std::function<void(const DeepFactoredRecord&)>& observe,
-    const std::function<bool()>& stop) {
+namespace {
+
+void initialise(networks::Parameters<float>& parameters,
+                const std::vector<double>& scales,
+                StreamAddress address) {
+  require(parameters.blocks().size() == 2 * scales.size(),
+          "initial_scale",
+          static_cast<double>(scales.size()),
+          "one for every layer");
+  address.id = StreamId::initialisation;
+  for (std::size_t l = 0; l < scales.size(); ++l) {
+    for (const char* kind : {"A", "V"}) {
+      parameters.initialise(kind + std::to_string(l), {.scale = scales[l]}, address);
+    }
+  }
+}
+
+void set_layers(networks::Parameters<float>& parameters,
+                const std::vector<FactoredAttention>& layers) {
+  require(parameters.blocks().size() == 2 * layers.size(),
+          "start",
+          static_cast<double>(layers.size()),
+          "one for every layer");
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    const auto a = parameters.matrix("A" + std::to_string(l));
+    const auto v = parameters.matrix("V" + std::to_string(l));
+    require(layers[l].sites() == a.rows && layers[l].colours() == v.rows,
+            "start",
+            static_cast<double>(layers[l].sites()),
+            "maps of L x L and C x C entries");
+    a.map() = layers[l].attention.cast<float>();
+    v.map() = layers[l].values.cast<float>();
+  }
+}
+
+/// @param step_gradient (network, data, masks): loss of a step's batch and its gradient
+template <class StepGradient>
+networks::TrainingResult train_on(const DeepFactoredTraining& plan,
+                                  const MaskedPopulation& population,
+                                  const StreamAddress& address,
+                                  const std::function<void(const DeepFactoredRecord&)>& observe,
+                                  const std::function<bool()>& stop,
+                                  StepGradient&& step_gradient) {
   require(plan.batch >= 1, "batch", static_cast<double>(plan.batch), "at least 1");
   const auto layers = static_cast<std::size_t>(plan.shape.layers);
-  require(plan.initial_scale.size() == layers,
-          "initial_scale",
-          static_cast<double>(plan.initial_scale.size()),
-          "one for every layer");
   DeepFactoredNetwork<float> network(plan.shape);
-  for (std::size_t l = 0; l < layers; ++l) {
-    for (const char* kind : {"A", "V"}) {
-      StreamAddress own = address;
-      own.id = StreamId::initialisation;
-      network.parameters().initialise(
-          kind + std::to_string(l), {.scale = plan.initial_scale[l]}, own);
-    }
+  if (plan.start.empty()) {
+    initialise(network.parameters(), plan.initial_scale, address);
+  } else {
+    set_layers(network.parameters(), plan.start);
   }
   const std::vector<float> start(network.parameters().values().begin(),
                                  network.parameters().values().end());
@@ -266,7 +303,6 @@ networks::TrainingResult train_deep_factored(
     observe(seen);
   };
   loop.stop = stop;
-  std::vector<std::int32_t> masked(static_cast<std::size_t>(plan.batch));
   const auto loss_and_gradient = [&](std::uint64_t step) {
     StreamAddress own = address;
     own.step = step;
@@ -274,14 +310,90 @@ networks::TrainingResult train_deep_factored(
     RandomStream data(own);
     own.id = StreamId::minibatch;
     RandomStream masks(own);
-    const Sequences batch = source(plan.batch, data);
-    for (std::int32_t& site : masked) {
-      site = static_cast<std::int32_t>(masks.below(static_cast<std::uint64_t>(plan.shape.sites)));
-    }
-    return network.loss_and_gradient(batch, masked);
+    return step_gradient(network, data, masks);
   };
   return networks::train<float>(
       network.parameters(), network.gradient(), optimiser, state, loop, loss_and_gradient);
+}
+
+std::int32_t random_site(Index sites, RandomStream& masks) {
+  return static_cast<std::int32_t>(masks.below(static_cast<std::uint64_t>(sites)));
+}
+
+}  // namespace
+
+std::vector<FactoredAttention> random_layers(const DeepFactoredShape& shape,
+                                             const std::vector<double>& scales,
+                                             const StreamAddress& address) {
+  networks::Parameters<float> parameters(blocks(shape));
+  initialise(parameters, scales, address);
+  std::vector<FactoredAttention> layers;
+  for (int l = 0; l < shape.layers; ++l) {
+    layers.push_back({parameters.matrix("A" + std::to_string(l)).map().cast<double>(),
+                      parameters.matrix("V" + std::to_string(l)).map().cast<double>()});
+  }
+  return layers;
+}
+
+networks::TrainingResult train_deep_factored(
+    const DeepFactoredTraining& plan,
+    const SequenceSource& source,
+    const MaskedPopulation& population,
+    const StreamAddress& address,
+    const std::function<void(const DeepFactoredRecord&)>& observe,
+    const std::function<bool()>& stop) {
+  std::vector<std::int32_t> masked;
+  return train_on(
+      plan,
+      population,
+      address,
+      observe,
+      stop,
+      [&](DeepFactoredNetwork<float>& network, RandomStream& data, RandomStream& masks) {
+        const Sequences batch = source(plan.batch, data);
+        masked.resize(static_cast<std::size_t>(plan.batch));
+        for (std::int32_t& site : masked) site = random_site(plan.shape.sites, masks);
+        return network.loss_and_gradient(batch, masked);
+      });
+}
+
+networks::TrainingResult train_deep_factored(
+    const DeepFactoredTraining& plan,
+    const StateSource& source,
+    const MaskedPopulation& population,
+    const StreamAddress& address,
+    const std::function<void(const DeepFactoredRecord&)>& observe,
+    const std::function<bool()>& stop) {
+  const Index sites = plan.shape.sites;
+  return train_on(
+      plan,
+      population,
+      address,
+      observe,
+      stop,
+      [&](DeepFactoredNetwork<float>& network, RandomStream& data, RandomStream& masks) {
+        std::vector<Index> times(static_cast<std::size_t>(sites));  // a site is masked
+        for (Index b = 0; b < plan.batch; ++b) {
+          ++times[static_cast<std::size_t>(random_site(sites, masks))];
+        }
+        Sequences batch(0, sites);
+        std::vector<std::int32_t> masked;
+        std::vector<double> weights;
+        for (Index i = 0; i < sites; ++i) {
+          const Index count = times[static_cast<std::size_t>(i)];
+          if (count == 0) continue;
+          const WeightedSequences drawn = source(count, data);
+          const Index first = batch.rows();
+          batch.conservativeResize(first + drawn.sequences.rows(), sites);
+          batch.bottomRows(drawn.sequences.rows()) = drawn.sequences;
+          masked.resize(static_cast<std::size_t>(batch.rows()), static_cast<std::int32_t>(i));
+          for (const double weight : drawn.weights) {
+            weights.push_back(weight * static_cast<double>(count) /
+                              static_cast<double>(plan.batch));
+          }
+        }
+        return network.loss_and_gradient(batch, masked, weights);
+      });
 }
 
 }  // namespace attica

@@ -47,8 +47,11 @@ class DeepFactoredNetwork {
   std::span<const T> gradient() const { return gradient_; }
 
   /// @brief Mean of -ln softmax(logits)[s_i] over the batch, nats, and its gradient.
-  /// @param masked one site per sequence
-  double loss_and_gradient(const Sequences& batch, std::span<const std::int32_t> masked);
+  /// @param masked  one site per sequence
+  /// @param weights one per sequence, adding up to 1; empty: equal ones
+  double loss_and_gradient(const Sequences& batch,
+                           std::span<const std::int32_t> masked,
+                           std::span<const double> weights = {});
 
   /// @brief Excess over the Bayes loss on a population: (1/L) sum_i E KL(p || softmax of the
   /// logits), nats, without sampling noise.
@@ -81,7 +84,8 @@ extern template class DeepFactoredNetwork<double>;
 /// @brief What a training run does.
 struct DeepFactoredTraining {
   DeepFactoredShape shape;
-  std::vector<double> initial_scale;  ///< standard deviation of the entries, one per layer
+  std::vector<double> initial_scale;          ///< standard deviation of the entries, one per layer
+  std::vector<FactoredAttention> start = {};  ///< A_l, V_l; empty: drawn for every address
   networks::OptimiserOptions optimiser;
   Eigen::Index batch = 1;               ///< B fresh sequences a step, each with one random mask
   std::vector<std::uint64_t> recorded;  ///< steps, ascending
@@ -95,13 +99,30 @@ struct DeepFactoredRecord {
   std::vector<double> displacement;
 };
 
-/// @brief Trains from independent normal entries.
+/// @brief Independent normal entries, in single precision, as training draws them.
+/// @param scales standard deviation, one per layer
+/// @throws Error (input, `initial_scale`) unless there is one for every layer
+std::vector<FactoredAttention> random_layers(const DeepFactoredShape& shape,
+                                             const std::vector<double>& scales,
+                                             const StreamAddress& address);
+
+/// @brief Trains from the plan's start.
 /// @param address seed, point and replicate; start, data and masks come from streams of their own
 /// @param population where the loss is measured
 /// @throws Error (input) for options out of their domain
 networks::TrainingResult train_deep_factored(
     const DeepFactoredTraining& plan,
     const SequenceSource& source,
+    const MaskedPopulation& population,
+    const StreamAddress& address,
+    const std::function<void(const DeepFactoredRecord&)>& observe,
+    const std::function<bool()>& stop = {});
+
+/// @brief The same on batches of counted states: as many sequences, each different one run once
+/// for every site that is masked in it. Faster where batches are larger than the number of states.
+networks::TrainingResult train_deep_factored(
+    const DeepFactoredTraining& plan,
+    const StateSource& source,
     const MaskedPopulation& population,
     const StreamAddress& address,
     const std::function<void(const DeepFactoredRecord&)>& observe,

@@ -48,6 +48,12 @@ class BodyData {
   Sequences draw(Eigen::Index count, RandomStream& stream) const {
     return sampler_.draw(count, stream);
   }
+  /// @brief As many, counted: each different one once, with its share as weight.
+  WeightedSequences draw_states(Eigen::Index count, RandomStream& stream) const {
+    return sampler_.draw_states(count, stream);
+  }
+  /// @brief What is drawn from: all states, or the pool.
+  const WeightedSequences& population() const { return population_; }
   /// @brief Every site of the population, or of 1000 sequences of a pool.
   const MaskedPopulation& masked() const { return masked_; }
 

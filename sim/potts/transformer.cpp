@@ -47,6 +47,13 @@ void initialise(Network& network, double deviation, const StreamAddress& address
   }
 }
 
+RandomStream stream_of(const StreamAddress& run, StreamId id, std::uint64_t step) {
+  StreamAddress own = run;
+  own.id = id;
+  own.step = step;
+  return RandomStream(own);
+}
+
 /// Divergence with every site of every test sequence masked in turn.
 double excess_of(Network& network, const ExcessLoss& test, int mask) {
   const Sequences& sequences = test.population().sequences;
@@ -72,6 +79,18 @@ networks::TransformerShape masked_transformer(Index sites, Index colours, int la
           .layers = layers};
 }
 
+std::vector<Index> masked_sites(const TransformerTraining& plan,
+                                const StreamAddress& address,
+                                std::uint64_t step) {
+  const Index sites = plan.shape.length;
+  RandomStream masks = stream_of(address, StreamId::minibatch, step);
+  std::vector<Index> masked;
+  for (Index b = 0; b < plan.batch; ++b) {
+    masked.push_back(static_cast<Index>(masks.below(static_cast<std::uint64_t>(sites))));
+  }
+  return masked;
+}
+
 networks::TrainingResult train_transformer(
     const TransformerTraining& plan,
     const SequenceSource& source,
@@ -93,23 +112,16 @@ networks::TrainingResult train_transformer(
       .measure = [&](std::uint64_t) { return std::vector{excess_of(network, test, mask)}; },
       .tell = [&](std::uint64_t step,
                   const std::vector<double>& values) { observe(step, values.front()); }};
-  const auto stream = [&](StreamId id, std::uint64_t step) {
-    StreamAddress own = address;
-    own.id = id;
-    own.step = step;
-    return RandomStream(own);
-  };
   networks::Batch batch;
   const auto loss_and_gradient = [&](std::uint64_t step) {
-    RandomStream data = stream(StreamId::data, step);
-    RandomStream masks = stream(StreamId::minibatch, step);
+    RandomStream data = stream_of(address, StreamId::data, step);
     const Sequences sequences = source(plan.batch, data);
     batch.tokens.clear();
     batch.sites.clear();
     batch.targets.clear();
+    const std::vector<Index> masked = masked_sites(plan, address, step);
     for (Index b = 0; b < plan.batch; ++b) {
-      const auto masked = static_cast<Index>(masks.below(static_cast<std::uint64_t>(sites)));
-      append(batch, sequences.row(b).data(), sites, masked, mask);
+      append(batch, sequences.row(b).data(), sites, masked[static_cast<std::size_t>(b)], mask);
     }
     networks::set_equal_lengths(batch, static_cast<int>(sites));
     return network.loss_and_gradient(batch);

@@ -27,6 +27,12 @@ struct TransformerTraining {
   std::vector<std::uint64_t> recorded;
 };
 
+/// @brief The sites that a step masks, one for each sequence of its batch.
+/// @param address of the run
+std::vector<Eigen::Index> masked_sites(const TransformerTraining& plan,
+                                       const StreamAddress& address,
+                                       std::uint64_t step);
+
 /// @brief Trains on fresh sequences.
 /// @param observe called at every recorded step with the mean divergence from the truth over all
 /// sites of the test sequences

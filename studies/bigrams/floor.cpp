@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/sim/bigrams/sampler.hpp"
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/l1.hpp"
 
@@ -55,6 +56,7 @@ class Floor : public PointwiseExperiment {
       }
     }
     curves.into(result);
+    add_constant(result, "last_share", setup_.model.stationary().tail<1>()[0]);
     result.diagnostics = {{"lambda_over_sigma", std::move(ratios)}};
     return result;
   }
@@ -92,11 +94,22 @@ class Floor : public PointwiseExperiment {
           .add(lambda, {distance / count, zeros / count})
           .into(outcome);
     }
+    if (replicate.point() == 0) {
+      add_constant(outcome, "last_share", last_share(replicate.stream()));
+    }
     record_end(outcome, status_of(*run), *run);
     return outcome;
   }
 
  private:
+  /// Share of the last of the N tokens in sequences' ends, as they are drawn.
+  double last_share(RandomStream stream) const {
+    constexpr std::int64_t kDraws = 100000;
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(setup_.model.tokens()));
+    BigramSampler(setup_.model).draw_counts(kDraws, counts, stream);
+    return static_cast<double>(counts.back()) / static_cast<double>(kDraws);
+  }
+
   BigramSetup setup_;
   std::vector<double> lambdas_;
   std::int64_t relaxation_ = 0;
@@ -129,8 +142,12 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   // The chain takes the noise as Gaussian, white and of fixed size; 7 % covers what that misses (up
   // to 5.5 % of a distance, 4 % of a fraction: three seeds). A run is averaged over ten relaxation
   // times: normal to a good approximation.
-  return rules({"distance_A", "zero_fraction"},
-               {.series = {}, .relative = 0.07, .tails = Tails::normal});
+  std::vector<AgreementRule> all = rules({"distance_A", "zero_fraction"},
+                                         {.series = {}, .relative = 0.07, .tails = Tails::normal});
+  // Of draws themselves, which the chain's margin would hide.
+  constexpr double kDraws = 0.01;
+  all.push_back({.series = "last_share", .relative = kDraws, .tails = Tails::normal});
+  return all;
 }
 
 }  // namespace
@@ -149,6 +166,7 @@ Study study() {
                                      kNotNegative)}}),
       .series = bigram_series({"distance_A"},
                               {{"zero_fraction", "", "entries off the support that are exactly 0"},
+                               {"last_share", "μ_N", "share of the last token at sequences' ends"},
                                {"distance_A_closed", "", "formula for small steps (theory)"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 400, B = 64, 5 penalties", {}},
                   {"paper",

@@ -82,7 +82,7 @@ class Stability : public PointwiseExperiment {
   /// Whether a run is long enough: the mean of d_A relaxes, or grows, at the rate
   /// 2 η_A K_P |1 - ratio| a step, and starts at 0.
   bool settles(double ratio) const {
-    constexpr double kTimes = 3;  // e⁻³ = 5 % is left
+    constexpr double kTimes = 5;  // e⁻⁵ = 0.7 % is left
     const double rate = 2 * ratio * setup_.rate_limit * setup_.model.k_p() * std::abs(1 - ratio);
     return ratio == 1 || rate * static_cast<double>(length_) >= kTimes;
   }
@@ -114,8 +114,9 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  // White noise of leading order; verified to a few per cent at half the limit.
-  return {{.series = "d_A", .relative = 0.15}};
+  // White noise of leading order: 400 runs at other seeds and two sizes differ by 0.1 to 1.4 % up
+  // to half of the limit.
+  return {{.series = "d_A", .relative = 0.06}};
 }
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
@@ -172,7 +173,7 @@ Study study() {
                             {0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5},
                             "learning rate of A over its stability limit",
                             kPositive),
-            integer_parameter("sim.length", 800, "steps of a run")}}),
+            integer_parameter("sim.length", 1300, "steps of a run")}}),
       .series = bigram_series(
           {"d_A"}, {{"diverged", "", "fraction of runs with an entry above 1e6 or not finite"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 300, B = 16", {}},
@@ -189,7 +190,7 @@ Study study() {
           {.name = "diagonal",
            .values = {{"model.p_diagonal", 0.85}},
            .meaning = "the next token 0.1 less likely"},
-          {.name = "factor", .series = "d_A", .factor = 1.3, .meaning = "a remainder times 1.3"}}};
+          {.name = "factor", .series = "d_A", .factor = 1.1, .meaning = "a remainder times 1.1"}}};
 }
 
 }  // namespace attica::bigrams_stability

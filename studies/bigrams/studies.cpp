@@ -18,6 +18,8 @@ namespace bigrams_vocabulary { Study study(); }
 namespace bigrams_large { Study study(); }
 namespace bigrams_transfer { Study study(); }
 namespace bigrams_stability { Study study(); }
+namespace bigrams_baselines { Study study(); }
+namespace bigrams_transformer { Study study(); }
 // clang-format on
 
 std::vector<Study> bigrams_studies() {
@@ -34,6 +36,8 @@ std::vector<Study> bigrams_studies() {
       bigrams_large::study(),
       bigrams_transfer::study(),
       bigrams_stability::study(),
+      bigrams_baselines::study(),
+      bigrams_transformer::study(),
   };
 }
 

@@ -10,6 +10,8 @@ namespace gauss_double_descent { Study study(); }
 namespace gauss_lambda { Study study(); }
 namespace gauss_overlaps { Study study(); }
 namespace gauss_sizes { Study study(); }
+namespace gauss_teacher { Study study(); }
+namespace gauss_random_labels { Study study(); }
 namespace gauss_flow { Study study(); }
 namespace gauss_sgd { Study study(); }
 namespace gauss_sgd_steady { Study study(); }
@@ -22,6 +24,8 @@ std::vector<Study> gauss_studies() {
       gauss_lambda::study(),
       gauss_overlaps::study(),
       gauss_sizes::study(),
+      gauss_teacher::study(),
+      gauss_random_labels::study(),
       gauss_flow::study(),
       gauss_sgd::study(),
       gauss_sgd_steady::study(),

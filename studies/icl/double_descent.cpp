@@ -76,6 +76,15 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
+std::vector<SeriesInfo> series() {
+  std::vector<SeriesInfo> all = context_series();
+  all.push_back({"limit_icl",
+                 "E_ICL(d → ∞)",
+                 "E_ICL given random pools at the middle tau, extrapolated in 1/d from d >= 40 and "
+                 "2 d; theory: the limit"});
+  return all;
+}
+
 }  // namespace
 
 Study study() {
@@ -94,7 +103,7 @@ Study study() {
                                          {0.01, 0.1, 1},
                                          "ridge penalty of sum of squares + (n/d) lambda |Gamma|^2",
                                          kNotNegative)}}),
-          .series = context_series(),
+          .series = series(),
           .presets = {{"quick", "the defaults: d = 20, 7 tau, 3 lambda, 64 replicates", {}},
                       {"paper",
                        "d = 32, alpha 10, kappa 0.5, rho 0.01, lambda 1e-5, 0.1, 1, 100 replicates",

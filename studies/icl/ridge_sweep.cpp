@@ -195,6 +195,28 @@ const ContextSweep::Case& ContextSweep::largest() const {
   });
 }
 
+std::vector<double> ContextSweep::towards_limit(RandomStream& stream) const {
+  const ContextSizes& own = middle().sizes;
+  const auto at = [&](Index times, const MatrixXd& pool, double lambda) {
+    const auto t = static_cast<double>(times);
+    return context_pool(pool,
+                        {.context = t * static_cast<double>(own.context),
+                         .samples = t * t * static_cast<double>(own.samples),
+                         .rho = base_.rho,
+                         .lambda = lambda})
+        .icl;
+  };
+  constexpr Index kLarge = 40;  // from which on the order 1/d² is small
+  const Index times = (kLarge + dimension_ - 1) / dimension_;
+  const MatrixXd near = sphere_pool(times * own.tasks, times * dimension_, stream);
+  const MatrixXd far = sphere_pool(2 * times * own.tasks, 2 * times * dimension_, stream);
+  std::vector<double> errors;
+  for (const double lambda : lambdas_) {
+    errors.push_back(2 * at(2 * times, far, lambda) - at(times, near, lambda));
+  }
+  return errors;
+}
+
 TheoryResult ContextSweep::theory(TheoryGrid grid) const {
   const char* x_name = axis_ == ContextAxis::tau     ? "tau"
                        : axis_ == ContextAxis::kappa ? "kappa"
@@ -233,10 +255,23 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
     add_constant(
         result, "bayes", context_bayes(grid == TheoryGrid::run ? alpha : base_.alpha, base_.rho));
   }
+  if (axis_ == ContextAxis::tau) {
+    for (const double lambda : lambdas_) {
+      ContextRatios r = middle().ratios;
+      r.lambda = lambda;
+      const ContextErrors limit = context_limit(r);
+      add_constant(result,
+                   "limit_icl",
+                   {limit.icl, 0, limit.one_minus_gamma >= 1 - kLargestGamma},
+                   point(0, lambda));
+    }
+  }
   // E y² of the context is 1 + ρ; y x has the mean w/d and the variance (1 + ρ)/d + w∘w/d².
   const double alpha = largest().ratios.alpha;
   const auto length = static_cast<double>(largest().sizes.context);
   add_constant(result, "context_square", 1 + 1 / length + (1 + base_.rho) / alpha);
+  const ContextMoments drawn = fresh_moments(dimension_, noise_of(largest().sizes, base_.rho));
+  add_constant(result, "label_square", drawn.second(dimension_, dimension_));
   add_constant(result, "label_noise", {base_.rho, 0, base_.rho > 0});
   return result;
 }
@@ -292,7 +327,17 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
         outcome,
         "context_square",
         sequences.contexts.topRows(dimension_).squaredNorm() / static_cast<double>(n * dimension_));
+    add_constant(outcome,
+                 "label_square",
+                 sequences.contexts.row(dimension_).squaredNorm() / static_cast<double>(n));
     add_constant(outcome, "label_noise", noise_square);
+  }
+  if (axis_ == ContextAxis::tau && &one == &middle()) {
+    RandomStream pools = replicate.stream(StreamId::model);
+    const std::vector<double> limits = towards_limit(pools);
+    for (std::size_t k = 0; k < lambdas_.size(); ++k) {
+      add_constant(outcome, "limit_icl", limits[k], point(0, lambdas_[k]));
+    }
   }
   if (!configuration_.declares("sim.test_sequences") || base_.rho == 0) return outcome;
   const Index tests = configuration_.integer("sim.test_sequences");
@@ -355,7 +400,7 @@ std::vector<Source> context_sources(const std::string& figure) {
                 "given the pool is derived here")};
 }
 
-std::vector<AgreementRule> context_agreement(const Configuration&) {
+std::vector<AgreementRule> context_agreement(const Configuration& c) {
   std::vector<AgreementRule> all =
       rules({"icl", "idg"}, {.series = {}, .relative = kContextMargin});
   // Exact at any size: what is left is the scatter of some 40000 sequences, up to 0.7 % of the
@@ -363,9 +408,13 @@ std::vector<AgreementRule> context_agreement(const Configuration&) {
   // the contexts: neither shows in the errors.
   constexpr double kSquare = 0.01;
   constexpr double kNoise = 0.03;
+  // What is left of order 1/d² from d = 40 on.
+  constexpr double kLimit = 0.01;
   // A replicate is a mean over hundreds of sequences: next to symmetric.
   all.push_back({.series = "context_square", .relative = kSquare, .tails = Tails::normal});
+  all.push_back({.series = "label_square", .relative = kSquare, .tails = Tails::normal});
   all.push_back({.series = "label_noise", .relative = kNoise, .tails = Tails::normal});
+  if (c.declares("sweep.lambda")) all.push_back({.series = "limit_icl", .relative = kLimit});
   return all;
 }
 
@@ -377,6 +426,7 @@ std::vector<SeriesInfo> context_series() {
       {"context_square",
        "E |h|^2/d",
        "mean square of what attention reads off the largest data set"},
+      {"label_square", "E g^2", "mean of the squared mean square g of a context's labels, there"},
       {"label_noise", "rho", "mean square of y - w.x in the largest data set"},
       {"bayes", "E_B", "error of the best predictor of a fresh task, ridge in context (theory)"}};
 }

@@ -61,6 +61,10 @@ class ContextSweep : public PointwiseExperiment {
   Point point(double outer, double lambda) const;
   /// The first of those with the most sequences: where these are looked at themselves.
   const Case& largest() const;
+  const Case& middle() const { return cases_[cases_.size() / 2]; }
+  /// For every λ the ICL error of the middle case given pools of fresh tasks at 40 dimensions or
+  /// more and at twice as many, extrapolated in 1/d.
+  std::vector<double> towards_limit(RandomStream& stream) const;
   /// Realised where the pool is drawn, else as asked.
   ContextRatios told(const ContextRatios& asked) const;
   ContextErrors errors(const ContextRatios& ratios, double lambda) const;

@@ -70,6 +70,7 @@ class Training : public PointwiseExperiment {
     TheoryResult result;
     add_constant(
         result, "icl_end", with_allowance(e.icl, allowance, e.one_minus_gamma, sizes_.dimension));
+    add_constant(result, "end_ratio", 1);
     add_constant(result, "bayes", context_bayes(r.alpha, r.rho));
     return result;
   }
@@ -119,7 +120,9 @@ class Training : public PointwiseExperiment {
       return outcome;
     }
     add_constant(outcome, "icl_end", last);
-    add_constant(outcome, "icl_ridge", population_error(ridge, fresh));
+    const double end = population_error(ridge, fresh);
+    add_constant(outcome, "icl_ridge", end);
+    add_constant(outcome, "end_ratio", last / end);
     return outcome;
   }
 
@@ -155,27 +158,23 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  constexpr double kClose = 0.01;
-  std::vector<ClaimResult> all;
-  std::vector<bool> reached;
-  double worst = 0;
-  for (const auto& [end, ridge] : last_of_both(observed, "icl_end", {}, "icl_ridge", {})) {
-    const double off = std::abs(end / ridge - 1);
-    worst = std::max(worst, off);
-    reached.push_back(off < kClose);
-  }
-  all.push_back(claim_rate("reaches_ridge",
-                           "at the end the ICL error is within 1 % of the ridge solution's",
-                           reached,
-                           fmt::format("largest difference {:.2g} %", 100 * worst)));
+  constexpr double kBelow = 0.01;
   const std::string statement = "on the way the ICL error is more than 1 % below its end";
-  if (c.text("sim.optimiser") != "gd") return all;
+  if (c.text("sim.optimiser") != "gd") return {};
   std::vector<bool> lower;
   for (const std::vector<double>& path : observed.paths("icl")) {
-    lower.push_back(*std::min_element(path.begin(), path.end()) < (1 - kClose) * path.back());
+    lower.push_back(*std::min_element(path.begin(), path.end()) < (1 - kBelow) * path.back());
   }
-  all.push_back(claim_rate("early_stopping", statement, lower, ""));
-  return all;
+  return {claim_rate("early_stopping", statement, lower, "")};
+}
+
+/// Full descent is at the minimum but for the rounding of 10^-5 that is left of its slowest mode;
+/// minibatches scatter about it, by less than a hundredth of the error once their rate has fallen
+/// to 0.
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  const bool full = c.text("sim.optimiser") == "gd";
+  return {{.series = "icl_end", .relative = kContextMargin},
+          {.series = "end_ratio", .relative = full ? 0.001 : 0.01, .tails = Tails::normal}};
 }
 
 }  // namespace
@@ -193,7 +192,7 @@ Study study() {
                                .tau = 2,
                                .lambda = 0.01,
                                .rho = 0.1,
-                               .dimension = 10,
+                               .dimension = 20,
                                .replicates = 64}),
            {word_parameter("sim.optimiser",
                            "gd",
@@ -203,12 +202,16 @@ Study study() {
             real_parameter("sim.eta", 0.1, "learning rate of M; that of v is eta/d", kPositive),
             integer_parameter("sim.batch", 64, "sgd: sequences of a step"),
             steps_parameter({1, 3, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000})}}),
-      .series = {{"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
-                 {"distance", "|Gamma - Gamma*|/|Gamma*|", "distance from the ridge solution"},
-                 {"icl_end", "E_ICL(end)", "ICL error at the last step, and of ridge in theory"},
-                 {"icl_ridge", "E_ICL(ridge)", "ICL error of the ridge solution (simulation)"},
-                 {"bayes", "E_B", "error of the best predictor of a fresh task (theory)"}},
-      .presets = {{"quick", "the defaults: d = 10, gradient descent, 64 replicates", {}},
+      .series =
+          {{"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
+           {"distance", "|Gamma - Gamma*|/|Gamma*|", "distance from the ridge solution"},
+           {"icl_end", "E_ICL(end)", "ICL error at the last step, and of ridge in theory"},
+           {"end_ratio",
+            "E_ICL(end)/E_ICL(ridge)",
+            "ICL error at the last step over that of the ridge solution of the same sequences"},
+           {"icl_ridge", "E_ICL(ridge)", "ICL error of the ridge solution (simulation)"},
+           {"bayes", "E_B", "error of the best predictor of a fresh task (theory)"}},
+      .presets = {{"quick", "the defaults: d = 20, gradient descent, 64 replicates", {}},
                   {"paper",
                    "d = 20, minibatches of 64, 60000 steps, 48 replicates",
                    {{"model.dimension", 20},
@@ -220,9 +223,7 @@ Study study() {
       .sources = context_sources("linear attention as ridge regression"),
       .make = make<Training>,
       .figure = figure,
-      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        return {{.series = "icl_end", .relative = kContextMargin}};
-      },
+      .agreement = agreement,
       .size_coordinate = "dimension",
       .claims = claims,
       .plants = {{.name = "early-stop",
@@ -231,7 +232,11 @@ Study study() {
                  {.name = "half-square",
                   .series = "icl_end",
                   .factor = 0.5,
-                  .meaning = "a loss with the factor 1/2 read as one without"}},
+                  .meaning = "a loss with the factor 1/2 read as one without"},
+                 {.name = "not-there-yet",
+                  .series = "end_ratio",
+                  .factor = 1.002,
+                  .meaning = "training that ends 0.2 % above the minimum"}},
       .diagnostic = {"icl_ridge", "bayes"}};
 }
 

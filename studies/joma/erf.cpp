@@ -3,6 +3,7 @@
 /// a random walk about it.
 
 #include <cmath>
+#include <numeric>
 
 #include "attica/sim/joma/descent.hpp"
 #include "attica/studies/joma/model.hpp"
@@ -83,6 +84,7 @@ class Erf : public PointwiseExperiment {
       if (grows) walk.into(result);
     }
     entropy.into(result);
+    if (grows) add_constant(result, "mean_fluctuation", 1);
     if (grows) result.diagnostics = {{"blowup_time", blowup_}};
     return result;
   }
@@ -111,6 +113,7 @@ class Erf : public PointwiseExperiment {
     NumberedCurves v("v", "token", delta_.size(), "time_fraction");
     NumberedCurves y("erf_coordinate", "token", delta_.size(), "time_fraction");
     NumberedCurves spread("fluctuation", "token", delta_.size(), "time_fraction");
+    std::vector<double> relative;  // squares over their predicted means
     Curves entropy = entropy_curve();
     const auto observe = [&](std::size_t k, const VectorXd& weights, const VectorXd& logits) {
       const double f = fraction_of(steps_[k]);
@@ -122,12 +125,17 @@ class Erf : public PointwiseExperiment {
         v[l].add(f, {Told(value)});
         y[l].add(f, {Told(at)});
         spread[l].add(f, {Told(off * off)});
+        if (time > 0) relative.push_back(std::pow(off / walks_[l].deviation(time), 2));
       }
       entropy.add(f, {Told(softmax_entropy(logits))});
     };
     descend_erf(tokens_, descent_, steps_, address, observe);
     Outcome outcome;
     for (const NumberedCurves* curves : {&v, &y, &spread}) curves->into(outcome);
+    if (!relative.empty()) {
+      const double sum = std::accumulate(relative.begin(), relative.end(), 0.0);
+      add_constant(outcome, "mean_fluctuation", sum / static_cast<double>(relative.size()));
+    }
     entropy.into(outcome);
     return outcome;
   }
@@ -201,7 +209,8 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kAbsolute = 5e-4;
   return {{.series = "v", .relative = 0.02, .absolute = kAbsolute},
           {.series = "erf_coordinate", .relative = 0.01, .absolute = kAbsolute},
-          {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal}};
+          {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal},
+          {.series = "mean_fluctuation", .relative = 0.05, .tails = Tails::normal}};
 }
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
@@ -246,6 +255,9 @@ Study study() {
           .series = {{"v", "v_l", "weight of a token, mean over runs"},
                      {"erf_coordinate", "y_l", "sqrt(pi/2) erf(v_l/sqrt2), which grows linearly"},
                      {"fluctuation", "Var y_l", "square distance of y from its predicted mean"},
+                     {"mean_fluctuation",
+                      "",
+                      "the same over its prediction, mean over tokens and times"},
                      {"attention_entropy", "H", "entropy of softmax(z), nats"},
                      {"descent_error", "", "descent with eta/2: distance of the winner's v"},
                      {"richardson_error", "", "the same of 2 v(eta/2) - v(eta)"}},

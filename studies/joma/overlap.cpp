@@ -71,6 +71,7 @@ class Overlap : public PointwiseExperiment {
       }
       for (const Curves* curves : {&equal, &leading, &random, &identity}) curves->into(result);
     }
+    add_constant(result, "mean_square_cosine", 1 / static_cast<double>(dimension(largest())));
     return result;
   }
 
@@ -118,6 +119,11 @@ class Overlap : public PointwiseExperiment {
       return outcome;
     }
     curve("random_drift", a).add(overlap, squares).into(outcome);
+    if (a == 0 && overlap == largest()) {
+      add_constant(outcome,
+                   "mean_square_cosine",
+                   mean_square_cosine(replicate.stream(), orthonormal.tokens(), overlap));
+    }
     const VectorXd left = model.invariant(s) - model.invariant(start) - descent.accumulated();
     const double scale = std::max(1.0, s.z.cwiseAbs().maxCoeff());
     curve("invariant_drift", a).add(overlap, {left.cwiseAbs().maxCoeff() / scale}).into(outcome);
@@ -125,6 +131,19 @@ class Overlap : public PointwiseExperiment {
   }
 
  private:
+  double largest() const { return *std::max_element(overlaps_.begin(), overlaps_.end()); }
+
+  /// Over many random embeddings besides the one of the replicate.
+  static double mean_square_cosine(RandomStream stream, Index tokens, double overlap) {
+    constexpr int kEmbeddings = 10;
+    double sum = 0;
+    for (int k = 0; k < kEmbeddings; ++k) {
+      const MatrixXd gram = random_overlap(tokens, dimension(overlap), stream);
+      sum += gram.squaredNorm() - static_cast<double>(tokens);
+    }
+    return sum / (kEmbeddings * static_cast<double>(tokens * (tokens - 1)));
+  }
+
   static Index dimension(double overlap) { return std::lround(1 / (overlap * overlap)); }
   bool equal(std::size_t point) const { return point >= attentions_.size() * overlaps_.size(); }
   std::size_t attention(std::size_t point) const {
@@ -187,6 +206,8 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kRounding = 1e-12;  // some thousand accumulated steps
   return {{.series = "equal_drift", .relative = kThirdOrder, .deterministic = true},
           {.series = "random_drift", .relative = 0.1},
+          // Exact: what ten embeddings a replicate leave is below 1 %.
+          {.series = "mean_square_cosine", .relative = 0.03, .tails = Tails::normal},
           {.series = "invariant_drift", .relative = 0, .absolute = kRounding}};
 }
 
@@ -245,6 +266,9 @@ Study study() {
             "whole steps change of it, mean over tokens"},
            {"equal_drift_first", "", "the same to first order in the overlap (theory)"},
            {"random_drift", "⟨Δc²⟩", "the same with random embeddings"},
+           {"mean_square_cosine",
+            "⟨cos²⟩",
+            "of two random embeddings, at the largest overlap: one over their dimension"},
            {"invariant_drift",
             "left − right",
             "random embeddings: violation of the identity that is left, relative to max(1, "

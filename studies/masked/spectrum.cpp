@@ -372,8 +372,31 @@ bool gap_open(double d, double alpha, double lambda) {
   return (s.lower - *s.atom) / 2 >= kDeviations * smear;
 }
 
+/// Bins are differences of the cumulative law: that the density is its slope is claimed besides.
+ClaimResult density_claim(const Configuration& c) {
+  constexpr double kStep = 1e-3;
+  constexpr double kAccuracy = 1e-3;
+  double worst = 0;
+  for (const double alpha : c.reals("sweep.alpha")) {
+    for (const double lambda : c.reals("sweep.lambda")) {
+      const MaskedEquivalent m = masked_equivalent({SiteGroup{}}, 1 / alpha, lambda);
+      const IsotropicSpectrum bulk = isotropic_spectrum(1 / alpha, lambda);
+      const double middle = (bulk.lower + bulk.upper) / 2;  // away from the edges
+      const double step = kStep * (bulk.upper - bulk.lower);
+      const double slope =
+          (masked_cdf(m, middle + step) - masked_cdf(m, middle - step)) / (2 * step);
+      worst = std::max(worst, std::abs(masked_density(m, middle) / slope - 1));
+    }
+  }
+  return claim_certain(
+      "density-is-the-slope",
+      "with equal variances the density is the slope of the cumulative law within 0.1 %",
+      worst < kAccuracy,
+      fmt::format("largest difference {:.2g}", worst));
+}
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  std::vector<ClaimResult> all;
+  std::vector<ClaimResult> all = {density_claim(c)};
   const auto d = static_cast<double>(c.integer("model.dimension"));
   const bool identity = c.text("model.covariance") == "identity";
   const auto name = [](const char* what, const ObservedCurve& curve, std::size_t k) {

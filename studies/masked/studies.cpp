@@ -9,6 +9,7 @@ namespace attica {
 namespace masked_spectrum { Study study(); }
 namespace masked_spike { Study study(); }
 namespace masked_vs_pca { Study study(); }
+namespace masked_transfer { Study study(); }
 // clang-format on
 
 std::vector<Study> masked_studies() {
@@ -16,6 +17,7 @@ std::vector<Study> masked_studies() {
       masked_spectrum::study(),
       masked_spike::study(),
       masked_vs_pca::study(),
+      masked_transfer::study(),
   };
 }
 

@@ -97,24 +97,33 @@ Outcome BodyProblem::train(
     const Replicate& replicate,
     const std::function<void(const DeepFactoredRecord&, double)>& observe) const {
   const BodyData& data = data_.get();
-  const networks::TrainingResult end = train_deep_factored(
-      plan,
-      [&](Index count, RandomStream& stream) { return data.draw(count, stream); },
-      data.masked(),
-      replicate.address(),
-      [&](const DeepFactoredRecord& record) {
-        observe(record, data.masked().bayes_loss() + record.excess_loss);
-      },
-      [&] { return replicate.stopped(); });
+  const auto train = [&](const auto& source) {
+    return train_deep_factored(
+        plan,
+        source,
+        data.masked(),
+        replicate.address(),
+        [&](const DeepFactoredRecord& record) {
+          observe(record, data.masked().bayes_loss() + record.excess_loss);
+        },
+        [&] { return replicate.stopped(); });
+  };
+  // In a batch larger than the number of states most sequences are there several times.
+  const bool counted = data.population().weights.size() <= plan.batch;
+  const networks::TrainingResult end =
+      counted ? train(StateSource([&](Index n, RandomStream& s) { return data.draw_states(n, s); }))
+              : train(SequenceSource([&](Index n, RandomStream& s) { return data.draw(n, s); }));
   Outcome outcome;
   mark_end(outcome, end);
   return outcome;
 }
 
-std::vector<Parameter> body_parameters(const std::vector<Parameter>& own, std::int64_t length) {
+std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
+                                       const BodyDefaults& defaults) {
   return together(
       {{
-           integer_parameter("model.sites", 6, "number of sites L", {.low = 2, .high = 1000}),
+           integer_parameter(
+               "model.sites", defaults.sites, "number of sites L", {.low = 2, .high = 1000}),
            integer_parameter("model.colours", 3, "number of colours C", {.low = 2, .high = 64}),
            integer_parameter(
                "model.order", 4, "sites that interact at a time, p <= L", {.low = 2, .high = 8}),
@@ -144,23 +153,23 @@ std::vector<Parameter> body_parameters(const std::vector<Parameter>& own, std::i
        {
            integer_parameter(
                "sim.length",
-               length,
+               defaults.length,
                "training steps, each on fresh sequences; the learning rate is a tenth in "
                "the last fifth",
                {.low = 10, .high = 1e9}),
            integer_parameter("sim.batch",
-                             256,
+                             defaults.batch,
                              "sequences per step, B, each with one random masked site",
                              {.low = 1, .high = 1e6}),
-           real_parameter("sim.eta", 0.2, "learning rate of SGD", kPositive),
+           real_parameter("sim.eta", defaults.eta, "learning rate of SGD", kPositive),
            real_parameter(
                "sim.clip",
-               1.0,
+               defaults.clip,
                "gradients of larger norm are shortened to it; 0: never (some runs diverge then)",
                kNotNegative),
            reals_parameter(
                "sim.initial_scale",
-               {0.04, 0.2, 0.2},
+               defaults.initial_scale,
                "standard deviation of the starting values: a number, or one per layer of "
                "the deepest network; shallower ones take the last entries",
                kNotNegative),
@@ -175,13 +184,6 @@ std::vector<SeriesInfo> body_series() {
           {"plateau",
            "ε_p",
            "smallest loss of predictions with interactions of at most p bodies (theory)"}};
-}
-
-std::vector<Preset> body_presets(const std::string& starts_key) {
-  return {{"quick", "the defaults: L = 6, C = 3, four-body mean field", {}},
-          {"paper",
-           "L = 8, beta = 0.4, 60000 steps, 8 starts",
-           {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {starts_key, 8}}}};
 }
 
 DeepFactoredTraining body_training(const Configuration& c, int layers) {

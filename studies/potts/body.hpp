@@ -27,7 +27,10 @@ class BodyProblem {
   /// diagnostic `log_partition`, where states are few enough to enumerate; else a warning.
   TheoryResult theory() const;
 
-  /// @brief Trains one network of a replicate and reports how it ended.
+  const BodyModel& model() const { return model_; }
+
+  /// @brief Trains one network of a replicate and reports how it ended. Batches larger than the
+  /// number of states are of counted states.
   /// @param observe called at every recorded step with the record and the loss, nats
   /// @throws Error (numerical) if the model is too large to enumerate and its sampler has not
   /// converged
@@ -40,15 +43,22 @@ class BodyProblem {
   Lazy<BodyData> data_;
 };
 
+/// Where the studies differ.
+struct BodyDefaults {
+  std::int64_t sites = 6;
+  std::int64_t length = 14000;
+  std::int64_t batch = 256;
+  double eta = 0.2;
+  double clip = 1.0;
+  std::vector<double> initial_scale = {0.04, 0.2, 0.2};
+};
+
 /// @brief All parameters of a study: the model's, its own, and those of training.
 std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
-                                       std::int64_t length = 16000);
+                                       const BodyDefaults& defaults = {});
 
 /// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
 std::vector<SeriesInfo> body_series();
-
-/// @brief The preset of larger size, with so many starts under the given key.
-std::vector<Preset> body_presets(const std::string& starts_key);
 
 /// @brief SGD on a network of so many layers; the learning rate falls to a tenth after four fifths
 /// of the steps. A list of initial scales belongs to the last layers of the list's length.

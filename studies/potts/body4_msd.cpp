@@ -1,61 +1,203 @@
 /// @file
-/// @brief Study body4-msd: how far every layer of a deep factored network has moved, against time.
+/// @brief Study body4-msd: when the layers of a deep factored network learn, SGD against descent on
+/// the whole population from the same start.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
+#include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/potts/body.hpp"
 #include "attica/studies/potts/model.hpp"
+#include "attica/theory/potts/deep_descent.hpp"
 
 namespace attica::body4_msd {
 namespace {
 
-Point layer_point(std::int64_t layer) { return {{"layer", static_cast<double>(layer)}}; }
+Point start_point(std::size_t start) { return {{"start", static_cast<double>(start)}}; }
+
+Point layer_point(std::int64_t layer, std::size_t start) {
+  return joined(start_point(start), {{"layer", static_cast<double>(layer)}});
+}
+
+/// The x at which a curve from (0, 0) first reaches a share of its last value, straight lines
+/// between.
+double first_reach(const std::vector<double>& x, const std::vector<double>& y, double share) {
+  const double level = share * y.back();
+  const auto above = std::ranges::find_if(y, [&](double value) { return !(value < level); });
+  const auto k = static_cast<std::size_t>(above - y.begin());
+  const double x0 = k == 0 ? 0 : x[k - 1];
+  const double y0 = k == 0 ? 0 : y[k - 1];
+  return y[k] > y0 ? x0 + (x[k] - x0) * (level - y0) / (y[k] - y0) : x[k];
+}
+
+constexpr double kHalfWay = 0.5;
 
 class Displacement : public PointwiseExperiment {
  public:
   explicit Displacement(const Configuration& c)
-      : problem_(c), plan_(body_training(c, static_cast<int>(c.integer("sim.layers")))) {}
+      : problem_(c),
+        plan_(body_training(c, static_cast<int>(c.integer("sim.layers")))),
+        starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
+        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+    // Stairs are narrow: equal steps beside equal ratios.
+    constexpr std::uint64_t kEqualSteps = 40;
+    const std::uint64_t length = plan_.recorded.back();
+    for (std::uint64_t k = 1; k <= kEqualSteps; ++k) {
+      plan_.recorded.push_back(std::max<std::uint64_t>(1, length * k / kEqualSteps));
+    }
+    plan_.recorded = ascending(plan_.recorded);
+  }
 
-  TheoryResult theory(TheoryGrid /*grid*/) const override { return problem_.theory(); }
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    TheoryResult result = problem_.theory();
+    const BodyModel& model = problem_.model();
+    if (!few_states(model)) return result;
+    constexpr double kMostRows = 1e8;  // a minute
+    const auto states =
+        static_cast<double>(model.sites()) *
+        std::pow(static_cast<double>(model.colours()), static_cast<double>(model.sites() - 1));
+    if (const double rows = states * static_cast<double>(plan_.recorded.back()); rows > kMostRows) {
+      result.warnings.push_back(fmt::format(
+          "no theory of the times: {:.2g} contexts times steps, at most {:g}", rows, kMostRows));
+      return result;
+    }
+    const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
+    const DeepPopulation population(masked, model.colours(), plan_.shape.residual);
+    for (std::size_t k = 0; k < starts_; ++k) add_descent(masked, population, k, result);
+    return result;
+  }
+
+  std::size_t points() const override { return starts_; }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
-    Curves losses({}, "step", {"test_loss"});
-    std::vector<Curves> moved;
-    for (int l = 1; l <= plan_.shape.layers; ++l) {
-      moved.emplace_back(layer_point(l), "step", std::vector<std::string>{"msd"});
-    }
+    const std::size_t start = replicate.point();
+    DeepFactoredTraining plan = plan_;
+    plan.start = start_of(start);
+    Curves losses(start_point(start), "step", {"test_loss"});
+    std::vector<Curves> moved = layer_curves(start);
+    std::vector<double> steps;
+    std::vector<std::vector<double>> msd(moved.size());
     Outcome outcome =
-        problem_.train(plan_, replicate, [&](const DeepFactoredRecord& record, double loss) {
-          const auto step = static_cast<double>(record.step);
-          losses.add(step, {loss});
+        problem_.train(plan, replicate, [&](const DeepFactoredRecord& record, double loss) {
+          steps.push_back(static_cast<double>(record.step));
+          losses.add(steps.back(), {loss});
           for (std::size_t l = 0; l < moved.size(); ++l) {
-            moved[l].add(step, {record.displacement[l]});
+            msd[l].push_back(record.displacement[l]);
+            moved[l].add(steps.back(), {record.displacement[l]});
           }
         });
     if (losses.empty()) return outcome;
-    for (const Curves& of_layer : moved) of_layer.into(outcome);
     losses.into(outcome);
+    for (std::size_t l = 0; l < moved.size(); ++l) {
+      moved[l].into(outcome);
+      if (steps.size() == plan.recorded.size()) {
+        add_constant(
+            outcome, "half_time", first_reach(steps, msd[l], kHalfWay), of_layer(l, start));
+      }
+    }
     return outcome;
   }
 
  private:
+  static Point of_layer(std::size_t l, std::size_t start) {
+    return layer_point(static_cast<std::int64_t>(l) + 1, start);
+  }
+
+  std::vector<FactoredAttention> start_of(std::size_t start) const {
+    return random_layers(plan_.shape, plan_.initial_scale, {.seed = seed_, .point = start});
+  }
+
+  std::vector<Curves> layer_curves(std::size_t start) const {
+    std::vector<Curves> curves;
+    for (std::size_t l = 0; l < static_cast<std::size_t>(plan_.shape.layers); ++l) {
+      curves.emplace_back(of_layer(l, start), "step", std::vector<std::string>{"msd"});
+    }
+    return curves;
+  }
+
+  void add_descent(const MaskedPopulation& masked,
+                   const DeepPopulation& population,
+                   std::size_t start,
+                   TheoryResult& result) const {
+    const networks::OptimiserOptions& sgd = plan_.optimiser;
+    const std::vector<DeepDescentRecord> path =
+        deep_descent(population,
+                     {.start = start_of(start),
+                      .rate = [&](std::uint64_t n) { return sgd.learning_rate * sgd.schedule(n); },
+                      .clip_norm = sgd.clip_norm,
+                      .batch = static_cast<double>(plan_.batch),
+                      .recorded = plan_.recorded});
+    Curves losses(start_point(start), "step", {"test_loss"});
+    std::vector<Curves> moved = layer_curves(start);
+    std::vector<double> steps;
+    std::vector<std::vector<double>> mean(moved.size());   // MSD of batches of B, ...
+    std::vector<std::vector<double>> limit(moved.size());  // ... and of the population
+    // Of the first order in 1/B as much again is allowed: orders beyond are smaller where it tells.
+    const auto told = [](const NoisyValue& v, double offset, bool described) {
+      return described ? Told{offset + v.value + v.shift, std::abs(v.shift)}
+                       : Told{offset + v.value, 0, false};
+    };
+    for (const DeepDescentRecord& record : path) {
+      steps.push_back(static_cast<double>(record.step));
+      losses.add(steps.back(), {told(record.excess_loss, masked.bayes_loss(), record.described)});
+      for (std::size_t l = 0; l < moved.size(); ++l) {
+        const NoisyValue& msd = record.displacement[l];
+        moved[l].add(steps.back(), {told(msd, 0, record.described)});
+        mean[l].push_back(msd.value + msd.shift);
+        limit[l].push_back(msd.value);
+      }
+    }
+    losses.into(result);
+    const bool whole = path.size() == plan_.recorded.size();
+    const bool described = whole && path.back().described;
+    for (std::size_t l = 0; l < moved.size(); ++l) {
+      moved[l].allow_share(kShare).into(result);
+      if (!whole) continue;
+      const double of_limit = first_reach(steps, limit[l], kHalfWay);
+      const double time = described ? first_reach(steps, mean[l], kHalfWay) : of_limit;
+      add_constant(result,
+                   "half_time",
+                   Told{time, std::abs(time - of_limit), described},
+                   of_layer(l, start));
+    }
+    if (!whole) result.warnings.push_back(fmt::format("start {}: the descent diverges", start));
+    const auto edge = std::ranges::find(path, false, &DeepDescentRecord::described);
+    if (edge != path.end()) {
+      result.warnings.push_back(fmt::format(
+          "start {}: not compared from step {} on, where the learning rate times the sharpness "
+          "reaches 2 or gradients come near sim.clip",
+          start,
+          edge->step));
+    }
+    double sharpness = 0;
+    for (const DeepDescentRecord& record : path) sharpness = std::max(sharpness, record.sharpness);
+    result.diagnostics.emplace_back(fmt::format("start_{}_sharpness", start), sharpness);
+  }
+
+  /// Of a curve's largest value: where a curve is small its relative error says little.
+  static constexpr double kShare = 0.005;
+
   BodyProblem problem_;
   DeepFactoredTraining plan_;
+  std::size_t starts_;
+  std::uint64_t seed_;
 };
 
 Figure figure(const Configuration& c) {
   const Axis step{.label = "step", .scale = AxisScale::log};
+  const Point first = start_point(0);
   const Panel moved{.x = step,
                     .y = {.label = "MSD_{/:Italic l}", .scale = AxisScale::log},
-                    .layers = {{.series = "msd", .label = "layer {layer}", .theory = false}},
+                    .layers = {{.series = "msd", .label = "layer {layer}", .only = first}},
                     .x_name = "step"};
   const Panel loss{.x = step,
                    .y = {.label = "loss {/:Italic ε} (nats)"},
                    .layers = {{.series = "plateau", .simulation = false, .reference = true},
-                              {.series = "test_loss", .label = "network", .theory = false}},
+                              {.series = "test_loss", .label = "network", .only = first}},
                    .x_name = "step"};
   return {.name = "body4-msd",
           .panels = {moved, loss},
@@ -63,41 +205,48 @@ Figure figure(const Configuration& c) {
           .caption = fmt::format(
               "A deep factored network of {} layers trained on sequences with {}-body "
               "interactions: mean squared displacement of the layers from their start, and loss "
-              "with the plateaus of 1, 2, ... bodies. Mean and standard error over starts.",
+              "with the plateaus of 1, 2, ... bodies. Lines: gradient descent on the whole "
+              "population from the same start, with the mean effect of batches; points: SGD, mean "
+              "and standard error over runs; band: declared margin.",
               c.integer("sim.layers"),
               c.integer("model.order"))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
+std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
+  // Beside what batches change at first order and a share of the largest value:
+  // docs/beyond-pairs.md.
+  return {{.series = "test_loss", .relative = 0.002},
+          {.series = "msd", .relative = 0.05},
+          {.series = "half_time", .relative = 0.02}};
+}
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kPart = 0.1;
-  // The recorded step at which a replicate's displacement first reaches a tenth of its last one.
-  std::vector<std::vector<double>> onsets;  // a list for every layer
-  for (std::int64_t l = 1; l <= c.integer("sim.layers"); ++l) {
-    const ObservedCurve* curve = observed.curve("msd", layer_point(l));
-    if (curve == nullptr) continue;
-    for (std::vector<double>& of_layer = onsets.emplace_back();
-         const std::vector<double>& path : observed.paths("msd", layer_point(l))) {
-      if (path.size() < curve->mean.x.size()) continue;  // ended early
-      const auto at =
-          std::ranges::find_if(path, [&](double y) { return !(y < kPart * path.back()); });
-      of_layer.push_back(curve->mean.x[static_cast<std::size_t>(at - path.begin())]);
-    }
-  }
   std::vector<bool> holds;
   std::string detail = "steps";
-  for (std::size_t r = 0; !onsets.empty() && r < onsets.front().size(); ++r) {
-    bool ordered = true;
-    for (std::size_t l = 0; l < onsets.size(); ++l) {
-      detail += fmt::format("{}{}", l == 0 ? " " : "/", onsets[l][r]);
-      if (l > 0) ordered = ordered && onsets[l - 1][r] > onsets[l][r];
+  for (std::size_t start = 0; start < static_cast<std::size_t>(c.integer("sim.starts")); ++start) {
+    // The step at which a replicate's displacement first reaches a tenth of its last one.
+    std::vector<std::vector<double>> onsets;  // a list for every layer
+    for (std::int64_t l = 1; l <= c.integer("sim.layers"); ++l) {
+      const ObservedCurve* curve = observed.curve("msd", layer_point(l, start));
+      if (curve == nullptr) continue;
+      for (std::vector<double>& of_layer = onsets.emplace_back();
+           const std::vector<double>& path : observed.paths("msd", layer_point(l, start))) {
+        if (path.size() < curve->mean.x.size()) continue;  // ended early
+        of_layer.push_back(first_reach(curve->mean.x, path, kPart));
+      }
     }
-    holds.push_back(ordered);
+    for (std::size_t r = 0; !onsets.empty() && r < onsets.front().size(); ++r) {
+      bool first = true;
+      for (std::size_t l = 0; l < onsets.size(); ++l) {
+        detail += fmt::format("{}{:.0f}", l == 0 ? " " : "/", onsets[l][r]);
+        first = first && (l + 1 == onsets.size() || onsets[l][r] > onsets.back()[r]);
+      }
+      holds.push_back(first);
+    }
   }
   return {claim_rate("last-layer-first",
-                     "layers reach a tenth of their displacement one after the other, the last "
-                     "layer first",
+                     "the last layer reaches a tenth of its displacement before the others",
                      holds,
                      detail,
                      kHalf)};
@@ -107,6 +256,8 @@ std::vector<SeriesInfo> series() {
   std::vector<SeriesInfo> all = body_series();
   all.push_back(
       {"msd", "MSD_l", "|A_l - A_l(0)|²/L + |V_l - V_l(0)|²/C of layer l = 1 (first) to N (last)"});
+  all.push_back(
+      {"half_time", "t_l", "step at which MSD_l first reaches half of its value at the end"});
   return all;
 }
 
@@ -115,22 +266,56 @@ std::vector<SeriesInfo> series() {
 Study study() {
   return {
       .name = "body4-msd",
-      .question = "In which order do the layers of a deep factored network learn?",
+      .question = "When does each layer of a deep factored network learn, and in which order?",
       .neglects =
-          "there is no theory of the times, only a claim of their order; without residuals, or "
-          "with "
-          "Adam, all layers move together",
+          "orders of 1/batch beyond the first: the theory is gradient descent on the whole "
+          "population from the same start and at the same rate, with the first order of what "
+          "batches add. It ends where the learning rate times the sharpness reaches 2, or "
+          "gradients are clipped",
       .parameters = body_parameters(
           {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
-           replicates_parameter(8, "starts, each with its own data")}),
+           integer_parameter("sim.starts",
+                             1,
+                             "starting values, each of them learnt from by all replicates",
+                             {.low = 1, .high = 1000}),
+           replicates_parameter(30, "trainings from every start, each on its own data")},
+          {.sites = 4,
+           .length = 10000,
+           .batch = 512,
+           .eta = 0.05,
+           .clip = 0,
+           .initial_scale = {0.2, 0.4, 0.4}}),
       .series = series(),
-      .presets = body_presets("sim.replicates"),
+      .presets = {{"quick", "the defaults: L = 4, C = 3, one interaction of four bodies", {}},
+                  {"paper",
+                   "L = 8, beta = 0.4, rate 0.2 and clipped, 60000 steps: no theory of the times",
+                   {{"model.sites", 8},
+                    {"model.beta", 0.4},
+                    {"sim.length", 60000},
+                    {"sim.batch", 256},
+                    {"sim.eta", 0.2},
+                    {"sim.clip", 1.0},
+                    {"sim.initial_scale", List{0.04, 0.2, 0.2}},
+                    {"sim.starts", 8},
+                    {"sim.replicates", 8}}}},
       .sources = {potts_source("interactions beyond pairs: layers of deep factored attention learn "
-                               "one after the other")},
+                               "one after the other"),
+                  cited("rende2024distributional",
+                        "plateaus of limited interaction order in time")},
       .make = make<Displacement>,
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .plants = {{.name = "beta",
+                  .values = {{"model.beta", 0.72}},
+                  .meaning = "the inverse temperature off"},
+                 {.name = "eta",
+                  .values = {{"sim.eta", 0.052}},
+                  .meaning = "a learning rate 4 % off: all times"},
+                 {.name = "factor",
+                  .series = "half_time",
+                  .factor = 1.05,
+                  .meaning = "times 5 % too late"}},
       .renamed = {{"sim.steps", "sim.length"}},
       .diagnostic = {"bayes_loss"}};
 }

@@ -190,10 +190,13 @@ Study study() {
                              3,
                              "starts of every depth; some stay on a plateau for long",
                              {.low = 1, .high = 1000}),
-           replicates_parameter(8, "repetitions of every start with other data and values")},
-          14000),
+           replicates_parameter(8, "repetitions of every start with other data and values")}),
       .series = stairs_series(),
-      .presets = body_presets("sim.starts"),
+      .presets =
+          {{"quick", "the defaults: L = 6, C = 3, four-body mean field", {}},
+           {"paper",
+            "L = 8, beta = 0.4, 60000 steps, 8 starts",
+            {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {"sim.starts", 8}}}},
       .sources = {potts_source("interactions beyond pairs: deep factored attention with squares "
                                "between layers; the loss falls in stairs")},
       .make = make<Stairs>,

@@ -212,7 +212,7 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
-  constexpr double kSmall = 0.05;
+  constexpr double kSmall = 0.02;
   std::vector<bool> holds;
   double largest = 0;
   for (const double value : observed.last("coupling_error")) {

@@ -24,6 +24,22 @@ namespace {
 
 using Eigen::Index;
 
+/// What the loss loses per relative length of the parameters w, over what the penalty gains there,
+/// λ|w|² a site: 1 at the minimum of their sum. From losses alone, by a central difference.
+double penalty_balance(const PseudoLikelihoodFit& fit,
+                       const WeightedSequences& data,
+                       double lambda) {
+  constexpr double kStep = 1e-3;
+  const auto loss_at = [&](double length) {
+    PseudoLikelihoodFit scaled = fit;
+    scaled.parameters *= length;
+    return pseudo_likelihood_loss(scaled, data);
+  };
+  const double falls = (loss_at(1 - kStep) - loss_at(1 + kStep)) / (2 * kStep);
+  const auto sites = static_cast<double>(fit.parameters.cols());
+  return falls * sites / (lambda * fit.parameters.squaredNorm());
+}
+
 Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
 
 class Peak : public PointwiseExperiment {
@@ -59,6 +75,7 @@ class Peak : public PointwiseExperiment {
       curve.into(result);
     };
     add("tail", {}, [&](double m) { return Told(trace / (2 * m)); });
+    add("penalty_balance", {}, [](double) { return Told(1); });
     for (const double lambda : lambdas_) {
       add("square_error", of_lambda(lambda), [&](double m) {
         const BlockRidgePoint p = square.average(m, lambda, RidgeOrder::first);
@@ -114,6 +131,11 @@ class Peak : public PointwiseExperiment {
         outcome.status = "not converged";
         continue;
       }
+      if (lambda == std::ranges::max(lambdas_)) {
+        Curves({}, "alpha", {"penalty_balance"})
+            .add(sizes_.alpha(replicate.point()), {penalty_balance(fit, data, lambda)})
+            .into(outcome);
+      }
       const double loss = excess([&](Index row, Eigen::MatrixXd& logits) {
         fit.logits(excess.population().sequences.row(row).data(), logits);
       });
@@ -166,7 +188,9 @@ Figure figure(const Configuration& /*c*/) {
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // Every replicate is a mean over many data sets.
-  return {{.series = "square_error", .relative = 0.01, .tails = Tails::normal}};
+  // What the end of a search leaves of the balance is far below its margin.
+  return {{.series = "square_error", .relative = 0.01, .tails = Tails::normal},
+          {.series = "penalty_balance", .relative = 1e-3}};
 }
 
 /// The theory's square loss at a penalty, or nullptr.
@@ -287,7 +311,11 @@ Study study() {
                  {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
                  {"square_error",
                   "E_test",
-                  "test error of ridge regression of the coded sites at the same penalty"}},
+                  "test error of ridge regression of the coded sites at the same penalty"},
+                 {"penalty_balance",
+                  "-w·∇ε_train/λ|w|²",
+                  "slope of the training loss along the parameters w, over that of their penalty, "
+                  "the largest one"}},
       .presets = {{"quick", "the defaults: L = 10, C = 3", {}},
                   {"paper",
                    "L = 20, C = 10",

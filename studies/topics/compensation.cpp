@@ -108,7 +108,7 @@ class Compensation : public PointwiseExperiment {
     for (const auto& attention : kAttentions) {
       for (const auto& embedding : kEmbeddings) {
         const Point row = Setting{embedding, "", attention}.row();
-        Curves ends(row, "value", {"end_loss", "optimum_loss"});
+        Curves ends(row, "value", {"end_loss", "optimum_loss", "end_value"});
         for (const Setting& s : settings_) {
           if (s.row() != row) continue;
           const auto best = known_end(model_, s);
@@ -118,7 +118,12 @@ class Compensation : public PointwiseExperiment {
             const double eta = optimiser_.learning_rate * optimiser_.schedule(n);
             parts = parts_step(algebra_, moments, parts, s.trained(), eta);
           }
-          ends.add(s.x(), {parts_loss(algebra_, moments, parts), *best});
+          // The mean output is a word's frequency, W_V's part of it what the bias leaves. A trained
+          // embedding can carry the mean as well: how much it does, the noise of SGD decides.
+          ends.add(s.x(),
+                   {parts_loss(algebra_, moments, parts),
+                    *best,
+                    {1 / model_.all_words() - parts.bias[1], 0, !s.trained().embedding}});
         }
         if (!ends.empty()) ends.into(result);
       }
@@ -156,15 +161,20 @@ class Compensation : public PointwiseExperiment {
     }
     TopicSource source(model_, source_, replicate.address());
     Curves curve(s.row(), "value", {"end_loss"});
+    Curves values(s.row(), "value", {"end_value"});
     const auto end = train_topics(
         network,
         {.optimiser = optimiser_, .recorded = {steps_}, .train_value = trained.value},
         std::ref(source),
         [&](std::uint64_t, const TopicNetwork&) {
-          curve.add(s.x(), {network.loss(test_batch(replicate.stream(StreamId::test_data)))});
+          const TopicBatch test = test_batch(replicate.stream(StreamId::test_data));
+          curve.add(s.x(), {network.loss(test)});
+          if (trained.embedding) return;
+          const Eigen::VectorXd output = network.value() * test.shares.rowwise().mean();
+          values.add(s.x(), {output.tail(tokens - 1).mean()});
         },
         [&] { return replicate.stopped(); });
-    return recorded_run({curve}, end);
+    return values.empty() ? recorded_run({curve}, end) : recorded_run({curve, values}, end);
   }
 
  private:
@@ -221,7 +231,11 @@ Figure figure(const Configuration& c) {
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // SGD with a falling rate ends above the optimum: by up to 2 % of what training gains.
   constexpr double kShare = 0.05;
-  return {{.series = "end_loss", .relative = 0, .absolute = kShare * gain(topic_model(c))}};
+  // Of the frequency of a word.
+  constexpr double kMean = 0.02;
+  const TopicModel model = topic_model(c);
+  return {{.series = "end_loss", .relative = 0, .absolute = kShare * gain(model)},
+          {.series = "end_value", .relative = 0, .absolute = kMean / model.all_words()}};
 }
 
 /// What a setting gains over the untrained network, as a share of what W_V alone would; empty if it
@@ -307,6 +321,9 @@ Study study() {
             replicates_parameter(36, "independent runs")},
            batch_parameters(32)}),
       .series = {{"end_loss", "L", "loss on fresh documents at the end of training"},
+                 {"end_value",
+                  "W_V p̂",
+                  "what W_V adds to the outputs at the end, mean over words and documents"},
                  {"optimum_loss", "L*", "least loss of invariant parts (theory)"}},
       .presets = {{"quick", "the defaults: T = 4, v = 2, N = 20", {}},
                   {"paper",

@@ -24,6 +24,7 @@ done
 # Families keep to themselves: what two of them need is a kit's, a solver's, or shared vocabulary. Exceptions, with reasons:
 declare -A family_uses=(
   [potts]="gauss"  # the control of potts-square: Gaussian data of equal covariance, fitted and predicted as such
+  [masked]="gauss"  # masked-transfer: what follows masked regression, and its rival, is ridge regression of labels
 )
 shared="text networks"  # folders within the layers that are no families
 for file in $(git ls-files {core,theory,sim,studies}/'*/*.[ch]pp'); do

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <type_traits>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/bigrams/population.hpp"
@@ -174,26 +176,76 @@ double SoftThresholdChain::position(Index i) const {
   return static_cast<double>(i - half_) * spacing_;
 }
 
-void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const {
-  // Shared between the two neighbours so that the mean is kept; the ends collect what is beyond.
+std::pair<Index, double> SoftThresholdChain::place(double x) const {
   const double at = std::clamp(
       x / spacing_ + static_cast<double>(half_), 0.0, static_cast<double>(2 * half_) - 1e-9);
   const auto low = static_cast<Index>(at);
-  const double share = at - static_cast<double>(low);
+  return {low, at - static_cast<double>(low)};
+}
+
+void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const {
+  // Shared between the two neighbours so that the mean is kept; the ends collect what is beyond.
+  const auto [low, share] = place(x);
   target[low] += (1 - share) * mass;
   target[low + 1] += share * mass;
 }
 
-void SoftThresholdChain::start(double mean, double variance, double threshold) {
-  law_.setZero();
+VectorXd SoftThresholdChain::before_threshold(double mean, double variance) const {
+  VectorXd law(law_.size());
   const double deviation = std::sqrt(variance);
-  for (Index i = 0; i < law_.size(); ++i) {
+  for (Index i = 0; i < law.size(); ++i) {
     const double x = position(i);
-    const double mass = deviation > 0 ? normal_cdf((x - mean + spacing_ / 2) / deviation) -
-                                            normal_cdf((x - mean - spacing_ / 2) / deviation)
-                                      : static_cast<double>(i == half_);
-    law_[std::abs(x) < threshold ? half_ : i] += mass;
+    law[i] = deviation > 0 ? normal_cdf((x - mean + spacing_ / 2) / deviation) -
+                                 normal_cdf((x - mean - spacing_ / 2) / deviation)
+                           : static_cast<double>(i == half_);
   }
+  return law;
+}
+
+void SoftThresholdChain::start(double mean, double variance, double threshold) {
+  const VectorXd before = before_threshold(mean, variance);
+  law_.setZero();
+  for (Index i = 0; i < law_.size(); ++i) {
+    law_[std::abs(position(i)) < threshold ? half_ : i] += before[i];
+  }
+}
+
+SoftThresholdChain::AtStart SoftThresholdChain::at_start(double mean,
+                                                         double variance,
+                                                         double threshold,
+                                                         const Function& psi) const {
+  const VectorXd before = before_threshold(mean, variance);
+  double first = 0;
+  double second = 0;
+  double mixed = 0;
+  for (Index i = 0; i < law_.size(); ++i) {
+    const double y = psi[std::abs(position(i)) < threshold ? half_ : i];
+    first += before[i] * y;
+    second += before[i] * y * y;
+    mixed += before[i] * y * (position(i) - mean);
+  }
+  return {second - first * first, mixed};
+}
+
+VectorXd SoftThresholdChain::kernel(const ChainStep& step, double added_variance) const {
+  const double deviation =
+      std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
+  constexpr double kKernelReach = 6;
+  const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
+  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness.
+  const double skewness = deviation > 0 ? step.third / (deviation * deviation * deviation) : 0;
+  const auto edgeworth = [&](double z) {
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
+  };
+  VectorXd masses(2 * width + 1);
+  for (Index j = -width; j <= width; ++j) {
+    const double x = static_cast<double>(j) * spacing_;
+    masses[width + j] = deviation > 0 ? edgeworth((x + spacing_ / 2) / deviation) -
+                                            edgeworth((x - spacing_ / 2) / deviation)
+                                      : static_cast<double>(j == 0);
+  }
+  return masses;
 }
 
 void SoftThresholdChain::step(const ChainStep& step) {
@@ -206,30 +258,15 @@ void SoftThresholdChain::step(const ChainStep& step) {
     added_variance += law_[i] * share * (1 - share) * spacing_ * spacing_;
     deposit(next, x, law_[i]);
   }
-  const double deviation =
-      std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
-  constexpr double kKernelReach = 6;
-  const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
-  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness.
-  const double skewness = deviation > 0 ? step.third / (deviation * deviation * deviation) : 0;
-  const auto edgeworth = [&](double z) {
-    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
-    return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
-  };
-  VectorXd kernel(2 * width + 1);  // reversed: entry width - j is the mass of a push by j cells
-  for (Index j = -width; j <= width; ++j) {
-    const double x = static_cast<double>(j) * spacing_;
-    kernel[width - j] = deviation > 0 ? edgeworth((x + spacing_ / 2) / deviation) -
-                                            edgeworth((x - spacing_ / 2) / deviation)
-                                      : static_cast<double>(j == 0);
-  }
+  const VectorXd reversed = kernel(step, added_variance).reverse();
+  const Index width = reversed.size() / 2;
   law_.setZero();
   zero_fraction_ = 0;
   for (Index i = 0; i < next.size(); ++i) {
     const Index first = std::max<Index>(0, i - width);
     const Index last = std::min<Index>(next.size() - 1, i + width);
     const double mass = next.segment(first, last - first + 1)
-                            .dot(kernel.segment(first - i + width, last - first + 1));
+                            .dot(reversed.segment(first - i + width, last - first + 1));
     const double x = position(i);
     // The part of the cell x ± spacing/2 that lies within ± shrink.
     const double inside =
@@ -237,6 +274,45 @@ void SoftThresholdChain::step(const ChainStep& step) {
     zero_fraction_ += inside * mass;
     deposit(law_, soft(x, step.shrink), mass);
   }
+}
+
+SoftThresholdChain::Function SoftThresholdChain::identity() const {
+  Function x(law_.size());
+  for (Index i = 0; i < x.size(); ++i) x[i] = position(i);
+  return x;
+}
+
+SoftThresholdChain::Backward SoftThresholdChain::backward(const ChainStep& step,
+                                                          const Function& psi,
+                                                          const VectorXd& law) const {
+  // After the threshold, at the grid points before it; interpolation is what `deposit` turns into.
+  const auto at = [](const VectorXd& f, const std::pair<Index, double>& place) {
+    return (1 - place.second) * f[place.first] + place.second * f[place.first + 1];
+  };
+  const Index size = law_.size();
+  VectorXd shrunk(size);
+  for (Index i = 0; i < size; ++i) shrunk[i] = at(psi, place(soft(position(i), step.shrink)));
+  // Averaged over the noise; beyond the ends functions go on as they end.
+  const double cells = std::abs(step.contraction) < 1 ? 1.0 / 6 : 0;  // E share (1 - share)
+  const VectorXd masses = kernel(step, cells * spacing_ * spacing_);
+  const Index width = masses.size() / 2;
+  VectorXd wide(size + 2 * width);
+  wide << VectorXd::Constant(width, shrunk[0]), shrunk, VectorXd::Constant(width, shrunk[size - 1]);
+  const VectorXd wide2 = wide.cwiseAbs2();
+  VectorXd noisy(size);
+  VectorXd noisy2(size);
+  for (Index i = 0; i < size; ++i) {
+    noisy[i] = masses.dot(wide.segment(i, masses.size()));
+    noisy2[i] = masses.dot(wide2.segment(i, masses.size()));
+  }
+  Backward result{.mean = Function(size)};
+  for (Index i = 0; i < size; ++i) {
+    const auto before = place(step.contraction * position(i) + step.drift);
+    result.mean[i] = at(noisy, before);
+    result.variance += law[i] * (at(noisy2, before) - result.mean[i] * result.mean[i]);
+    result.slope += law[i] * (noisy[before.first + 1] - noisy[before.first]) / spacing_;
+  }
+  return result;
 }
 
 double SoftThresholdChain::mean() const {
@@ -255,6 +331,34 @@ double SoftThresholdChain::tail(double x) const {
   double sum = 0;
   for (Index i = 0; i < law_.size(); ++i) sum += position(i) >= x ? law_[i] : 0;
   return sum;
+}
+
+double column_sum_variance(const SoftThresholdChain& chain,
+                           const ChainPast& past,
+                           double context,
+                           double sparsity) {
+  const double others = context - sparsity;
+  const SoftThresholdChain::Function identity = chain.identity();
+  SoftThresholdChain::Function psi = identity;
+  double attended = 1;  // ψ of an attended entry is linear
+  double variance = 0;
+  for (std::size_t m = past.steps.size(); m-- > 0;) {
+    const ChainStep& step = past.steps[m];
+    const auto [mean, spread, slope] = chain.backward(step, psi, past.laws[m]);
+    const double response = (others * slope + sparsity * attended) / context;
+    variance +=
+        others * spread +
+        step.noise * step.noise * (sparsity * attended * attended - context * response * response);
+    const double feedback = (1 - step.contraction) * response;
+    psi = mean + feedback * identity;
+    attended = step.contraction * attended + feedback;
+  }
+  if (past.variance == 0) return variance;
+  // At the start, entries of one variance with a given sum.
+  const auto [spread, covariance] = chain.at_start(past.mean, past.variance, past.threshold, psi);
+  const double response = (others * covariance / past.variance + sparsity * attended) / context;
+  return variance + others * spread +
+         past.variance * (sparsity * attended * attended - context * response * response);
 }
 
 L1Floor l1_floor_closed_form(
@@ -335,11 +439,15 @@ L1MeanField::L1MeanField(const BigramModel& model,
     const double reach =
         kReachDeviations *
         std::max(noise / std::sqrt(2 * rates.eta_a * model.k_p()), std::sqrt(variance));
-    Column column{{}, variance, SoftThresholdChain(noise / kPointsPerNoise, reach)};
+    const double mean = (1 - start.alpha_a) / t;
+    Column column{.support = {},
+                  .support_variance = variance,
+                  .off = SoftThresholdChain(noise / kPointsPerNoise, reach),
+                  .past = {.mean = mean, .variance = variance, .threshold = threshold}};
     for (const double w : q.weights) {
-      column.support.push_back((1 - start.alpha_a) / t + start.alpha_a * w);
+      column.support.push_back(mean + start.alpha_a * w);
     }
-    column.off.start((1 - start.alpha_a) / t, variance, threshold);
+    column.off.start(mean, variance, threshold);
     columns_.push_back(std::move(column));
   }
 }
@@ -453,6 +561,23 @@ double L1MeanField::rounding_probability(double keep) const {
   return probability;
 }
 
+VectorXd L1MeanField::sum_variance() const {
+  VectorXd variances(model_->tokens());
+  for (Index k = 0; k < variances.size(); ++k) {
+    const Column& column = columns_[static_cast<std::size_t>(k)];
+    variances[k] = column_sum_variance(column.off,
+                                       column.past,
+                                       static_cast<double>(model_->context()),
+                                       static_cast<double>(column.support.size()));
+  }
+  return variances;
+}
+
+double L1MeanField::fluctuation_loss() const {
+  const VectorXd& mu = model_->stationary();
+  return 0.5 * mu.dot(sum_variance()) * (value_ * mu).squaredNorm();
+}
+
 void L1MeanField::step() {
   const VectorXd& mu = model_->stationary();
   const AttentionSums a = sums();
@@ -483,11 +608,16 @@ void L1MeanField::step() {
     const double third =
         -std::pow(eta, 3) / std::pow(mu[k] * batch_, 2) *
         noise_third_moment(*model_, value_, k, column.support, a.sum[k], a.norm2[k]);
-    column.off.step({.contraction = keep,
-                     .drift = drift,
-                     .noise = noise,
-                     .third = third,
-                     .shrink = eta * lambda_});
+    const ChainStep made{.contraction = keep,
+                         .drift = drift,
+                         .noise = noise,
+                         .third = third,
+                         .shrink = eta * lambda_};
+    if (keeps_laws_) {
+      column.past.steps.push_back(made);
+      column.past.laws.push_back(column.off.law());
+    }
+    column.off.step(made);
   }
   const double keep_v = 1 - rates_.eta_v * nbar;
   // The population's hat gradient (I - 11ᵀ/N) (n̄V - ōP) (I - μ1ᵀ).
@@ -514,12 +644,19 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
     for (const std::int64_t next : steps) {
       for (; step < next; ++step) field.step();
       curve.push_back({next, field.state(), field.noise_v()});
+      if constexpr (std::is_same_v<decltype(field), L1MeanField>) {
+        BigramState& s = curve.back().state;
+        s.excess_loss += field.fluctuation_loss();
+        s.loss = model.bayes_loss() + s.excess_loss;
+      }
     }
     return curve;
   };
   const BigramRecursion boosted = boosted_recursion(model, rates, batch, theta);
-  return lambda > 0 ? follow(L1MeanField(model, rates, batch, lambda, boosted.signals(), threshold))
-                    : follow(boosted);
+  if (lambda == 0) return follow(boosted);
+  L1MeanField field(model, rates, batch, lambda, boosted.signals(), threshold);
+  field.keep_laws();
+  return follow(std::move(field));
 }
 
 }  // namespace attica

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attica/core/bigrams/model.hpp"
@@ -51,6 +52,25 @@ class SoftThresholdChain {
   /// @brief Noise is normal with the first Edgeworth correction.
   void step(const ChainStep& step);
 
+  /// Values of a function of an entry at the grid points.
+  using Function = Eigen::VectorXd;
+  const Eigen::VectorXd& law() const { return law_; }
+  Function identity() const;
+
+  /// What becomes of ψ(x') one step earlier.
+  struct Backward {
+    Function mean;        ///< E[ψ(x') | x]
+    double variance = 0;  ///< E Var[ψ(x') | x] under the law of x
+    double slope = 0;     ///< derivative of E ψ(x') by the drift
+  };
+  Backward backward(const ChainStep& step, const Function& psi, const Eigen::VectorXd& law) const;
+  /// Of ψ after `start`: its variance, and its covariance with the entry before the threshold.
+  struct AtStart {
+    double variance = 0;
+    double covariance = 0;
+  };
+  AtStart at_start(double mean, double variance, double threshold, const Function& psi) const;
+
   double mean() const;
   double second_moment() const;
   /// @brief Probability of being at least x.
@@ -60,6 +80,12 @@ class SoftThresholdChain {
 
  private:
   double position(Eigen::Index i) const;
+  /// Probabilities of a start's entries before the threshold.
+  Eigen::VectorXd before_threshold(double mean, double variance) const;
+  /// Where x lies: the point below it and its share of the way to the next.
+  std::pair<Eigen::Index, double> place(double x) const;
+  /// Masses of pushes by j cells at entry width + j, given the variance that sharing has added.
+  Eigen::VectorXd kernel(const ChainStep& step, double added_variance) const;
   void deposit(Eigen::VectorXd& target, double x, double mass) const;
 
   double spacing_;
@@ -67,6 +93,28 @@ class SoftThresholdChain {
   Eigen::VectorXd law_;
   double zero_fraction_ = 1;
 };
+
+/// How a chain came to its law.
+struct ChainPast {
+  double mean = 0;  ///< of an entry at the start, before the threshold
+  double variance = 0;
+  double threshold = 0;
+  std::vector<ChainStep> steps = {};
+  std::vector<Eigen::VectorXd> laws = {};  ///< before each step
+};
+
+/// @brief Var s of the sum s = Σ_t x_t of a column: T - Q chains with this past and Q entries that
+/// no threshold reaches, which feel the same steps otherwise. The noise of a step sums to zero over
+/// all T, and s moves all drifts by (1 - contraction) δs/T. Without thresholds s would not vary.
+///
+/// In linear response, exact for many entries: with ψ_n(x) = x and, going backwards,
+/// ψ_m(x) = E ψ_{m+1}(x') + (1 - contraction) r_m x, r_m the mean over all entries of
+/// ∂E ψ_{m+1}(x')/∂drift, the noise of step m adds Σ_t E Var[ψ_{m+1}(x'_t) | x_t] - T (noise r_m)²:
+/// what is linear in the noise adds up to nothing.
+double column_sum_variance(const SoftThresholdChain& chain,
+                           const ChainPast& past,
+                           double context,
+                           double sparsity);
 
 /// How the search for a floor ended.
 enum class L1FloorStatus {
@@ -120,7 +168,7 @@ struct StagedMeanField {
 
 /// @brief The mean field of training in stages at `steps`, rising, which count from the end of the
 /// first stage, K_V = θ² K_P; entries below `threshold` are then zeroed if l1 sets in.
-/// @param lambda 0: without l1
+/// @param lambda 0: without l1. With it the excess loss has what fluctuating column sums add
 /// @throws Error (numerical) as boosted_recursion
 std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                const BigramRates& rates,
@@ -163,6 +211,14 @@ class L1MeanField {
   double distance_a2() const;
   double excess_loss() const;
   double zero_fraction() const;
+
+  /// @brief Keeps what `sum_variance` needs: the law of every step.
+  void keep_laws() { keeps_laws_ = true; }
+  /// @brief Var s_k over runs, of the column sums s_k = Σ_t a^(k)_t: `column_sum_variance`.
+  /// @pre keep_laws() before the first step
+  Eigen::VectorXd sum_variance() const;
+  /// @brief What fluctuating column sums add to the mean excess loss, ½ Σ_k μ_k Var s_k |Vμ|².
+  double fluctuation_loss() const;
   /// @brief max(E‖V̂ - P‖²_μ/K_P, E‖Â - Q‖²_μ/K_Q) after rounding that keeps the support and nothing
   /// else: λ/K_V is added to its entries, their sum s_k is divided out of the column and multiplies
   /// V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ_k μ_k s_k, as in training. To second order in the noise, that of
@@ -179,6 +235,7 @@ class L1MeanField {
     std::vector<double> support;  ///< mean entries on the support
     double support_variance = 0;  ///< of each
     SoftThresholdChain off;       ///< law of an entry off the support
+    ChainPast past;               ///< kept if it is asked for
   };
   L1MeanField(const BigramModel& model,
               const BigramRates& rates,
@@ -197,6 +254,7 @@ class L1MeanField {
   double noise_v_;
   std::vector<Column> columns_;
   Eigen::MatrixXd shape_v_;  ///< shape of V's noise
+  bool keeps_laws_ = false;
 };
 
 }  // namespace attica

@@ -1,9 +1,10 @@
-// The readable path: one site, one eigendecomposition, the formulas of the header as they stand.
+// The readable path: one task, one eigendecomposition, the formulas of the header as they stand.
 
 #include <cmath>
 #include <limits>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/gauss/labels.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/ridge_first_order.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
@@ -11,17 +12,15 @@
 
 namespace attica {
 
-RidgeSite ridge_site(const GaussianMlm& problem,
-                     Eigen::Index site,
-                     double samples,
-                     double lambda,
-                     RidgeOrder order) {
+namespace {
+
+/// One task by the formulas of ridge.hpp as they stand.
+RidgeSite task_ridge(const LinearTask& task, double samples, double lambda, RidgeOrder order) {
   require_samples(samples);
   lambda = checked_penalty(lambda);
-  const SiteRegression regression = site_regression(problem, site);
-  const Eigen::ArrayXd& s = regression.s;
-  const Eigen::ArrayXd v2 = regression.teacher.array().square();
-  const double sigma2 = regression.bayes_error;
+  const Eigen::ArrayXd& s = task.spectrum;
+  const Eigen::ArrayXd& v2 = task.weights2;
+  const double sigma2 = task.noise;
   const double rank = static_cast<double>(s.size());
   const double kappa = ridge_kappa(s, samples, lambda);
   const double train_factor = kappa > 0 ? lambda / kappa : 1 - rank / samples;
@@ -63,6 +62,55 @@ RidgeSite ridge_site(const GaussianMlm& problem,
                     result);
   }
   return result;
+}
+
+}  // namespace
+
+RidgeSite ridge_site(const GaussianMlm& problem,
+                     Eigen::Index site,
+                     double samples,
+                     double lambda,
+                     RidgeOrder order) {
+  const SiteRegression regression = site_regression(problem, site);
+  return task_ridge({.spectrum = regression.s,
+                     .weights2 = regression.teacher.array().square(),
+                     .noise = regression.bayes_error},
+                    samples,
+                    lambda,
+                    order);
+}
+
+LinearTask random_teacher(const Eigen::ArrayXd& spectrum, double signal, double noise) {
+  require(spectrum.size() > 0 && spectrum.isFinite().all() && (spectrum > 0).all(),
+          "spectrum",
+          spectrum.size() > 0 ? spectrum.minCoeff() : 0.0,
+          "at least one eigenvalue, all positive and finite");
+  require(std::isfinite(signal) && signal >= 0, "signal", signal, "0 <= signal < infinity");
+  require(std::isfinite(noise) && noise >= 0, "noise", noise, "0 <= noise < infinity");
+  return {.spectrum = spectrum,
+          .weights2 = Eigen::ArrayXd::Constant(spectrum.size(), signal / spectrum.sum()),
+          .noise = noise};
+}
+
+LabelRidge label_ridge(const LinearTask& task, double samples, double lambda, RidgeOrder order) {
+  require(task.weights2.size() == task.spectrum.size(),
+          "weights2",
+          static_cast<double>(task.weights2.size()),
+          "one for every eigenvalue");
+  const RidgeSite site = task_ridge(task, samples, lambda, order);
+  lambda = checked_penalty(lambda);
+  // Without penalty the norm plays no part, even where it diverges.
+  const auto with_norm = [&](double error, double norm) {
+    return lambda > 0 ? error + lambda * norm : error;
+  };
+  return {
+      .kappa = site.kappa,
+      .test_error = site.test_error,
+      .train_error = site.train_error,
+      .objective = with_norm(site.train_error, site.weight_norm2),
+      .finite_size_test = site.finite_size_test,
+      .finite_size_train = site.finite_size_train,
+      .finite_size_objective = with_norm(site.finite_size_train, site.finite_size_weight_norm2)};
 }
 
 RidgeSite ridge_site_replica(const GaussianMlm& problem,

@@ -76,3 +76,21 @@ TEST_CASE("bigrams-sign: the noise of A costs right signs, at most what is estim
   CHECK(std::abs(deficit(3000, 0.5, 0.2) - 0.016) < 0.04);
   CHECK(std::abs(deficit(30000, 0.5, 0)) < 0.04);
 }
+
+TEST_CASE("bigrams-baselines: agrees; Cramér-Rao a quarter off does not", "[agreement]") {
+  StudyRun run(study_named("bigrams-baselines"),
+               {{"sweep.samples", List{2000, 4000}}, {"sim.replicates", 500}});
+  // SGD has no theory there.
+  CHECK(run.points(false) != Verdict::disagree);
+  run.scale_theory("likelihood_gain", 1.25);
+  CHECK(run.points(false) == Verdict::disagree);
+}
+
+TEST_CASE("bigrams-transformer: the entropy is that of the sequences, 3 % more is not",
+          "[agreement]") {
+  StudyRun run(study_named("bigrams-transformer"),
+               {{"sim.steps", List{0, 1}}, {"sim.replicates", 20}});
+  CHECK(run.points() == Verdict::agree);
+  run.scale_theory("bayes_loss", 1.03);
+  CHECK(run.points() == Verdict::disagree);
+}

@@ -33,7 +33,7 @@ StudyRun planted(const StudyRun& run, const Plant& plant) {
 
 TEST_CASE("masked: every study agrees, its claims hold, and it rejects its plants",
           "[agreement][slow]") {
-  for (const char* name : {"masked-spectrum", "masked-spike", "masked-vs-pca"}) {
+  for (const char* name : {"masked-spectrum", "masked-spike", "masked-vs-pca", "masked-transfer"}) {
     CAPTURE(name);
     const Study& study = study_named(name);
     const StudyRun run(study, {});

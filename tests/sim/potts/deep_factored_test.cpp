@@ -150,8 +150,61 @@ TEST_CASE("train_deep_factored: two layers pass the pair plateau", "[sim]") {
   // Pair data with equal couplings: one layer represents them exactly.
   CHECK(seen[1].excess_loss < 0.1 * seen[0].excess_loss);
   plan.initial_scale = {0.2, 0.2};
-  CHECK_THROWS_WITH(train_deep_factored(plan, {}, population, {}, {}),
+  CHECK_THROWS_WITH(train_deep_factored(plan, SequenceSource{}, population, {}, {}),
                     Catch::Contains("initial_scale"));
+}
+
+TEST_CASE("DeepFactoredNetwork: a weight counts as repetitions do", "[sim]") {
+  const Sequences states = enumerate(four_body()).states.sequences;
+  DeepFactoredNetwork<double> network({.sites = 5, .colours = 3, .layers = 3});
+  set_recorded_values(network);
+  Sequences distinct(2, 5);
+  distinct << states.row(17), states.row(200);
+  Sequences repeated(4, 5);
+  repeated << states.row(17), states.row(200), states.row(200), states.row(200);
+  const double loss = network.loss_and_gradient(repeated, std::vector<std::int32_t>{2, 3, 3, 3});
+  const std::vector<double> expected(network.gradient().begin(), network.gradient().end());
+  const std::vector<std::int32_t> masked{2, 3};
+  CHECK(network.loss_and_gradient(distinct, masked, std::vector<double>{0.25, 0.75}) ==
+        Approx(loss).epsilon(1e-13));
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    CHECK(network.gradient()[k] == Approx(expected[k]).margin(1e-14));
+  }
+  CHECK_THROWS_WITH(network.loss_and_gradient(distinct, masked, std::vector<double>{1}),
+                    Catch::Contains("weights"));
+}
+
+TEST_CASE("train_deep_factored: counted states, and a start that is given", "[sim]") {
+  const BodyModel model = four_body();
+  const PottsEnumeration all = enumerate(model);
+  const MaskedPopulation population = MaskedPopulation::enumerated(model, all);
+  const PopulationSampler sampler(all.states);
+  DeepFactoredTraining plan{
+      .shape = {.sites = 5, .colours = 3, .layers = 2},
+      .initial_scale = {0.5, 0.5},
+      .optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = 0.5},
+      .batch = 100000,
+      .recorded = {0, 3}};
+  const auto trained = [&](const auto& source) {
+    std::vector<DeepFactoredRecord> seen;
+    (void)train_deep_factored(
+        plan, source, population, {.seed = 3}, [&](const auto& record) { seen.push_back(record); });
+    return seen;
+  };
+  const SequenceSource sequences = [&](Index n, RandomStream& s) { return sampler.draw(n, s); };
+  const StateSource states = [&](Index n, RandomStream& s) { return sampler.draw_states(n, s); };
+  const auto one_by_one = trained(sequences);
+  const auto counted = trained(states);
+  CHECK(counted[0].excess_loss == one_by_one[0].excess_loss);
+  // Two batches of 1e5 from one law: 1/sqrt(1e5) is 0.3 per cent, of a gradient of order one.
+  CHECK(counted[1].excess_loss == Approx(one_by_one[1].excess_loss).epsilon(0.01));
+  CHECK(counted[1].displacement[1] == Approx(one_by_one[1].displacement[1]).epsilon(0.05));
+  CHECK(counted[1].excess_loss < 0.99 * counted[0].excess_loss);
+
+  plan.start = random_layers(plan.shape, plan.initial_scale, {.seed = 3});
+  CHECK(trained(states)[1].excess_loss == counted[1].excess_loss);
+  plan.start.pop_back();
+  CHECK_THROWS_WITH(trained(states), Catch::Contains("start"));
 }
 
 }  // namespace potts_deep_factored_test

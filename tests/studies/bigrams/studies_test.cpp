@@ -35,6 +35,18 @@ TEST_CASE("bigram studies: bad input is refused by name", "[studies][bigrams]") 
   CHECK_THAT(refusal(study_named("bigrams-regularisation"), {{"sim.l1", 0.0}}), Contains("l1"));
   CHECK_THAT(refusal(study_named("bigrams-floor"), {{"sim.surrogate", "dense"}}),
              Contains("surrogate"));
+  const Study baselines = study_named("bigrams-baselines");
+  CHECK_THAT(refusal(baselines, {{"sweep.samples", List{20}}}), Contains("sweep.samples"));
+  CHECK_THAT(refusal(baselines, {{"model.context", 2000}}), Contains("model.context"));
+  CHECK_THAT(refusal(baselines, {{"sim.l1", 0.0}}), Contains("sim.l1"));
+  CHECK_THAT(refusal(baselines, {{"sim.surrogate", "dense"}}), Contains("sim.surrogate"));
+  CHECK_THAT(refusal(baselines, {{"model.instance", "circulant"}, {"model.p_diagonal", 1.0}}),
+             Contains("model.instance") && Contains("P > 1e-6"));
+  const Study transformer = study_named("bigrams-transformer");
+  CHECK_THAT(refusal(transformer, {{"sim.heads", 3}}), Contains("sim.heads"));
+  CHECK_THAT(refusal(transformer, {{"model.context", 40}, {"model.sparsity", 20}}),
+             Contains("model.sparsity"));
+  CHECK_THAT(refusal(transformer, {{"sim.surrogate", "dense"}}), Contains("sim.surrogate"));
   CHECK(refusal(study, {}) == "accepted");
 }
 

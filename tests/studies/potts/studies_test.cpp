@@ -40,12 +40,14 @@ std::string file_with(const std::string& name, const std::string& text) {
 TEST_CASE("potts-loss: theory gives the enumerated Bayes loss", "[studies][potts]") {
   const TheoryResult result =
       made(study_named("potts-loss"), kCosine)->theory(TheoryGrid::requested);
-  REQUIRE(result.predictions.size() == 3);  // and the best losses of two networks
+  REQUIRE(result.predictions.size() == 4);  // the best losses of two networks, and even masks
   CHECK(result.predictions[0].series.name == "bayes_loss");
   CHECK(result.predictions[1].series.name == "end_loss");
   CHECK(result.predictions[1].series.y[0] == result.predictions[0].series.y[0]);
   CHECK(result.predictions[2].series.y[0] > result.predictions[0].series.y[0]);
   CHECK_THAT(result.predictions[0].series.y[0], WithinAbs(0.9381283009512966, 1e-12));
+  CHECK(result.predictions[3].series.name == "mask_evenness");
+  CHECK_THAT(result.predictions[3].series.y[0], WithinAbs(1, 1e-4));
   CHECK(result.diagnostics[0].first == "log_partition");
 }
 
@@ -165,8 +167,10 @@ TEST_CASE("potts-peak: alpha counts sequences per site, the tail is d/2M", "[stu
   CHECK(theory.predictions[0].series.x == std::vector<double>{0.5, 25.0});
   CHECK_THAT(theory.predictions[0].series.y[1], WithinAbs(14.0 / 200, 1e-12));  // d = 2 (1 + 3 x 2)
   const Outcome outcome = peak->simulate({.point = 1, .seed = 1})[0];
-  REQUIRE(outcome.series.size() == 2);
+  REQUIRE(outcome.series.size() == 3);
   for (const Series& s : outcome.series) CHECK(s.y[0] > 0);
+  CHECK(outcome.series[1].name == "penalty_balance");
+  CHECK_THAT(outcome.series[1].y[0], WithinAbs(1, 1e-4));
   CHECK(refused([&] {
           made(study_named("potts-peak"), {{"sweep.alpha", List{0.01}}});
         }) == "sweep.alpha");

@@ -260,6 +260,70 @@ TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theo
   CHECK(free.distance_a2() == Approx(recursion.distance_a2()).epsilon(0.02));
 }
 
+TEST_CASE("column_sum_variance: that of coupled chains, sampled", "[theory][bigrams]") {
+  // T entries whose noise sums to zero and whose drift follows their sum; two are attended.
+  constexpr int kContext = 120;
+  constexpr int kAttended = 2;
+  constexpr int kSteps = 40;
+  constexpr int kRuns = 4000;
+  constexpr double kKeep = 0.92;
+  constexpr double kNoise = 0.02;
+  constexpr double kShrink = 0.004;
+  constexpr double kTarget = 0.5;   // an attended entry tends to it
+  constexpr double kSpread = 0.03;  // at the start
+  constexpr double kCut = 0.05;
+  const auto soft = [](double x) { return std::copysign(std::max(std::abs(x) - kShrink, 0.0), x); };
+  // The theory's mean field: drift (1 - c)(s - 1)/T with the mean of s.
+  SoftThresholdChain chain(kNoise / 8, 0.3);
+  ChainPast past{.variance = kSpread * kSpread, .threshold = kCut};
+  chain.start(0, past.variance, kCut);
+  double mean_attended = kTarget;
+  for (int n = 0; n < kSteps; ++n) {
+    const double sum = (kContext - kAttended) * chain.mean() + kAttended * mean_attended;
+    const double drift = (1 - kKeep) * (sum - 1) / kContext;
+    past.steps.push_back(
+        {.contraction = kKeep, .drift = drift, .noise = kNoise, .shrink = kShrink});
+    past.laws.push_back(chain.law());
+    chain.step(past.steps.back());
+    mean_attended = kKeep * mean_attended + (1 - kKeep) * kTarget + drift - kShrink;
+  }
+  const double predicted = column_sum_variance(chain, past, kContext, kAttended);
+
+  RandomStream stream({.seed = 12});
+  double first = 0;
+  double second = 0;
+  Eigen::ArrayXd x(kContext);
+  Eigen::ArrayXd z(kContext);
+  for (int run = 0; run < kRuns; ++run) {
+    stream.fill_normal({z.data(), kContext});
+    x = kSpread * (z - z.mean());
+    for (double& entry : x.tail(kContext - kAttended)) entry = std::abs(entry) < kCut ? 0 : entry;
+    x.head(kAttended) += kTarget;
+    for (int n = 0; n < kSteps; ++n) {
+      const double drift = (1 - kKeep) * (x.sum() - 1) / kContext;
+      stream.fill_normal({z.data(), kContext});
+      x = kKeep * x + drift + kNoise * (z - z.mean());
+      x.head(kAttended) += (1 - kKeep) * kTarget - kShrink;
+      for (double& entry : x.tail(kContext - kAttended)) entry = soft(entry);
+    }
+    first += x.sum() / kRuns;
+    second += x.sum() * x.sum() / kRuns;
+  }
+  const double sampled = second - first * first;
+  // Standard error √(2/4000) = 2.2 %; linear response neglects O(1/T).
+  CHECK(sampled == Approx(predicted).epsilon(0.08));
+  // Without thresholds sums are kept; what is left is the grid's.
+  for (ChainStep& step : past.steps) step.shrink = 0;
+  SoftThresholdChain free(kNoise / 8, 0.3);
+  past.threshold = 0;
+  free.start(0, past.variance, 0);
+  for (std::size_t n = 0; n < past.steps.size(); ++n) {
+    past.laws[n] = free.law();
+    free.step(past.steps[n]);
+  }
+  CHECK(std::abs(column_sum_variance(free, past, kContext, kAttended)) < 0.02 * predicted);
+}
+
 TEST_CASE("bigram l1: a floor says whether it was found", "[theory][bigrams]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 500);
   constexpr double kBatch = 64;

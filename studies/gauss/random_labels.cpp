@@ -1,0 +1,270 @@
+/// @file
+/// @brief Study gauss-random-labels: ridge regression of random signs on rows of data and on
+/// Gaussian samples of equal covariance: what is remembered of labels that have no rule.
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "attica/sim/gauss/labels.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+#include "attica/studies/gauss/model.hpp"
+#include "attica/studies/gauss/order.hpp"
+#include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/theory/gauss/labels.hpp"
+
+namespace attica::gauss_random_labels {
+namespace {
+
+using Eigen::ArrayXd;
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+/// Names of the series of one kind of inputs.
+struct Names {
+  const char* train;
+  const char* objective;
+};
+constexpr Names kGaussian{.train = "train_error", .objective = "objective"};
+constexpr Names kRows{.train = "data_train_error", .objective = "data_objective"};
+
+class RandomLabels : public PointwiseExperiment {
+ public:
+  explicit RandomLabels(Configuration& c)
+      : model_(GaussianModel::from(c)),
+        order_(configured_order(c)),
+        sizes_(c.reals("sweep.alpha"),
+               static_cast<double>(model_.problem().sites()),
+               kMostSamples,
+               "sweep.alpha",
+               SampleCheck::when_used),
+        lambdas_(ascending(c.reals("sweep.lambda"))),
+        data_sets_(c.integer("sim.data_sets")),
+        labellings_(c.integer("sim.labellings")) {
+    model_.require_penalties(lambdas_, "sweep.lambda");
+    diagnostics_ = model_.diagnostics();
+    warnings_ = model_.warnings();
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kLinePoints = 120;
+    const GaussianMlm& problem = model_.problem();
+    const LinearTask task{.spectrum = problem.eigenvalues().tail(problem.rank()).array(),
+                          .weights2 = ArrayXd::Zero(problem.rank()),
+                          .noise = 1};
+    const std::vector<double> alphas =
+        line_through(sizes_.alphas(grid), kLinePoints, AxisScale::log, grid);
+    TheoryResult result;
+    const auto add = [&](const Names& names, RidgeOrder order) {
+      for (const double lambda : lambdas_) {
+        Curves all = curves(names, lambda);
+        for (const double alpha : alphas) {
+          const LabelRidge ridge =
+              label_ridge(task, sizes_.samples(alpha), model_.absolute_lambda(lambda), order);
+          all.add(
+              alpha,
+              {told_train_to(order, ridge.train_error, ridge.test_error, ridge.finite_size_train),
+               told_train_to(
+                   order, ridge.objective, ridge.test_error, ridge.finite_size_objective)});
+        }
+        all.into(result);
+      }
+    };
+    add(kGaussian, order_);
+    if (model_.from_data()) add(kRows, RidgeOrder::leading);
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    const auto m = static_cast<double>(sizes_[point]);
+    const auto n = static_cast<double>(model_.problem().sites());
+    const double labels = 4 * m * n * static_cast<double>(labellings_);
+    return 2 * static_cast<double>(data_sets_) *
+           (m * n * n + static_cast<double>(lambdas_.size()) * (labels + n * n * n));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    RandomStream stream = replicate.stream();
+    RandomStream signs = replicate.stream(StreamId::model);
+    Outcome outcome;
+    const Index samples = sizes_[replicate.point()];
+    const auto observe = [&](const Names& names, const auto& draw) {
+      std::vector<Curves> all;
+      std::vector<double> train(lambdas_.size());
+      std::vector<double> objective(lambdas_.size());
+      for (std::int64_t set = 0; set < data_sets_; ++set) {
+        const MatrixXd labels = MatrixXd::NullaryExpr(
+            samples, labellings_, [&](Index, Index) { return signs.below(2) == 0 ? 1.0 : -1.0; });
+        const LabelFits fits(draw(), labels);
+        for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+          const double lambda = model_.absolute_lambda(lambdas_[l]);
+          const MatrixXd weights = fits.weights(lambda);
+          const double error = fits.train_errors(weights).mean();
+          const double norm2 = weights.squaredNorm() / static_cast<double>(labellings_);
+          train[l] += error / static_cast<double>(data_sets_);
+          objective[l] += (error + lambda * norm2) / static_cast<double>(data_sets_);
+        }
+      }
+      for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+        curves(names, lambdas_[l])
+            .add(sizes_.alpha(replicate.point()), std::vector<double>{train[l], objective[l]})
+            .into(outcome);
+      }
+    };
+    observe(kGaussian, [&] {
+      return gaussian_samples(
+          model_.factor(), model_.factor().isLowerTriangular(0), samples, stream);
+    });
+    if (model_.from_data()) observe(kRows, [&] { return model_.samples(samples, stream); });
+    return outcome;
+  }
+
+ private:
+  static constexpr double kMostSamples = 1e7;
+
+  static Curves curves(const Names& names, double lambda) {
+    return {{{"lambda", lambda}}, "alpha", {names.train, names.objective}};
+  }
+
+  GaussianModel model_;
+  RidgeOrder order_;
+  SampleSizes sizes_;
+  std::vector<double> lambdas_;
+  std::int64_t data_sets_;
+  Index labellings_;
+};
+
+Figure figure(const Configuration& c) {
+  const auto panel = [&](const char* label, const char* gaussian, const char* rows) {
+    Panel p{.x = alpha_axis(),
+            .y = {.label = label, .low = 0.0},
+            .layers = {{.series = gaussian, .label = "Gaussian, " + lambda_label(c)}},
+            .x_name = "alpha",
+            .vertical_marks = {1.0}};
+    p.x.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}";
+    if (on_data(c)) {
+      p.layers.push_back({.series = rows, .label = "data, " + lambda_label(c), .hollow = true});
+    }
+    return p;
+  };
+  return {
+      .name = "gauss-random-labels",
+      .panels = {panel("least objective", kGaussian.objective, kRows.objective),
+                 panel("train error", kGaussian.train, kRows.train)},
+      .columns = 2,
+      .caption =
+          "Ridge regression of random signs on Gaussian samples and, of the same covariance, "
+          "on rows of data: least objective and train error against samples per input. Lines: " +
+          order_words(c) +
+          ", which knows the covariance only; points: simulation, mean and standard error over "
+          "replicates." +
+          lambda_note(c)};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  constexpr double kGaussianMargin = 0.01;
+  std::vector<AgreementRule> all =
+      rules({kGaussian.train, kGaussian.objective}, {.series = {}, .relative = kGaussianMargin});
+  if (!on_data(c)) return all;
+  for (const AgreementRule& rule :
+       rules({kRows.train, kRows.objective}, {.series = {}, .relative = ridge_margin(c)})) {
+    all.push_back(rule);
+  }
+  return all;
+}
+
+std::vector<Parameter> model_parameters() {
+  constexpr std::int64_t kDigits = 61;  // columns of digits.csv that vary
+  std::vector<Parameter> all = gaussian_model_parameters(kDigits);
+  for (Parameter& p : all) {
+    if (p.key == "model.covariance") p.fallback = Value("data");
+    if (p.key == "model.file") p.fallback = Value("digits.csv");
+  }
+  return all;
+}
+
+}  // namespace
+
+Study study() {
+  return {
+      .name = "gauss-random-labels",
+      .question =
+          "Do real inputs remember random labels as Gaussian inputs of equal covariance do?",
+      .neglects = kRidgeNeglects,
+      .parameters = together(
+          {model_parameters(),
+           {order_parameter(),
+            reals_parameter("sweep.alpha",
+                            {0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0},
+                            "samples per input, alpha = M / N; every site is an input, N = L",
+                            kPositive),
+            lambda_parameter({1.0, 3.0, 10.0}, true),
+            data_sets_parameter(4),
+            integer_parameter("sim.labellings",
+                              8,
+                              "independent labellings of every data set, averaged",
+                              {.low = 1, .high = 1e6}),
+            replicates_parameter(500, "replicates of every number of samples"),
+            full_width_parameter()}}),
+      .series = {{"train_error",
+                  "E_train",
+                  "mean squared error on the random signs, Gaussian inputs"},
+                 {"objective",
+                  "min (E_train + lambda |w|^2)",
+                  "least value of what is minimised, without factor 1/2, Gaussian inputs"},
+                 {"data_train_error", "E_train(data)", "error on random signs of rows of the data"},
+                 {"data_objective",
+                  "min (E_train + lambda |w|^2)(data)",
+                  "least objective on rows of the data"}},
+      .presets = {{"quick",
+                   "the defaults: handwritten digits, N = 61, 7 alpha, 3 lambda, 500 replicates of "
+                   "4 data sets",
+                   {}},
+                  {"paper",
+                   "handwritten digits, 20 alpha, 5 lambda, 500 replicates of 8 data sets",
+                   {{"sweep.alpha", log_grid(0.5, 6, 20)},
+                    {"sweep.lambda", List{1.0, 2.0, 5.0, 10.0, 20.0}},
+                    {"sim.data_sets", 8}}}},
+      .sources = {cited("gerace2024universality",
+                        "random labels: training loss of data as of Gaussian inputs of equal "
+                        "covariance; here for the square loss"),
+                  cited("rende2024mapping", "Gaussian data as stand-ins of real ones"),
+                  cited("dobriban2018high", "deterministic equivalents of ridge regression")},
+      .make = make<RandomLabels>,
+      .figure = figure,
+      .agreement = agreement,
+      .recipes = {{.name = "gauss-random-labels-small-penalty",
+                   .meaning = "At a hundredth of the mean eigenvalue directions count in which few "
+                              "rows of the digits differ: they are far from Gaussian.",
+                   .values = {{"sweep.alpha", List{0.5, 1.0, 2.0}}, {"sweep.lambda", List{0.01}}}},
+                  {.name = "gauss-random-labels-standardised",
+                   .meaning =
+                       "With every pixel scaled to unit variance rare pixels weigh as much as "
+                       "common ones.",
+                   .values = {{"model.standardise", true}}}},
+      .plants = {
+          {.name = "train_error",
+           .series = "train_error",
+           .factor = 1.02,
+           .meaning = "a train error 2 % too large"},
+          {.name = "objective",
+           .series = "objective",
+           .factor = 0.98,
+           .meaning = "an objective 2 % too small"},
+          {.name = "data_train_error",
+           .series = "data_train_error",
+           .factor = 1.08,
+           .meaning = "the train error of rows 8 % too large: that of N - 1 inputs at M = N"},
+          {.name = "data_objective",
+           .series = "data_objective",
+           .factor = 0.93,
+           .meaning = "the objective of rows 7 % too small"},
+          {.name = "standardised",
+           .values = {{"model.standardise", true}},
+           .meaning = "the covariance of columns scaled to unit variance"}}};
+}
+
+}  // namespace attica::gauss_random_labels

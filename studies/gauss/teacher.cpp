@@ -1,0 +1,438 @@
+/// @file
+/// @brief Study gauss-teacher: masked modelling of Gaussian sequences beside a linear teacher on
+/// the same inputs: test error against the number of samples, and the height of the peak against
+/// the noise of the labels.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "attica/core/parallel.hpp"
+#include "attica/sim/gauss/labels.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+#include "attica/studies/gauss/model.hpp"
+#include "attica/studies/gauss/order.hpp"
+#include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/theory/gauss/labels.hpp"
+#include "attica/theory/gauss/site_regression.hpp"
+
+namespace attica::gauss_teacher {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+
+constexpr const char* kPeakRho = "sweep.peak_rho";
+
+/// The family's member of another correlation.
+GaussianModel member(const Configuration& c, double rho) {
+  Configuration other = c;
+  other.set("model.rho", Value(rho), false);
+  return GaussianModel::family(other, c.integer("model.sites"));
+}
+
+/// All regressions of one covariance; the teacher's inputs are those of the last site.
+class Tasks {
+ public:
+  explicit Tasks(const GaussianMlm& problem) {
+    for (Index i = 0; i < problem.sites(); ++i) {
+      const SiteRegression site = site_regression(problem, i);
+      sites_.push_back({.spectrum = site.s,
+                        .weights2 = site.teacher.array().square(),
+                        .noise = site.bayes_error});
+    }
+  }
+
+  Told masked(double samples, double lambda, RidgeOrder order) const {
+    double error = 0;
+    double allowance = 0;
+    for (const LinearTask& site : sites_) {
+      const LabelRidge of_site = label_ridge(site, samples, lambda, order);
+      error += of_site.test_error / static_cast<double>(sites_.size());
+      allowance += of_site.finite_size_test / static_cast<double>(sites_.size());
+    }
+    return told_to(order, error, allowance);
+  }
+
+  /// Labels of variance 1.
+  Told taught(double noise, double samples, double lambda, RidgeOrder order) const {
+    const LabelRidge ridge = label_ridge(
+        random_teacher(sites_.back().spectrum, 1 - noise, noise), samples, lambda, order);
+    return told_to(order, ridge.test_error, ridge.finite_size_test);
+  }
+
+ private:
+  std::vector<LinearTask> sites_;
+};
+
+/// One covariance at M = N.
+struct Peak {
+  GaussianModel model;
+  double noise;  ///< mean over the sites
+};
+
+class Teacher : public PointwiseExperiment {
+ public:
+  explicit Teacher(const Configuration& c)
+      : configuration_(c),
+        model_(GaussianModel::family(c, c.integer("model.sites"))),
+        order_(configured_order(c)),
+        sizes_(model_.sizes(c)),
+        lambdas_(ascending(c.reals("sweep.lambda"))),
+        noises_(ascending(c.reals("sweep.noise"))),
+        data_sets_(c.integer("sim.data_sets")),
+        teachers_(c.integer("sim.teachers")) {
+    model_.require_penalties(lambdas_, "sweep.lambda");
+    for (const double rho : ascending(c.reals(kPeakRho))) {
+      GaussianModel peaked = member(c, rho);
+      const double noise = peaked.problem().noise_variances().mean();
+      peaks_.push_back({std::move(peaked), noise});
+    }
+    diagnostics_ = model_.diagnostics();
+    diagnostics_.emplace_back("intrinsic_noise", model_.problem().noise_variances().mean());
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kLinePoints = 120;
+    TheoryResult result;
+    const Tasks tasks(model_.problem());
+    const std::vector<double> alphas =
+        line_through(sizes_.alphas(grid), kLinePoints, AxisScale::log, grid);
+    for (const double lambda : lambdas_) {
+      Curves masked({{"lambda", lambda}}, "alpha", {"test_error"});
+      for (const double alpha : alphas) {
+        masked.add(alpha, {tasks.masked(sizes_.samples(alpha), lambda, order_)});
+      }
+      masked.into(result);
+      for (const double noise : noises_) {
+        Curves taught = teacher_curves(lambda, noise);
+        for (const double alpha : alphas) {
+          taught.add(alpha, {tasks.taught(noise, sizes_.samples(alpha), lambda, order_)});
+        }
+        taught.into(result);
+      }
+    }
+    peak_theory(grid, result);
+    return result;
+  }
+
+  std::size_t points() const override { return sizes_.count() + peaks_.size(); }
+
+ protected:
+  double flops(std::size_t point) const override {
+    const double m = point < sizes_.count() ? static_cast<double>(sizes_[point]) : inputs();
+    const double labels = 2 * static_cast<double>(teachers_);
+    return static_cast<double>(data_sets_) *
+           (2 * ridge_flops(static_cast<Index>(m), model_.problem().sites(), lambdas_.size()) +
+            4 * m * inputs() * labels * static_cast<double>(1 + lambdas_.size()));
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const std::size_t point = replicate.point();
+    Outcome outcome;
+    if (point < sizes_.count()) {
+      const double alpha = sizes_.alpha(point);
+      const std::vector<Errors> errors = observe(model_, sizes_[point], noises_, replicate);
+      for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+        Curves({{"lambda", lambdas_[l]}}, "alpha", {"test_error"})
+            .add(alpha, std::vector<double>{errors[l].masked})
+            .into(outcome);
+        for (std::size_t k = 0; k < noises_.size(); ++k) {
+          teacher_curves(lambdas_[l], noises_[k])
+              .add(alpha, std::vector<double>{errors[l].taught[k]})
+              .into(outcome);
+        }
+      }
+    } else {
+      const Peak& peak = peaks_[point - sizes_.count()];
+      const std::vector<double> noises = {peak.noise, 0.0};
+      const std::vector<Errors> errors =
+          observe(peak.model, static_cast<Index>(inputs()), noises, replicate);
+      for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+        peak_curves(lambdas_[l])
+            .add(peak.noise,
+                 std::vector<double>{
+                     errors[l].masked, errors[l].taught.front(), errors[l].taught.back()})
+            .into(outcome);
+      }
+    }
+    return outcome;
+  }
+
+ private:
+  /// Of one penalty, means over the data sets of a replicate.
+  struct Errors {
+    double masked = 0;
+    std::vector<double> taught;  ///< one a noise, means over the teachers
+  };
+
+  double inputs() const { return model_.inputs(); }
+
+  static Curves teacher_curves(double lambda, double noise) {
+    return {{{"lambda", lambda}, {"noise", noise}}, "alpha", {"teacher_error"}};
+  }
+  static Curves peak_curves(double lambda) {
+    return {{{"lambda", lambda}}, "noise", {"peak", "teacher_peak", "clean_peak"}};
+  }
+
+  void peak_theory(TheoryGrid grid, TheoryResult& result) const {
+    constexpr int kParts = 4;
+    std::vector<double> rhos = ascending(configuration_.reals(kPeakRho));
+    rhos = line_between(rhos, AxisScale::linear, grid, kParts);
+    struct Line {
+      double noise;
+      Tasks tasks;
+    };
+    std::vector<std::unique_ptr<Line>> lines(rhos.size());
+    in_parallel(rhos.size(), [&](std::size_t k) {
+      const GaussianModel model = member(configuration_, rhos[k]);
+      lines[k] = std::make_unique<Line>(
+          Line{model.problem().noise_variances().mean(), Tasks(model.problem())});
+    });
+    std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+      return a->noise < b->noise;
+    });
+    for (const double lambda : lambdas_) {
+      Curves curves = peak_curves(lambda);
+      for (const auto& line : lines) {
+        curves.add(line->noise,
+                   {line->tasks.masked(inputs(), lambda, order_),
+                    line->tasks.taught(line->noise, inputs(), lambda, order_),
+                    line->tasks.taught(0, inputs(), lambda, order_)});
+      }
+      curves.into(result);
+    }
+  }
+
+  /// Masked modelling and teachers on the same data sets, an entry a penalty. Fitting is linear in
+  /// the labels: a teacher's signal and its noise are fitted apart and put together for every
+  /// noise.
+  std::vector<Errors> observe(const GaussianModel& model,
+                              Index samples,
+                              const std::vector<double>& noises,
+                              const Replicate& replicate) const {
+    RandomStream stream = replicate.stream();
+    RandomStream labels = replicate.stream(StreamId::model);
+    const auto normals = [&](Index rows) {
+      MatrixXd all(rows, teachers_);
+      labels.fill_normal(std::span(all.data(), static_cast<std::size_t>(all.size())));
+      return all;
+    };
+    const Index n = model.problem().sites() - 1;
+    const MatrixXd factor = model.factor().topLeftCorner(n, n);
+    const double trace = model.problem().covariance().diagonal().head(n).sum();
+    std::vector<Errors> errors(lambdas_.size(),
+                               {.masked = 0, .taught = std::vector<double>(noises.size())});
+    for (std::int64_t set = 0; set < data_sets_; ++set) {
+      const MatrixXd data = model.samples(samples, stream);
+      const RidgeFits masked(data, model.factor());
+      const MatrixXd inputs = data.leftCols(n);
+      const MatrixXd weights = normals(n) / std::sqrt(trace);
+      MatrixXd both(samples, 2 * teachers_);
+      both << inputs * weights, normals(samples);
+      const LabelFits taught(inputs, both);
+      for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+        const double share = 1 / static_cast<double>(data_sets_);
+        errors[l].masked += share * masked.fit(lambdas_[l]).test.mean();
+        const MatrixXd fitted = taught.weights(lambdas_[l]);
+        const MatrixXd of_signal = factor.transpose() * (fitted.leftCols(teachers_) - weights);
+        const MatrixXd of_noise = factor.transpose() * fitted.rightCols(teachers_);
+        for (std::size_t k = 0; k < noises.size(); ++k) {
+          const double missed =
+              (std::sqrt(1 - noises[k]) * of_signal + std::sqrt(noises[k]) * of_noise)
+                  .squaredNorm();
+          errors[l].taught[k] += share * (noises[k] + missed / static_cast<double>(teachers_));
+        }
+      }
+    }
+    return errors;
+  }
+
+  Configuration configuration_;
+  GaussianModel model_;
+  RidgeOrder order_;
+  SampleSizes sizes_;
+  std::vector<double> lambdas_;
+  std::vector<double> noises_;
+  std::int64_t data_sets_;
+  Index teachers_;
+  std::vector<Peak> peaks_;
+};
+
+Figure figure(const Configuration& c) {
+  const std::string lambda =
+      c.reals("sweep.lambda").size() > 1 ? ", " + lambda_label(c) : std::string();
+  const Axis error{.label = "test error {/:Italic E}_{test}", .scale = AxisScale::log};
+  Panel curves{.x = alpha_axis(),
+               .y = error,
+               .layers = {{.series = "test_error", .label = "masked" + lambda},
+                          {.series = "teacher_error",
+                           .label = "teacher, {/:Italic σ}^2 = {noise}" + lambda,
+                           .hollow = true}},
+               .x_name = "alpha",
+               .vertical_marks = {1.0}};
+  Panel peaks{.x = {.label = "noise of the labels {/:Italic σ}^2"},
+              .y = {.label = "{/:Italic E}_{test} at {/:Italic M} = {/:Italic N}"},
+              .layers = {{.series = "peak", .label = "masked" + lambda},
+                         {.series = "teacher_peak",
+                          .label = "teacher, {/:Italic σ}^2" + lambda,
+                          .hollow = true},
+                         {.series = "clean_peak", .label = "teacher, no noise" + lambda}},
+              .x_name = "noise"};
+  return {
+      .name = "gauss-teacher",
+      .panels = {curves, peaks},
+      .columns = 2,
+      .caption =
+          "Ridge regression of masked sites, whose noise the covariance sets, beside that of a "
+          "linear teacher's labels on the same Gaussian inputs, whose noise is a parameter; all "
+          "labels have variance 1. Left: test error against samples per input. Right: test "
+          "error at M = N against the noise, which correlations vary. Lines: " +
+          order_words(c) + "; points: simulation, mean and standard error over replicates."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  return rules({"test_error", "teacher_error", "peak", "teacher_peak", "clean_peak"},
+               {.series = {}, .relative = ridge_margin(c)});
+}
+
+/// Noise makes the peak, a parameter or not: at M = N masked modelling is worse than with fewer
+/// and with more samples, a teacher without noise better than with fewer.
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  std::vector<ClaimResult> all;
+  for (const double lambda : ascending(c.reals("sweep.lambda"))) {
+    const auto at_peak = [&](const ObservedCurve* curve) -> std::optional<std::size_t> {
+      if (curve == nullptr) return {};
+      const std::vector<double>& x = curve->mean.x;
+      const auto found = std::find(x.begin(), x.end(), 1.0);
+      if (found == x.end() || found == x.begin() || found + 1 == x.end()) return {};
+      return static_cast<std::size_t>(found - x.begin());
+    };
+    const auto where = fmt::format("[lambda={:.4g}]", lambda);
+    const ObservedCurve* masked = observed.curve("test_error", {{"lambda", lambda}});
+    if (const auto peak = at_peak(masked)) {
+      const std::vector<std::vector<double>> ends = {masked->values.front(), masked->values.back()};
+      all.push_back(claim_tested("peak" + where,
+                                 "the test error of masked modelling at M = N is above that with "
+                                 "the fewest and the most samples",
+                                 some_above_all(std::span(&masked->values[*peak], 1), ends),
+                                 {}));
+    }
+    const ObservedCurve* clean =
+        observed.curve("teacher_error", {{"lambda", lambda}, {"noise", 0.0}});
+    if (const auto peak = at_peak(clean)) {
+      std::vector<double> fall;
+      const std::vector<double>& before = clean->values[*peak - 1];
+      const std::vector<double>& there = clean->values[*peak];
+      for (std::size_t r = 0; r < std::min(before.size(), there.size()); ++r) {
+        fall.push_back(before[r] - there[r]);
+      }
+      all.push_back(claim_above("no_peak" + where,
+                                "the test error of a teacher without noise is lower at M = N than "
+                                "with fewer samples",
+                                fall,
+                                0));
+    }
+  }
+  return all;
+}
+
+std::vector<Parameter> model_parameters() {
+  std::vector<Parameter> family = gaussian_family_parameters();
+  Parameter covariance = family.front();
+  covariance.meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal";
+  covariance.choices = {"ar1", "equi"};
+  return together(
+      {{covariance,
+        integer_parameter("model.sites", 60, "number of sites L", {.low = 3, .high = 100000})},
+       without(std::move(family), {"model.covariance", "model.nu", "model.tau"})});
+}
+
+}  // namespace
+
+Study study() {
+  constexpr double kMostTeachers = 1e4;
+  return {
+      .name = "gauss-teacher",
+      .question = "Is the peak of masked modelling that of a teacher whose labels are noisy?",
+      .neglects =
+          "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and "
+          "samples "
+          "(theory.order = leading: of relative order 1/(M (1 - gamma)))",
+      .parameters = together(
+          {model_parameters(),
+           {order_parameter(),
+            alpha_parameter({0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 4.0}),
+            lambda_parameter({0.01}, false),
+            reals_parameter("sweep.noise",
+                            {0.0, 0.1, 0.35},
+                            "noise of the teacher's labels, a share of their variance 1",
+                            {.low = 0, .high = 1}),
+            reals_parameter(kPeakRho,
+                            {0.0, 0.3, 0.5, 0.7, 0.85},
+                            "correlations whose error at M = N is looked at; each sets the noise "
+                            "of masked sites, and that of a teacher to match",
+                            {.low = 0, .high = 1, .high_open = true}),
+            data_sets_parameter(16),
+            integer_parameter("sim.teachers",
+                              16,
+                              "teachers of every data set, whose errors are averaged",
+                              {.low = 1, .high = kMostTeachers}),
+            replicates_parameter(240, "replicates of every number of samples"),
+            full_width_parameter()}}),
+      .series = {test_error_info(),
+                 {"teacher_error",
+                  "E_test(teacher)",
+                  "population mean squared error on a teacher's labels of variance 1, mean over "
+                  "teachers of random direction"},
+                 {"peak", "E_test(M = N)", "test error of masked modelling at M = N"},
+                 {"teacher_peak",
+                  "E_test(M = N, teacher)",
+                  "error on a teacher's labels at M = N, with the noise that masked sites have"},
+                 {"clean_peak",
+                  "E_test(M = N, no noise)",
+                  "error on a teacher's labels without noise at M = N"}},
+      .presets = {{"quick",
+                   "the defaults: L = 60, 9 alpha, 3 noises, 5 correlations, 240 replicates of 16 "
+                   "data sets",
+                   {}},
+                  {"paper",
+                   "L = 400, 21 alpha, 4 noises, 8 correlations, 40 replicates of 2 data sets",
+                   {{"model.sites", 400},
+                    {"sweep.alpha", List{0.2, 0.3, 0.4, 0.5, 0.6,  0.7, 0.75, 0.8, 0.85, 0.9, 0.95,
+                                         1.0, 1.1, 1.2, 1.3, 1.45, 1.6, 2.0,  2.5, 3.0,  4.0}},
+                    {"sweep.noise", List{0.0, 0.1, 0.35, 1.0}},
+                    {kPeakRho, List{0.0, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9}},
+                    {"sim.data_sets", 2},
+                    {"sim.replicates", 40}}}},
+      .sources = ridge_sources(),
+      .make = make<Teacher>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "sites",
+      .claims = claims,
+      .recipes = {{.name = "gauss-teacher-leading-order",
+                   .meaning =
+                       "Twenty sites are not many: without the terms of order 1/M the theory "
+                       "is off by more than a per cent.",
+                   .values = {{"theory.order", "leading"}, {"model.sites", 20}}}},
+      .plants = {{.name = "correlation",
+                  .values = {{"model.rho", 0.714}},
+                  .meaning = "neighbours' correlation taken 2 % too large"},
+                 {.name = "teacher_error",
+                  .series = "teacher_error",
+                  .factor = 1.02,
+                  .meaning = "a teacher's error 2 % too large, as with M - 1 in place of M = 50"},
+                 {.name = "peak",
+                  .series = "peak",
+                  .factor = 0.97,
+                  .meaning = "a peak 3 % too low: that of N - 1 inputs"},
+                 {.name = "teacher_peak",
+                  .series = "teacher_peak",
+                  .factor = 1.03,
+                  .meaning = "the teacher's peak 3 % too high"}}};
+}
+
+}  // namespace attica::gauss_teacher

@@ -1,0 +1,416 @@
+/// @file
+/// @brief Study masked-transfer: a direction that masked regression finds on unlabelled samples, as
+/// the only feature of a regression with few labels, against ridge regression on all coordinates.
+
+#include "attica/theory/masked/transfer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "attica/core/parallel.hpp"
+#include "attica/sim/gauss/labels.hpp"
+#include "attica/solvers/largest_eigenpair.hpp"
+#include "attica/studies/masked/model.hpp"
+
+namespace attica::masked_transfer {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Labels that least squares on one feature needs for a mean and a variance.
+constexpr std::int64_t kFewestLabels = 5;
+
+TransferTask task_of(const Configuration& c) {
+  return {.dimension = static_cast<double>(c.integer("model.dimension")),
+          .theta = c.real("model.theta"),
+          .noise = c.real("model.noise")};
+}
+
+/// The squared overlap that masked regression of αd samples comes to in the limit. Below the
+/// threshold the direction is the top of the bulk, whose overlap at finite size is of order
+/// (1+θ)/(d (1-θ/θ_c)²): too large an allowance for a comparison.
+Told pretrained(const Configuration& c, double alpha) {
+  const double theta = c.real("model.theta");
+  const DelocalisedSpike spike(
+      SpikeEstimator::masked, {SpikedGroup{}}, 1 / alpha, c.real("model.lambda"));
+  Told overlap = overlap_told(spike.overlaps(theta).right,
+                              theta,
+                              spike.threshold(),
+                              static_cast<double>(c.integer("model.dimension")));
+  overlap.compared = overlap.compared && overlap.y > 0;
+  return overlap;
+}
+
+class Transfer : public PointwiseExperiment {
+ public:
+  explicit Transfer(const Configuration& c)
+      : configuration_(c),
+        task_(task_of(c)),
+        lambda_(c.real("model.lambda")),
+        sizes_(masked_sizes(c)),
+        labels_(ascending(c.integers("sweep.labels"))),
+        data_sets_(c.integer("sim.data_sets")),
+        best_([this] {
+          std::vector<BestRidge> all(labels_.size());
+          in_parallel(labels_.size(), [&](std::size_t k) {
+            all[k] = best_raw_ridge(task_, static_cast<double>(labels_[k]));
+          });
+          return all;
+        }) {
+    for (std::size_t k = 0; k < sizes_.count(); ++k) {
+      if (pretrained(c, sizes_.alpha(k)).compared) continue;
+      warnings_.push_back(fmt::format(
+          "alpha = {:.4g}: theta is below 1.3 of the threshold; simulated and drawn, not compared",
+          sizes_.alpha(k)));
+    }
+  }
+
+  void require_simulable() const override {
+    require_masked_memory(configuration_,
+                          std::max(static_cast<double>(sizes_[sizes_.count() - 1]),
+                                   static_cast<double>(labels_.back())));
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kParts = 8;
+    TheoryResult result;
+    const std::vector<double> labels =
+        line_between(as_reals(labels_), AxisScale::log, grid, kParts);
+    std::vector<BestRidge> raw(labels.size());
+    in_parallel(labels.size(), [&](std::size_t k) { raw[k] = best_raw_ridge(task_, labels[k]); });
+    Curves rival({}, "labels", {"raw_risk", "raw_lambda"});
+    for (std::size_t k = 0; k < labels.size(); ++k) {
+      const LabelRidge& ridge = raw[k].ridge;
+      rival.add(labels[k], {{ridge.test_error, ridge.finite_size_test}, {raw[k].lambda, 0, false}});
+    }
+    rival.into(result);
+    for (const double alpha : sizes_.alphas(grid)) {
+      const Told overlap = pretrained(configuration_, alpha);
+      Curves curves = of_feature(alpha);
+      for (std::size_t k = 0; k < labels.size(); ++k) {
+        const double risk = feature_risk(task_, overlap.y, labels[k]);
+        const double allowance =
+            -feature_risk_slope(task_, overlap.y, labels[k]) * overlap.finite_size;
+        const LabelRidge& ridge = raw[k].ridge;
+        curves.add(
+            labels[k],
+            {{risk, allowance, overlap.compared},
+             {ridge.test_error - risk, allowance + ridge.finite_size_test, overlap.compared}});
+      }
+      curves.into(result);
+      add_constant(result, "overlap_right", overlap, {{"alpha", alpha}});
+    }
+    crossings(grid, result);
+    return result;
+  }
+
+ protected:
+  double flops(std::size_t) const override {
+    double all = 0;
+    for (std::size_t k = 0; k < sizes_.count(); ++k) {
+      all += masked_flops(task_.dimension, static_cast<double>(sizes_[k])) +
+             eigenpair_flops(task_.dimension);
+    }
+    for (const std::int64_t m : labels_) {
+      all +=
+          static_cast<double>(data_sets_) * masked_flops(task_.dimension, static_cast<double>(m));
+    }
+    return all;
+  }
+
+  Outcome run(const Replicate& replicate) const override {
+    const auto d = static_cast<Index>(task_.dimension);
+    RandomStream signs = replicate.stream(StreamId::model);
+    const SpikedNoise noise = noisy_sites(d, 1, Signal::uniform, task_.theta, signs);
+    const VectorXd& u = noise.direction;
+    RandomStream unlabelled = replicate.stream();
+    Outcome outcome;
+    std::vector<VectorXd> features;
+    for (std::size_t size = 0; size < sizes_.count(); ++size) {
+      const MaskedRidge ridge(sample_covariance(noise, sizes_[size], unlabelled), lambda_);
+      const VectorXd v =
+          largest_eigenpair(ridge.inverse_form).vector.cwiseQuotient(ridge.diagonal.cwiseSqrt());
+      features.push_back(v.normalized());
+      add_constant(outcome, "overlap_right", squared_cosine(v, u), {{"alpha", sizes_.alpha(size)}});
+    }
+    RandomStream labelled = replicate.stream(StreamId::test_data);
+    std::vector<Curves> curves;
+    for (std::size_t size = 0; size < sizes_.count(); ++size) {
+      curves.push_back(of_feature(sizes_.alpha(size)));
+    }
+    Curves rival({}, "labels", {"raw_risk"});
+    for (std::size_t k = 0; k < labels_.size(); ++k) {
+      double raw = 0;
+      std::vector<double> transferred(features.size());
+      for (std::int64_t set = 0; set < data_sets_; ++set) {
+        const double share = 1 / static_cast<double>(data_sets_);
+        const Labelled data = draw(u, labels_[k], labelled);
+        const LabelFits fits(data.inputs, data.labels);
+        raw += share * risk(fits.weights(best_.get()[k].lambda), u);
+        for (std::size_t size = 0; size < features.size(); ++size) {
+          const VectorXd& v = features[size];
+          const VectorXd feature = data.inputs * v;
+          transferred[size] +=
+              share * risk(v * (feature.dot(data.labels) / feature.squaredNorm()), u);
+        }
+      }
+      const auto x = static_cast<double>(labels_[k]);
+      rival.add(x, std::vector<double>{raw});
+      for (std::size_t size = 0; size < features.size(); ++size) {
+        curves[size].add(x, std::vector<double>{transferred[size], raw - transferred[size]});
+      }
+    }
+    rival.into(outcome);
+    for (const Curves& of : curves) of.into(outcome);
+    return outcome;
+  }
+
+ private:
+  struct Labelled {
+    MatrixXd inputs;
+    VectorXd labels;
+  };
+
+  static Curves of_feature(double alpha) {
+    return {{{"alpha", alpha}}, "labels", {"feature_risk", "gain"}};
+  }
+
+  /// x = z + √θ s u, y = s + √τ² ε
+  Labelled draw(const VectorXd& u, Index samples, RandomStream& stream) const {
+    const auto normals = [&](Index rows, Index columns) {
+      MatrixXd all(rows, columns);
+      stream.fill_normal(std::span(all.data(), static_cast<std::size_t>(all.size())));
+      return all;
+    };
+    const VectorXd s = normals(samples, 1);
+    Labelled data{.inputs = normals(samples, u.size()), .labels = {}};
+    data.inputs.noalias() += std::sqrt(task_.theta) * s * u.transpose();
+    data.labels = s + std::sqrt(task_.noise) * normals(samples, 1);
+    return data;
+  }
+
+  /// Population error of w·x: of s nothing is left but s (1 - √θ w·u), of z all of w·z.
+  double risk(const VectorXd& w, const VectorXd& u) const {
+    const double missed = 1 - std::sqrt(task_.theta) * w.dot(u);
+    return task_.noise + missed * missed + w.squaredNorm();
+  }
+
+  void crossings(TheoryGrid grid, TheoryResult& result) const {
+    constexpr int kParts = 12;
+    const std::vector<double> alphas =
+        line_between(sizes_.alphas(grid), AxisScale::log, grid, kParts);
+    std::vector<std::optional<double>> found(alphas.size());
+    in_parallel(alphas.size(), [&](std::size_t k) {
+      found[k] = transfer_crossing(task_, pretrained(configuration_, alphas[k]).y);
+    });
+    Curves curve({}, "alpha", {"crossing"});
+    for (std::size_t k = 0; k < alphas.size(); ++k) {
+      if (found[k]) curve.add(alphas[k], {{*found[k] / task_.dimension, 0, false}});
+    }
+    if (!curve.empty()) curve.into(result);
+  }
+
+  Configuration configuration_;
+  TransferTask task_;
+  double lambda_;
+  SampleSizes sizes_;
+  std::vector<std::int64_t> labels_;
+  std::int64_t data_sets_;
+  Lazy<std::vector<BestRidge>> best_;  ///< at the simulated numbers of labels
+};
+
+Figure figure(const Configuration& c) {
+  const SampleSizes sizes = masked_sizes(c);
+  std::vector<double> marks;
+  for (std::size_t k = 0; k < sizes.count(); ++k) {
+    const auto found = transfer_crossing(task_of(c), pretrained(c, sizes.alpha(k)).y);
+    if (found) marks.push_back(*found);
+  }
+  const Axis labels{.label = "labels {/:Italic M}", .scale = AxisScale::log};
+  const char* feature = "feature, {/:Italic n} = {alpha} {/:Italic d}";
+  std::vector<Panel> panels = {
+      {.x = labels,
+       .y = {.label = "risk", .scale = AxisScale::log},
+       .layers = {{.series = "raw_risk", .label = "all coordinates"},
+                  {.series = "feature_risk", .label = feature, .hollow = true}},
+       .x_name = "labels"},
+      {.x = labels,
+       .y = {.label = "gain by transfer"},
+       .layers = {{.series = "gain", .label = feature, .hollow = true}},
+       .x_name = "labels",
+       .vertical_marks = marks}};
+  if (!marks.empty()) {
+    panels.push_back(
+        {.x = {.label = "unlabelled samples {/:Italic n} / {/:Italic d}", .scale = AxisScale::log},
+         .y = {.label = "crossing {/:Italic M}_× / {/:Italic d}", .scale = AxisScale::log},
+         .layers = {{.series = "crossing", .label = "transfer helps below"}},
+         .x_name = "alpha"});
+  }
+  return {
+      .name = "masked-transfer",
+      .panels = panels,
+      .columns = 2,
+      .caption =
+          "Labels y, with the strength of a spike as their signal, regressed on the direction "
+          "that masked regression of n unlabelled samples finds, and by ridge regression at its "
+          "best penalty on all coordinates: risk, risk saved by transfer, and the number of "
+          "labels beyond which it loses (dotted in the second panel). Lines: theory in both "
+          "numbers of samples; points: simulation, mean and standard error over replicates."};
+}
+
+std::vector<AgreementRule> agreement(const Configuration&) {
+  constexpr double kRelative = 0.01;
+  constexpr double kOverlap = 0.01;
+  return {{.series = "raw_risk", .relative = kRelative},
+          {.series = "feature_risk", .relative = kRelative},
+          {.series = "gain", .relative = 0, .absolute = kOverlap},
+          {.series = "overlap_right", .relative = 0, .absolute = kOverlap}};
+}
+
+/// Where transfer helps: well below the predicted crossing, and not well above; nowhere if there is
+/// none.
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  constexpr double kWell = 1.5;
+  std::vector<ClaimResult> all;
+  const SampleSizes sizes = masked_sizes(c);
+  for (std::size_t size = 0; size < sizes.count(); ++size) {
+    const double alpha = sizes.alpha(size);
+    const Told overlap = pretrained(c, alpha);
+    const ObservedCurve* gain = observed.curve("gain", {{"alpha", alpha}});
+    // Near the threshold the limit does not tell; below it the direction knows nothing.
+    if (gain == nullptr || (overlap.y > 0 && !overlap.compared)) continue;
+    const auto crossing = transfer_crossing(task_of(c), overlap.y);
+    const std::vector<double>& x = gain->mean.x;
+    const auto where = [&](std::size_t k) {
+      return fmt::format("[alpha={:.4g},labels={:g}]", alpha, x[k]);
+    };
+    if (crossing) {
+      const auto above = std::lower_bound(x.begin(), x.end(), *crossing / kWell);
+      if (above != x.begin()) {
+        const auto k = static_cast<std::size_t>(above - x.begin()) - 1;
+        all.push_back(claim_above("helps" + where(k),
+                                  fmt::format("transfer has the lower risk, with fewer than {:.4g} "
+                                              "labels",
+                                              *crossing),
+                                  gain->values[k],
+                                  0));
+      }
+    }
+    const double least = crossing ? *crossing * kWell : x.back();
+    const auto beyond = std::lower_bound(x.begin(), x.end(), least);
+    if (beyond == x.end() || (!crossing && overlap.y > 0)) continue;
+    const auto k = static_cast<std::size_t>(beyond - x.begin());
+    all.push_back(claim_below("hurts" + where(k),
+                              crossing ? fmt::format("transfer has the higher risk, with more than "
+                                                     "{:.4g} labels",
+                                                     *crossing)
+                                       : "transfer of a direction found below the threshold has "
+                                         "the higher risk",
+                              gain->values[k],
+                              0));
+  }
+  return all;
+}
+
+}  // namespace
+
+Study study() {
+  constexpr double kMostLabels = 1e7;
+  return {
+      .name = "masked-transfer",
+      .question =
+          "How many labels does a direction that masked regression found without labels replace?",
+      .neglects =
+          "corrections of relative order 1/d to the overlap with the spike, of order 1/M^2 to "
+          "ridge regression",
+      .parameters =
+          {masked_dimension_parameter(200),
+           real_parameter("model.theta",
+                          2,
+                          "strength of the spike, Sigma = 1 + theta u u^T",
+                          {.low = 0, .high = 1e8}),
+           real_parameter("model.noise",
+                          0.1,
+                          "noise of the labels tau^2 beside a signal of variance 1",
+                          {.low = 0, .high = 1e8}),
+           real_parameter(
+               "model.lambda", 1, "ridge penalty of masked regression", {.low = 1e-8, .high = 1e8}),
+           masked_alphas_parameter({0.05, 1.5, 3}),
+           integers_parameter("sweep.labels",
+                              List{30, 80, 200, 500, 1000, 2000},
+                              "labelled samples M",
+                              {.low = kFewestLabels, .high = kMostLabels}),
+           integer_parameter("sim.data_sets",
+                             2,
+                             "labelled data sets of every size in a replicate, whose risks are "
+                             "averaged",
+                             {.low = 1, .high = 1e6}),
+           masked_memory_parameter(),
+           replicates_parameter(400, "replicates: unlabelled samples and labelled data sets"),
+           full_width_parameter()},
+      .series =
+          {{"raw_risk",
+            "R_raw",
+            "population mean squared error of ridge regression on all coordinates, at the penalty "
+            "that is best in the limit"},
+           {"raw_lambda", "lambda*", "that penalty (theory; it is what the simulation takes)"},
+           {"feature_risk",
+            "R(q, M)",
+            "population mean squared error of least squares on the direction's projection"},
+           {"gain", "R_raw - R(q, M)", "risk saved by transfer, on the same labelled samples"},
+           {"overlap_right", "(u.r)^2", "squared cosine of the spike and A's right eigenvector"},
+           {"crossing",
+            "M_x/d",
+            "labels beyond which all coordinates do better, over d (theory; claims say that "
+            "simulation has the sign of the gain on either side)"}},
+      .presets = {{"quick",
+                   "the defaults: d = 200, 3 alpha, 6 numbers of labels, 400 replicates",
+                   {}},
+                  {"paper",
+                   "d = 800, 5 alpha, 10 numbers of labels, 60 replicates of 2 data sets",
+                   {{"model.dimension", 800},
+                    {"sweep.alpha", List{0.05, 0.5, 1.0, 4.0, 16.0}},
+                    {"sweep.labels", List{12, 25, 50, 100, 200, 400, 1000, 2500, 6000, 15000}},
+                    {"sim.data_sets", 2},
+                    {"sim.replicates", 60}}}},
+      .sources =
+          [] {
+            std::vector<Source> all =
+                masked_sources("the deterministic equivalent behind overlaps");
+            all.push_back(cited("rende2024mapping",
+                                "setting of the masked pretraining; ridge generalization error"));
+            return all;
+          }(),
+      .make = make<Transfer>,
+      .figure = figure,
+      .agreement = agreement,
+      .size_coordinate = "dimension",
+      .claims = claims,
+      .recipes = {{.name = "masked-transfer-few-replicates",
+                   .meaning = "Twenty replicates do not decide at margins of a few per cent.",
+                   .values = {{"sim.replicates", 20}},
+                   .expected = Verdict::inconclusive}},
+      .plants = {{.name = "theta",
+                  .values = {{"model.theta", 2.12}},
+                  .meaning = "a spike 6 % stronger than it is"},
+                 {.name = "raw_risk",
+                  .series = "raw_risk",
+                  .factor = 1.03,
+                  .meaning = "a rival 3 % worse than it is, as at half the best penalty"},
+                 {.name = "feature_risk",
+                  .series = "feature_risk",
+                  .factor = 0.96,
+                  .meaning = "a risk 4 % too low"},
+                 {.name = "gain",
+                  .series = "gain",
+                  .factor = 1.15,
+                  .meaning = "transfer that saves 15 % more than it does"}},
+      .diagnostic = {"raw_lambda"}};
+}
+
+}  // namespace attica::masked_transfer

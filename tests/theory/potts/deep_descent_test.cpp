@@ -1,0 +1,299 @@
+#include "attica/theory/potts/deep_descent.hpp"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+
+#include "attica/core/potts/body_ensembles.hpp"
+#include "core/reference_models.hpp"
+#include "finite_differences.hpp"
+#include "reference_values.hpp"
+
+using namespace attica;
+using namespace attica::testing;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+namespace potts_deep_descent_test {
+
+/// A_l = 0.3 sin(1 + l + i + 2j), V_l = 0.3 cos(1 + 2l + 2a + c).
+DeepLayers wave_layers(int depth, Index sites, Index colours) {
+  DeepLayers layers;
+  for (int l = 0; l < depth; ++l) {
+    layers.push_back(
+        {MatrixXd::NullaryExpr(sites,
+                               sites,
+                               [l](Index i, Index j) {
+                                 return 0.3 * std::sin(static_cast<double>(1 + l + i + 2 * j));
+                               }),
+         MatrixXd::NullaryExpr(colours, colours, [l](Index b, Index c) {
+           return 0.3 * std::cos(static_cast<double>(1 + 2 * l + 2 * b + c));
+         })});
+  }
+  return layers;
+}
+
+/// -ln q(s_i | rest) by the definition, one sequence at a time.
+double sequence_loss(const DeepLayers& layers,
+                     bool residual,
+                     const Eigen::Ref<const Eigen::RowVectorX<std::uint8_t>>& s,
+                     Index masked) {
+  const Index sites = layers.front().sites();
+  const Index colours = layers.front().colours();
+  MatrixXd x = MatrixXd::Zero(sites, colours);
+  for (Index j = 0; j < sites; ++j) {
+    if (j != masked) x(j, s[j]) = 1;
+  }
+  MatrixXd z;
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    z = layers[l].attention * x * layers[l].values.transpose();
+    x = (residual ? 1.0 : 0.0) * x + z.cwiseAbs2();
+  }
+  const VectorXd h = z.row(masked);
+  return std::log(h.array().exp().sum()) - h[s[masked]];
+}
+
+/// Mean over all sequences and sites of f(sequence, site, weight's share).
+void for_examples(const PottsEnumeration& all,
+                  const std::function<void(Index row, Index site, double weight)>& f) {
+  const Index sites = all.states.sequences.cols();
+  for (Index n = 0; n < all.states.weights.size(); ++n) {
+    for (Index i = 0; i < sites; ++i) {
+      f(n, i, all.states.weights[n] / static_cast<double>(sites));
+    }
+  }
+}
+
+double population_loss(const DeepLayers& layers, bool residual, const PottsEnumeration& all) {
+  double sum = 0;
+  for_examples(all, [&](Index n, Index i, double weight) {
+    sum += weight * sequence_loss(layers, residual, all.states.sequences.row(n), i);
+  });
+  return sum;
+}
+
+TEST_CASE("DeepPopulation: recorded population losses and gradients", "[theory]") {
+  const nlohmann::json& r = reference_values("potts").at("fourbody");
+  const BodyModel model = four_body();
+  const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
+  for (const int depth : {1, 2, 3}) {
+    for (const bool residual : {false, true}) {
+      const std::string key = fmt::format("deep_N{}_r{}", depth, residual ? 1 : 0);
+      CAPTURE(key);
+      const nlohmann::json& expected = r.at(key);
+      const DeepLayers layers = wave_layers(depth, 5, 3);
+      const DeepPopulation population(masked, 3, residual);
+      double excess = 0;
+      const DeepLayers gradient = unpacked_layers(population.gradient(layers, &excess), 5, 3);
+      CHECK(masked.bayes_loss() + excess ==
+            Approx(expected.at("loss").get<double>()).epsilon(1e-12));
+      CHECK(population.excess(layers) == Approx(excess).epsilon(1e-13));
+      for (std::size_t l = 0; l < gradient.size(); ++l) {
+        CHECK(gradient[l].attention.norm() ==
+              Approx(expected.at("gA_norm")[l].get<double>()).epsilon(1e-9));
+        CHECK(gradient[l].values.norm() ==
+              Approx(expected.at("gV_norm")[l].get<double>()).epsilon(1e-9));
+      }
+    }
+  }
+}
+
+TEST_CASE("DeepPopulation: gradient by differences of a loss summed sequence by sequence",
+          "[theory]") {
+  Hyperedges edges = all_hyperedges(4, 3);
+  edges.couplings = cosine_body_couplings(edges);
+  const BodyModel model(4, edges, cosine_tensor(3, 2), 0.8);
+  const PottsEnumeration all = enumerate(model);
+  const MaskedPopulation masked = MaskedPopulation::enumerated(model, all);
+  for (const bool residual : {false, true}) {
+    const DeepPopulation population(masked, 2, residual);
+    VectorXd x = packed_layers(wave_layers(3, 4, 2));
+    const VectorXd gradient = population.gradient(unpacked_layers(x, 4, 2));
+    check_gradient([&] { return population_loss(unpacked_layers(x, 4, 2), residual, all); },
+                   entries(x),
+                   entries(gradient));
+    // The Hessian row by row, by differences of the gradient of fourth order: its own are of first
+    // order, step 1e-6 times third derivatives of order one.
+    const MatrixXd hessian = population.hessian(unpacked_layers(x, 4, 2));
+    for (const Index k : {0, 17, 40}) {
+      const VectorXd row = hessian.col(k);
+      check_gradient([&] { return population.gradient(unpacked_layers(x, 4, 2))[k]; },
+                     entries(x),
+                     entries(row),
+                     {.tolerance = 1e-5});
+    }
+  }
+}
+
+TEST_CASE("DeepPopulation: what scaling a map leaves alone", "[theory]") {
+  const BodyModel model = four_body();
+  const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
+  const auto products = [&](bool residual) {
+    const DeepLayers layers = wave_layers(3, 5, 3);
+    const DeepLayers gradient =
+        unpacked_layers(DeepPopulation(masked, 3, residual).gradient(layers), 5, 3);
+    std::vector<double> of_layer;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      of_layer.push_back(layers[l].attention.cwiseProduct(gradient[l].attention).sum());
+      // c A_l, V_l/c are the same network.
+      CHECK(layers[l].values.cwiseProduct(gradient[l].values).sum() ==
+            Approx(of_layer[l]).epsilon(1e-12));
+    }
+    return of_layer;
+  };
+  // Without residuals c A_l, A_{l+1}/c^2 are the same network as well: |A_l|^2 - 2|A_{l+1}|^2 is
+  // conserved by gradient flow, and layers move together.
+  const std::vector<double> alone = products(false);
+  CHECK(alone[0] == Approx(2 * alone[1]).epsilon(1e-12));
+  CHECK(alone[1] == Approx(2 * alone[2]).epsilon(1e-12));
+  const std::vector<double> carried = products(true);
+  CHECK(std::abs(carried[0] - 2 * carried[1]) > 0.1 * std::abs(carried[0]));
+}
+
+/// Two layers on pairs of two colours: 8 states, 24 examples.
+struct Small {
+  static BodyModel pairs() {
+    Hyperedges edges = all_hyperedges(3, 2);
+    edges.couplings = cosine_body_couplings(edges);
+    return {3, std::move(edges), cosine_tensor(2, 2), 0.9};
+  }
+
+  BodyModel model = pairs();
+  PottsEnumeration all = enumerate(model);
+  MaskedPopulation masked = MaskedPopulation::enumerated(model, all);
+  DeepPopulation population{masked, 2, true};
+  VectorXd start = 2 * packed_layers(wave_layers(2, 3, 2));
+
+  DeepLayers layers(const VectorXd& x) const { return unpacked_layers(x, 3, 2); }
+  /// The gradient of one example, by differences.
+  VectorXd example_gradient(const VectorXd& at, Index row, Index site) const {
+    VectorXd x = at;
+    VectorXd g(x.size());
+    constexpr double kStep = 1e-5;
+    const auto loss = [&] {
+      return sequence_loss(layers(x), true, all.states.sequences.row(row), site);
+    };
+    for (Index k = 0; k < x.size(); ++k) {
+      x[k] = at[k] + kStep;
+      const double above = loss();
+      x[k] = at[k] - kStep;
+      g[k] = (above - loss()) / (2 * kStep);
+      x[k] = at[k];
+    }
+    return g;
+  }
+};
+
+TEST_CASE("DeepPopulation: covariance of one sequence's gradient, example by example", "[theory]") {
+  const Small small;
+  MatrixXd second = MatrixXd::Zero(small.start.size(), small.start.size());
+  VectorXd mean = VectorXd::Zero(small.start.size());
+  for_examples(small.all, [&](Index n, Index i, double weight) {
+    const VectorXd g = small.example_gradient(small.start, n, i);
+    second += weight * g * g.transpose();
+    mean += weight * g;
+  });
+  const MatrixXd expected = second - mean * mean.transpose();
+  const MatrixXd found = small.population.gradient_covariance(small.layers(small.start));
+  // Central differences: step^2 and rounding 1e-16/step.
+  CHECK((found - expected).norm() < 1e-8 * expected.norm() + 1e-9);
+  CHECK(expected.norm() > 1e-3);
+}
+
+TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequence", "[theory]") {
+  // B = 1, three steps: 24^3 runs, all of them made. What the first order leaves is of relative
+  // order eta.
+  const Small small;
+  constexpr std::uint64_t kSteps = 3;
+  const auto exact = [&](double eta) {
+    struct Sums {
+      double mean = 0, square = 0;
+    };
+    std::vector<Sums> sums(3);  // loss, layers 1 and 2
+    const std::function<void(const VectorXd&, double, std::uint64_t)> run =
+        [&](const VectorXd& x, double weight, std::uint64_t step) {
+          if (step == kSteps) {
+            const VectorXd moved = x - small.start;
+            const auto msd = [&](Index at) {
+              return moved.segment(at, 9).squaredNorm() / 3 +
+                     moved.segment(at + 9, 4).squaredNorm() / 2;
+            };
+            const double values[] = {small.population.excess(small.layers(x)), msd(0), msd(13)};
+            for (std::size_t k = 0; k < 3; ++k) {
+              sums[k].mean += weight * values[k];
+              sums[k].square += weight * values[k] * values[k];
+            }
+            return;
+          }
+          for_examples(small.all, [&](Index n, Index i, double share) {
+            run(x - eta * small.example_gradient(x, n, i), weight * share, step + 1);
+          });
+        };
+    run(small.start, 1, 0);
+    return sums;
+  };
+  constexpr double kEta = 0.02;
+  const auto sums = exact(kEta);
+  const std::vector<DeepDescentRecord> path =
+      deep_descent(small.population,
+                   {.start = small.layers(small.start),
+                    .rate = [](std::uint64_t) { return kEta; },
+                    .batch = 1,
+                    .recorded = {1, kSteps}});
+  REQUIRE(path.size() == 2);
+  CHECK(path.back().described);
+  const NoisyValue found[] = {
+      path[1].excess_loss, path[1].displacement[0], path[1].displacement[1]};
+  for (std::size_t k = 0; k < 3; ++k) {
+    CAPTURE(k);
+    CHECK(found[k].shift == Approx(sums[k].mean - found[k].value).epsilon(2 * kEta));
+    CHECK(std::abs(found[k].shift) > 1e-6);
+    const double variance = sums[k].square - sums[k].mean * sums[k].mean;
+    // Of a displacement the fluctuation of the noise's own square counts here as well: B = 1.
+    if (k == 0) CHECK(found[k].variance == Approx(variance).epsilon(0.1));
+  }
+}
+
+TEST_CASE("deep_descent: steps, rates and clips are those of the recursion", "[theory]") {
+  const Small small;
+  const auto rate = [](std::uint64_t n) { return n < 30 ? 0.5 : 0.05; };
+  VectorXd x = small.start;
+  constexpr double kClip = 0.1;
+  for (std::uint64_t n = 0; n < 50; ++n) {
+    VectorXd g = small.population.gradient(small.layers(x));
+    if (g.norm() > kClip) g *= kClip / g.norm();
+    x -= rate(n) * g;
+  }
+  const auto path = deep_descent(small.population,
+                                 {.start = small.layers(small.start),
+                                  .rate = rate,
+                                  .clip_norm = kClip,
+                                  .batch = 1e6,
+                                  .recorded = {0, 50}});
+  CHECK(path[0].excess_loss.value == small.population.excess(small.layers(small.start)));
+  CHECK(path[0].displacement[1].value == 0);
+  CHECK(path[1].excess_loss.value ==
+        Approx(small.population.excess(small.layers(x))).epsilon(1e-12));
+  CHECK_FALSE(path[1].described);  // its first gradients are clipped
+  CHECK_THROWS_WITH(deep_descent(small.population, {}), Catch::Contains("start"));
+}
+
+TEST_CASE("deep_descent: a rate beyond the edge of stability is not described", "[theory]") {
+  const Small small;
+  const auto described = [&](double eta) {
+    return deep_descent(small.population,
+                        {.start = small.layers(small.start),
+                         .rate = [=](std::uint64_t) { return eta; },
+                         .batch = 100,
+                         .recorded = {1, 2}})
+        .back();
+  };
+  const double sharpness = described(1e-3).sharpness;
+  CHECK(described(1.8 / sharpness).described);
+  CHECK_FALSE(described(10 / sharpness).described);
+}
+
+}  // namespace potts_deep_descent_test
