@@ -87,8 +87,9 @@ function(attica_level target level name)
 endfunction()
 
 # attica_together(TARGET SIZE [FOLDER...]): sources of one folder are compiled together, SIZE or fewer at a time, but for the
-# folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that its neighbours need as well; whoever
-# touches one of them compiles its group. What a source keeps to itself must have a name of its own: a study has a namespace.
+# folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that
+# its neighbours need as well; whoever touches one of them compiles its group. What a source keeps to itself must have a name of
+# its own: a study has a namespace.
 function(attica_together target size)
   if(NOT ATTICA_TOGETHER)
     return()

@@ -141,7 +141,7 @@ class Writer {
     constexpr double kTexLine = 0.4;
     constexpr double kTexCircle = 3.4;
     line(
-        "if (format eq 'tex') {{ set terminal tikz latex color size {:.4f}in,{:.4f}in "
+        "if (format eq 'tex') {{ set terminal tikz latex notimestamp color size {:.4f}in,{:.4f}in "
         "font '\\fontsize{{{}pt}}{{{:.4g}pt}}\\selectfont' linewidth {:.4g} dashlength {:.4g}; "
         "mark = {:.4g} }}",
         width,

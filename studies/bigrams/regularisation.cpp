@@ -35,7 +35,8 @@ class Regularisation : public PointwiseExperiment {
     // V's noise has the leading-order covariance alone: up to twice too large for few tokens.
     const double order = value_noise_order(setup_.model.tokens());
     for (const std::string& algorithm : algorithms_) {
-      const std::vector<StagedMeanField> field = staged_theory(setup_, algorithm);
+      const std::vector<StagedMeanField> field =
+          staged_theory(setup_, algorithm, ColumnSums::fluctuating);
       if (field.empty()) continue;  // recorded alone
       Curves curves({{"algorithm", algorithm}}, "step", kNames);
       for (const auto& [step, s, noise] : field) {

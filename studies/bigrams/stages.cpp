@@ -29,10 +29,12 @@ BigramSetup staged_setup(const Configuration& c) {
   return setup;
 }
 
-std::vector<StagedMeanField> staged_theory(const BigramSetup& s, const std::string& algorithm) {
+std::vector<StagedMeanField> staged_theory(const BigramSetup& s,
+                                           const std::string& algorithm,
+                                           ColumnSums sums) {
   if (algorithm == "l1_sum1") return {};
   const double lambda = algorithm == "l1" ? s.lambda : 0;
-  return staged_mean_field(s.model, s.rates, s.batch, lambda, kTheta, cut_of(s), s.steps);
+  return staged_mean_field(s.model, s.rates, s.batch, lambda, kTheta, cut_of(s), s.steps, sums);
 }
 
 RoundedRun staged_run(const BigramSetup& setup,

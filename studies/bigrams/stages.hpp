@@ -20,7 +20,9 @@ std::array<std::string, 2> staged_algorithms(const Configuration& c);
 BigramSetup staged_setup(const Configuration& c);
 
 /// @brief The mean field of that rule at the recorded steps; empty if it has none.
-std::vector<StagedMeanField> staged_theory(const BigramSetup& setup, const std::string& algorithm);
+std::vector<StagedMeanField> staged_theory(const BigramSetup& setup,
+                                           const std::string& algorithm,
+                                           ColumnSums sums = ColumnSums::fixed);
 /// @brief A run. @param look takes the recorded steps of stage 2 and where the run then stands
 /// @param outcome says how it ended
 RoundedRun staged_run(const BigramSetup& setup,

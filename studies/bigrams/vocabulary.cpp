@@ -78,7 +78,7 @@ Figure figure(const Configuration& c) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   // The mean field of 68 runs at N = 3 and 8 and at the paper's N = 3 and 10, other seeds: 0.2
-  // to 1.5 % off.
+  // to 1.5 % off; 30 runs know a mean to 1 %.
   return {{.series = "distance_A", .relative = 0.07}};
 }
 

@@ -168,13 +168,13 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return {claim_rate("early_stopping", statement, lower, "")};
 }
 
-/// Full descent is at the minimum but for the rounding of 10^-5 that is left of its slowest mode;
+/// Full descent ends within 5e-5 of the minimum at d = 10 and 2e-7 at d = 20, its slowest mode;
 /// minibatches scatter about it, by less than a hundredth of the error once their rate has fallen
 /// to 0.
 std::vector<AgreementRule> agreement(const Configuration& c) {
   const bool full = c.text("sim.optimiser") == "gd";
   return {{.series = "icl_end", .relative = kContextMargin},
-          {.series = "end_ratio", .relative = full ? 0.001 : 0.01, .tails = Tails::normal}};
+          {.series = "end_ratio", .relative = full ? 1e-4 : 0.01, .tails = Tails::normal}};
 }
 
 }  // namespace
@@ -235,8 +235,8 @@ Study study() {
                   .meaning = "a loss with the factor 1/2 read as one without"},
                  {.name = "not-there-yet",
                   .series = "end_ratio",
-                  .factor = 1.002,
-                  .meaning = "training that ends 0.2 % above the minimum"}},
+                  .factor = 1.0005,
+                  .meaning = "training that ends 0.05 % above the minimum"}},
       .diagnostic = {"icl_ridge", "bayes"}};
 }
 

@@ -90,7 +90,7 @@ class Softmax : public PointwiseExperiment {
         // of the flow have, so that the invariant is not compared with itself.
         const Eigen::VectorXd defect = flow.integrals.col(static_cast<Index>(k));
         const double has = invariant.defect(flow.states[k]).norm();
-        told[kDefect].y *= defect.norm() / has;
+        if (has > 0) told[kDefect].y *= defect.norm() / has;
         curves.add(steps[k - 1], told);
         worst = std::max(worst, (defect - invariant.defect(flow.states[k])).cwiseAbs().maxCoeff());
       }

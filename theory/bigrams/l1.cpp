@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <type_traits>
 #include <utility>
 
 #include "attica/core/error.hpp"
@@ -637,26 +636,28 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                double lambda,
                                                double theta,
                                                double threshold,
-                                               std::span<const std::int64_t> steps) {
-  const auto follow = [&](auto field) {
+                                               std::span<const std::int64_t> steps,
+                                               ColumnSums sums) {
+  const auto follow = [&](auto field, const auto& added_loss) {
     std::vector<StagedMeanField> curve;
     std::int64_t step = 0;
     for (const std::int64_t next : steps) {
       for (; step < next; ++step) field.step();
-      curve.push_back({next, field.state(), field.noise_v()});
-      if constexpr (std::is_same_v<decltype(field), L1MeanField>) {
-        BigramState& s = curve.back().state;
-        s.excess_loss += field.fluctuation_loss();
-        s.loss = model.bayes_loss() + s.excess_loss;
-      }
+      BigramState state = field.state();
+      const double added = added_loss(field);
+      state.excess_loss += added;
+      state.loss += added;
+      curve.push_back({next, state, field.noise_v()});
     }
     return curve;
   };
+  const auto nothing = [](const auto&) { return 0.0; };
   const BigramRecursion boosted = boosted_recursion(model, rates, batch, theta);
-  if (lambda == 0) return follow(boosted);
+  if (lambda == 0) return follow(boosted, nothing);
   L1MeanField field(model, rates, batch, lambda, boosted.signals(), threshold);
+  if (sums == ColumnSums::fixed) return follow(std::move(field), nothing);
   field.keep_laws();
-  return follow(std::move(field));
+  return follow(std::move(field), [](const L1MeanField& f) { return f.fluctuation_loss(); });
 }
 
 }  // namespace attica

@@ -166,9 +166,15 @@ struct StagedMeanField {
   double noise_v = 0;
 };
 
+/// Whether the excess loss counts that the sums of l1's columns differ from run to run.
+enum class ColumnSums {
+  fixed,
+  fluctuating,  ///< follows the law of every step: memory and time grow with the last step
+};
+
 /// @brief The mean field of training in stages at `steps`, rising, which count from the end of the
 /// first stage, K_V = θ² K_P; entries below `threshold` are then zeroed if l1 sets in.
-/// @param lambda 0: without l1. With it the excess loss has what fluctuating column sums add
+/// @param lambda 0: without l1, where sums do not fluctuate
 /// @throws Error (numerical) as boosted_recursion
 std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                const BigramRates& rates,
@@ -176,7 +182,8 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                double lambda,
                                                double theta,
                                                double threshold,
-                                               std::span<const std::int64_t> steps);
+                                               std::span<const std::int64_t> steps,
+                                               ColumnSums sums = ColumnSums::fixed);
 
 /// @brief Mean-field dynamics of training with l1: mean of V and its noise, mean and variance of
 /// the support entries, and the chain's law off the support.
