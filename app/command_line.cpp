@@ -510,8 +510,9 @@ const std::vector<Verb>& verbs() {
        slurm_verb},
       {"gallery",
        {"[STUDY...]"},
-       "All studies at quick settings on one page, each against the verdict it must come to",
-       {seed, threads, gallery, keep, planted, json},
+       "All studies at quick settings, or at a preset, on one page, each against the verdict it "
+       "must come to",
+       {seed, preset, threads, gallery, keep, planted, json},
        gallery_verb},
       {"map",
        {"STUDY|CONFIG"},

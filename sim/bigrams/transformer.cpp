@@ -1,5 +1,6 @@
 #include "attica/sim/bigrams/transformer.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attica/sim/networks/transformer.hpp"
@@ -69,12 +70,30 @@ VectorXd next_law(const BigramModel& model, const std::int32_t* tokens) {
   return law;
 }
 
-BigramTransformerRecord measured(const BigramModel& model,
-                                 Network& network,
-                                 const networks::Batch& test) {
-  BigramTransformerRecord record;
+/// The batch as several of at most `most` sequences each.
+std::vector<networks::Batch> in_pieces(const networks::Batch& batch, int length, std::size_t most) {
+  std::vector<networks::Batch> pieces;
+  for (std::size_t first = 0; first < batch.sequences(); first += most) {
+    const std::size_t last = std::min(first + most, batch.sequences());
+    networks::Batch& piece = pieces.emplace_back();
+    piece.tokens.assign(batch.tokens.begin() + batch.offsets[first],
+                        batch.tokens.begin() + batch.offsets[last]);
+    for (std::size_t i = first; i < last; ++i) {
+      piece.sites.push_back(batch.sites[i] - batch.offsets[first]);
+      piece.targets.push_back(batch.targets[i]);
+    }
+    networks::set_equal_lengths(piece, length);
+  }
+  return pieces;
+}
+
+/// Adds what these test sequences, of `sequences` in all, tell.
+void add_measured(BigramTransformerRecord& record,
+                  const BigramModel& model,
+                  Network& network,
+                  const networks::Batch& test,
+                  double sequences) {
   const auto logits = network.forward(test).map();
-  const auto sequences = static_cast<double>(test.sequences());
   for (std::size_t i = 0; i < test.sequences(); ++i) {
     const std::int32_t* tokens = test.tokens.data() + test.offsets[i];
     const VectorXd law = next_law(model, tokens);
@@ -96,7 +115,6 @@ BigramTransformerRecord measured(const BigramModel& model,
       }
     }
   }
-  return record;
 }
 
 }  // namespace
@@ -114,9 +132,14 @@ networks::TrainingResult train_bigram_transformer(
   networks::Optimiser<float> optimiser(network.parameters(), task.optimiser);
   StreamAddress tests = address;
   tests.id = StreamId::test_data;
-  const networks::Batch test = draw_batch(model, sampler, task.test_sequences, tests);
+  const std::vector<networks::Batch> test =
+      in_pieces(draw_batch(model, sampler, task.test_sequences, tests),
+                static_cast<int>(model.context()) + 1,
+                kBigramTestPiece);
   const auto measure = [&](std::uint64_t) {
-    const BigramTransformerRecord r = measured(model, network, test);
+    BigramTransformerRecord r;
+    for (const networks::Batch& piece : test)
+      add_measured(r, model, network, piece, static_cast<double>(task.test_sequences));
     return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap};
   };
   const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {

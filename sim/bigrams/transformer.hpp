@@ -28,6 +28,9 @@ struct BigramTransformerTask {
   std::int64_t test_sequences = 10000;    ///< fresh ones, the same at every recorded step
 };
 
+/// Test sequences that a network is shown at once.
+inline constexpr std::size_t kBigramTestPiece = 1000;
+
 /// @brief What is seen of a network at a recorded step, means over the test sequences.
 struct BigramTransformerRecord {
   std::uint64_t step = 0;

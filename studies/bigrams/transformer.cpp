@@ -75,7 +75,8 @@ class TransformerLayer : public PointwiseExperiment {
   void require_simulable() const override {
     constexpr double kBytes = 4.0 * 12;  // of the stream, its projections and gradients
     const double widest = std::max(task_.width, task_.mlp_width);
-    const auto sequences = static_cast<double>(std::max(task_.batch, task_.test_sequences));
+    const auto sequences = static_cast<double>(
+        std::max(task_.batch, std::min<std::int64_t>(task_.test_sequences, kBigramTestPiece)));
     require(kBytes * widest * (setup_.context() + 1) * sequences <= kBigramMemory,
             "model.context",
             setup_.context(),

@@ -88,6 +88,7 @@ Study study() {
                    "L = 60, M = 90, 2 eta, 2 batch sizes, 1000 steps, 1000 runs",
                    {{"model.sites", 60},
                     {"model.samples", 90},
+                    {"sweep.eta", List{0.003, 0.01}},
                     {"sim.steps", log_steps(1000, 24)},
                     {"sim.replicates", 1000}}}},
       .sources = sgd_sources(),

@@ -426,7 +426,7 @@ Study study() {
                                     {"sim.optimiser", "adam"},
                                     {"sim.eta", 0.01},
                                     {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}},
-                                    {"sim.replicates", 4}})},
+                                    {"sim.replicates", 16}})},
                   {"embedding",
                    "the same documents; W_E trained, W_V = 1, cross-entropy, Adam; a claim",
                    paper_documents(trained_embedding({{"sim.replicates", 8}}))}},

@@ -31,6 +31,21 @@ same before "$(echo g/gauss-double-descent-[0-9a-f]???????)/results.csv"
 run 3 gallery gauss-lambda --out few --replicates 2
 says out 'expected AGREE'
 says few/index.html 'class="warning"'
+# Another preset of every study, or of those named; what is carried on with keeps the time that it took.
+run 0 gallery --preset paper --dry-run
+good=$(grep -cE ' --preset paper$' out)
+[ "$good" -eq "$studies" ] || fail "$good of $studies studies have a preset paper"
+run 0 gallery joma-salience topics-onset --preset paper --out paper
+says out '2 of 2 as expected'
+says paper/index.html 'Every study at its preset paper'
+sed -i -E 's/"seconds": [0-9.e-]+/"seconds": 1000/' paper/gallery.json
+run 0 gallery joma-salience topics-onset --preset paper --out paper --resume --json
+one_json out
+says out '"preset": "paper"'
+says out '"seconds": 1000.'
+run 2 gallery joma-salience --preset papers
+says err 'joma-salience'
+run 2 gallery --preset papers
 # Wrong theories, chosen before looking: each must be rejected.
 run 0 gallery joma-salience topics-onset --planted --out planted
 says out '4 of 4 wrong theories rejected'
@@ -42,7 +57,9 @@ if command -v python3 >/dev/null; then
   "$project/docs/resolutions" --program "$program" --out planted --page - joma-salience topics-onset >table || fail "no table of resolutions"
   grep -qE '^\| `joma-salience` \| AGREE.* \| 2 of 2 \|$' table || fail "the table: $(cat table)"
   grep -q '^2 studies; 4 of 4 planted errors found' table || fail "the table: $(cat table)"
-  worst=$(python3 -c 'import glob, json; print(f"{100 * json.load(open(glob.glob("planted/joma-salience-*/check.json")[0]))["coarsest_resolution"]:.2g} %")')
+  worst=$(python3 -c 'import json, sys; print("%.2g %%" % (100 * json.load(open(sys.argv[1]))["coarsest_resolution"]))' \
+    planted/joma-salience-[0-9a-f]*/check.json)
+  [ -n "$worst" ] || fail "no coarsest resolution in check.json"
   grep '`joma-salience`' table | grep -qF "$worst" || fail "the table has not the $worst of check.json"
   echo none >page.md
   "$project/docs/resolutions" --program "$program" --out planted --page page.md joma-salience 2>err && fail "a page without marks was accepted"

@@ -122,6 +122,9 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
       const std::clock_t start = std::clock();  // of this process: other work does not count
       const std::unique_ptr<Experiment> experiment = made(study, values);
       REQUIRE(experiment != nullptr);
+      // What a run would refuse, it would refuse here.
+      CHECK_NOTHROW(experiment->require_simulable());
+      CHECK_NOTHROW(experiment->theory(TheoryGrid::run));
       TheoryResult theory;
       try {
         theory = experiment->theory(TheoryGrid::requested);
