@@ -186,6 +186,7 @@ Json record(std::span<const Exhibit> all, int threads) {
     entries.push_back({{"name", e.recipe.name},
                        {"study", e.study->name},
                        {"preset", e.recipe.preset.empty() ? "quick" : e.recipe.preset},
+                       {"meaning", e.recipe.meaning},
                        {"command", e.command},
                        {"verdict", e.verdict()},
                        {"expected", describe(e.recipe.expected)},

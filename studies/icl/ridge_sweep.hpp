@@ -62,6 +62,8 @@ class ContextSweep : public PointwiseExperiment {
   /// The first of those with the most sequences: where these are looked at themselves.
   const Case& largest() const;
   const Case& middle() const { return cases_[cases_.size() / 2]; }
+  /// Dimensions of the smaller pools of `towards_limit`, in units of the study's own.
+  Eigen::Index times_towards_limit() const;
   /// For every λ the ICL error of the middle case given pools of fresh tasks at 40 dimensions or
   /// more and at twice as many, extrapolated in 1/d.
   std::vector<double> towards_limit(RandomStream& stream) const;
