@@ -42,6 +42,30 @@ class HalfStep {
   std::int64_t count_ = 0;
 };
 
+/// Cosine of two attention matrices, last tokens weighted by μ.
+double cosine(const MatrixXd& a, const MatrixXd& b, const Eigen::VectorXd& mu) {
+  const auto dot = [&mu](const MatrixXd& x, const MatrixXd& y) {
+    return x.cwiseProduct(y).colwise().sum().dot(mu);
+  };
+  return dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
+}
+
+/// Share of last tokens that attend to each true position more than to any other.
+double support_found(const BigramModel& model, const MatrixXd& attention) {
+  double found = 0;
+  for (Index k = 0; k < model.tokens(); ++k) {
+    const std::vector<Index>& positions = model.attention()[static_cast<std::size_t>(k)].positions;
+    Eigen::VectorXd others = attention.col(k);
+    double least = std::numeric_limits<double>::infinity();
+    for (const Index t : positions) {
+      least = std::min(least, attention(t, k));
+      others[t] = 0;
+    }
+    if (least > others.maxCoeff()) found += 1 / static_cast<double>(model.tokens());
+  }
+  return found;
+}
+
 class Softmax : public PointwiseExperiment {
  public:
   explicit Softmax(const Configuration& c)
@@ -169,7 +193,12 @@ class Softmax : public PointwiseExperiment {
     Outcome outcome;
     gap.into(outcome);
     if (half.found()) add_constant(outcome, "half_step", half.step());
-    add_map(outcome, "softmax SGD", run.attention().cast<double>());
+    const MatrixXd attention = run.attention().cast<double>();
+    add_map(outcome, "softmax SGD", attention);
+    const BigramModel& model = setup_.model;
+    const MatrixXd truth = model.dense_attention();
+    add_constant(outcome, "similarity", cosine(attention, truth, model.stationary()));
+    add_constant(outcome, "support_found", support_found(model, attention));
     record_end(outcome, status_of(run), run);
     return outcome;
   }
@@ -240,10 +269,20 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   if (last.empty()) return {};
   std::vector<bool> holds;
   for (const double gap : last) holds.push_back(gap < kGap);
+  const std::vector<double> similar = observed.last("similarity");
+  std::vector<bool> found;
+  for (const double share : observed.last("support_found")) found.push_back(share == 1);
   return {claim_rate("learned",
                      "final excess loss of softmax SGD below a tenth of the initial one",
                      holds,
                      fmt::format("median {:.3g}", median(last)),
+                     kHalf),
+          claim_rate("support",
+                     "softmax attention is largest at the positions of linear attention's optimum "
+                     "Q, for every last token",
+                     found,
+                     similar.empty() ? "no run ended"
+                                     : fmt::format("median cosine with Q {:.3g}", median(similar)),
                      kHalf)};
 }
 
@@ -273,7 +312,11 @@ Study study() {
           {"alpha_A"},
           {{"gap", "(L - L*)/(L_0 - L*)", "excess loss of softmax SGD over the initial one"},
            {"half_step", "n_1/2", "step of SGD at which the excess loss is half of the first"},
-           {"attention", "a", "attention at the supported positions"}}),
+           {"attention", "a", "attention at the supported positions"},
+           {"similarity", "cos(A, Q)", "cosine of softmax SGD's attention at the end with Q"},
+           {"support_found",
+            "",
+            "share of last tokens that attend to each true position more than to any other"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 200, B = 256", {}},
                   {"paper",
                    "T = 5000, B = 512, 20000 steps",
@@ -296,7 +339,8 @@ Study study() {
                  {.name = "rate",
                   .series = "half_step",
                   .factor = 0.975,
-                  .meaning = "steps of the logits 5 % too long"}}};
+                  .meaning = "steps of the logits 5 % too long"}},
+      .diagnostic = {"similarity", "support_found"}};
 }
 
 }  // namespace attica::bigrams_softmax
