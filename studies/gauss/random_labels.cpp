@@ -2,6 +2,8 @@
 /// @brief Study gauss-random-labels: ridge regression of random signs on rows of data and on
 /// Gaussian samples of equal covariance: what is remembered of labels that have no rule.
 
+#include "attica/studies/gauss/random_labels.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,6 +14,36 @@
 #include "attica/studies/gauss/order.hpp"
 #include "attica/studies/gauss/ridge_words.hpp"
 #include "attica/theory/gauss/labels.hpp"
+
+namespace attica {
+
+std::vector<Parameter> random_label_parameters() {
+  constexpr std::int64_t kDigits = 61;  // columns of digits.csv that vary
+  std::vector<Parameter> all = gaussian_model_parameters(kDigits);
+  for (Parameter& p : all) {
+    if (p.key == "model.covariance") p.fallback = Value("data");
+    if (p.key == "model.file") p.fallback = Value("digits.csv");
+  }
+  return all;
+}
+
+Panel random_label_panel(const Configuration& configuration,
+                         const char* label,
+                         const char* gaussian,
+                         const char* rows) {
+  const std::string lambda = lambda_label(configuration);
+  Panel p{.x = alpha_axis(),
+          .y = {.label = label, .low = 0.0},
+          .layers = {{.series = gaussian, .label = "Gaussian, " + lambda}},
+          .x_name = "alpha",
+          .vertical_marks = {1.0}};
+  p.x.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}";
+  if (on_data(configuration))
+    p.layers.push_back({.series = rows, .label = "data, " + lambda, .hollow = true});
+  return p;
+}
+
+}  // namespace attica
 
 namespace attica::gauss_random_labels {
 namespace {
@@ -139,16 +171,7 @@ class RandomLabels : public PointwiseExperiment {
 
 Figure figure(const Configuration& c) {
   const auto panel = [&](const char* label, const char* gaussian, const char* rows) {
-    Panel p{.x = alpha_axis(),
-            .y = {.label = label, .low = 0.0},
-            .layers = {{.series = gaussian, .label = "Gaussian, " + lambda_label(c)}},
-            .x_name = "alpha",
-            .vertical_marks = {1.0}};
-    p.x.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}";
-    if (on_data(c)) {
-      p.layers.push_back({.series = rows, .label = "data, " + lambda_label(c), .hollow = true});
-    }
-    return p;
+    return random_label_panel(c, label, gaussian, rows);
   };
   return {
       .name = "gauss-random-labels",
@@ -176,16 +199,6 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   return all;
 }
 
-std::vector<Parameter> model_parameters() {
-  constexpr std::int64_t kDigits = 61;  // columns of digits.csv that vary
-  std::vector<Parameter> all = gaussian_model_parameters(kDigits);
-  for (Parameter& p : all) {
-    if (p.key == "model.covariance") p.fallback = Value("data");
-    if (p.key == "model.file") p.fallback = Value("digits.csv");
-  }
-  return all;
-}
-
 }  // namespace
 
 Study study() {
@@ -195,7 +208,7 @@ Study study() {
           "Do real inputs remember random labels as Gaussian inputs of equal covariance do?",
       .neglects = kRidgeNeglects,
       .parameters = together(
-          {model_parameters(),
+          {random_label_parameters(),
            {order_parameter(),
             reals_parameter("sweep.alpha",
                             {0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0},

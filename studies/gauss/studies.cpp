@@ -12,6 +12,7 @@ namespace gauss_overlaps { Study study(); }
 namespace gauss_sizes { Study study(); }
 namespace gauss_teacher { Study study(); }
 namespace gauss_random_labels { Study study(); }
+namespace gauss_logistic { Study study(); }
 namespace gauss_flow { Study study(); }
 namespace gauss_sgd { Study study(); }
 namespace gauss_sgd_steady { Study study(); }
@@ -26,6 +27,7 @@ std::vector<Study> gauss_studies() {
       gauss_sizes::study(),
       gauss_teacher::study(),
       gauss_random_labels::study(),
+      gauss_logistic::study(),
       gauss_flow::study(),
       gauss_sgd::study(),
       gauss_sgd_steady::study(),

@@ -111,6 +111,22 @@ TEST_CASE("gauss-random-labels: agrees on digits, not at small penalties, and fi
   }
 }
 
+TEST_CASE("gauss-logistic: agrees on inputs of any covariance", "[agreement]") {
+  const Study study = study_named("gauss-logistic");
+  for (const double rho : {0.0, 0.8}) {
+    const StudyRun run(study,
+                       {{"model.covariance", "ar1"},
+                        {"model.rho", rho},
+                        {"model.sites", 40},
+                        {"sweep.alpha", List{1.0, 4.0}},
+                        {"sweep.lambda", List{0.3, 2.0}}});
+    CHECK(run.points() == Verdict::agree);
+    StudyRun wrong = run;
+    wrong.scale_theory("objective", 0.96);
+    CHECK(wrong.points() == Verdict::disagree);
+  }
+}
+
 TEST_CASE("gauss-random-labels: without penalty what is left is (1 - N/M)+", "[agreement]") {
   const Study study = study_named("gauss-random-labels");
   for (const double rho : {0.0, 0.8}) {

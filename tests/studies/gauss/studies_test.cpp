@@ -188,6 +188,19 @@ TEST_CASE("gauss-random-labels: bad input names the parameter", "[studies]") {
   CHECK_THROWS_WITH(few->theory(TheoryGrid::requested), Catch::Contains("sweep.alpha"));
 }
 
+TEST_CASE("gauss-logistic: rows of data have the theory of Gaussian samples, without allowance",
+          "[studies]") {
+  const Study study = study_named("gauss-logistic");
+  const TheoryResult theory = made(study, {{"sweep.alpha", List{2.0}}, {"sweep.lambda", List{1.0}}})
+                                  ->theory(TheoryGrid::requested);
+  CHECK(named(theory, "data_objective").at(0).y[0] == named(theory, "objective").at(0).y[0]);
+  const TheoryResult model = made(study, {{"model.covariance", "ar1"}, {"model.sites", 12}})
+                                 ->theory(TheoryGrid::requested);
+  CHECK(named(model, "data_objective").empty());
+  CHECK_THROWS_WITH(made(study, {{"sweep.lambda", List{0.0}}}), Catch::Contains("sweep.lambda"));
+  CHECK_THROWS_WITH(made(study, {{"sweep.lambda", List{1e70}}}), Catch::Contains("sweep.lambda"));
+}
+
 TEST_CASE("gaussian studies: every preset is a configuration that can be made", "[studies]") {
   for (const Study& study : studies()) {
     if (study.name == "gauss-double-descent") continue;  // its demo preset needs a data folder
