@@ -98,36 +98,62 @@ std::uint64_t RandomStream::bits() {
 
 BulkBits::BulkBits(RandomStream& stream) : key_(stream.bits()), stream_(stream.bits()) {}
 
-void BulkBits::fill(std::span<std::uint64_t> out) {
-  // A 32-bit word in every 64-bit lane (GCC and Clang vector extensions: any processor).
-  constexpr std::size_t kLanes = 8;
+namespace {
+
+/// A 32-bit word in every 64-bit lane (GCC and Clang vector extensions: any processor).
+constexpr std::size_t kLanes = 8;
+typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
+
+/// 2 Groups kLanes words from this block on. Groups do not wait for each other's products.
+template <std::size_t Groups>
+void philox_lanes(std::uint64_t key,
+                  std::uint64_t stream,
+                  std::uint64_t block,
+                  std::uint64_t* out) {
   constexpr int kHalf = 32;
   constexpr int kRounds = 10;
   constexpr std::uint64_t kLow = 0xFFFFFFFFU;
-  typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
-  assert(out.size() % (2 * kLanes) == 0);
-  for (std::size_t at = 0; at < out.size(); at += 2 * kLanes, block_ += kLanes) {
-    Lanes counter = Lanes{0, 1, 2, 3, 4, 5, 6, 7} + block_;
-    Lanes c0 = counter & kLow;
-    Lanes c1 = counter >> kHalf;
-    Lanes c2 = Lanes{} + (stream_ & kLow);
-    Lanes c3 = Lanes{} + (stream_ >> kHalf);
-    auto k0 = static_cast<std::uint32_t>(key_);
-    auto k1 = static_cast<std::uint32_t>(key_ >> kHalf);
-    for (int round = 0; round < kRounds; ++round) {
+  std::array<std::array<Lanes, 4>, Groups> c;
+  for (std::size_t g = 0; g < Groups; ++g) {
+    const Lanes counter = Lanes{0, 1, 2, 3, 4, 5, 6, 7} + (block + g * kLanes);
+    c[g] = {
+        counter & kLow, counter >> kHalf, Lanes{} + (stream & kLow), Lanes{} + (stream >> kHalf)};
+  }
+  auto k0 = static_cast<std::uint32_t>(key);
+  auto k1 = static_cast<std::uint32_t>(key >> kHalf);
+  for (int round = 0; round < kRounds; ++round) {
+    for (auto& [c0, c1, c2, c3] : c) {
       const Lanes p0 = c0 * std::uint64_t{PHILOX_M4x32_0};
       const Lanes p1 = c2 * std::uint64_t{PHILOX_M4x32_1};
       c0 = (p1 >> kHalf) ^ c1 ^ std::uint64_t{k0};
       c2 = (p0 >> kHalf) ^ c3 ^ std::uint64_t{k1};
       c1 = p1 & kLow;
       c3 = p0 & kLow;
-      k0 += PHILOX_W32_0;
-      k1 += PHILOX_W32_1;
     }
+    k0 += PHILOX_W32_0;
+    k1 += PHILOX_W32_1;
+  }
+  for (const auto& [c0, c1, c2, c3] : c) {
     const Lanes low = c0 | (c1 << kHalf);
     const Lanes high = c2 | (c3 << kHalf);
-    std::memcpy(&out[at], &low, sizeof(low));
-    std::memcpy(&out[at + kLanes], &high, sizeof(high));
+    std::memcpy(out, &low, sizeof(low));
+    std::memcpy(out + kLanes, &high, sizeof(high));
+    out += 2 * kLanes;
+  }
+}
+
+}  // namespace
+
+void BulkBits::fill(std::span<std::uint64_t> out) {
+  constexpr std::size_t kGroups = 4;
+  assert(out.size() % (2 * kLanes) == 0);
+  std::size_t at = 0;
+  for (; at + kGroups * 2 * kLanes <= out.size(); at += kGroups * 2 * kLanes) {
+    philox_lanes<kGroups>(key_, stream_, block_, &out[at]);
+    block_ += kGroups * kLanes;
+  }
+  for (; at < out.size(); at += 2 * kLanes, block_ += kLanes) {
+    philox_lanes<1>(key_, stream_, block_, &out[at]);
   }
 }
 
@@ -158,7 +184,13 @@ double RandomStream::normal() {
 }
 
 void RandomStream::fill_uniform(std::span<double> out) {
-  for (double& value : out) value = uniform();
+  while (!out.empty()) {
+    if (next_word_ == kBatch) refill_words();
+    const std::size_t now = std::min(out.size(), kBatch - next_word_);
+    for (std::size_t i = 0; i < now; ++i) out[i] = to_uniform(words_[next_word_ + i]);
+    next_word_ += now;
+    out = out.subspan(now);
+  }
 }
 
 void RandomStream::fill_normal(std::span<double> out) {

@@ -185,29 +185,40 @@ BigramConstants constants(const BigramModel& model) {
   return {model.k_p(), model.k_q(), static_cast<double>(model.context())};
 }
 
+namespace {
+
+double weighted(const BigramModel& model, const MatrixXd& x, const MatrixXd& y) {
+  return x.cwiseProduct(y).colwise().sum().dot(model.stationary().transpose());
+}
+
+}  // namespace
+
+BigramValueState bigram_value_state(const BigramModel& model, const MatrixXd& value) {
+  const VectorXd& mu = model.stationary();
+  const MatrixXd centred = value.colwise() - value * mu;
+  const double k_vp = weighted(model, centred, model.transition().colwise() - mu);
+  return {weighted(model, centred, centred), k_vp, k_vp / model.k_p()};
+}
+
 BigramState bigram_state(const BigramModel& model,
                          const MatrixXd& value,
                          const AttentionSums& sums) {
   const VectorXd& mu = model.stationary();
   const double t_inverse = 1 / static_cast<double>(model.context());
   const VectorXd v = value * mu;
-  const MatrixXd centred = value.colwise() - v;
-  const MatrixXd signal = model.transition().colwise() - mu;
-  const auto weighted = [&](const MatrixXd& x, const MatrixXd& y) {
-    return x.cwiseProduct(y).colwise().sum().dot(mu.transpose());
-  };
+  const BigramValueState of_value = bigram_value_state(model, value);
   BigramState s;
-  s.k_v = weighted(centred, centred);
-  s.k_vp = weighted(centred, signal);
+  s.k_v = of_value.k_v;
+  s.k_vp = of_value.k_vp;
+  s.alpha_v = of_value.alpha_v;
   s.mean_sum = mu.dot(sums.sum);
-  s.alpha_v = s.k_vp / model.k_p();
   s.alpha_a = (mu.dot(sums.overlap) - s.mean_sum * t_inverse) / model.k_q();
-  s.d_v =
-      weighted(value.colwise() - mu, value.colwise() - mu) - s.alpha_v * s.alpha_v * model.k_p();
+  const MatrixXd from_start = value.colwise() - mu;
+  s.d_v = weighted(model, from_start, from_start) - s.alpha_v * s.alpha_v * model.k_p();
   s.d_a = mu.dot(sums.norm2) - 2 * s.mean_sum * t_inverse + t_inverse -
           s.alpha_a * s.alpha_a * model.k_q();
   const MatrixXd error = value - model.transition();
-  s.distance_v2 = weighted(error, error);
+  s.distance_v2 = weighted(model, error, error);
   s.distance_a2 = mu.dot(sums.norm2 - 2 * sums.overlap + model.attention_norm2());
 
   // With s, n, o the column sums: L = ½ Σ_k μ_k { |s v - μ|² + 1 - |μ|² + n K_V - 2 o K_VP }, and

@@ -119,6 +119,13 @@ struct BigramState {
   double mean_sum = 0;     ///< Σ_k μ_k s_k
 };
 
+/// Of these, what V alone decides.
+struct BigramValueState {
+  double k_v = 0;
+  double k_vp = 0;
+  double alpha_v = 0;
+};
+
 /// The signals and squared remainders among them: what flows reduce to.
 struct BigramSignals {
   double alpha_v = 0;
@@ -141,6 +148,8 @@ BigramConstants constants(const BigramModel& model);
 BigramState bigram_state(const BigramModel& model,
                          const Eigen::MatrixXd& value,
                          const AttentionSums& sums);
+/// @brief The same without A, whose sums take a time of order N T.
+BigramValueState bigram_value_state(const BigramModel& model, const Eigen::MatrixXd& value);
 
 /// Learning rates of V and A, of flows as of training steps.
 struct BigramRates {

@@ -132,9 +132,15 @@ void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) cons
       }
     }
     std::copy_n(token.begin(), stretch.size(), stretch.begin());
-    for (std::size_t i = 0; i < stretch.size(); ++i) {
-      if (undecided[i] == 0) continue;
-      stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
+    // Hardly any: looked for 64 at a time.
+    for (std::size_t look = 0; look < cells; look += kUnit) {
+      std::uint16_t any = 0;
+      for (std::size_t i = look; i < look + kUnit; ++i) any = std::max(any, undecided[i]);
+      if (any == 0) continue;
+      for (std::size_t i = look; i < std::min(look + kUnit, stretch.size()); ++i) {
+        if (undecided[i] == 0) continue;
+        stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
+      }
     }
   }
 }

@@ -48,7 +48,7 @@ RoundedBigram rounded(const BigramTrainer& trainer, double keep) {
   const BigramModel& model = trainer.model();
   const VectorXd& mu = model.stationary();
   RoundedBigram result{trainer.value(), trainer.large_entries(keep), false};
-  const double k_v = bigram_state(model, result.value, trainer.sums()).k_v;
+  const double k_v = trainer.value_state().k_v;
   const double shift = trainer.l1() / k_v;
   double c = 0;
   for (Index k = 0; k < model.tokens(); ++k) {

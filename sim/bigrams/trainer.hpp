@@ -40,6 +40,7 @@ class BigramTrainer {
   virtual double zero_fraction() const = 0;
 
   BigramState state() const { return bigram_state(*model_, value(), sums()); }
+  BigramValueState value_state() const { return bigram_value_state(*model_, value()); }
   /// @brief True once an entry of V or the norm of a column of A is above 1e6 or not finite.
   bool diverged() const;
 

@@ -39,11 +39,11 @@ double grow_signal(BigramTrainer& trainer,
                    double theta,
                    double most_steps,
                    const std::stop_token& stop) {
-  double alpha = trainer.state().alpha_v;
+  double alpha = trainer.value_state().alpha_v;
   while (std::abs(alpha) < theta && static_cast<double>(trainer.steps()) < most_steps &&
          !stop.stop_requested()) {
     trainer.step();
-    alpha = trainer.state().alpha_v;
+    alpha = trainer.value_state().alpha_v;
   }
   return alpha;
 }
@@ -65,7 +65,7 @@ BigramTrainingEnd run_stages(BigramTrainer& trainer,
   trainer.set_l1(0);
   const std::int64_t first = trainer.steps();
   while (stages.boost) {
-    const BigramState now = trainer.state();
+    const BigramValueState now = trainer.value_state();
     if (now.k_v >= stages.theta * stages.theta * k_p) {
       if (now.alpha_v < 0) return ended(BigramStatus::mirror);
       break;

@@ -281,8 +281,12 @@ PopulationSampler::PopulationSampler(const WeightedSequences& population)
     : population_(population) {
   double sum = 0;
   for (const double weight : population.weights) cumulative_.push_back(sum += weight);
-  // first_[k]: the first state whose cumulative probability exceeds k / n of the total.
-  const std::size_t n = cumulative_.size();
+  // first_[k]: the first state whose cumulative probability exceeds k / n of the total. With many k
+  // to a state it is nearly always the one that is drawn.
+  constexpr std::size_t kPerState = 16;
+  constexpr std::size_t kCached = 16384;  // numbers that stay near the processor
+  const std::size_t states = cumulative_.size();
+  const std::size_t n = std::max(states, std::min(kPerState * states, kCached));
   std::uint32_t state = 0;
   for (std::size_t k = 0; k < n; ++k) {
     while (cumulative_[state] <= sum * static_cast<double>(k) / static_cast<double>(n)) ++state;

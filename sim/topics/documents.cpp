@@ -1,6 +1,7 @@
 #include "attica/sim/topics/documents.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -30,6 +31,31 @@ double gamma_variate(RandomStream& stream, double shape) {
   }
 }
 
+/// @brief Uniform numbers for inner loops, from bulk bits: 64 to a word's price of a few.
+class BulkUniform {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  explicit BulkUniform(RandomStream& stream) : bits_(stream) {}
+
+  /// @brief At least `wanted` numbers on (0, 1), at most kMost; they live until the next call.
+  std::span<const double> draw(std::size_t wanted) {
+    constexpr std::size_t kUnit = 16;
+    constexpr int kDroppedBits = 11;
+    const std::size_t now = std::min(kMost, (wanted + kUnit - 1) / kUnit * kUnit);
+    bits_.fill(std::span(words_).first(now));
+    for (std::size_t i = 0; i < now; ++i) {
+      numbers_[i] = (static_cast<double>(words_[i] >> kDroppedBits) + 0.5) * 0x1.0p-53;
+    }
+    return std::span(numbers_).first(now);
+  }
+
+ private:
+  BulkBits bits_;
+  std::array<std::uint64_t, kMost> words_{};
+  std::array<double, kMost> numbers_{};
+};
+
 /// Shares of shown tokens in an infinite document.
 void set_shares(const TopicModel& model,
                 const std::vector<double>& theta,
@@ -43,22 +69,50 @@ void set_shares(const TopicModel& model,
   }
 }
 
+/// Shares of shown tokens in a document whose words are new wherever none is selected.
+void set_expected(const TopicModel& model,
+                  const std::vector<double>& theta,
+                  const TopicDocument& document,
+                  Eigen::Ref<Eigen::VectorXd> shares) {
+  const TopicVocabulary& vocabulary = model.vocabulary();
+  const auto length = static_cast<double>(document.shown.size());
+  const double open = length - static_cast<double>(document.selected.size());
+  shares[0] = 0;
+  for (Index w = 1; w < vocabulary.size(); ++w) {
+    shares[w] = open * theta[static_cast<std::size_t>(vocabulary.topic(w))] / model.words();
+  }
+  for (const std::int32_t j : document.selected) {
+    shares[document.shown[static_cast<std::size_t>(j)]] += 1;
+  }
+  shares /= length;
+}
+
 }  // namespace
 
 void select_positions(RandomStream& stream,
                       double rate,
                       std::size_t length,
                       std::vector<std::int32_t>& selected) {
-  // Gaps between selected positions are geometric.
+  // Gaps between selected positions are geometric: some more of them at a time than are expected,
+  // because logarithms of many numbers cost a few of one.
+  constexpr double kMore = 4;
   const double log_rest = std::log1p(-rate);
   const auto end = static_cast<double>(length);
+  BulkUniform uniform(stream);
+  Eigen::Array<double, BulkUniform::kMost, 1> gaps;
   selected.clear();
   while (selected.empty()) {
     double position = -1;
-    while (true) {
-      position += 1 + (rate < 1 ? std::floor(std::log(stream.uniform()) / log_rest) : 0);
-      if (position >= end) break;
-      selected.push_back(static_cast<std::int32_t>(position));
+    while (position < end) {
+      const auto u = uniform.draw(static_cast<std::size_t>(rate * (end - position) + kMore));
+      const auto drawn = static_cast<Index>(u.size());
+      gaps.head(drawn) =
+          1 + (Eigen::Map<const Eigen::ArrayXd>(u.data(), drawn).log() / log_rest).floor();
+      for (Index i = 0; i < drawn; ++i) {
+        position += gaps[i];
+        if (position >= end) break;
+        selected.push_back(static_cast<std::int32_t>(position));
+      }
     }
   }
 }
@@ -91,20 +145,36 @@ void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta
   for (double& weight : theta) weight /= sum;
 }
 
-std::int32_t TopicSampler::draw_word(RandomStream& stream,
-                                     const std::vector<double>& cumulative) const {
-  // One number chooses the topic and, by its place inside the topic's interval, the word.
-  const double u = stream.uniform();
-  const auto at = std::upper_bound(cumulative.begin(), cumulative.end() - 1, u);
-  const double low = at == cumulative.begin() ? 0 : *std::prev(at);
-  const Index words = model_.vocabulary().words;
-  const auto rank = static_cast<Index>((u - low) / (*at - low) * static_cast<double>(words));
-  return static_cast<std::int32_t>(1 + (at - cumulative.begin()) * words +
-                                   std::clamp<Index>(rank, 0, words - 1));
+void TopicSampler::draw_words(RandomStream& stream,
+                              const std::vector<double>& cumulative,
+                              std::span<std::int32_t> words) const {
+  // One number chooses the topic and, by its place inside the topic's interval, the word. The topic
+  // is counted without branches, which would be guessed wrongly every other time.
+  constexpr std::size_t kLanes = BulkUniform::kMost;
+  const auto topics = cumulative.size();
+  const auto each = static_cast<std::int32_t>(model_.vocabulary().words);
+  const auto ranks = static_cast<double>(each);
+  BulkUniform uniform(stream);
+  std::array<std::int32_t, kLanes> topic;  // NOLINT(*-member-init): filled before use
+  while (!words.empty()) {
+    const std::size_t now = std::min(kLanes, words.size());
+    const std::span<const double> u = uniform.draw(now);
+    topic.fill(0);
+    for (std::size_t t = 0; t + 1 < topics; ++t) {
+      const double border = cumulative[t];
+      for (std::size_t i = 0; i < u.size(); ++i) topic[i] += border <= u[i] ? 1 : 0;
+    }
+    for (std::size_t i = 0; i < now; ++i) {
+      const auto at = static_cast<std::size_t>(topic[i]);
+      const double low = at == 0 ? 0 : cumulative[at - 1];
+      const auto rank = static_cast<std::int32_t>((u[i] - low) / (cumulative[at] - low) * ranks);
+      words[i] = 1 + topic[i] * each + std::clamp(rank, 0, each - 1);
+    }
+    words = words.subspan(now);
+  }
 }
 
-std::int32_t TopicSampler::corrupted(RandomStream& stream, std::int32_t word) const {
-  const double u = stream.uniform();
+std::int32_t TopicSampler::corrupted(RandomStream& stream, double u, std::int32_t word) const {
   if (u < model_.keep_rate()) return word;
   if (u >= 1 - model_.masked_share()) return 0;
   const auto words = static_cast<std::uint64_t>(model_.vocabulary().all_words());
@@ -123,7 +193,7 @@ void TopicSampler::draw(RandomStream& stream,
   const auto length = static_cast<std::size_t>(
       low + static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(high - low + 1))));
   document.truth.resize(length);
-  for (std::int32_t& word : document.truth) word = draw_word(stream, theta);
+  draw_words(stream, theta, document.truth);
   document.selected.clear();
   document.shown = document.truth;
   corrupt(stream, document);
@@ -134,25 +204,34 @@ void TopicSampler::corrupt(RandomStream& stream, TopicDocument& document) const 
     document.shown[static_cast<std::size_t>(j)] = document.truth[static_cast<std::size_t>(j)];
   }
   select_positions(stream, model_.mask_rate(), document.truth.size(), document.selected);
-  for (const std::int32_t j : document.selected) {
-    std::int32_t& token = document.shown[static_cast<std::size_t>(j)];
-    token = corrupted(stream, token);
+  BulkUniform uniform(stream);
+  for (std::span<const std::int32_t> rest = document.selected; !rest.empty();) {
+    const auto now = rest.first(std::min(BulkUniform::kMost, rest.size()));
+    const std::span<const double> fates = uniform.draw(now.size());
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      std::int32_t& token = document.shown[static_cast<std::size_t>(now[k])];
+      token = corrupted(stream, fates[k], token);
+    }
+    rest = rest.subspan(now.size());
   }
 }
 
 void TopicSampler::draw(RandomStream& stream,
                         Index documents,
                         TopicBatch& batch,
-                        Eigen::MatrixXd* limit) const {
+                        Eigen::MatrixXd* limit,
+                        Eigen::MatrixXd* expected) const {
   const Index tokens = model_.vocabulary().size();
   batch.start(tokens, documents);
   if (limit != nullptr) limit->resize(tokens, documents);
+  if (expected != nullptr) expected->resize(tokens, documents);
   TopicDocument document;
   std::vector<double> theta;
   for (Index b = 0; b < documents; ++b) {
     draw(stream, document, &theta);
     append(document, b, 1 / static_cast<double>(documents), batch);
     if (limit != nullptr) set_shares(model_, theta, limit->col(b));
+    if (expected != nullptr) set_expected(model_, theta, document, expected->col(b));
   }
 }
 
@@ -163,14 +242,17 @@ void TopicSampler::draw_infinite(RandomStream& stream,
   batch.start(model_.vocabulary().size(), documents);
   const double weight = 1 / static_cast<double>(documents * queries);
   std::vector<double> theta;
+  std::vector<std::int32_t> words(static_cast<std::size_t>(queries));
+  std::vector<double> fates(words.size());
   for (Index b = 0; b < documents; ++b) {
     draw_weights(stream, theta);
     set_shares(model_, theta, batch.shares.col(b));
     std::partial_sum(theta.begin(), theta.end(), theta.begin());
-    for (Index q = 0; q < queries; ++q) {
-      const std::int32_t word = draw_word(stream, theta);
-      batch.targets.push_back({static_cast<Index>(batch.queries.size()), word, weight});
-      batch.queries.push_back({b, corrupted(stream, word)});
+    draw_words(stream, theta, words);
+    stream.fill_uniform(fates);
+    for (std::size_t q = 0; q < words.size(); ++q) {
+      batch.targets.push_back({static_cast<Index>(batch.queries.size()), words[q], weight});
+      batch.queries.push_back({b, corrupted(stream, fates[q], words[q])});
     }
   }
 }

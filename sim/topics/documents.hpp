@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -63,10 +64,13 @@ class TopicSampler {
   void corrupt(RandomStream& stream, TopicDocument& document) const;
   /// @brief Finite documents as bags; each document weighs the same, in it each selected position.
   /// @param limit if not null, receives the shares that infinite documents of the same topics show
+  /// @param expected if not null, receives the mean shares of documents with these topics and what
+  /// is shown at the selected positions, over the words at all other positions
   void draw(RandomStream& stream,
             Eigen::Index documents,
             TopicBatch& batch,
-            Eigen::MatrixXd* limit = nullptr) const;
+            Eigen::MatrixXd* limit = nullptr,
+            Eigen::MatrixXd* expected = nullptr) const;
   /// @brief Infinite documents: exact shares of shown tokens, and `queries` selected positions
   /// each.
   void draw_infinite(RandomStream& stream,
@@ -76,8 +80,11 @@ class TopicSampler {
 
  private:
   void draw_weights(RandomStream& stream, std::vector<double>& theta) const;
-  std::int32_t draw_word(RandomStream& stream, const std::vector<double>& cumulative) const;
-  std::int32_t corrupted(RandomStream& stream, std::int32_t word) const;
+  void draw_words(RandomStream& stream,
+                  const std::vector<double>& cumulative,
+                  std::span<std::int32_t> words) const;
+  /// What is shown of a selected word, u being uniform.
+  std::int32_t corrupted(RandomStream& stream, double u, std::int32_t word) const;
 
   TopicModel model_;
 };

@@ -111,13 +111,20 @@ double TopicNetwork::forward(const TopicBatch& batch, const MatrixXd* scores, bo
     attention_ = batch.shares;
   } else {
     attention_.resize(shape_.tokens, queries);
+    // All exponentials at once, of scores below the largest of their column.
+    const MatrixXd weights =
+        (scores->rowwise() - scores->colwise().maxCoeff()).eval().array().exp();
     for (Index q = 0; q < queries; ++q) {
       const auto& [document, shown] = batch.queries[static_cast<std::size_t>(q)];
       const auto shares = batch.shares.col(document).array();
-      const auto score = scores->col(shown).array();
-      const double top =
-          (shares > 0).select(score, -std::numeric_limits<double>::infinity()).maxCoeff();
-      attention_.col(q) = shares * (score - top).min(0).exp();
+      attention_.col(q) = shares * weights.col(shown).array();
+      constexpr double kSmall = 1e-200;  // a document that has none of the words that are asked for
+      if (attention_.col(q).sum() < kSmall) {
+        const auto score = scores->col(shown).array();
+        const double top =
+            (shares > 0).select(score, -std::numeric_limits<double>::infinity()).maxCoeff();
+        attention_.col(q) = shares * (score - top).min(0).exp();
+      }
       attention_.col(q) /= attention_.col(q).sum();
     }
   }
@@ -137,12 +144,12 @@ double TopicNetwork::forward(const TopicBatch& batch, const MatrixXd* scores, bo
     }
     if (backward) upstream_.noalias() = 2 * outputs_ * weights_.asDiagonal();
   } else {
-    upstream_.resize(outputs_.rows(), outputs_.cols());
+    const Eigen::RowVectorXd top = outputs_.colwise().maxCoeff();
+    upstream_ = outputs_.rowwise() - top;
+    upstream_ = upstream_.array().exp().matrix();
     for (Index c = 0; c < outputs_.cols(); ++c) {
-      const double top = outputs_.col(c).maxCoeff();
-      upstream_.col(c) = (outputs_.col(c).array() - top).exp();
       const double sum = upstream_.col(c).sum();
-      loss += weights_[c] * (top + std::log(sum));
+      loss += weights_[c] * (top[c] + std::log(sum));
       upstream_.col(c) *= weights_[c] / sum;
     }
     for (const TopicBatch::Target& t : batch.targets) {

@@ -54,7 +54,8 @@ AttentionDescent descend_attention(const TopicModel& model,
 /// @brief Mean loss of finite documents above that of infinite ones, at fixed W_V and scores.
 ///
 /// Each document's loss is compared with that of the same selected tokens in the infinite document
-/// of the same topics, which removes most of the noise and has the population loss as its mean.
+/// of the same topics, which removes most of the noise and has the population loss as its mean. So
+/// does what its unselected words do to first order around their mean given topics and selection.
 double sample_length_gap(const TopicSampler& sampler,
                          networks::Loss loss,
                          const Eigen::MatrixXd& value,

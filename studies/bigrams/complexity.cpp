@@ -42,7 +42,9 @@ constexpr double kFluctuations = 5;
 class Complexity : public PointwiseExperiment {
  public:
   explicit Complexity(Configuration& c)
-      : epsilon_(c.real("sim.epsilon")), length_(c.integer("sim.length")) {
+      : epsilon_(c.real("sim.epsilon")),
+        length_(c.integer("sim.length")),
+        compared_(static_cast<double>(c.integer("sim.compared_context"))) {
     for (const std::int64_t context : c.integers("sweep.context")) {
       c.set("model.context", context, false);
       setups_.push_back(bigram_setup(c));
@@ -138,8 +140,8 @@ class Complexity : public PointwiseExperiment {
 
   /// Whether the mean field describes training at the fixed batch: its algorithm, its start, rates
   /// below half of the stability limit, contexts long against what they hold, and a signal above
-  /// its noise.
-  static bool described(const BigramSetup& setup, bool transfer) {
+  /// its noise; and not above sim.compared_context.
+  bool described(const BigramSetup& setup, bool transfer) const {
     const BigramModel& model = setup.model;
     const double batch = fixed_batch(setup, transfer);
     const BoostingTheory boosting = setup.boosting();
@@ -147,7 +149,7 @@ class Complexity : public PointwiseExperiment {
     return setup.algorithm == BigramAlgorithm::l1 && setup.mismatch().norm() < kRounding &&
            model.context() >= 10 * model.tokens() * model.sparsity() &&
            2 * setup.rates.eta_a <= attention_rate_limit(model, model.transition(), batch) &&
-           boosting.boosting_limit(kTheta) < kLongest &&
+           boosting.boosting_limit(kTheta) < kLongest && setup.context() <= compared_ &&
            (transfer || boosting.snr(model.kappa_v(), batch) >= kEnoughSignal);
   }
 
@@ -169,6 +171,7 @@ class Complexity : public PointwiseExperiment {
   /// Mean samples of a few runs with the fixed batch; none unless all of them reach the target.
   std::optional<double> samples_at_batch(const Replicate& replicate, bool transfer) const {
     BigramSetup setup = setups_[replicate.point() / 2];
+    if (setup.context() > compared_) return {};
     setup.batch = fixed_batch(setup, transfer);
     StreamAddress address = replicate.address();
     address.point += 2000;  // the search has streams of its own
@@ -225,6 +228,7 @@ class Complexity : public PointwiseExperiment {
 
   double epsilon_;
   std::int64_t length_;
+  double compared_;  ///< longest context of a comparison
   std::vector<BigramSetup> setups_;
   std::vector<MatrixXd> starts_;
 };
@@ -413,6 +417,11 @@ Study study() {
                            "target of the error max(|V-P|^2/K_P, |A-Q|^2/K_Q) after rounding",
                            kPositive),
             integer_parameter("sim.length", 80, "most steps with l1"),
+            integer_parameter(
+                "sim.compared_context",
+                700,
+                "longest context at which samples at a fixed batch are compared: a run "
+                "from scratch takes a time of order T^2"),
             word_parameter("sim.l1_scaling",
                            "fixed",
                            "the penalty: l1 (fixed), or l1 times 2/Q, the same share of an "
@@ -437,11 +446,13 @@ Study study() {
                   {"paper",
                    "sequences, T = 250 to 2000",
                    {{"sweep.context", List{250, 350, 500, 700, 1000, 1400, 2000}},
+                    {"sim.compared_context", 2000},
                     {"sim.replicates", 20}}},
                   {"surrogate",
                    "Gaussian surrogate, T = 500 to 32000",
                    {{"sim.surrogate", "dense"},
                     {"sweep.context", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},
+                    {"sim.compared_context", 32000},
                     {"sim.replicates", 20}}}},
       .sources = {cited("ren2024learning", "sample complexity of the stages and of transfer")},
       .make = make<Complexity>,

@@ -174,7 +174,7 @@ Study study() {
               "signal-to-noise ratio, not compared where estimated above 0.025",
           .parameters = together(
               {bigram_parameters(
-                   {.eta = 0.1, .surrogate = "aggregated", .replicates = 40, .law = unequal_law()}),
+                   {.eta = 0.1, .surrogate = "aggregated", .replicates = 32, .law = unequal_law()}),
                {boosted_theta_parameter(),
                 integers_parameter("sweep.context",
                                    {300, 600, 3000, 300000},

@@ -270,7 +270,7 @@ Study study() {
             real_parameter("sim.scale", 0.3, "scale of the start", kPositive),
             real_parameter("sim.eta", 0.0125, "learning rate of SGD", kPositive)},
            masked_batch_parameters(2048),
-           {replicates_parameter(40, "independent training runs from the same start")}}),
+           {replicates_parameter(32, "independent training runs from the same start")}}),
       .series = {kExcessLoss,
                  {"leading_overlap",
                   "⟨u_1, A⟩",
@@ -280,7 +280,7 @@ Study study() {
                   "the same, over ε, of descent on the population from ε = 1/1000 times the start; "
                   "theory: cosh law"},
                  {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
-      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 40 runs of batch 2048", {}},
+      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 32 runs of batch 2048", {}},
                   {"paper",
                    "L = 8, C = 4",
                    {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},

@@ -302,7 +302,7 @@ Study study() {
                             "penalty (lambda/2) (|W|^2 + |b|^2) of every site's mean loss",
                             kPositive),
             integer_parameter("sim.test_sequences",
-                              2000,
+                              1000,
                               "sequences on which the divergence is averaged, over all their sites",
                               {.low = 1, .high = 1e7}),
             replicates_parameter(160, "independent data sets at every alpha")},

@@ -238,7 +238,7 @@ Study study() {
                            2e-3,
                            "learning rate of Adam, whose steps are counted as those of SGD",
                            kPositive),
-            replicates_parameter(40, "independent runs")},
+            replicates_parameter(32, "independent runs")},
            batch_parameters(32)}),
       .series = topic_series(series),
       .presets = {{"quick", "the defaults: T = 4, v = 2", {}},

@@ -184,7 +184,7 @@ Study study() {
                                {20, 50, 100, 200, 400, 800},
                                "N, tokens of a document",
                                {.low = 1, .high = 1e6}),
-            integer_parameter("sim.documents", 6000, "documents of a sample"),
+            integer_parameter("sim.documents", 1000, "documents of a sample"),
             replicates_parameter(128, "independent runs")}}),
       .series = {{"loss", "L", "mean loss at fixed weights"},
                  {"infinite_loss", "L_inf", "that of infinite documents (theory)"},

@@ -208,7 +208,7 @@ Study study() {
                           "topic weights: subset or dirichlet; unset: both",
                           {"subset", "dirichlet"}),
             integers_parameter("sweep.length",
-                               {10, 20, 40, 100, 200, 400, 1000},
+                               {10, 20, 40, 100, 250, 1000},
                                "N, tokens of a document",
                                {.low = 1, .high = 1e6}),
             integer_parameter(

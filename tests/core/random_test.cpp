@@ -27,7 +27,7 @@ TEST_CASE("BulkBits: Philox4x32 of Random123, keyed by the stream", "[core][rand
   const StreamAddress address{.seed = 3, .id = StreamId::minibatch, .step = 9};
   RandomStream stream(address);
   BulkBits bulk(stream);
-  std::vector<std::uint64_t> words(64);
+  std::vector<std::uint64_t> words(160);  // one group of blocks alone, four at a time, one again
   bulk.fill(std::span(words).first(16));
   bulk.fill(std::span(words).subspan(16));
   RandomStream again(address);
@@ -36,7 +36,7 @@ TEST_CASE("BulkBits: Philox4x32 of Random123, keyed by the stream", "[core][rand
   const auto half = [](std::uint64_t word, int part) {
     return static_cast<std::uint32_t>(word >> (32 * part));
   };
-  for (std::size_t block = 0; block < 32; ++block) {
+  for (std::size_t block = 0; block < 80; ++block) {
     const auto expected =
         r123::Philox4x32{}({{static_cast<std::uint32_t>(block), 0, half(upper, 0), half(upper, 1)}},
                            {{half(key, 0), half(key, 1)}});
