@@ -16,7 +16,7 @@ Study study() {
           .parameters = bigram_parameters(
               {.context = 300,
                .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600, 700, 800, 1000},
-               .replicates = 1000,
+               .replicates = 1200,
                .law = unequal_law(),
                .algorithms = {"sgd_hat", "sgd_raw", "sgd_projected"},
                .starts = {"stationary", "uniform"}}),
