@@ -87,6 +87,7 @@ BigramTransformerRecord measured(const BigramModel& model,
     }
     record.loss -= found[test.targets[i]] / sequences;
     record.bayes_loss -= std::log(law[test.targets[i]]) / sequences;
+    record.unigram_loss -= std::log(model.stationary()[test.targets[i]]) / sequences;
     const SparseColumn& q = model.attention()[static_cast<std::size_t>(tokens[model.context()])];
     for (int head = 0; head < network.shape().heads; ++head) {
       const auto attention = network.attention(0, head, i).map();
@@ -117,10 +118,10 @@ networks::TrainingResult train_bigram_transformer(
   const networks::Batch test = draw_batch(model, sampler, task.test_sequences, tests);
   const auto measure = [&](std::uint64_t) {
     const BigramTransformerRecord r = measured(model, network, test);
-    return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap};
+    return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap, r.unigram_loss};
   };
   const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
-    look({step, values[0], values[1], values[2], values[3]});
+    look({step, values[0], values[1], values[2], values[3], values[4]});
   };
   return networks::train_kept<float>(
       file,
