@@ -6,6 +6,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/parallel.hpp"
+#include "attica/sim/chi_squared.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica {
@@ -78,22 +79,6 @@ class Births {
 };
 
 }  // namespace
-
-double chi_square_draw(double nu, RandomStream& stream) {
-  // 2 Gamma(nu/2); for nu < 2 by Gamma(a) = Gamma(a+1) U^{1/a}.
-  const double shape = nu / 2;
-  const double boost = shape < 1 ? std::pow(stream.uniform(), 1 / shape) : 1;
-  const double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
-  const double c = 1 / std::sqrt(9 * d);
-  for (;;) {
-    const double x = stream.normal();
-    const double v = std::pow(1 + c * x, 3);
-    if (v <= 0) continue;
-    if (std::log(stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) {
-      return 2 * d * v * boost;
-    }
-  }
-}
 
 BigramSurrogate::BigramSurrogate(const BigramModel& model,
                                  const BigramRates& rates,
@@ -311,7 +296,7 @@ void AggregatedSurrogate::update_column(Index k, const ColumnStep& step, RandomS
   // The zero-sum part off the support lives in T - Q - 1 dimensions: one along it, the others free.
   double& radius = radius_[static_cast<std::size_t>(k)];
   const double along = step.keep * radius + step.noise * stream.normal();
-  const double across = rest > 2 ? chi_square_draw(rest - 2, stream) : 0;
+  const double across = rest > 2 ? chi_squared(rest - 2, stream) : 0;
   radius = std::sqrt(along * along + step.noise * step.noise * across);
   const double off_mean = (sums_.sum[k] - support_sum) / rest;  // the column's sum stays
   sums_.norm2[k] = support_norm2 + rest * off_mean * off_mean + radius * radius;

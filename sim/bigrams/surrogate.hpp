@@ -148,7 +148,4 @@ class SparseSurrogate final : public AggregatedSurrogate {
   std::vector<SparseColumn> columns_;  ///< non-zeros, here of any sign
 };
 
-/// @brief A draw from chi-square with nu >= 1 degrees of freedom (Marsaglia and Tsang 2000).
-double chi_square_draw(double nu, RandomStream& stream);
-
 }  // namespace attica

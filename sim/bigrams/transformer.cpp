@@ -106,6 +106,7 @@ void add_measured(BigramTransformerRecord& record,
     }
     record.loss -= found[test.targets[i]] / sequences;
     record.bayes_loss -= std::log(law[test.targets[i]]) / sequences;
+    record.unigram_loss -= std::log(model.stationary()[test.targets[i]]) / sequences;
     const SparseColumn& q = model.attention()[static_cast<std::size_t>(tokens[model.context()])];
     for (int head = 0; head < network.shape().heads; ++head) {
       const auto attention = network.attention(0, head, i).map();
@@ -140,10 +141,10 @@ networks::TrainingResult train_bigram_transformer(
     BigramTransformerRecord r;
     for (const networks::Batch& piece : test)
       add_measured(r, model, network, piece, static_cast<double>(task.test_sequences));
-    return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap};
+    return std::vector<double>{r.loss, r.excess_loss, r.bayes_loss, r.overlap, r.unigram_loss};
   };
   const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
-    look({step, values[0], values[1], values[2], values[3]});
+    look({step, values[0], values[1], values[2], values[3], values[4]});
   };
   return networks::train_kept<float>(
       file,

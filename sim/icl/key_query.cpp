@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "attica/sim/icl/sequences.hpp"
+#include "attica/sim/chi_squared.hpp"
 
 namespace attica {
 

@@ -3,9 +3,10 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "attica/core/error.hpp"
-#include "attica/sim/icl/sequences.hpp"
+#include "attica/sim/chi_squared.hpp"
 
 namespace attica {
 
@@ -122,6 +123,39 @@ double sampled_positional_loss(const PositionalTask& task,
     sum += pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second).loss;
   }
   return sum / static_cast<double>(pairs);
+}
+
+double positional_curvature(const PositionalTask& task,
+                            const PositionalOverlaps& from,
+                            const PositionalOverlaps& towards) {
+  constexpr double kAngle = 1e-3;
+  constexpr double kSpacing = 0.4;
+  constexpr double kReach = 6;
+  const auto loss = [&](double angle, double t1, double t2, double z1, double z2) {
+    const double e = from.e * std::cos(angle) + towards.e * std::sin(angle);
+    const double m = from.m * std::cos(angle) + towards.m * std::sin(angle);
+    const double across = std::sqrt(1 - m * m);  // p and the rest of u
+    return pair_loss(task, m * t1 + across * z1 + e, m * t2 + across * z2 - e, t1, t2).loss;
+  };
+  std::vector<double> grid;
+  for (double x = -kReach; x <= kReach; x += kSpacing) grid.push_back(x);
+  double sum = 0;
+  double weights = 0;
+  for (const double t1 : grid) {
+    for (const double t2 : grid) {
+      for (const double z1 : grid) {
+        for (const double z2 : grid) {
+          const double square = t1 * t1 + t2 * t2 + z1 * z1 + z2 * z2;
+          if (square > kReach * kReach) continue;
+          const double weight = std::exp(-square / 2);
+          const auto at = [&](double angle) { return loss(angle, t1, t2, z1, z2); };
+          sum += weight * (at(kAngle) + at(-kAngle) - 2 * at(0));
+          weights += weight;
+        }
+      }
+    }
+  }
+  return sum / (weights * kAngle * kAngle);
 }
 
 }  // namespace attica

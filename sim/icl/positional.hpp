@@ -64,4 +64,11 @@ double sampled_positional_loss(const PositionalTask& task,
                                std::int64_t pairs,
                                RandomStream& stream);
 
+/// @brief Second derivative of the mean loss along a great circle of u, by second differences of a
+/// sum over a grid of tokens instead of fresh pairs, to some 0.1 %.
+/// @param towards a state at a right angle to `from`, which may be the origin
+double positional_curvature(const PositionalTask& task,
+                            const PositionalOverlaps& from,
+                            const PositionalOverlaps& towards);
+
 }  // namespace attica

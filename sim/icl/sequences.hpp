@@ -10,9 +10,6 @@
 
 namespace attica {
 
-/// @brief χ² with that many degrees of freedom. @param degrees > 0, not necessarily whole
-double chi_squared(double degrees, RandomStream& stream);
-
 /// @brief Sequences as features and labels: column μ of `features` is H_μ = x (h, g)ᵀ, d x (d+1)
 /// numbers by column.
 struct ContextSequences {

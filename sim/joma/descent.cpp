@@ -177,4 +177,9 @@ void descend_one_token(
   }
 }
 
+double logits_entropy(const VectorXd& z) {
+  const VectorXd weights = (z.array() - z.maxCoeff()).exp().matrix();
+  return std::log(weights.sum()) - weights.dot((z.array() - z.maxCoeff()).matrix()) / weights.sum();
+}
+
 }  // namespace attica

@@ -91,4 +91,7 @@ void descend_one_token(
     const std::function<
         void(std::size_t record, const Eigen::VectorXd& v, const Eigen::VectorXd& z)>& observe);
 
+/// @brief Entropy of softmax(z), nats.
+double logits_entropy(const Eigen::VectorXd& z);
+
 }  // namespace attica

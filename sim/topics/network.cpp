@@ -9,6 +9,7 @@ namespace attica {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 namespace {
 
@@ -247,6 +248,24 @@ void TopicNetwork::chain(bool attention) {
     embedding_gradient += key.transpose() * by_key + query.transpose() * by_query;
   }
   if (embedded) gradient_of("W_E").map() = embedding_gradient;
+}
+
+double descent_slope(TopicNetwork& network, const TopicBatch& batch) {
+  constexpr double kStep = 1e-5;
+  network.loss_and_gradient(batch);
+  const auto found = network.gradient();
+  const VectorXd gradient = Eigen::Map<const VectorXd>(found.data(), std::ssize(found));
+  const auto values = network.parameters().values();
+  Eigen::Map<VectorXd> at(values.data(), std::ssize(values));
+  const VectorXd here = at;
+  const double h = kStep / gradient.norm();
+  const auto loss_at = [&](double along) {
+    at = here + along * gradient;
+    return network.loss(batch);
+  };
+  const double slope = (loss_at(h) - loss_at(-h)) / (2 * kStep * gradient.norm());
+  at = here;
+  return slope;
 }
 
 Index inner_dimension(AttentionStart start, Index width) {

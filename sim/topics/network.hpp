@@ -98,6 +98,10 @@ class TopicNetwork {
   Eigen::VectorXd weights_;
 };
 
+/// @brief How much the loss of a batch falls against the gradient, per length and |gradient|: 1, if
+/// that is the gradient. A central difference of the loss alone.
+double descent_slope(TopicNetwork& network, const TopicBatch& batch);
+
 /// The inner dimension a start needs, or has if nothing else is said: the width, twice that for
 /// `split`, 0 for `zero`.
 Eigen::Index inner_dimension(AttentionStart start, Eigen::Index width);

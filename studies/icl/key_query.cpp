@@ -66,6 +66,17 @@ KeyQuerySetup::KeyQuerySetup(const Configuration& c)
   descent.steps = steps.back();
 }
 
+KeyQuerySetup KeyQuerySetup::on_population() const {
+  constexpr double kSmall = 0.01;
+  KeyQuerySetup fine = *this;
+  const auto parts = static_cast<std::int64_t>(std::ceil(descent.eta / kSmall));
+  fine.descent.data = TrainingData::population;
+  fine.descent.eta /= static_cast<double>(parts);
+  fine.descent.steps *= parts;
+  for (std::int64_t& step : fine.steps) step *= parts;
+  return fine;
+}
+
 void KeyQuerySetup::warn_if_unstable(double sum, std::vector<std::string>& warnings) const {
   const double sharpness = task.spectrum()(0) * task.second()(0) * sum;
   if (descent.eta * sharpness < 2) return;

@@ -30,6 +30,9 @@ struct KeyQuerySetup {
 
   /// @brief Times on the grid of steps. @throws as the constructor
   double time(std::int64_t step) const { return descent.eta * static_cast<double>(step); }
+  /// @brief The same on the population, in steps of 0.01 or a little less: what is recorded is the
+  /// same times.
+  KeyQuerySetup on_population() const;
   /// @brief A warning where no end of training is stable: the sum over heads is that of its end.
   void warn_if_unstable(double sum, std::vector<std::string>& warnings) const;
   /// @throws Error (input) naming sim.batch where the sequences of a step take more than 4 GB
@@ -54,6 +57,8 @@ KeyQueryRun simulate_run(const KeyQuerySetup& setup,
                          const Eigen::VectorXd& weights,
                          const std::vector<double>& levels,
                          const Replicate& replicate);
+/// @brief Margin of descent on the population: what steps of 0.01 or less leave, as measured.
+inline constexpr double kPopulationMargin = 0.0025;
 /// @brief Says that a run diverged. @return whether it did
 bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 

@@ -61,16 +61,22 @@ class PositionalPhase : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return strengths_.size(); }
+  /// Runs at every strength, then second derivatives at each.
+  std::size_t points() const override { return 2 * strengths_.size(); }
 
  protected:
-  double flops(std::size_t) const override {
+  bool deterministic(std::size_t point) const override { return point >= strengths_.size(); }
+
+  double flops(std::size_t point) const override {
+    constexpr double kSecond = 1e9;
+    if (deterministic(point)) return kSecond;
     const auto shares = static_cast<std::int64_t>(omegas_.size());
     return setup_.flops(shares * steps_ + (2 * shares + 3) * setup_.test_pairs);
   }
 
   Outcome run(const Replicate& replicate) const override {
-    const double a = strengths_[replicate.point()];
+    const double a = strengths_[replicate.point() % strengths_.size()];
+    if (deterministic(replicate.point())) return bends(a);
     RandomStream stream = replicate.stream();
     RandomStream tests = replicate.stream(StreamId::test_data);
     const auto loss = [&](double omega, const PositionalOverlaps& at) {
@@ -101,6 +107,28 @@ class PositionalPhase : public PointwiseExperiment {
   }
 
  private:
+  /// The shares at which a second derivative vanishes that is linear in ω: where descent from the
+  /// origin turns, or a state ceases to be stable.
+  static Outcome bends(double a) {
+    Outcome outcome;
+    const auto vanishing = [&](const char* name, const auto& bent) {
+      const double zero = bent(PositionalTask{a, 0});
+      const double one = bent(PositionalTask{a, 1});
+      Curves({}, "a", {name}).add(a, std::vector<double>{zero / (zero - one)}).into(outcome);
+    };
+    vanishing("omega_direction", [](const PositionalTask& task) {
+      return positional_curvature(task, {}, kPositional) -
+             positional_curvature(task, {}, kSemantic);
+    });
+    vanishing("omega_semantic", [](const PositionalTask& task) {
+      return positional_curvature(task, kSemantic, kPositional);
+    });
+    vanishing("omega_positional", [](const PositionalTask& task) {
+      return positional_curvature(task, kPositional, kSemantic);
+    });
+    return outcome;
+  }
+
   /// Lines against a, and the difference of the two losses over the plane.
   void phase_diagram(TheoryGrid grid, TheoryResult& result) const {
     const PositionalMoments& moments = moments_.get();
@@ -233,6 +261,12 @@ std::vector<AgreementRule> agreement(const Configuration&) {
     all.push_back(rule);
   }
   all.push_back({.series = "omega_switch", .relative = kLoss});
+  // Against sums over a grid, 0.07 % off.
+  constexpr double kGrid = 0.002;
+  for (AgreementRule& rule : rules({"omega_direction", "omega_semantic", "omega_positional"},
+                                   {.series = {}, .relative = kGrid, .deterministic = true})) {
+    all.push_back(std::move(rule));
+  }
   return all;
 }
 

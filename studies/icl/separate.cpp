@@ -63,7 +63,12 @@ class Separate : public PointwiseExperiment {
     TheoryResult result;
     Curves curve({}, "t", {"mse"});
     if (flow_) {
-      for (const double t : times) curve.add(t, std::vector<double>{flow_->mse(t)});
+      Curves population({}, "t", {"population_mse"});
+      for (const double t : times) {
+        curve.add(t, std::vector<double>{flow_->mse(t)});
+        population.add(t, std::vector<double>{flow_->mse(t)});
+      }
+      population.into(result);
     } else {
       const std::vector<double> mse = flow_mse(setup_.task, shape_, weights(), times);
       for (std::size_t k = 0; k < times.size(); ++k)
@@ -76,10 +81,10 @@ class Separate : public PointwiseExperiment {
       add_constant(result, "plateau", setup_.task.plateau(m), {{"modes", static_cast<double>(m)}});
     }
     if (!flow_) return result;
-    Curves steps({}, "mode", {"step_time"});
+    Curves steps({}, "mode", {"step_time", "population_step_time"});
     for (Index m = 1; m <= modes; ++m) {
-      const double time = flow_->step_time(m);
-      steps.add(static_cast<double>(m), {{time, 0, time < times.back()}});
+      const Told time{flow_->step_time(m), 0, flow_->step_time(m) < times.back()};
+      steps.add(static_cast<double>(m), {time, time});
     }
     steps.into(result);
     return result;
@@ -87,10 +92,13 @@ class Separate : public PointwiseExperiment {
 
   void require_simulable() const override { setup_.require_memory(); }
 
+  /// As configured; then, where there is a closed form, on the population.
+  std::size_t points() const override { return flow_ ? 2 : 1; }
+
  protected:
-  double flops(std::size_t) const override { return setup_.flops(); }
-  bool deterministic(std::size_t) const override {
-    return setup_.descent.data == TrainingData::population;
+  double flops(std::size_t point) const override { return setup_of(point).flops(); }
+  bool deterministic(std::size_t point) const override {
+    return setup_of(point).descent.data == TrainingData::population;
   }
 
   Outcome run(const Replicate& replicate) const override {
@@ -100,15 +108,17 @@ class Separate : public PointwiseExperiment {
         levels.push_back((setup_.task.plateau(m - 1) + setup_.task.plateau(m)) / 2);
       }
     }
-    const KeyQueryRun done = simulate_run(setup_, shape_, weights(), levels, replicate);
+    const KeyQueryRun done =
+        simulate_run(setup_of(replicate.point()), shape_, weights(), levels, replicate);
     Outcome outcome;
     if (record_divergence(outcome, done)) return outcome;
-    Curves curve({}, "t", {"mse"});
+    const std::string kind = replicate.point() == 0 ? "" : "population_";
+    Curves curve({}, "t", {kind + "mse"});
     for (std::size_t k = 0; k < done.mse.size(); ++k) {
       curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
     }
     curve.into(outcome);
-    Curves steps({}, "mode", {"step_time"});
+    Curves steps({}, "mode", {kind + "step_time"});
     for (std::size_t m = 0; m < done.crossings.size(); ++m) {
       steps.add(static_cast<double>(m + 1), std::vector<double>{done.crossings[m]});
     }
@@ -117,6 +127,9 @@ class Separate : public PointwiseExperiment {
   }
 
  private:
+  KeyQuerySetup setup_of(std::size_t point) const {
+    return point == 0 ? setup_ : setup_.on_population();
+  }
   VectorXd weights() const {
     if (flow_) return aligned_weights(shape_, scale_);
     RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
@@ -161,7 +174,9 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   return {mse,
           {.series = "step_time",
            .relative = kAlignedStart + c.real("sim.eta"),
-           .deterministic = mse.deterministic}};
+           .deterministic = mse.deterministic},
+          {.series = "population_mse", .relative = kPopulationMargin, .deterministic = true},
+          {.series = "population_step_time", .relative = kPopulationMargin, .deterministic = true}};
 }
 
 /// Runs end within 2 % of the lowest plateau.
@@ -257,7 +272,9 @@ Study study() {
                   "error of regression in context on the first m principal components (theory)"},
                  {"step_time",
                   "t_m",
-                  "time at which the error is half-way between plateaus m - 1 and m"}},
+                  "time at which the error is half-way between plateaus m - 1 and m"},
+                 {"population_mse", "2L", "the error of descent on the population in small steps"},
+                 {"population_step_time", "t_m", "its step times"}},
       .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 32 replicates", {}},
                   {"paper",
                    "D = 4, H = 5, gaussian start, 80000 fixed sequences, 300 data sets",

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attica/sim/joma/descent.hpp"
@@ -21,6 +22,8 @@ using Eigen::VectorXd;
 
 const Choices<BounceKind> kKinds = {
     {"exp", BounceKind::exponential}, {"softmax", BounceKind::softmax}, {"none", BounceKind::none}};
+
+constexpr double kDepth = 1e-9;  ///< of a bounce, at least: ten times what integrators leave
 
 /// Integrations start at 0.
 std::vector<double> with_zero(std::vector<double> times) {
@@ -53,7 +56,7 @@ class BounceExperiment : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     Curves minimum({}, "gamma", {"minimum_time", "minimum_entropy"});
-    Curves end({}, "gamma", {"final_entropy", "bounce_depth"});
+    Curves end({}, "gamma", {"final_entropy", "bounce_depth", "bounces"});
     List monotone;
     bool visible = false;
     for (const double gamma : line_between(gammas_, AxisScale::log, grid)) {
@@ -61,7 +64,7 @@ class BounceExperiment : public PointwiseExperiment {
       if (swept) add_entropy(gamma, line_between(times_, AxisScale::linear, grid), result);
       const BounceSummary s = bounce_summary(at(gamma));
       const double depth = s.status == OdeStatus::event ? s.depth() : std::nan("");
-      end.add(gamma, std::vector<double>{s.final_entropy, depth});
+      end.add(gamma, std::vector<double>{s.final_entropy, depth, depth > kDepth ? 1.0 : 0.0});
       if (swept && !visible && depth > visible_) {
         result.diagnostics.emplace_back("visible_gamma", gamma);
         visible = true;
@@ -100,7 +103,7 @@ class BounceExperiment : public PointwiseExperiment {
     Curves entropy({}, "time", {"token_entropy"});
     const OneTokenRegression& r = regression_;
     const auto observe = [&](std::size_t k, const VectorXd&, const VectorXd& z) {
-      entropy.add(token_times_[k], {Told(softmax_entropy(z))});
+      entropy.add(token_times_[k], {Told(logits_entropy(z))});
     };
     descend_one_token(r.probability, r.target, eta_, batch_, steps, replicate.address(), observe);
     entropy.into(outcome);
@@ -151,15 +154,55 @@ class BounceExperiment : public PointwiseExperiment {
     linear.into(result);
   }
 
+  /// Adds the lowest entropy on a grid in ln t, then on a finer one about it, by the parabola
+  /// through it and its neighbours. @return whether there is one
+  bool add_minimum(double gamma, Curves& minimum) const {
+    constexpr int kSteps = 400;
+    constexpr double kRange = 10;  // of ln t, from a thousandth to ten times the recorded times
+    double first = times_.back() * std::exp(-kRange) * 10;
+    double step = kRange / kSteps;
+    std::vector<double> times;
+    std::vector<double> h;
+    std::size_t k = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      times = {0};
+      for (int n = 0; n <= kSteps; ++n) times.push_back(first * std::exp(step * n));
+      const OdeResult flow = bounce_direct(at(gamma), times);
+      h = {1e300};
+      for (Index n = 1; n < flow.states.cols(); ++n) {
+        h.push_back(logits_entropy(gamma * flow.states.col(n).cwiseAbs2()));
+      }
+      k = static_cast<std::size_t>(std::min_element(h.begin(), h.end()) - h.begin());
+      if (k < 2 || k + 1 >= h.size()) return false;
+      if (pass > 0) break;
+      if (h.back() - h[k] < kDepth) return false;
+      first = times[k - 1];
+      step *= 2.0 / kSteps;
+    }
+    const double slope = (h[k + 1] - h[k - 1]) / 2;
+    const double bend = h[k + 1] - 2 * h[k] + h[k - 1];
+    minimum.add(
+        gamma,
+        {Told(times[k] * std::exp(-step * slope / bend)), Told(h[k] - slope * slope / (2 * bend))});
+    return true;
+  }
+
   /// The same equation in v, by a stiff solver.
   void integrate(Outcome& outcome) const {
     const std::vector<double> times = with_zero(times_);
+    Curves minimum({}, "gamma", {"minimum_time", "minimum_entropy"});
+    Curves bounces({}, "gamma", {"bounces"});
+    for (const double gamma : gammas_) {
+      bounces.add(gamma, {add_minimum(gamma, minimum) ? 1.0 : 0.0});
+    }
+    if (!minimum.empty()) minimum.into(outcome);
+    bounces.into(outcome);
     for (const double gamma : gammas_) {
       const OdeResult flow = bounce_direct(at(gamma), times);
       Curves entropy = entropy_curve(gamma);
       for (auto k = static_cast<Index>(times.size() - times_.size()); k < flow.states.cols(); ++k) {
         entropy.add(times[static_cast<std::size_t>(k)],
-                    {Told(bounce_entropy(flow.states.col(k), gamma))});
+                    {Told(logits_entropy(gamma * flow.states.col(k).cwiseAbs2()))});
       }
       entropy.into(outcome);
       if (flow.finished()) continue;
@@ -214,7 +257,12 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // Two integrators: 1e-10 per step of the stiff one. SGD: the bias of whole steps is of first
   // order in eta and was measured as 0.0017 at eta = 0.02/R_max, B = 8; three times that.
   constexpr double kBias = 3 * 0.0017 / 0.02;
+  // A parabola through rounding errors of the entropies.
+  constexpr double kParabola = 1e-4;
   return {{.series = "attention_entropy", .relative = 0, .absolute = 1e-7, .deterministic = true},
+          {.series = "bounces", .relative = 0, .absolute = 1e-6, .deterministic = true},
+          {.series = "minimum_time", .relative = kParabola, .deterministic = true},
+          {.series = "minimum_entropy", .relative = 0, .absolute = 1e-6, .deterministic = true},
           {.series = "token_entropy", .relative = 0, .absolute = kBias * c.real("sim.eta")}};
 }
 
@@ -257,8 +305,9 @@ Study study() {
            replicates_parameter(200, "runs of SGD on the one-token regression"),
            full_width_parameter()},
       .series = {{"attention_entropy", "H(t)", "entropy of softmax(gamma v^2), nats"},
-                 {"minimum_time", "t_min", "time of the deepest minimum (theory)"},
-                 {"minimum_entropy", "H_min", "entropy there (theory)"},
+                 {"minimum_time", "t_min", "time of the deepest minimum"},
+                 {"minimum_entropy", "H_min", "entropy there"},
+                 {"bounces", "", "1 where the entropy has a minimum below its end, else 0"},
                  {"final_entropy", "H_∞", "entropy of softmax(gamma mu^2) (theory)"},
                  {"bounce_depth", "H_∞ - H_min", "0 if H is monotone (theory)"},
                  {"token_entropy", "H(t)", "one-token regression: entropy of softmax(z)"},

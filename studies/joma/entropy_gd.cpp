@@ -60,7 +60,7 @@ class EntropyGd : public PointwiseExperiment {
     Outcome maps;
     Outcome outcome;
     const auto observe = [&](std::size_t k, const VectorXd& v) {
-      const double h = bounce_entropy(v, bounce_.gamma);
+      const double h = logits_entropy(bounce_.gamma * v.cwiseAbs2());
       if (outcome.failed || !std::isfinite(h) || !v.allFinite()) {
         mark_diverged(outcome, steps_[k]);
         return;

@@ -127,7 +127,7 @@ class Erf : public PointwiseExperiment {
         spread[l].add(f, {Told(off * off)});
         if (time > 0) relative.push_back(std::pow(off / walks_[l].deviation(time), 2));
       }
-      entropy.add(f, {Told(softmax_entropy(logits))});
+      entropy.add(f, {Told(logits_entropy(logits))});
     };
     descend_erf(tokens_, descent_, steps_, address, observe);
     Outcome outcome;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 
 #include "attica/studies/topics/model.hpp"
 #include "attica/theory/topics/loss.hpp"
@@ -126,6 +128,11 @@ class Compensation : public PointwiseExperiment {
                     {1 / model_.all_words() - parts.bias[1], 0, !s.trained().embedding}});
         }
         if (!ends.empty()) ends.into(result);
+        Curves slopes(row, "value", {"descent_slope"});
+        for (const Setting& s : settings_) {
+          if (s.row() == row) slopes.add(s.x(), {1.0});
+        }
+        if (!slopes.empty()) slopes.into(result);
       }
     }
     result.diagnostics = {{"gain", gain(model_)}};
@@ -162,6 +169,7 @@ class Compensation : public PointwiseExperiment {
     TopicSource source(model_, source_, replicate.address());
     Curves curve(s.row(), "value", {"end_loss"});
     Curves values(s.row(), "value", {"end_value"});
+    Curves slopes(s.row(), "value", {"descent_slope"});
     const auto end = train_topics(
         network,
         {.optimiser = optimiser_, .recorded = {steps_}, .train_value = trained.value},
@@ -169,12 +177,15 @@ class Compensation : public PointwiseExperiment {
         [&](std::uint64_t, const TopicNetwork&) {
           const TopicBatch test = test_batch(replicate.stream(StreamId::test_data));
           curve.add(s.x(), {network.loss(test)});
+          slopes.add(s.x(), {descent_slope(network, source(steps_))});
           if (trained.embedding) return;
           const Eigen::VectorXd output = network.value() * test.shares.rowwise().mean();
           values.add(s.x(), {output.tail(tokens - 1).mean()});
         },
         [&] { return replicate.stopped(); });
-    return values.empty() ? recorded_run({curve}, end) : recorded_run({curve, values}, end);
+    std::vector<Curves> all = {curve, slopes};
+    if (!values.empty()) all.push_back(values);
+    return recorded_run(all, end);
   }
 
  private:
@@ -231,10 +242,13 @@ Figure figure(const Configuration& c) {
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // SGD with a falling rate ends above the optimum: by up to 2 % of what training gains.
   constexpr double kShare = 0.05;
+  // A central difference over 1e-5.
+  constexpr double kDifference = 1e-5;
   // Of the frequency of a word.
   constexpr double kMean = 0.02;
   const TopicModel model = topic_model(c);
   return {{.series = "end_loss", .relative = 0, .absolute = kShare * gain(model)},
+          {.series = "descent_slope", .relative = kDifference, .tails = Tails::normal},
           {.series = "end_value", .relative = 0, .absolute = kMean / model.all_words()}};
 }
 
@@ -249,6 +263,15 @@ std::vector<double> ends(const TopicModel& model, const Observed& observed, cons
   return shares_of_gain(model, curve->values[static_cast<std::size_t>(at - x.begin())]);
 }
 
+/// By how much descent of the bias alone, with a W_V that stays, misses the least loss.
+std::optional<double> bias_alone(const Observed& observed) {
+  const Setting alone{"one_hot", "diagonal", "uniform"};
+  const auto end = observed.predicted("end_loss", alone.row());
+  const auto best = observed.predicted("optimum_loss", alone.row());
+  if (!end || !best) return {};
+  return std::abs(*end - *best);
+}
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const TopicModel model = topic_model(c);
   const auto shares = [&](const Setting& s) { return ends(model, observed, s); };
@@ -257,6 +280,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const std::vector<double> with_value = shares({"one_hot", "trained", "trained"});
   const std::vector<double> all = shares({"trained", "trained", "trained"});
   std::vector<ClaimResult> results;
+  const bool frozen = !c.has("model.value") || c.text("model.value") != "trained";
+  if (const std::optional<double> off = bias_alone(observed); frozen && off) {
+    constexpr double kRounding = 1e-9;
+    results.push_back(claim_certain("bias-alone",
+                                    "descent of the bias alone ends at the least loss",
+                                    *off < kRounding,
+                                    fmt::format("off by {:.1e}", *off)));
+  }
   const auto claim = [&](const char* name,
                          const char* statement,
                          const std::vector<double>& values,
@@ -324,6 +355,10 @@ Study study() {
                  {"end_value",
                   "W_V p̂",
                   "what W_V adds to the outputs at the end, mean over words and documents"},
+                 {"descent_slope",
+                  "-d·∇L/|d|²",
+                  "fall of the loss along its descent direction d at the end, by a difference of "
+                  "losses"},
                  {"optimum_loss", "L*", "least loss of invariant parts (theory)"}},
       .presets = {{"quick", "the defaults: T = 4, v = 2, N = 20", {}},
                   {"paper",

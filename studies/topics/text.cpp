@@ -278,6 +278,18 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                    flat,
                    fmt::format("same {:.3f}, other {:.3f}", mean(flat_same), mean(flat_other)),
                    kHalf));
+    const auto matched = values(quantity + "_matched_difference", "trained");
+    if (!c.has("model.file") && !matched.empty()) {
+      std::vector<bool> more;
+      for (const double difference : matched) more.push_back(difference > kFlat);
+      all.push_back(claim_rate(
+          quantity + "-matched",
+          fmt::format(
+              "{}: same topic above other topics by {} at equal co-occurrence", what, kFlat),
+          more,
+          fmt::format("difference {:.3f}", mean(matched)),
+          kHalf));
+    }
     // Information without a verdict: the paper finds attention below that of co-occurring pairs.
     const double gap = mean(same) - mean(values(quantity + "_top_cooccurring", "trained"));
     all.push_back(
@@ -289,7 +301,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                          "overlap of the two sets {:.2f}",
                          gap > 0 ? "above" : "not above",
                          gap,
-                         mean(values(quantity + "_matched_difference", "trained")),
+                         mean(matched),
                          mean(values("cooccurrence_overlap", "trained")))});
   }
   const auto purity = observed.last("purity");

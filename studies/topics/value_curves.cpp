@@ -30,6 +30,12 @@ Figure figure(const Configuration& c) {
               exact ? "Lines: exact recursion of the mean; dashed: its limit. " : "")};
 }
 
+std::vector<SeriesInfo> series() {
+  std::vector<SeriesInfo> all = value_training_series();
+  all.push_back({"fixed_d", "d", "entry of a word with itself after a step on 16 fixed documents"});
+  return all;
+}
+
 }  // namespace
 
 Study study() {
@@ -42,7 +48,7 @@ Study study() {
                                     8,
                                     {1, 2, 5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200},
                                     2000),
-      .series = value_training_series(),
+      .series = series(),
       .presets = {{"quick", "the defaults: T = 4, v = 3, N = 20", {}},
                   {"paper",
                    "T = v = 10, Dirichlet 0.1, N = 100..150",

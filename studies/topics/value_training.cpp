@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -59,6 +60,11 @@ TheoryResult ValueTraining::theory(TheoryGrid grid) const {
   Curves({}, "none", {"optimum_b", "optimum_d", "optimum_s", "optimum_g"})
       .add(0, {optimum[kWordMask], optimum[kSameWord], optimum[kSameTopic], optimum[kOtherTopic]})
       .into(result);
+  if (looks_at_fixed()) {
+    const Commutant first =
+        mean_value_step(algebra_, moments, Commutant::Zero(), optimiser_.learning_rate, lambda_);
+    add_constant(result, "fixed_d", first[kSameWord]);
+  }
   result.diagnostics = {{"optimum", all_values(optimum)},
                         {"optimum_loss", value_loss(algebra_, moments, optimum)}};
   return result;
@@ -91,7 +97,31 @@ Outcome ValueTraining::run(const Replicate& replicate) const {
       [&] { return replicate.stopped(); });
   Outcome outcome = recorded_run({curves}, end);
   if (map_ && !curves.empty()) add_matrix(outcome, "value_entry", network.value());
+  if (looks_at_fixed() && !outcome.failed) {
+    add_constant(outcome, "fixed_d", first_fixed_step(replicate.address()));
+  }
   return outcome;
+}
+
+bool ValueTraining::looks_at_fixed() const {
+  return !map_ && !uncovered_ && source_.data == TopicData::fresh;
+}
+
+double ValueTraining::first_fixed_step(const StreamAddress& address) const {
+  constexpr Eigen::Index kDocuments = 16;
+  TopicSourceOptions options = source_;
+  options.data = TopicData::fixed;
+  options.documents = kDocuments;
+  options.batch = kDocuments;
+  TopicSource source(model_, options, address);
+  TopicNetwork network({.tokens = model_.vocabulary().size(), .loss = network_loss(loss_)});
+  const networks::TrainingResult end =
+      train_topics(network,
+                   {.optimiser = optimiser_, .recorded = {1}, .value_penalty = lambda_},
+                   std::ref(source),
+                   [](std::uint64_t, const TopicNetwork&) {});
+  if (end.status != networks::TrainingStatus::finished) return std::nan("");
+  return algebra_.project(network.value())[kSameWord];
 }
 
 std::optional<Uncovered> uncovered_training(const Configuration& c) {
@@ -131,7 +161,10 @@ std::vector<SeriesInfo> value_training_series() {
 }
 
 std::vector<AgreementRule> value_training_agreement(const Configuration& c) {
-  return value_rules(topic_model(c), c.text("sim.data") == "population");
+  std::vector<AgreementRule> all = value_rules(topic_model(c), c.text("sim.data") == "population");
+  constexpr double kFirst = 0.03;  // of a step whose mean is exact
+  all.push_back({.series = "fixed_d", .relative = kFirst, .tails = Tails::normal});
+  return all;
 }
 
 std::vector<ClaimResult> value_training_claims(const Configuration& c, const Observed& observed) {

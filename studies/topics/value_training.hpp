@@ -21,6 +21,11 @@ class ValueTraining : public PointwiseExperiment {
   Outcome run(const Replicate& replicate) const override;
 
  private:
+  /// Whether the first step on a fixed set is looked at as well: in the mean over sets that of
+  /// fresh documents.
+  bool looks_at_fixed() const;
+  double first_fixed_step(const StreamAddress& address) const;
+
   TopicModel model_;
   CommutantAlgebra algebra_;
   std::vector<std::uint64_t> steps_;

@@ -178,7 +178,13 @@ double AlignedFlow::step_time(Index modes) const {
   const double middle = (task_.plateau(modes - 1) + task_.plateau(modes)) / 2;
   if (mse(0) <= middle) return 0;
   double high = 1;
-  while (mse(high) > middle) high *= 2;
+  while (mse(high) > middle) {
+    high *= 2;
+    if (!std::isfinite(high)) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("the error never falls half-way to plateau {}", modes));
+    }
+  }
   return bisected(0, high, [&](double time) { return mse(time) - middle; });
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "attica/core/error.hpp"
 #include "attica/core/icl/regression.hpp"
@@ -193,6 +194,30 @@ double context_bayes(double alpha, double rho) {
   require(rho >= 0, "rho", rho, "rho >= 0");
   if (rho == 0) return std::max(1 - alpha, 0.0);
   return rho * (1 + white_resolvent(rho / alpha, alpha).m / alpha);
+}
+
+double two_task_error(double length, double rho, double square) {
+  require(length > 0, "length", length, "length > 0");
+  require(rho > 0, "rho", rho, "rho > 0");
+  require(square >= 0, "square", square, "square >= 0");
+  // Trapezoids in ln χ²(length) and in the normal part of the log odds.
+  constexpr double kStep = 0.05;
+  constexpr double kReach = 9;
+  const double lowest = -80 / length;  // e^-40 of the probability
+  const double highest = std::log(length + 80 + 20 * std::sqrt(length));
+  double wrong = 0;  // E (share of the wrong task)²
+  for (double y = lowest; y < highest; y += kStep) {
+    const double chi2 = std::exp(y);
+    const double density =
+        std::exp(length / 2 * (y - std::numbers::ln2) - chi2 / 2 - std::lgamma(length / 2));
+    const double s = square * chi2;
+    for (double z = -kReach; z <= kReach; z += kStep) {
+      const double odds = s / (2 * rho) + std::sqrt(s / rho) * z;
+      const double weight = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+      wrong += kStep * kStep * density * weight / std::pow(1 + std::exp(odds), 2);
+    }
+  }
+  return rho + square * wrong;
 }
 
 double pool_allowance(double alpha) {

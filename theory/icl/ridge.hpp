@@ -66,6 +66,13 @@ ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
 /// limit for tasks on the sphere is the same.
 double context_bayes(double alpha, double rho);
 
+/// @brief Error, noise included, of the posterior mean over two tasks on sequences of one of them,
+/// exact: what the wrong one says of a label is off by u ~ N(0, square), its log odds after the
+/// context are N(-s/(2ρ), s/ρ) given s = Σ u_i².
+/// @param length tokens of the context
+/// @param square |w_1 - w_2|²/d
+double two_task_error(double length, double rho, double square);
+
 /// @name Relative deviation of a simulation from theory times (1 - γ) d, as measured
 /// @{
 /// From context_pool: 0.8 + 1.8/α.

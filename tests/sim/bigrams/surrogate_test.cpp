@@ -191,17 +191,6 @@ TEST_CASE("aggregated surrogate: any T, memory does not grow with it", "[sim][bi
   CHECK_THROWS_WITH((run.set_l1(0.1), run.step()), Catch::Matchers::Contains("sparse"));
 }
 
-TEST_CASE("chi-square draws: mean and variance", "[sim][bigrams]") {
-  RandomStream stream({.seed = 3});
-  for (const double nu : {1.0, 7.0, 400.0}) {
-    std::vector<double> x(20000);
-    for (double& v : x) v = chi_square_draw(nu, stream);
-    const Moments m = moments(x);
-    CHECK(std::abs(m.mean - nu) < 5 * m.mean_error);
-    CHECK(std::abs(m.deviation - std::sqrt(2 * nu)) < 5 * m.deviation_error);
-  }
-}
-
 TEST_CASE("bigram training: stages and how they end", "[sim][bigrams]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 200);
   const auto train = [&](double lambda, std::int64_t cap, const Eigen::MatrixXd& start) {

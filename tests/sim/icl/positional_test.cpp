@@ -117,6 +117,21 @@ TEST_CASE("sampled_positional_loss: that of the semantic state", "[sim][position
              WithinAbs(known, 5 * task.omega * task.omega / std::sqrt(kPairs)));
 }
 
+TEST_CASE("positional_curvature: that of sampled losses near the semantic state",
+          "[sim][positional]") {
+  // At ω = 0 the loss vanishes there.
+  const PositionalTask task{1, 0};
+  constexpr double kAngle = 0.1;
+  RandomStream stream({.seed = 6});
+  double sampled = 0;
+  for (const double angle : {kAngle, -kAngle}) {
+    const PositionalOverlaps at{std::sin(angle), std::cos(angle)};
+    sampled += sampled_positional_loss(task, at, 200000, stream) / (kAngle * kAngle);
+  }
+  // The next order is of 2 % at this angle.
+  CHECK(positional_curvature(task, {0, 1}, {1, 0}) == Approx(sampled).epsilon(0.04));
+}
+
 TEST_CASE("positional simulation: bad input names the parameter", "[sim][positional]") {
   CHECK(refused([] { PositionalStudent student({0.1, 0.1}, 3); }) == "dimension");
   CHECK(refused([] { PositionalStudent student({0.8, 0.8}, 10); }) == "e");

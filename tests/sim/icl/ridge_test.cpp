@@ -65,27 +65,6 @@ VectorXd expected_moments(const ContextMoments& m) {
   return all;
 }
 
-TEST_CASE("chi_squared: mean and variance, also below one degree of freedom", "[sim][icl]") {
-  for (const double degrees : {0.7, 1.0, 5.0, 200.0}) {
-    RandomStream s = stream(11);
-    constexpr int kDraws = 200000;
-    double sum = 0;
-    double squares = 0;
-    for (int i = 0; i < kDraws; ++i) {
-      const double x = chi_squared(degrees, s);
-      sum += x;
-      squares += x * x;
-    }
-    const double mean = sum / kDraws;
-    const double variance = squares / kDraws - mean * mean;
-    CAPTURE(degrees);
-    // Five standard errors; the fourth central moment of χ² is 12 degrees (degrees + 4).
-    CHECK_THAT(mean, WithinAbs(degrees, 5 * std::sqrt(2 * degrees / kDraws)));
-    const double fourth = 12 * degrees * (degrees + 4) - 4 * degrees * degrees;
-    CHECK_THAT(variance, WithinAbs(2 * degrees, 5 * std::sqrt(fourth / kDraws)));
-  }
-}
-
 TEST_CASE("draw_sequences: moments of both samplers are those of the population", "[sim][icl]") {
   const MatrixXd pool = reference_pool(3, 2);
   const ContextNoise noise{.length = 4, .rho = 0.3};

@@ -188,6 +188,16 @@ TEST_CASE("descend_saturating: whole steps by hand, and the fixed point", "[sim]
   });
 }
 
+TEST_CASE("logits_entropy: equal logits, two, and one that has all", "[sim][joma]") {
+  CHECK(logits_entropy(VectorXd::Constant(5, 800)) == Approx(std::log(5)));
+  const double p = 1 / (1 + std::exp(-1.5));
+  VectorXd two(2);
+  two << 1.5, 0;
+  CHECK(logits_entropy(two) == Approx(-p * std::log(p) - (1 - p) * std::log1p(-p)));
+  two << 900, 0;
+  CHECK(logits_entropy(two) == 0);
+}
+
 TEST_CASE("class_contexts, random_joma_model: contexts sum to 1; formulas need no seed",
           "[sim][joma]") {
   const JomaProblem formula = class_contexts({.tokens = 6, .classes = 3}, {});

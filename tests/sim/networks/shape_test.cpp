@@ -139,6 +139,11 @@ TEST_CASE("dropout: rate, scale, addressed by the step", "[sim][networks]") {
   CHECK(kept == Approx(1 - probability).margin(0.012));
   CHECK(((keep.array() == 0) || (keep.array() == 1 / (1 - probability))).all());
 
+  RowMatrix<double> x = RowMatrix<double>::Ones(keep.rows(), keep.cols());
+  apply_dropout<double>({keep.data(), keep.rows(), keep.cols(), keep.cols()},
+                        {x.data(), x.rows(), x.cols(), x.cols()});
+  CHECK(x == keep);
+
   TransformerShape shape = kGood;
   shape.dropout = probability;
   Transformer<double> net(shape);

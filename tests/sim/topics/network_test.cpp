@@ -354,6 +354,7 @@ TEST_CASE("train_topics: the penalty's gradient is 2 lambda W", "[sim][topics]")
   network.loss_and_gradient(batch);
   const MatrixXd gradient =
       Eigen::Map<const networks::RowMatrix<double>>(network.gradient().data(), d, d);
+  CHECK(descent_slope(network, batch) == Approx(1).epsilon(1e-8));
   constexpr double kEta = 0.3;
   constexpr double kLambda = 0.01;
   const auto end = train_topics(

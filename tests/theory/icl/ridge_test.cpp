@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attica/core/icl/regression.hpp"
+#include "attica/core/random.hpp"
 #include "icl/reference.hpp"
 #include "reference_values.hpp"
 #include "refused.hpp"
@@ -183,6 +184,26 @@ TEST_CASE("context_bayes: reference values and ends", "[theory][icl]") {
         context_limit({.alpha = alpha, .kappa = kInfinity, .tau = 1e9, .rho = 0.3, .lambda = 0});
     CHECK(linear.icl > context_bayes(alpha, 0.3));
   }
+}
+
+TEST_CASE("two_task_error: ends, and draws of the log odds", "[theory][icl]") {
+  // A context that tells nothing leaves both tasks, one that tells all the noise.
+  CHECK_THAT(two_task_error(1, 1e6, 2) - 1e6, WithinAbs(0.5, 1e-3));
+  CHECK_THAT(two_task_error(400, 0.01, 2), WithinRel(0.01, 1e-9));
+  CHECK_THAT(two_task_error(3, 0.2, 0), WithinRel(0.2, 1e-12));
+  constexpr int kDraws = 400000;
+  RandomStream stream({.seed = 8});
+  double wrong = 0;
+  for (int k = 0; k < kDraws; ++k) {
+    double odds = 0;  // from the residuals of both tasks, token by token
+    for (int i = 0; i < 3; ++i) {
+      const double noise = std::sqrt(0.4) * stream.normal();
+      const double between = std::sqrt(1.5) * stream.normal();
+      odds += (std::pow(noise + between, 2) - noise * noise) / (2 * 0.4);
+    }
+    wrong += std::pow(1 / (1 + std::exp(odds)), 2) / kDraws;
+  }
+  CHECK_THAT(two_task_error(3, 0.4, 1.5), WithinRel(0.4 + 1.5 * wrong, 0.005));
 }
 
 TEST_CASE("context theory: bad input names the parameter", "[theory][icl]") {
