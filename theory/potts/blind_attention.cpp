@@ -1,5 +1,7 @@
 #include "attica/theory/potts/blind_attention.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,29 @@ double BlindAttention::operator()(const double* x, double* gradient) const {
   return loss;
 }
 
+namespace {
+
+/// A minimiser led by a wrong gradient ends where the loss still falls.
+void check_stationary(const BlindAttention& layer, VectorXd x) {
+  constexpr double kStep = 1e-4;
+  constexpr double kFlat = 1e-5;
+  for (double& entry : x) {
+    const double value = entry;
+    entry = value + kStep;
+    const double above = layer(x.data(), nullptr);
+    entry = value - kStep;
+    const double slope = (above - layer(x.data(), nullptr)) / (2 * kStep);
+    entry = value;
+    if (std::abs(slope) < kFlat) continue;
+    throw Error(ErrorKind::numerical,
+                fmt::format("attention blind to positions: no minimum was found, the loss has "
+                            "slope {:.2g} where the search ended",
+                            slope));
+  }
+}
+
+}  // namespace
+
 BlindOptimum best_blind_attention(const BlindAttention& layer) {
   constexpr int kStarts = 12;
   constexpr double kSame = 1e-6;
@@ -110,6 +135,7 @@ BlindOptimum best_blind_attention(const BlindAttention& layer) {
     ends.push_back(minimise_lbfgs(layer, first.x, search));
   }
   const auto best = std::ranges::min_element(ends, {}, &LbfgsResult::value);
+  check_stationary(layer, best->x);
   result.loss = best->value;
   result.largest_gradient = best->largest_gradient;
   result.reach -= best->value;
