@@ -85,22 +85,26 @@ double BlindAttention::operator()(const double* x, double* gradient) const {
 
 namespace {
 
-/// A minimiser led by a wrong gradient ends where the loss still falls.
-void check_stationary(const BlindAttention& layer, VectorXd x) {
+/// A minimiser led by a wrong gradient ends anywhere: refuses one that is not that of the loss.
+void check_gradient(const BlindAttention& layer, VectorXd x) {
   constexpr double kStep = 1e-4;
-  constexpr double kFlat = 1e-4;  // minima far away are reached to 1e-5
-  for (double& entry : x) {
-    const double value = entry;
-    entry = value + kStep;
+  constexpr double kClose = 1e-5;
+  VectorXd gradient(x.size());
+  layer(x.data(), gradient.data());
+  for (Index k = 0; k < x.size(); ++k) {
+    const double value = x[k];
+    x[k] = value + kStep;
     const double above = layer(x.data(), nullptr);
-    entry = value - kStep;
+    x[k] = value - kStep;
     const double slope = (above - layer(x.data(), nullptr)) / (2 * kStep);
-    entry = value;
-    if (std::abs(slope) < kFlat) continue;
-    throw Error(ErrorKind::numerical,
-                fmt::format("attention blind to positions: no minimum was found, the loss has "
-                            "slope {:.2g} where the search ended",
-                            slope));
+    x[k] = value;
+    if (std::abs(slope - gradient[k]) < kClose) continue;
+    throw Error(
+        ErrorKind::numerical,
+        fmt::format("attention blind to positions: the gradient {:.4g} is none of the loss, "
+                    "whose slope is {:.4g}",
+                    gradient[k],
+                    slope));
   }
 }
 
@@ -127,6 +131,7 @@ BlindOptimum best_blind_attention(const BlindAttention& layer) {
       start[m] =
           scale * std::sqrt(2.0) * std::sin(1.0 + k + (2.3 + 0.7 * k) * static_cast<double>(m * m));
     }
+    if (k == 0) check_gradient(layer, start);
     const LbfgsResult first = minimise_lbfgs(penalised, start, search);
     if (first.value < near) {
       near = first.value;
@@ -135,7 +140,6 @@ BlindOptimum best_blind_attention(const BlindAttention& layer) {
     ends.push_back(minimise_lbfgs(layer, first.x, search));
   }
   const auto best = std::ranges::min_element(ends, {}, &LbfgsResult::value);
-  check_stationary(layer, best->x);
   result.loss = best->value;
   result.largest_gradient = best->largest_gradient;
   result.reach -= best->value;
