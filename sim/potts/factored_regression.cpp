@@ -14,7 +14,7 @@ using Eigen::MatrixXd;
 namespace {
 
 /// Numbers in a chunk's matrices: large enough for matrix products, small enough for the cache.
-constexpr Index kChunkNumbers = 1 << 17;
+constexpr Index kChunkNumbers = 1 << 15;
 
 /// Deviations e_{s_mj} - f_j of all sequences below each other, @shape{M C x L}.
 MatrixXd deviations(const WeightedSequences& data, const MatrixXd& frequencies) {

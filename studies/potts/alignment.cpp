@@ -102,6 +102,7 @@ class AlignmentFits : public PointwiseExperiment {
     };
     add_losses("train_loss", train.data);
     if (held_out_ > 0) add_losses("test_loss", test.data);
+    add_balances(general, factored.model, train.data, outcome);
     add_constant(outcome, "effective_sequences", train.effective);
     const auto sites = static_cast<double>(alignment_.sequences.cols());
     const auto free = static_cast<double>(colours - 1);  // what the softmax sees of C numbers
@@ -131,6 +132,61 @@ class AlignmentFits : public PointwiseExperiment {
   }
 
  private:
+  /// Couplings, fields and the largest column of V alone.
+  void add_balances(const PseudoLikelihoodFit& general,
+                    const BiasedAttention& factored,
+                    const WeightedSequences& data,
+                    Outcome& outcome) const {
+    const auto add =
+        [&](const char* model, const char* part, double lambda, double square, const auto& scaled) {
+          const auto loss_at = [&](double length) {
+            return pseudo_likelihood_loss(scaled(length), data);
+          };
+          const double gain = lambda * square / static_cast<double>(data.sequences.cols());
+          add_constant(outcome,
+                       "penalty_balance",
+                       penalty_balance(loss_at, gain),
+                       joined(model_point(model), {{"part", part}}));
+        };
+    const Index colours = general.colours;
+    const auto fields = general.parameters.topRows(colours);
+    const auto couplings = general.parameters.bottomRows(general.parameters.rows() - colours);
+    add("general", "couplings", lambda_, couplings.squaredNorm(), [&](double length) {
+      PseudoLikelihoodFit fit = general;
+      fit.parameters.bottomRows(couplings.rows()) *= length;
+      return fit;
+    });
+    add("general", "fields", bias_lambda_, fields.squaredNorm(), [&](double length) {
+      PseudoLikelihoodFit fit = general;
+      fit.parameters.topRows(colours) *= length;
+      return fit;
+    });
+    const double square =
+        factored.attention.attention.squaredNorm() * factored.attention.values.squaredNorm();
+    add("factored", "couplings", lambda_, square, [&](double length) {
+      BiasedAttention model = factored;
+      model.attention.values *= length;
+      return model;
+    });
+    // A and V have one length between them: the search may balance it by A alone.
+    Index column = 0;
+    const double norm = factored.attention.values.colwise().norm().maxCoeff(&column);
+    add("factored",
+        "values",
+        lambda_,
+        factored.attention.attention.squaredNorm() * norm * norm,
+        [&](double length) {
+          BiasedAttention model = factored;
+          model.attention.values.col(column) *= length;
+          return model;
+        });
+    add("factored", "fields", bias_lambda_, factored.biases.squaredNorm(), [&](double length) {
+      BiasedAttention model = factored;
+      model.biases *= length;
+      return model;
+    });
+  }
+
   /// One curve per site i, over the sites j > i. Sites count from 1.
   static void add_scores(const MatrixXd& scores, const char* model, Outcome& outcome) {
     for (Index i = 0; i + 1 < scores.rows(); ++i) {
@@ -181,6 +237,33 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const auto independent = observed.last("test_loss", model_point("independent"));
   std::vector<ClaimResult> results;
   for (const char* model : {"factored", "general"}) {
+    for (const char* part : {"couplings", "values", "fields"}) {
+      const std::vector<double> values =
+          observed.last("penalty_balance", joined(model_point(model), {{"part", part}}));
+      if (values.empty()) continue;  // general couplings have no values
+      // The search leaves gradients below its tolerance, where those of the penalty are of order λ:
+      // 0.04 of their ratio was seen.
+      constexpr double kLeast = 0.02;
+      constexpr double kLeft = 0.1;
+      const double lambda = c.real(part[0] == 'f' ? "sim.bias_lambda" : "sim.lambda");
+      const double close = std::max(kLeast, kLeft * c.real("sim.tolerance") / lambda);
+      std::vector<bool> balanced;
+      std::string found = "balance";
+      for (const double value : values) {
+        balanced.push_back(std::abs(value - 1) < close);
+        found += fmt::format(" {:.4f}", value);
+      }
+      results.push_back(claim_rate(
+          fmt::format("{}-{}-at-a-minimum", model, part),
+          fmt::format("the {} of the {} fit are at a minimum: what the loss falls by when they "
+                      "grow is what their penalty gains, within {} %",
+                      part,
+                      model,
+                      100 * close),
+          balanced,
+          found,
+          kHalf));
+    }
     const auto loss = observed.last("test_loss", model_point(model));
     std::vector<bool> holds;
     std::string detail = "nats per site, against independent sites:";
@@ -275,6 +358,9 @@ Study study() {
                {"score",
                 "S_ij",
                 "Frobenius norm of the couplings of sites i < j with average-product correction"},
+               {"penalty_balance",
+                "-w·∇ε_train/λ|w|²",
+                "slope of the training loss along couplings or fields, over that of their penalty"},
                {"rank_correlation", "ρ", "Spearman's correlation of the two models' scores"}},
           .presets = {{"quick", "the defaults, on a small alignment with known couplings", {}},
                       {"paper", "five splits", {{"sim.replicates", 5}}}},
@@ -286,7 +372,11 @@ Study study() {
           .agreement = agreement,
           .claims = claims,
           .files = files,
-          .diagnostic = {"parameters", "effective_sequences", "train_loss", "rank_correlation"}};
+          .diagnostic = {"parameters",
+                         "effective_sequences",
+                         "train_loss",
+                         "penalty_balance",
+                         "rank_correlation"}};
 }
 
 }  // namespace attica::potts_alignment

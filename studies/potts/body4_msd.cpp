@@ -220,6 +220,24 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
           {.series = "half_time", .relative = 0.02}};
 }
 
+/// Of starts that have a theory: it reaches every step that the runs do.
+void descent_claims(const Configuration& c,
+                    const Observed& observed,
+                    std::vector<ClaimResult>& results) {
+  for (const Prediction& theory : observed.theory) {
+    if (theory.series.name != "test_loss") continue;
+    const ObservedCurve* runs = observed.curve("test_loss", theory.series.point);
+    if (runs == nullptr) continue;
+    results.push_back(claim_certain(
+        "descent-to-the-end",
+        fmt::format("the descent on the population comes as far as the runs{}",
+                    c.integer("sim.starts") > 1 ? " (" + describe(theory.series.point) + ")"
+                                                : std::string()),
+        theory.series.x.size() >= runs->mean.x.size(),
+        fmt::format("{} of {} records", theory.series.x.size(), runs->mean.x.size())));
+  }
+}
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kPart = 0.1;
   std::vector<bool> holds;
@@ -245,11 +263,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       holds.push_back(first);
     }
   }
-  return {claim_rate("last-layer-first",
-                     "the last layer reaches a tenth of its displacement before the others",
-                     holds,
-                     detail,
-                     kHalf)};
+  std::vector<ClaimResult> results{
+      claim_rate("last-layer-first",
+                 "the last layer reaches a tenth of its displacement before the others",
+                 holds,
+                 detail,
+                 kHalf)};
+  descent_claims(c, observed, results);
+  return results;
 }
 
 std::vector<SeriesInfo> series() {

@@ -111,6 +111,8 @@ class Flow : public PointwiseExperiment {
       small.add(time, {early_overlap(p.growth, small_start(p.start), time) / kSmaller});
     }
     small.into(result);
+    const FactoredAttention slope = contexts.gradient(wave());
+    add_first_step({-slope.attention, -slope.values}, result);
     result.diagnostics = {
         {"bayes_loss", p.excess.bayes_loss()},
         {"escape_rate", p.growth.singular_values[0] / static_cast<double>(p.model.sites())},
@@ -118,8 +120,9 @@ class Flow : public PointwiseExperiment {
     return result;
   }
 
-  /// SGD, and one descent on the population from a start so small that its early law holds.
-  std::size_t points() const override { return 2; }
+  /// SGD; one descent on the population from a start so small that its early law holds; one step
+  /// with one masked site a sequence, from a start that is not small.
+  std::size_t points() const override { return 3; }
 
  protected:
   bool deterministic(std::size_t point) const override { return point == 1; }
@@ -132,6 +135,7 @@ class Flow : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     if (replicate.point() == 1) return small_descent();
+    if (replicate.point() == 2) return first_step(replicate);
     const Problem& p = problem_.get();
     const PopulationSampler sampler(p.excess.population());
     Curves learnt({}, "time", {"excess_loss", "leading_overlap"});
@@ -203,6 +207,41 @@ class Flow : public PointwiseExperiment {
     return outcome;
   }
 
+  FactoredAttention wave() const {
+    const PottsModel& model = problem_.get().model;
+    return wave_student(model.sites(), model.colours(), 1);
+  }
+
+  /// The parts of a step along A and V.
+  template <class Result>
+  void add_first_step(const FactoredAttention& moved, Result& result) const {
+    const FactoredAttention start = wave();
+    add_constant(result, "first_step_A", start.attention.cwiseProduct(moved.attention).sum());
+    add_constant(result, "first_step_V", start.values.cwiseProduct(moved.values).sum());
+  }
+
+  /// A step of rate 1 on many sequences, a random masked site in each.
+  Outcome first_step(const Replicate& replicate) const {
+    FactoredTraining plan = training_;
+    plan.optimiser.learning_rate = 1;
+    plan.batch = Index{1} << 15;
+    plan.masked = MaskedSites::one;
+    plan.recorded = {1};
+    const FactoredAttention start = wave();
+    Outcome outcome;
+    const PopulationSampler sampler(problem_.get().excess.population());
+    (void)train_factored(
+        start,
+        plan,
+        SequenceSource([&](Index n, RandomStream& s) { return sampler.draw(n, s); }),
+        replicate.address(),
+        [&](std::uint64_t /*step*/, const FactoredAttention& student) {
+          add_first_step({student.attention - start.attention, student.values - start.values},
+                         outcome);
+        });
+    return outcome;
+  }
+
   /// The time of a step; exactly the configured one where that is a whole number of steps.
   double time_of(std::uint64_t step) const {
     for (const double time : times_) {
@@ -244,7 +283,9 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // Learning rate and noise are small, not zero: docs/potts.md. The overlap feels them less.
   return {{.series = "excess_loss", .relative = 0.02},
           {.series = "leading_overlap", .relative = 0.005},
-          {.series = "small_overlap", .relative = 0.005, .deterministic = true}};
+          {.series = "small_overlap", .relative = 0.005, .deterministic = true},
+          {.series = "first_step_A", .relative = 0.01},  // exact: what the runs resolve
+          {.series = "first_step_V", .relative = 0.01}};
 }
 
 }  // namespace
@@ -271,15 +312,21 @@ Study study() {
             real_parameter("sim.eta", 0.0125, "learning rate of SGD", kPositive)},
            masked_batch_parameters(2048),
            {replicates_parameter(32, "independent training runs from the same start")}}),
-      .series = {kExcessLoss,
-                 {"leading_overlap",
-                  "⟨u_1, A⟩",
-                  "overlap of A with the leading left singular vector of the pair correlations"},
-                 {"small_overlap",
-                  "⟨u_1, A⟩/ε",
-                  "the same, over ε, of descent on the population from ε = 1/1000 times the start; "
-                  "theory: cosh law"},
-                 {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
+      .series =
+          {kExcessLoss,
+           {"leading_overlap",
+            "⟨u_1, A⟩",
+            "overlap of A with the leading left singular vector of the pair correlations"},
+           {"small_overlap",
+            "⟨u_1, A⟩/ε",
+            "the same, over ε, of descent on the population from ε = 1/1000 times the start; "
+            "theory: cosh law"},
+           {"first_step_A",
+            "⟨A, ΔA⟩",
+            "part along A = sin(1+i+2j), V = cos(1+2a+c) of one step of rate 1 from there, one "
+            "random masked site a sequence"},
+           {"first_step_V", "⟨V, ΔV⟩", "the same of V"},
+           {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
       .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 32 runs of batch 2048", {}},
                   {"paper",
                    "L = 8, C = 4",

@@ -292,6 +292,11 @@ networks::Schedule half_constant(std::uint64_t length) {
   return {.kind = networks::Schedule::Kind::cosine_tail, .start = length / 2, .length = length};
 }
 
+double penalty_balance(const std::function<double(double)>& loss_at, double gain) {
+  constexpr double kStep = 1e-3;
+  return (loss_at(1 - kStep) - loss_at(1 + kStep)) / (2 * kStep * gain);
+}
+
 void add_start_spread(const ChosenStart& chosen,
                       const FactoredStarts& starts,
                       const Point& point,

@@ -121,6 +121,12 @@ void add_start_spread(const ChosenStart& chosen,
                       const Point& point,
                       Outcome& outcome);
 
+/// @brief What a loss falls by when parameters grow by a share of their length, over what their
+/// penalty gains there: 1 at the minimum of their sum. From losses alone, by a central difference.
+/// @param loss_at of the parameters times a number
+/// @param gain of the penalty per relative length, λ|w|² for (λ/2)|w|²
+double penalty_balance(const std::function<double(double)>& loss_at, double gain);
+
 /// @brief About `count` different steps from 10 to `sim.length` at equal ratios.
 std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count);
 

@@ -24,22 +24,6 @@ namespace {
 
 using Eigen::Index;
 
-/// What the loss loses per relative length of the parameters w, over what the penalty gains there,
-/// λ|w|² a site: 1 at the minimum of their sum. From losses alone, by a central difference.
-double penalty_balance(const PseudoLikelihoodFit& fit,
-                       const WeightedSequences& data,
-                       double lambda) {
-  constexpr double kStep = 1e-3;
-  const auto loss_at = [&](double length) {
-    PseudoLikelihoodFit scaled = fit;
-    scaled.parameters *= length;
-    return pseudo_likelihood_loss(scaled, data);
-  };
-  const double falls = (loss_at(1 - kStep) - loss_at(1 + kStep)) / (2 * kStep);
-  const auto sites = static_cast<double>(fit.parameters.cols());
-  return falls * sites / (lambda * fit.parameters.squaredNorm());
-}
-
 Point of_lambda(double lambda) { return {{"lambda", lambda}}; }
 
 class Peak : public PointwiseExperiment {
@@ -132,8 +116,15 @@ class Peak : public PointwiseExperiment {
         continue;
       }
       if (lambda == std::ranges::max(lambdas_)) {
+        const double gain =
+            lambda * fit.parameters.squaredNorm() / static_cast<double>(family_.sites());
+        const auto loss_at = [&](double length) {
+          PseudoLikelihoodFit scaled = fit;
+          scaled.parameters *= length;
+          return pseudo_likelihood_loss(scaled, data);
+        };
         Curves({}, "alpha", {"penalty_balance"})
-            .add(sizes_.alpha(replicate.point()), {penalty_balance(fit, data, lambda)})
+            .add(sizes_.alpha(replicate.point()), {penalty_balance(loss_at, gain)})
             .into(outcome);
       }
       const double loss = excess([&](Index row, Eigen::MatrixXd& logits) {

@@ -1,5 +1,7 @@
 #include "attica/theory/potts/blind_attention.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -81,6 +83,33 @@ double BlindAttention::operator()(const double* x, double* gradient) const {
   return loss;
 }
 
+namespace {
+
+/// A minimiser led by a wrong gradient ends anywhere: refuses one that is not that of the loss.
+void check_gradient(const BlindAttention& layer, VectorXd x) {
+  constexpr double kStep = 1e-4;
+  constexpr double kClose = 1e-5;
+  VectorXd gradient(x.size());
+  layer(x.data(), gradient.data());
+  for (Index k = 0; k < x.size(); ++k) {
+    const double value = x[k];
+    x[k] = value + kStep;
+    const double above = layer(x.data(), nullptr);
+    x[k] = value - kStep;
+    const double slope = (above - layer(x.data(), nullptr)) / (2 * kStep);
+    x[k] = value;
+    if (std::abs(slope - gradient[k]) < kClose) continue;
+    throw Error(
+        ErrorKind::numerical,
+        fmt::format("attention blind to positions: the gradient {:.4g} is none of the loss, "
+                    "whose slope is {:.4g}",
+                    gradient[k],
+                    slope));
+  }
+}
+
+}  // namespace
+
 BlindOptimum best_blind_attention(const BlindAttention& layer) {
   constexpr int kStarts = 12;
   constexpr double kSame = 1e-6;
@@ -102,6 +131,7 @@ BlindOptimum best_blind_attention(const BlindAttention& layer) {
       start[m] =
           scale * std::sqrt(2.0) * std::sin(1.0 + k + (2.3 + 0.7 * k) * static_cast<double>(m * m));
     }
+    if (k == 0) check_gradient(layer, start);
     const LbfgsResult first = minimise_lbfgs(penalised, start, search);
     if (first.value < near) {
       near = first.value;

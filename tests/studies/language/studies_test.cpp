@@ -75,7 +75,7 @@ TEST_CASE("language: words, and texts of other alphabets", "[studies][language]"
   const auto words = made(
       study,
       {{"model.symbols", "words"}, {"model.vocabulary", 20}, {"model.chain_orders", List{1, 2}}});
-  CHECK(words->theory(TheoryGrid::requested).predictions.size() == 3);
+  CHECK(words->theory(TheoryGrid::requested).predictions.size() == 4);
   std::string greek;
   for (int k = 0; k < 100; ++k) greek += "ἐν ἀρχῇ ἦν ὁ λόγος καὶ ὁ λόγος ἦν πρὸς τὸν θεόν\n";
   const TextFileFor file("attica_language_greek.txt", greek);
