@@ -21,6 +21,7 @@
 namespace attica::gauss_teacher {
 namespace {
 
+using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
@@ -33,39 +34,18 @@ GaussianModel member(const Configuration& c, double rho) {
   return GaussianModel::family(other, c.integer("model.sites"));
 }
 
-/// All regressions of one covariance; the teacher's inputs are those of the last site.
-class Tasks {
- public:
-  explicit Tasks(const GaussianMlm& problem) {
-    for (Index i = 0; i < problem.sites(); ++i) {
-      const SiteRegression site = site_regression(problem, i);
-      sites_.push_back({.spectrum = site.s,
-                        .weights2 = site.teacher.array().square(),
-                        .noise = site.bayes_error});
-    }
-  }
+/// Labels of variance 1, by a teacher on the inputs of the last site.
+Told taught(
+    const ArrayXd& spectrum, double noise, double samples, double lambda, RidgeOrder order) {
+  const LabelRidge ridge =
+      label_ridge(random_teacher(spectrum, 1 - noise, noise), samples, lambda, order);
+  return told_to(order, ridge.test_error, ridge.finite_size_test);
+}
 
-  Told masked(double samples, double lambda, RidgeOrder order) const {
-    double error = 0;
-    double allowance = 0;
-    for (const LinearTask& site : sites_) {
-      const LabelRidge of_site = label_ridge(site, samples, lambda, order);
-      error += of_site.test_error / static_cast<double>(sites_.size());
-      allowance += of_site.finite_size_test / static_cast<double>(sites_.size());
-    }
-    return told_to(order, error, allowance);
-  }
-
-  /// Labels of variance 1.
-  Told taught(double noise, double samples, double lambda, RidgeOrder order) const {
-    const LabelRidge ridge = label_ridge(
-        random_teacher(sites_.back().spectrum, 1 - noise, noise), samples, lambda, order);
-    return told_to(order, ridge.test_error, ridge.finite_size_test);
-  }
-
- private:
-  std::vector<LinearTask> sites_;
-};
+/// Eigenvalues of the covariance of all sites but the last.
+ArrayXd teacher_spectrum(const GaussianMlm& problem) {
+  return site_regression(problem, problem.sites() - 1).s;
+}
 
 /// One covariance at M = N.
 struct Peak {
@@ -97,21 +77,26 @@ class Teacher : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kLinePoints = 120;
     TheoryResult result;
-    const Tasks tasks(model_.problem());
+    const ArrayXd spectrum = teacher_spectrum(model_.problem());
     const std::vector<double> alphas =
         line_through(sizes_.alphas(grid), kLinePoints, AxisScale::log, grid);
-    for (const double lambda : lambdas_) {
+    std::vector<double> samples;
+    for (const double alpha : alphas) samples.push_back(sizes_.samples(alpha));
+    const auto errors = masked_errors(model_.problem(), samples, lambdas_, order_);
+    for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+      const double lambda = lambdas_[l];
       Curves masked({{"lambda", lambda}}, "alpha", {"test_error"});
-      for (const double alpha : alphas) {
-        masked.add(alpha, {tasks.masked(sizes_.samples(alpha), lambda, order_)});
+      for (std::size_t k = 0; k < alphas.size(); ++k) {
+        const MaskedError& error = errors[l][k];
+        masked.add(alphas[k], {told_to(order_, error.test_error, error.finite_size_test)});
       }
       masked.into(result);
       for (const double noise : noises_) {
-        Curves taught = teacher_curves(lambda, noise);
-        for (const double alpha : alphas) {
-          taught.add(alpha, {tasks.taught(noise, sizes_.samples(alpha), lambda, order_)});
+        Curves teacher = teacher_curves(lambda, noise);
+        for (std::size_t k = 0; k < alphas.size(); ++k) {
+          teacher.add(alphas[k], {taught(spectrum, noise, samples[k], lambda, order_)});
         }
-        taught.into(result);
+        teacher.into(result);
       }
     }
     peak_theory(grid, result);
@@ -183,24 +168,31 @@ class Teacher : public PointwiseExperiment {
     rhos = line_between(rhos, AxisScale::linear, grid, kParts);
     struct Line {
       double noise;
-      Tasks tasks;
+      ArrayXd spectrum;
+      std::vector<std::vector<MaskedError>> errors;  ///< at M = N
     };
     std::vector<std::unique_ptr<Line>> lines(rhos.size());
     in_parallel(rhos.size(), [&](std::size_t k) {
       const GaussianModel model = member(configuration_, rhos[k]);
+      const GaussianMlm& problem = model.problem();
+      const double samples = inputs();
       lines[k] = std::make_unique<Line>(
-          Line{model.problem().noise_variances().mean(), Tasks(model.problem())});
+          Line{problem.noise_variances().mean(),
+               teacher_spectrum(problem),
+               masked_errors(problem, std::span(&samples, 1), lambdas_, order_)});
     });
     std::sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
       return a->noise < b->noise;
     });
-    for (const double lambda : lambdas_) {
+    for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+      const double lambda = lambdas_[l];
       Curves curves = peak_curves(lambda);
       for (const auto& line : lines) {
+        const MaskedError& error = line->errors[l].front();
         curves.add(line->noise,
-                   {line->tasks.masked(inputs(), lambda, order_),
-                    line->tasks.taught(line->noise, inputs(), lambda, order_),
-                    line->tasks.taught(0, inputs(), lambda, order_)});
+                   {told_to(order_, error.test_error, error.finite_size_test),
+                    taught(line->spectrum, line->noise, inputs(), lambda, order_),
+                    taught(line->spectrum, 0, inputs(), lambda, order_)});
       }
       curves.into(result);
     }

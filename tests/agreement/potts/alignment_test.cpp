@@ -41,6 +41,7 @@ TEST_CASE("potts-alignment: scores find the coupled pairs", "[agreement]") {
                       {"model.alphabet", "-ACG"},
                       {"model.identity", 1.0}});
   for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
     CHECK(claim.verdict == Verdict::agree);
   }
   const std::vector<TextFile> files = study.files(run.configuration, run.observed);

@@ -129,6 +129,31 @@ TEST_CASE("label_ridge: errors are linear in signal and noise", "[theory][ridge]
   CHECK_THAT(both.objective, WithinRel(0.7 * of(1, 0).objective + 0.3 * of(0, 1).objective, 1e-12));
 }
 
+TEST_CASE("masked_errors: the mean over the sites' own tasks", "[theory][ridge]") {
+  // There one eigendecomposition of the sequence, here one of the inputs of every site.
+  const GaussianMlm problem(ar1_covariance(9, 0.7));
+  const std::vector<double> samples = {5, 8, 30};
+  const std::vector<double> lambdas = {0.05, 1};
+  for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+    const auto errors = masked_errors(problem, samples, lambdas, order);
+    REQUIRE(errors.size() == 2);
+    for (std::size_t l = 0; l < lambdas.size(); ++l) {
+      REQUIRE(errors[l].size() == 3);
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        double test = 0;
+        double allowance = 0;
+        for (Eigen::Index i = 0; i < 9; ++i) {
+          const RidgeSite site = ridge_site(problem, i, samples[k], lambdas[l], order);
+          test += site.test_error / 9;
+          allowance += site.finite_size_test / 9;
+        }
+        CHECK_THAT(errors[l][k].test_error, WithinRel(test, 1e-9));
+        CHECK_THAT(errors[l][k].finite_size_test, WithinRel(allowance, 1e-6));
+      }
+    }
+  }
+}
+
 TEST_CASE("label_ridge: bad input is named", "[theory][ridge]") {
   const ArrayXd s = ArrayXd::Ones(4);
   CHECK(refused([&] { random_teacher(s, -1, 0); }) == "signal");
