@@ -4,7 +4,7 @@
 # Runs, page by page and in order, the lines of ```sh blocks and whole ```python, ```r and ```julia blocks, in a folder where
 # program, data and loaders lie as in a clone and a ```toml block is the file that its first line names. A line may end with
 #   # exit N     it is meant to end with this exit code;
-#   # minutes    it takes long, and is tried with --dry-run;
+#   # minutes, # hours    it takes long, and is tried with --dry-run;
 #   # until Ctrl-C    it is interrupted after seconds, and must end well then.
 # Of `./dev VERB` only the verb is checked: this test is one of the things it does. What needs a program that is not
 # on this machine is left out and counted.
@@ -48,7 +48,7 @@ attempt() {
     return
   fi
   PATH=$PWD/build:$PATH command -v "$first" >/dev/null || { left_out=$((left_out + 1)); return; }
-  [[ $line == *'# minutes' ]] && line="${line%%#*} --dry-run"
+  [[ $line == *'# minutes' || $line == *'# hours' ]] && line="${line%%#*} --dry-run"
   [[ $line == *'# until Ctrl-C' ]] && line="timeout --signal=INT --preserve-status 5 ${line%%#*}"
   PATH=$PWD/build:$PATH PYTHONPATH=$package:$PWD/loaders PYTHONDONTWRITEBYTECODE=1 bash -c "$line" >out 2>err </dev/null
   code=$?
