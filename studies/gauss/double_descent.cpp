@@ -135,11 +135,11 @@ Study study() {
             "the defaults: L = 60, 12 alpha, 3 lambda, 150 replicates of 16 data sets",
             {}},
            {"paper",
-            "L = 400, 40 alpha, 3 lambda, 30 replicates of 2 data sets",
+            "L = 400, 40 alpha, 3 lambda, 150 replicates of 2 data sets",
             {{"model.sites", 400},
              {"sweep.alpha", log_grid(0.2, 4, 40)},
              {"sim.data_sets", 2},
-             {"sim.replicates", 30}}},
+             {"sim.replicates", 150}}},
            {"demo",
             "handwritten digits (8 x 8 pixels) against the theory for Gaussian data of equal "
             "covariance",
