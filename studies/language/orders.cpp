@@ -838,7 +838,7 @@ void planted_claims(const Configuration& c,
 /// Every matrix of a network starts from the scale that the docs state: what is claimed of training
 /// is claimed of training from there.
 void start_claim(const Observed& observed, std::vector<ClaimResult>& results) {
-  constexpr double kScatter = 0.02;  // of thousands of normal numbers: 0.3 %
+  constexpr double kScatter = 0.05;  // 1.5 % of the smallest, 2000 normal numbers in all
   std::vector<bool> as_stated;
   double worst = 0;
   for (const Prediction& stated : observed.theory) {
@@ -853,7 +853,7 @@ void start_claim(const Observed& observed, std::vector<ClaimResult>& results) {
   }
   if (as_stated.empty()) return;
   results.push_back(claim_rate("start",
-                               "every matrix starts from the stated scale within 2 %",
+                               "every matrix starts from the stated scale within 5 %",
                                as_stated,
                                fmt::format("farthest {:.2g} %", 100 * worst),
                                kHalf));
