@@ -480,14 +480,7 @@ toml::table parse(const std::string& text, const std::string& source, bool file)
 
 void apply_preset(const Study& study, const std::string& name, Configuration& values) {
   if (name.empty()) return;
-  std::vector<std::string> names;
-  for (const Preset& preset : study.presets) {
-    names.push_back(preset.name);
-    if (preset.name != name) continue;
-    for (const auto& [key, value] : preset.values) values.set(key, value, false);
-    return;
-  }
-  throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
+  for (const auto& [key, value] : find_preset(study, name).values) values.set(key, value, false);
 }
 
 /// What a document says, for study `own` to make its parameters of. Mistakes are left to the
@@ -675,6 +668,15 @@ std::vector<Parameter> all_parameters(const Study& study) {
     if (!declared(p.key)) parameters.push_back(p);
   }
   return parameters;
+}
+
+const Preset& find_preset(const Study& study, const std::string& name) {
+  std::vector<std::string> names;
+  for (const Preset& preset : study.presets) {
+    if (preset.name == name) return preset;
+    names.push_back(preset.name);
+  }
+  throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
 const Study& find_study(const std::string& name, const std::vector<Study>& registry) {

@@ -63,6 +63,8 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
 
 /// @brief The study of that name. @throws Error of kind input with the nearest name.
 const Study& find_study(const std::string& name, const std::vector<Study>& registry);
+/// @throws Error of kind input that names the study's presets
+const Preset& find_preset(const Study& study, const std::string& name);
 
 /// @brief All combinations of the swept scalars, the first named varying slowest; one empty point
 /// without any.

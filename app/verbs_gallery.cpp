@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 
+#include "attica/app/configuration_file.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
@@ -61,29 +62,25 @@ Verdict quick_verdict(const Study& study) {
 
 /// The studies that are named at the preset that was asked for; if none is named, those that have
 /// it.
-/// @throws Error (input) naming a study without it
+/// @throws Error (input) naming the presets of a study without it
 std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& registry) {
   std::vector<Exhibit> all;
   const auto add = [&](const Study& study) {
-    const auto preset = std::ranges::find(study.presets, options.preset, &Preset::name);
-    if (preset == study.presets.end()) return false;
+    const Preset& preset = find_preset(study, options.preset);
     all.push_back({.study = &study,
                    .recipe = {.name = study.name,
-                              .meaning = preset->meaning,
-                              .preset = preset->name,
+                              .meaning = preset.meaning,
+                              .preset = preset.name,
                               .values = {},
                               .expected = Verdict::agree},
                    .may_claim = true});
-    return true;
   };
-  for (const std::string& name : options.files) {
-    if (!add(find_study(name, registry)))
-      throw invalid_parameter("--preset", options.preset, "a preset of " + name);
+  for (const std::string& name : options.files) add(find_study(name, registry));
+  if (!options.files.empty()) return all;
+  for (const Study& study : registry) {
+    if (std::ranges::count(study.presets, options.preset, &Preset::name) > 0) add(study);
   }
-  if (options.files.empty()) {
-    for (const Study& study : registry) add(study);
-    if (all.empty()) throw invalid_parameter("--preset", options.preset, "a preset of a study");
-  }
+  if (all.empty()) throw invalid_parameter("--preset", options.preset, "a preset of some study");
   return all;
 }
 
@@ -173,10 +170,13 @@ std::map<std::string, double> seconds_before(const fs::path& out, bool resume) {
   std::map<std::string, double> seconds;
   const std::optional<std::string> text = resume ? read_bytes(out / "gallery.json") : std::nullopt;
   if (!text) return seconds;
-  const Json object = Json::parse(*text, nullptr, false);
-  if (!object.is_object()) return seconds;  // cut short: counted anew
-  for (const Json& entry : object.value("entries", Json::array()))
-    seconds[entry.value("run", "")] = entry.value("seconds", 0.0);
+  try {
+    const Json object = Json::parse(*text);
+    for (const Json& entry : object.at("entries"))
+      seconds[entry.at("run").get<std::string>()] = entry.at("seconds").get<double>();
+  } catch (const Json::exception&) {
+    return {};  // cut short, or not this program's: counted anew
+  }
   return seconds;
 }
 

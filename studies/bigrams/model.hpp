@@ -165,6 +165,28 @@ void at_steps(const std::vector<std::int64_t>& steps, const Step& step, const Lo
   }
 }
 
+/// @brief Where a curve that is seen point by point first reaches a level, from above or below, on
+/// a line between two of its points.
+class Crossing {
+ public:
+  /// @param x,y the curve's first point
+  Crossing(double level, double x, double y) : level_(level), x_(x), y_(y) {}
+  /// @brief The next point, of larger x.
+  void see(double x, double y) {
+    if (!at_ && (y - level_) * (y_ - level_) <= 0) at_ = x - (x - x_) * (level_ - y) / (y_ - y);
+    x_ = x;
+    y_ = y;
+  }
+  /// @brief None as long as it was not reached.
+  const std::optional<double>& at() const { return at_; }
+
+ private:
+  double level_;
+  double x_;
+  double y_;
+  std::optional<double> at_ = {};
+};
+
 /// @brief Allowance for what a mean field of a training curve neglects: 1 % of the curve's largest
 /// value, its scale, but at most 15 % of the value itself, so that small values are tested too. The
 /// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).

@@ -20,36 +20,6 @@ using Eigen::MatrixXd;
 /// Rate of W in SGD: η_w = 0.003 T² η_V. At T² η_A noise makes a winner of one position per column.
 constexpr double kLogitRate = 0.003;
 
-/// Where excess losses of successive steps, the first of step 0, fall to half of the first, between
-/// two steps on a line; NaN if they do not.
-class HalfStep {
- public:
-  void see(double excess_loss) {
-    if (count_ == 0) half_ = excess_loss / 2;
-    if (std::isnan(found_) && excess_loss <= half_) {
-      found_ = static_cast<double>(count_) - (half_ - excess_loss) / (before_ - excess_loss);
-    }
-    before_ = excess_loss;
-    ++count_;
-  }
-  bool found() const { return !std::isnan(found_); }
-  double step() const { return found_; }
-
- private:
-  double half_ = 0;
-  double before_ = 0;
-  double found_ = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t count_ = 0;
-};
-
-/// Cosine of two attention matrices, last tokens weighted by μ.
-double cosine(const MatrixXd& a, const MatrixXd& b, const Eigen::VectorXd& mu) {
-  const auto dot = [&mu](const MatrixXd& x, const MatrixXd& y) {
-    return x.cwiseProduct(y).colwise().sum().dot(mu);
-  };
-  return dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
-}
-
 /// Share of last tokens that attend to each true position more than to any other.
 double support_found(const BigramModel& model, const MatrixXd& attention) {
   double found = 0;
@@ -105,11 +75,13 @@ class Softmax : public PointwiseExperiment {
     if (setup_.context() > kLargestContext) return result;
     std::vector<std::int64_t> steps;
     for (std::int64_t n = 0; n <= length_; ++n) steps.push_back(n);
-    HalfStep half;
     const double eta = setup_.rates.eta_v;
     const SoftmaxDescent descent = softmax_descent(setup_.model, eta, logit_rate(eta), steps);
-    for (const BigramState& state : descent.states) half.see(state.excess_loss);
-    if (half.found()) add_constant(result, "half_step", half.step());
+    const double start = descent.states.front().excess_loss;
+    Crossing half(start / 2, 0, start);
+    for (std::size_t n = 1; n < descent.states.size(); ++n)
+      half.see(static_cast<double>(n), descent.states[n].excess_loss);
+    if (half.at()) add_constant(result, "half_step", *half.at());
     return result;
   }
 
@@ -183,21 +155,24 @@ class Softmax : public PointwiseExperiment {
     const double start = run.state().excess_loss;
     constexpr std::int64_t kRecords = 25;
     const std::int64_t every = std::max<std::int64_t>(1, length_ / kRecords);
-    HalfStep half;
+    Crossing half(start / 2, 0, start);
     for (std::int64_t n = 0; n <= length_ && !run.diverged() && !replicate.stopped(); ++n) {
       const double excess_loss = run.state().excess_loss;
-      half.see(excess_loss);
+      if (n > 0) half.see(static_cast<double>(n), excess_loss);
       if (n % every == 0) gap.add(static_cast<double>(n), {excess_loss / start});
       if (n < length_) run.step();
     }
     Outcome outcome;
     gap.into(outcome);
-    if (half.found()) add_constant(outcome, "half_step", half.step());
+    if (half.at()) add_constant(outcome, "half_step", *half.at());
     const MatrixXd attention = run.attention().cast<double>();
     add_map(outcome, "softmax SGD", attention);
     const BigramModel& model = setup_.model;
-    const MatrixXd truth = model.dense_attention();
-    add_constant(outcome, "similarity", cosine(attention, truth, model.stationary()));
+    const Eigen::VectorXd& mu = model.stationary();
+    const AttentionSums sums = attention_sums(model, run.attention());
+    const double cosine =
+        mu.dot(sums.overlap) / std::sqrt(mu.dot(sums.norm2) * mu.dot(model.attention_norm2()));
+    add_constant(outcome, "similarity", cosine);
     add_constant(outcome, "support_found", support_found(model, attention));
     record_end(outcome, status_of(run), run);
     return outcome;

@@ -19,24 +19,8 @@ using Eigen::MatrixXd;
 const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d_A"};
 constexpr double kHalfSamples = 0.03;  ///< 30 runs know it to 0.6 %
 
-/// Training that has been followed by its recorded steps: samples, and the signal of A there.
-struct Growth {
-  std::vector<double> samples = {};
-  std::vector<double> alpha_a = {};
-
-  /// Samples at which the signal, 0 at the start, is a half, on a line between two records.
-  std::optional<double> half_samples() const {
-    constexpr double kLevel = 0.5;
-    double x = 0;
-    double y = 0;
-    for (std::size_t k = 0; k < samples.size(); ++k) {
-      if (alpha_a[k] >= kLevel) return x + (samples[k] - x) * (kLevel - y) / (alpha_a[k] - y);
-      x = samples[k];
-      y = alpha_a[k];
-    }
-    return std::nullopt;
-  }
-};
+/// Samples at which the signal of A, 0 at the start, is a half, on a line between two records.
+Crossing half_signal() { return {0.5, 0, 0}; }
 
 class Transfer : public PointwiseExperiment {
  public:
@@ -116,7 +100,7 @@ class Transfer : public PointwiseExperiment {
                      starts_.get()[replicate.point()],
                      replicate.address());
     Curves curves = curves_at(replicate.point());
-    Growth growth;
+    Crossing half = half_signal();
     const BigramTrainingEnd end =
         run_stages(*trainer,
                    {.boost = false,
@@ -127,15 +111,14 @@ class Transfer : public PointwiseExperiment {
                      if (std::ranges::binary_search(setup_.steps, n)) {
                        const BigramState state = trainer->state();
                        curves.add(trainer->samples(), observables(kNames, state));
-                       growth.samples.push_back(trainer->samples());
-                       growth.alpha_a.push_back(state.alpha_a);
+                       half.see(trainer->samples(), state.alpha_a);
                      }
                      return true;
                    });
     Outcome outcome;
     curves.into(outcome);
     Curves halves = half_curve();
-    add_half(replicate.point(), growth, halves);
+    add_half(replicate.point(), half, halves);
     if (!halves.empty()) halves.into(outcome);
     record_end(outcome, end.status, *trainer);
     return outcome;
@@ -146,9 +129,8 @@ class Transfer : public PointwiseExperiment {
     return {{{"correlation", correlations_[k]}}, "samples", kNames};
   }
 
-  void add_half(std::size_t k, const Growth& growth, Curves& halves) const {
-    if (const std::optional<double> half = growth.half_samples())
-      halves.add(correlations_[k], std::vector<Told>{Told(*half)});
+  void add_half(std::size_t k, const Crossing& half, Curves& halves) const {
+    if (half.at()) halves.add(correlations_[k], std::vector<Told>{Told(*half.at())});
   }
   static Curves half_curve() { return {{}, "correlation", {"half_samples"}}; }
 
@@ -157,7 +139,7 @@ class Transfer : public PointwiseExperiment {
     const BigramModel& model = setup_.model;
     const bool l1 = setup_.lambda > 0;
     Curves curves = curves_at(k);
-    Growth growth;
+    Crossing half = half_signal();
     bool finite = true;  // until above the stability limit it is no more
     at_steps(
         setup_.steps,
@@ -174,11 +156,10 @@ class Transfer : public PointwiseExperiment {
                       {s.alpha_v, curve_allowance(s.alpha_v, 1)},
                       {s.alpha_a, curve_allowance(s.alpha_a, 1)},
                       {s.d_a, curve_allowance(s.d_a, model.k_q())}});
-          growth.samples.push_back(n * setup_.batch);
-          growth.alpha_a.push_back(s.alpha_a);
+          half.see(n * setup_.batch, s.alpha_a);
         });
     curves.into(result);
-    add_half(k, growth, halves);
+    add_half(k, half, halves);
   }
 
   /// The starts of V: of the sources' laws as they are, or as training on the sources finds them.

@@ -44,7 +44,9 @@ one_json out
 says out '"preset": "paper"'
 says out '"seconds": 1000.'
 run 2 gallery joma-salience --preset papers
-says err 'joma-salience'
+says err 'one of quick, paper'
+echo '{"entries": [1]}' >paper/gallery.json
+run 0 gallery joma-salience --preset paper --out paper --resume
 run 2 gallery --preset papers
 # Wrong theories, chosen before looking: each must be rejected.
 run 0 gallery joma-salience topics-onset --planted --out planted
