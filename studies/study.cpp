@@ -1,5 +1,7 @@
 #include "attica/studies/study.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 
 template class std::vector<attica::Parameter>;

@@ -2,6 +2,8 @@
 /// @brief Study bigrams-softmax: softmax against linear attention; population descent of both, and
 /// SGD with softmax attention to the end.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -3,6 +3,7 @@
 /// @brief What the studies of positional against semantic attention share: parameters, the
 /// predicted path of a run with its allowances, sources.
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <vector>

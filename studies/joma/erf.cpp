@@ -2,6 +2,8 @@
 /// @brief Study joma-erf: attention and a linear MLP grow by an error function and blow up; SGD is
 /// a random walk about it.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
 

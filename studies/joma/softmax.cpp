@@ -4,6 +4,8 @@
 
 #include "attica/theory/joma/softmax.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 
