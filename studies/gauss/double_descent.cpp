@@ -104,6 +104,11 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   return all;
 }
 
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (on_data(c)) return {};
+  return claims_on_average(observed, agreement(c));
+}
+
 }  // namespace
 
 Study study() {
@@ -155,6 +160,7 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .size_coordinate = "sites",
+      .claims = claims,
       .recipes = {{.name = "gauss-double-descent-standardised",
                    .meaning =
                        "Digits with every pixel scaled to unit variance: rare pixels then weigh as "

@@ -52,6 +52,11 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
                {.series = {}, .relative = ridge_margin(c)});
 }
 
+std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (on_data(c)) return {};
+  return claims_on_average(observed, agreement(c));
+}
+
 }  // namespace
 
 Study study() {
@@ -62,7 +67,7 @@ Study study() {
               together({gaussian_model_parameters(),
                         {order_parameter(),
                          alpha_parameter(log_grid(0.2, 4, 12)),
-                         lambda_parameter({1e-3, 0.1, 1.0}, true),
+                         lambda_parameter({0.0, 1e-3, 0.1, 1.0}, true),
                          data_sets_parameter(16),
                          replicates_parameter(150, "replicates of every number of samples")}}),
           .series =
@@ -72,10 +77,10 @@ Study study() {
                {"overlap_q", "q", "w^T C w, variance of the prediction, averaged over sites"},
                {"weight_norm2", "|w|^2", "squared norm of the estimator, averaged over sites"}},
           .presets = {{"quick",
-                       "the defaults: L = 60, 12 alpha, 3 lambda, 150 replicates of 16 data sets",
+                       "the defaults: L = 60, 12 alpha, 4 lambda, 150 replicates of 16 data sets",
                        {}},
                       {"paper",
-                       "L = 400, 40 alpha, 3 lambda, 100 replicates of 2 data sets",
+                       "L = 400, 40 alpha, 4 lambda, 100 replicates of 2 data sets",
                        {{"model.sites", 400},
                         {"sweep.alpha", log_grid(0.2, 4, 40)},
                         {"sim.data_sets", 2},
@@ -85,6 +90,7 @@ Study study() {
           .figure = figure,
           .agreement = agreement,
           .size_coordinate = "sites",
+          .claims = claims,
           .plants = {{.name = "correlation",
                       .values = {{"model.rho", 0.714}},
                       .meaning = "neighbours' correlation taken 2 % too large"},
