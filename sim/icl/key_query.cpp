@@ -68,22 +68,6 @@ void draw_batch(const KeyQueryTask& task, RandomStream& stream, RegressionBatch&
   batch.queries.array().colwise() *= root;
 }
 
-void draw_batch_literally(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch) {
-  const Eigen::ArrayXd root = task.spectrum().array().sqrt();
-  const auto length = static_cast<Index>(task.context());
-  MatrixXd x(task.dimension(), length + 1);
-  VectorXd w(task.dimension());
-  for (Index b = 0; b < batch.labels.size(); ++b) {
-    for (double& entry : w) entry = stream.normal();
-    fill(x, stream);
-    x.array().colwise() *= root;
-    const VectorXd y = x.transpose() * w;
-    batch.beta.col(b) = x.leftCols(length) * y.head(length) / task.context();
-    batch.queries.col(b) = x.col(length);
-    batch.labels(b) = y(length);
-  }
-}
-
 std::int64_t descend(const KeyQueryTask& task,
                      const KeyQueryShape& shape,
                      VectorXd weights,

@@ -20,8 +20,6 @@ struct RegressionBatch {
 
 /// @brief Fresh sequences: 3D normals and a χ² stand for the N pairs, exactly in law.
 void draw_batch(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch);
-/// @brief The same pair by pair, for whole N: the definition, for tests.
-void draw_batch_literally(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch);
 
 /// What descent goes down.
 enum class TrainingData {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -11,7 +10,6 @@
 namespace attica {
 
 using Eigen::Index;
-using Eigen::VectorXd;
 
 namespace {
 
@@ -90,25 +88,6 @@ void PositionalStudent::step(const PositionalTask& task, double eta, RandomStrea
   rest_ = rest / norm;
 }
 
-void positional_step_literally(const PositionalTask& task,
-                               double eta,
-                               VectorXd& student,
-                               RandomStream& stream) {
-  const Index d = student.size();
-  VectorXd first(d);
-  VectorXd second(d);
-  stream.fill_normal(std::span(first.data(), static_cast<std::size_t>(d)));
-  stream.fill_normal(std::span(second.data(), static_cast<std::size_t>(d)));
-  const double teacher_first = first(1);
-  const double teacher_second = second(1);
-  first(0) += 1;
-  second(0) -= 1;
-  const PairLoss loss =
-      pair_loss(task, student.dot(first), student.dot(second), teacher_first, teacher_second);
-  student -= eta / static_cast<double>(d) * (loss.d_first * first + loss.d_second * second);
-  student.normalize();
-}
-
 SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream) {
   return TokenComponents(stream).seen(student, rest_of(student));
 }
@@ -116,12 +95,18 @@ SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream) {
 double sampled_positional_loss(const PositionalTask& task,
                                const PositionalOverlaps& student,
                                std::int64_t pairs,
-                               RandomStream& stream) {
+                               RandomStream& stream,
+                               double* gradient_square) {
   double sum = 0;
+  double squares = 0;
   for (std::int64_t k = 0; k < pairs; ++k) {
     const SeenPair pair = draw_pair(student, stream);
-    sum += pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second).loss;
+    const PairLoss loss =
+        pair_loss(task, pair.first, pair.second, pair.teacher_first, pair.teacher_second);
+    sum += loss.loss;
+    squares += loss.d_first * loss.d_first + loss.d_second * loss.d_second;
   }
+  if (gradient_square != nullptr) *gradient_square = squares / static_cast<double>(pairs);
   return sum / static_cast<double>(pairs);
 }
 

@@ -45,13 +45,6 @@ class PositionalStudent {
   Eigen::Index dimension_;
 };
 
-/// @brief The same step on the whole vector: the definition, for tests. p and w* are the first two
-/// axes.
-void positional_step_literally(const PositionalTask& task,
-                               double eta,
-                               Eigen::VectorXd& student,
-                               RandomStream& stream);
-
 /// @brief A fresh pair as student and teacher see it.
 struct SeenPair {
   double first, second, teacher_first, teacher_second;
@@ -59,10 +52,12 @@ struct SeenPair {
 SeenPair draw_pair(const PositionalOverlaps& student, RandomStream& stream);
 
 /// @brief Mean loss of the student over that many fresh pairs.
+/// @param gradient_square if not null, the mean of d_first² + d_second²
 double sampled_positional_loss(const PositionalTask& task,
                                const PositionalOverlaps& student,
                                std::int64_t pairs,
-                               RandomStream& stream);
+                               RandomStream& stream,
+                               double* gradient_square = nullptr);
 
 /// @brief Second derivative of the mean loss along a great circle of u, by second differences of a
 /// sum over a grid of tokens instead of fresh pairs, to some 0.1 %.

@@ -75,33 +75,6 @@ ContextSequences draw_sequences(const MatrixXd& pool,
   return sequences;
 }
 
-ContextSequences draw_sequences_literally(const MatrixXd& pool,
-                                          const ContextNoise& context,
-                                          Index count,
-                                          RandomStream& stream) {
-  const Index d = pool.cols();
-  const auto dim = static_cast<double>(d);
-  const auto length = static_cast<Index>(context.length);
-  ContextSequences sequences = empty_sequences(count, d);
-  VectorXd x(d);
-  for (Index mu = 0; mu < count; ++mu) {
-    VectorXd hg = VectorXd::Zero(d + 1);
-    for (Index i = 0; i <= length; ++i) {
-      fill(x, stream);
-      x /= std::sqrt(dim);
-      const double y = pool.row(mu % pool.rows()).dot(x) + std::sqrt(context.rho) * stream.normal();
-      if (i == length) {
-        write_features(sequences, mu, x, hg);
-        sequences.labels(mu) = y;
-        break;
-      }
-      hg.head(d) += dim / context.length * y * x;
-      hg(d) += y * y / context.length;
-    }
-  }
-  return sequences;
-}
-
 double posterior_mean_error(const MatrixXd& pool,
                             const MatrixXd& tests,
                             const ContextNoise& context,

@@ -27,13 +27,6 @@ ContextSequences draw_sequences(const Eigen::MatrixXd& pool,
                                 Eigen::Index count,
                                 RandomStream& stream);
 
-/// @brief The same, drawn pair by pair: the definition, for tests.
-/// @param context of whole length
-ContextSequences draw_sequences_literally(const Eigen::MatrixXd& pool,
-                                          const ContextNoise& context,
-                                          Eigen::Index count,
-                                          RandomStream& stream);
-
 /// @brief Mean square error, noise included, of the posterior mean over the tasks of the pool
 /// (dMMSE), on fresh sequences with these tasks, drawn pair by pair.
 /// @param tests tasks of the test sequences, a row each

@@ -338,7 +338,6 @@ DeepRecord mean_start(const DeepNetwork& options,
     Transformer<float> network = deep_network(options, task, start);
     const DeepRecord record = measure_deep(network, task, 0);
     mean.test_loss += share * record.test_loss;
-    mean.accuracy += share * record.accuracy;
     add(mean.attention_entropy, record.attention_entropy);
     add(mean.stable_rank, record.stable_rank);
     add(mean.cosine, record.cosine);

@@ -97,8 +97,8 @@ DeepRecord measure_deep(networks::Transformer<float>& network,
                         const DeepTask& task,
                         std::uint64_t step);
 
-/// @brief Means of the measures at step 0 over so many random starts; the starts of one replicate
-/// are not those of another.
+/// @brief Means of the measures at step 0, accuracy apart, over so many random starts; the starts
+/// of one replicate are not those of another.
 DeepRecord mean_start(const DeepNetwork& options,
                       const DeepTask& task,
                       const StreamAddress& run,

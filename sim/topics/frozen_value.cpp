@@ -22,6 +22,7 @@ networks::TrainingResult descend_attention_from(
       network,
       {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = eta},
        .recorded = {steps},
+       .attention_penalty = start.penalty,
        .train_value = false},
       [&](std::uint64_t step) -> const TopicBatch& {
         going = look(step, network);

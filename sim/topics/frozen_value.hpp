@@ -15,7 +15,8 @@ struct FrozenValueStart {
   Commutant value = Commutant::Zero();  ///< W_V
   AttentionStart start = AttentionStart::identity;
   double epsilon = 1;
-  double scale = 1;  ///< of the scores
+  double scale = 1;    ///< of the scores
+  double penalty = 0;  ///< λ of + λ (|W_K|² + |W_Q|²)
 };
 
 /// @brief Gradient descent of W_K and W_Q on the squared loss of the population, up to `steps`.

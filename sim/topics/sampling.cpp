@@ -2,8 +2,11 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
+#include "attica/core/error.hpp"
 #include "attica/solvers/lbfgs.hpp"
 
 namespace attica {
@@ -182,6 +185,70 @@ double sample_length_gap(const TopicSampler& sampler,
     sum -= static_cast<double>(now) * first_order / (2 * kStep);
   }
   return sum / static_cast<double>(documents);
+}
+
+double enumerated_small_loss(const TopicModel& model,
+                             networks::Loss loss,
+                             const MatrixXd& value,
+                             const MatrixXd& scores,
+                             int length) {
+  constexpr int kTokens = 5;
+  require(model.vocabulary().topics == 2 && model.vocabulary().words == 2 && model.tau() == 1,
+          "topics",
+          model.topics(),
+          "one topic of two with two words each");
+  using Outputs = Eigen::Vector<double, kTokens>;
+  const Eigen::Matrix<double, kTokens, kTokens> outputs = value;
+  const Eigen::Matrix<double, kTokens, kTokens> weight = scores.array().exp();
+  const double p = model.mask_rate();
+  const double random = model.random_rate() / (kTokens - 1);
+  const double kept = model.keep_rate() / 2;
+  // Not selected: words 1 and 2, of the topic. Selected: what is shown.
+  const std::array<double, 7> cells{(1 - p) / 2,
+                                    (1 - p) / 2,
+                                    p * model.masked_share(),
+                                    p * (kept + random),
+                                    p * (kept + random),
+                                    p * random,
+                                    p * random};
+  Eigen::Matrix<double, kTokens, kTokens> target;  // true word given the shown one
+  target.setZero();
+  for (int y = 0; y < kTokens; ++y) {
+    for (int x = 1; x <= 2; ++x) target(x, y) = y == 0 ? 0.5 : random + (x == y ? 2 * kept : 0);
+    target.col(y) /= target.col(y).sum();
+  }
+  double sum = 0;
+  std::array<int, 7> n{};
+  const std::function<void(std::size_t, int, double)> visit = [&](std::size_t cell,
+                                                                  int left,
+                                                                  double log_probability) {
+    if (cell + 1 < cells.size()) {
+      for (int k = 0; k <= left; ++k) {
+        n[cell] = k;
+        visit(cell + 1, left - k, log_probability + k * std::log(cells[cell]) - std::lgamma(k + 1));
+      }
+      return;
+    }
+    n[cell] = left;
+    log_probability += left * std::log(cells[cell]) - std::lgamma(left + 1);
+    const int selected = length - n[0] - n[1];
+    if (selected == 0) return;
+    const Outputs count(n[2], n[0] + n[3], n[1] + n[4], n[5], n[6]);
+    double mean = 0;
+    for (int y = 0; y < kTokens; ++y) {
+      const int queries = n[static_cast<std::size_t>(2 + y)];
+      if (queries == 0) continue;
+      const Outputs keys = count.cwiseProduct(weight.col(y));
+      const Outputs f = outputs * keys / keys.sum();
+      const double own = loss == networks::Loss::squared
+                             ? 1 + f.squaredNorm() - 2 * f.dot(target.col(y))
+                             : std::log(f.array().exp().sum()) - f.dot(target.col(y));
+      mean += queries * own / selected;
+    }
+    sum += std::exp(log_probability) * mean;
+  };
+  visit(0, length, std::lgamma(length + 1));
+  return sum / (1 - std::pow(1 - p, length));
 }
 
 }  // namespace attica

@@ -63,4 +63,13 @@ double sample_length_gap(const TopicSampler& sampler,
                          Eigen::Index documents,
                          RandomStream& stream);
 
+/// @brief The loss of documents of N tokens as a sum over all of them, for one topic of two with
+/// two words each (documents weigh the same, whatever number of their tokens is selected).
+/// @throws Error (input) naming `topics` for another vocabulary
+double enumerated_small_loss(const TopicModel& model,
+                             networks::Loss loss,
+                             const Eigen::MatrixXd& value,
+                             const Eigen::MatrixXd& scores,
+                             int length);
+
 }  // namespace attica

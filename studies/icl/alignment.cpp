@@ -41,6 +41,9 @@ ArrayXd spectrum(const std::string& word, Index d) {
   return shape / shape.mean();
 }
 
+/// The point of what is told of the training sequences.
+const Point kTraining = {{"test_spectrum", std::string("none")}};
+
 class Alignment : public PointwiseExperiment {
  public:
   explicit Alignment(const Configuration& c)
@@ -81,6 +84,7 @@ class Alignment : public PointwiseExperiment {
         }
         const ContextErrors e =
             context_limit(r, {.train = train_, .test = test, .alpha_test = alpha_test});
+        if (kappa == xs.back()) add_squares(word, r, alpha_test, e, result);
         curves.add(kappa,
                    {with_allowance(e.icl, limit_allowance(kappa), e.one_minus_gamma, dimension_)});
       }
@@ -117,10 +121,42 @@ class Alignment : public PointwiseExperiment {
           .add(sizes.realised({}).kappa, std::vector<double>{population_error(gamma, moments)})
           .into(outcome);
     }
+    if (&sizes == &sizes_.back()) {
+      const auto square = [&](const ContextSequences& drawn) {
+        return drawn.contexts.topRows(dimension_).squaredNorm() /
+               static_cast<double>(drawn.labels.size() * dimension_);
+      };
+      add_constant(outcome, "context_square", square(sequences), kTraining);
+      for (const std::string& word : tests_) {
+        constexpr Index kTests = 1000;
+        const MatrixXd tasks = gaussian_pool(kTests, spectrum(word, dimension_), model);
+        add_constant(
+            outcome,
+            "context_square",
+            square(draw_sequences(tasks, {.length = test_context_, .rho = rho}, kTests, data)),
+            {{"test_spectrum", word}});
+      }
+    }
     return outcome;
   }
 
  private:
+  /// Mean squares of h: the limit, and what the label of its own token adds at finite length.
+  void add_squares(const std::string& word,
+                   const ContextRatios& r,
+                   double alpha_test,
+                   const ContextErrors& e,
+                   TheoryResult& result) const {
+    const auto dimension = static_cast<double>(dimension_);
+    if (word == tests_.front()) {
+      add_constant(result, "context_square", e.train_square + 1 / (r.alpha * dimension), kTraining);
+    }
+    add_constant(result,
+                 "context_square",
+                 e.test_square + 1 / (alpha_test * dimension),
+                 {{"test_spectrum", word}});
+  }
+
   ContextRatios at(double kappa) const {
     return {.alpha = configuration_.real("model.alpha"),
             .kappa = kappa,
@@ -203,10 +239,15 @@ Study study() {
                             {0.3, 0.6, 1, 2, 5},
                             "pretraining tasks per dimension, kappa = k/d",
                             kPositive)}}),
-      .series = {{"icl",
-                  "E_ICL",
-                  "mean square error on sequences of fresh tasks with the test spectrum, noise "
-                  "included"}},
+      .series =
+          {{"icl",
+            "E_ICL",
+            "mean square error on sequences of fresh tasks with the test spectrum, noise "
+            "included"},
+           {"context_square",
+            "E |h|^2/d",
+            "mean square of what attention reads off a sequence of the test spectrum; none: of "
+            "the largest training set"}},
       .presets = {{"quick", "the defaults: d = 20, 5 kappa, 3 test spectra, 64 replicates", {}},
                   {"paper",
                    "d = 32, 6 kappa, 5 test spectra, 80 replicates",
@@ -221,7 +262,9 @@ Study study() {
       .make = make<Alignment>,
       .figure = figure,
       .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        return {{.series = "icl", .relative = kContextMargin}};
+        constexpr double kSquare = 0.015;  // pools of 100 tasks scatter
+        return {{.series = "icl", .relative = kContextMargin},
+                {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
       },
       .size_coordinate = "dimension",
       .claims = claims,

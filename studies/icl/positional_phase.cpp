@@ -16,6 +16,9 @@ namespace {
 
 const std::vector<std::string> kEnds = {"e_end", "m_end"};
 const std::vector<std::string> kLosses = {"semantic_loss", "positional_loss"};
+const std::vector<std::string> kBetween = {"between_loss", "between_gradient"};
+/// Neither state, and off the diagonal.
+constexpr PositionalOverlaps kBetweenStates{.e = 0.6, .m = 0.5};
 constexpr PositionalOverlaps kSemantic{.e = 0, .m = 1};
 constexpr PositionalOverlaps kPositional{.e = 1, .m = 0};
 
@@ -39,6 +42,7 @@ class PositionalPhase : public PointwiseExperiment {
     for (const double a : strengths_) {
       Curves losses({{"a", a}}, "omega", kLosses);
       Curves ends({{"a", a}}, "omega", kEnds);
+      Curves between({{"a", a}}, "omega", kBetween);
       Curves decided({{"a", a}}, "omega", {"decided"});
       for (const double omega : omegas) {
         const PositionalTask task{a, omega};
@@ -46,6 +50,8 @@ class PositionalPhase : public PointwiseExperiment {
         losses.add(
             omega,
             {{semantic_loss(moments, task), 0, omega > 0}, {positional_loss(moments, task)}});
+        const PositionalTerms terms = landscape_.get().terms(task, kBetweenStates);
+        between.add(omega, {{terms.loss}, {terms.scatter}});
         const PositionalPath path = predicted_path(landscape_.get(), task, setup_, horizon);
         const PositionalOverlaps& end = path.overlaps.back();
         const PositionalOverlaps& allowed = path.allowances.back();
@@ -54,6 +60,7 @@ class PositionalPhase : public PointwiseExperiment {
         decided.add(omega, {{path.decided ? 1.0 : 0.0, 0, false}});
       }
       losses.into(result);
+      between.into(result);
       ends.into(result);
       decided.into(result);
     }
@@ -84,6 +91,7 @@ class PositionalPhase : public PointwiseExperiment {
     };
     Curves losses({{"a", a}}, "omega", kLosses);
     Curves ends({{"a", a}}, "omega", kEnds);
+    Curves between({{"a", a}}, "omega", kBetween);
     for (const double omega : omegas_) {
       PositionalStudent student(setup_.start, setup_.dimension);
       for (std::int64_t step = 0; step < steps_; ++step) {
@@ -93,9 +101,14 @@ class PositionalPhase : public PointwiseExperiment {
       }
       ends.add(omega, std::vector<double>{student.overlaps().e, student.overlaps().m});
       losses.add(omega, std::vector<double>{loss(omega, kSemantic), loss(omega, kPositional)});
+      double gradient = 0;
+      const double there =
+          sampled_positional_loss({a, omega}, kBetweenStates, between_pairs(), tests, &gradient);
+      between.add(omega, std::vector<double>{there, gradient});
     }
     Outcome outcome;
     losses.into(outcome);
+    between.into(outcome);
     ends.into(outcome);
     // The difference of the two losses is linear in ω; at ω = 0 the semantic one vanishes.
     const double at_zero = loss(0, kPositional);
@@ -107,6 +120,8 @@ class PositionalPhase : public PointwiseExperiment {
   }
 
  private:
+  std::int64_t between_pairs() const { return (setup_.test_pairs + 3) / 4; }
+
   /// The shares at which a second derivative vanishes that is linear in ω: where descent from the
   /// origin turns, or a state ceases to be stable.
   static Outcome bends(double a) {
@@ -263,6 +278,10 @@ std::vector<AgreementRule> agreement(const Configuration&) {
     all.push_back(rule);
   }
   all.push_back({.series = "omega_switch", .relative = kLoss});
+  constexpr double kFewer = 0.02;  // a quarter of the pairs
+  for (AgreementRule& rule : rules(kBetween, {.series = {}, .relative = kFewer})) {
+    all.push_back(std::move(rule));
+  }
   // Against sums over a grid, 0.07 % off.
   constexpr double kGrid = 0.002;
   for (AgreementRule& rule : rules({"omega_direction", "omega_semantic", "omega_positional"},
@@ -304,7 +323,23 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       }
     }
   }
-  return {basin_claim(same)};
+  // Where one side has no such transition nothing is compared.
+  bool equal = true;
+  int found = 0;
+  for (const char* name : {"omega_direction", "omega_semantic", "omega_positional"}) {
+    const ObservedCurve* bends = observed.curve(name);
+    for (const double a : ascending(c.reals("sweep.a"))) {
+      const bool seen = bends != nullptr && std::ranges::count(bends->mean.x, a) > 0;
+      equal = equal && seen == told_at(observed, name, {}, a).has_value();
+      found += seen ? 1 : 0;
+    }
+  }
+  return {basin_claim(same),
+          claim_certain("transitions",
+                        "second derivatives vanish at a share between 0 and 1 where the theory has "
+                        "a transition, and nowhere else",
+                        equal,
+                        fmt::format("{} of them", found))};
 }
 
 }  // namespace
@@ -335,6 +370,8 @@ Study study() {
            {"positional_loss", "L(1,0)", "loss of the positional state"},
            {"e_end", "e", "overlap with position at the end of a run"},
            {"m_end", "m", "overlap with the teacher's direction there"},
+           {"between_loss", "L", "loss at e = 0.6, m = 0.5"},
+           {"between_gradient", "", "mean square of the loss's derivatives by q_1, q_2 there"},
            {"omega_switch", "omega_c", "share at which both states have the same loss"},
            {"omega_direction",
             "",

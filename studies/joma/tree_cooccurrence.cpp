@@ -197,7 +197,7 @@ Study study() {
                                      {.low = 0, .high = 1}),
                      std::move(children),
                      reals_parameter("sweep.rho",
-                                     {0.3, 0.6, 0.9},
+                                     {-0.6, 0.3, 0.9},
                                      "correlation of a node with its parent",
                                      {.low = -1, .high = 1}),
                      integer_parameter("sim.samples", 20000, "sequences per replicate"),

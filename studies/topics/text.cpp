@@ -258,9 +258,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     for (std::size_t k = 0; k < same.size(); ++k) {
       above.push_back(same[k] > other[k] && p[k] <= kLevel);
     }
-    std::vector<bool> flat;
+    // Uniform attention is 1/N; embeddings are at right angles.
+    const double level = quantity == "cosine" ? 0 : 1;
+    std::vector<double> off;
     for (std::size_t k = 0; k < flat_same.size(); ++k) {
-      flat.push_back(std::abs(flat_same[k] - flat_other[k]) < kFlat);
+      off.push_back(std::max(std::abs(flat_same[k] - level), std::abs(flat_other[k] - level)));
     }
     const std::string what = quantity == "cosine" ? "embedding cosines" : "attention of word pairs";
     all.push_back(
@@ -273,22 +275,19 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                *std::max_element(p.begin(), p.end())),
                    kHalf));
     all.push_back(
-        claim_rate(quantity + "-untrained",
-                   fmt::format("{}: no difference above {} before training", what, kFlat),
-                   flat,
-                   fmt::format("same {:.3f}, other {:.3f}", mean(flat_same), mean(flat_other)),
-                   kHalf));
+        claim_below(quantity + "-untrained",
+                    fmt::format("{}: within {} of {} before training", what, kFlat, level),
+                    off,
+                    kFlat,
+                    fmt::format("same {:.3f}, other {:.3f}", mean(flat_same), mean(flat_other))));
     const auto matched = values(quantity + "_matched_difference", "trained");
     if (!c.has("model.file") && !matched.empty()) {
-      std::vector<bool> more;
-      for (const double difference : matched) more.push_back(difference > kFlat);
-      all.push_back(claim_rate(
+      all.push_back(claim_above(
           quantity + "-matched",
           fmt::format(
               "{}: same topic above other topics by {} at equal co-occurrence", what, kFlat),
-          more,
-          fmt::format("difference {:.3f}", mean(matched)),
-          kHalf));
+          matched,
+          kFlat));
     }
     // Information without a verdict: the paper finds attention below that of co-occurring pairs.
     const double gap = mean(same) - mean(values(quantity + "_top_cooccurring", "trained"));

@@ -116,6 +116,76 @@ struct Setup {
   }
 };
 
+const std::vector<std::string> kStepNames = {
+    "step_norm_V", "step_norm_K", "step_norm_Q", "step_loss"};
+
+/// Whole steps of descent on a population, all parts trained and all penalised: 24 numbers and all
+/// entries take the same.
+struct WholeSteps {
+  TopicLoss loss;
+  bool split;
+
+  static std::vector<WholeSteps> all() {
+    return {{TopicLoss::squared, false},
+            {TopicLoss::squared, true},
+            {TopicLoss::cross_entropy, false},
+            {TopicLoss::cross_entropy, true}};
+  }
+
+  static constexpr double kEta = 1;
+  static constexpr double kEpsilon = 0.4;
+  static constexpr std::uint64_t kSteps = 80;
+
+  static TopicModel model() {
+    return TopicModel({.vocabulary = {3, 2}, .topics_per_document = 2, .keep_rate = 0.3});
+  }
+  TopicDynamics dynamics() const {
+    constexpr double kLambda = 2e-3;
+    return {.loss = loss, .scale = 0.5, .value_penalty = kLambda, .attention_penalty = kLambda};
+  }
+  Curves curves() const {
+    return {{{"loss", std::string(loss == TopicLoss::squared ? "squared" : "cross_entropy")},
+             {"initialisation", std::string(split ? "split" : "identity")}},
+            "none",
+            kStepNames};
+  }
+
+  Curves predicted() const {
+    const TopicModel m = model();
+    TopicState state = split ? split_start(kEpsilon) : identity_start(kEpsilon);
+    for (std::uint64_t n = 0; n < kSteps; ++n) {
+      state = topic_descent_step(m, dynamics(), state, kEta);
+    }
+    const TopicNorms n = topic_norms(CommutantAlgebra(m.vocabulary()), state);
+    return curves().add(0, {n.value, n.key, n.query, topic_loss(m, dynamics(), state)});
+  }
+
+  Curves simulated() const {
+    const TopicModel m = model();
+    const AttentionStart start = split ? AttentionStart::split : AttentionStart::identity;
+    const Index tokens = m.vocabulary().size();
+    TopicNetwork network({.tokens = tokens,
+                          .inner = inner_dimension(start, tokens),
+                          .scale = dynamics().scale,
+                          .loss = network_loss(loss)});
+    network.start_attention(start, kEpsilon, {});
+    const TopicBatch batch = population_batch(m);
+    const auto end = train_topics(
+        network,
+        {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = kEta},
+         .recorded = {kSteps},
+         .value_penalty = dynamics().value_penalty,
+         .attention_penalty = dynamics().attention_penalty},
+        [&](std::uint64_t) -> const TopicBatch& { return batch; },
+        [](std::uint64_t, const TopicNetwork&) {});
+    if (end.status != networks::TrainingStatus::finished) return curves();
+    const auto norm = [&](const char* name) {
+      return network.parameters().matrix(name).map().norm();
+    };
+    return curves().add(0, {norm("W_V"), norm("W_K"), norm("W_Q"), network.loss(batch)});
+  }
+};
+
 /// Time of the flow that a step covers, also with momentum.
 double time_per_step(const networks::OptimiserOptions& optimiser) {
   const bool heavy = optimiser.kind == networks::OptimiserKind::heavy_ball;
@@ -163,6 +233,7 @@ class TwoStage : public PointwiseExperiment {
     }
     TheoryResult result;
     curves.into(result);
+    for (const WholeSteps& steps : WholeSteps::all()) steps.predicted().into(result);
     const AttentionOnset onset = attention_onset(setup_.model, setup_.dynamics.scale);
     result.diagnostics = {{"plateau", setup_.plateau},
                           {"topic_contrast", onset.topic_contrast},
@@ -189,10 +260,22 @@ class TwoStage : public PointwiseExperiment {
   }
   bool has_boundary() const { return !uncovered_; }
 
+  /// As configured; then, where there is a theory, whole steps.
+  std::size_t points() const override { return uncovered_ ? 1 : 2; }
+
  protected:
-  bool deterministic(std::size_t) const override { return setup_.deterministic; }
+  bool deterministic(std::size_t point) const override {
+    return point == 1 || setup_.deterministic;
+  }
 
   Outcome run(const Replicate& replicate) const override {
+    if (replicate.point() == 1) {
+      Outcome outcome;
+      for (const WholeSteps& steps : WholeSteps::all()) {
+        if (const Curves taken = steps.simulated(); !taken.empty()) taken.into(outcome);
+      }
+      return outcome;
+    }
     TopicSource source(setup_.model, source_, replicate.address());
     TopicNetwork network(setup_.shape);
     const StreamAddress initial = replicate.address(StreamId::initialisation);
@@ -297,7 +380,9 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // A frozen norm is the same in all runs.
   const bool all = Setup(c).deterministic;
   const std::string& frozen = c.text("sim.frozen");
-  std::vector<AgreementRule> rules;
+  constexpr double kRounding = 1e-8;
+  std::vector<AgreementRule> rules =
+      attica::rules(kStepNames, {.series = {}, .relative = kRounding, .deterministic = true});
   for (const std::string& name : norm_names()) {
     const bool still = frozen == (name == "norm_V" ? "value" : "attention");
     rules.push_back({.series = name, .relative = kStep, .deterministic = all || still});
@@ -410,6 +495,10 @@ Study study() {
   for (SeriesInfo& info : topic_series(value_names())) series.push_back(std::move(info));
   series.push_back(topic_series({"loss"}).front());
   for (SeriesInfo& info : gram_series()) series.push_back(std::move(info));
+  for (const std::string& name : kStepNames) {
+    series.push_back(
+        {name, "|W|, L", "after 80 whole steps on a population, both losses and starts"});
+  }
   series.push_back({"t_V", "t_V", "first time |W_V| has 0.9 of its first-stage norm"});
   series.push_back({"t_KQ", "t_KQ", "first time |(W_K, W_Q)| has grown by the threshold"});
   return {

@@ -151,6 +151,8 @@ ContextErrors context_limit(const ContextRatios& r, const TaskSpectra& spectra) 
   const double nu = x + xi;
   const Equivalents e = equivalents(c, nu, r.kappa);
   ContextErrors errors = pool_part(r, nu, xi, {e.f.mean(), -e.f2.mean()});
+  errors.train_square = (c + x).mean();
+  errors.test_square = (t + x_test).mean();
   if (std::isinf(errors.idg)) return errors;
   errors.icl = r.rho + t.mean() - 2 * (t * (1 - nu * e.f)).mean() +
                ((t + x_test) * (1 - 2 * nu * e.f + nu * nu * e.f2)).mean() +

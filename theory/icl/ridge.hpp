@@ -29,6 +29,9 @@ struct ContextErrors {
   double idg = 0;              ///< on tasks of the pool
   double xi = 0;               ///< effective penalty ξ
   double one_minus_gamma = 0;  ///< 1 - γ, γ the fraction of the error that is variance
+  /// Mean square of h, of the training and the test sequences (given spectra): mean (c + x).
+  double train_square = 0;
+  double test_square = 0;
 };
 
 /// @brief The limit with tasks uniform on the sphere ‖w‖² = d.

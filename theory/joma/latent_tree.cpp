@@ -73,13 +73,6 @@ double conditional_probability(const LatentTree& tree,
   return l == m ? 1 : pair_probability(tree, l, m, given) / condition;
 }
 
-double same_law_conditional(double rho, int depth, int height, double rho_0) {
-  require(height >= 1 && height < depth, "height", height, "1 <= height <= depth - 1");
-  const double mean = std::pow(rho, depth - 1) * rho_0;
-  require(mean < 1, "rho", rho, "rho^(depth-1) rho_0 < 1: else no leaf is ever 1");
-  return 0.5 * (1 + std::pow(rho, 2 * height) - 2 * mean) / (1 - mean);
-}
-
 double pair_chi_square_p(const LatentTree& tree, Index leaf, const Eigen::MatrixXd& counts) {
   const double samples = counts.sum();
   double chi_square = 0;

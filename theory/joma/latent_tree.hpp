@@ -35,12 +35,6 @@ double conditional_probability(const LatentTree& tree,
                                Eigen::Index m,
                                std::optional<Eigen::Index> given_class = {});
 
-/// @brief Theorem 5: P(y_l = 1 | y_m = 1) of leaves with a common ancestor H < L above them, when
-/// all root children have one law, rho_0 = sum_k p_0(k) m_k:
-///     (1 + rho^{2H} - 2 rho^{L-1} rho_0) / (2 (1 - rho^{L-1} rho_0)).
-/// @throws Error (input) unless 1 <= height <= depth - 1 and rho^{L-1} rho_0 < 1
-double same_law_conditional(double rho, int depth, int height, double rho_0);
-
 /// @brief Probability of a chi-square at least that of counts against the exact law of the class
 /// and of the leaves 0 and `leaf`; 0 where something impossible was counted.
 /// @param counts rows: classes; columns: 2 y_0 + y_leaf. Their sum is the number of samples

@@ -176,16 +176,23 @@ AttentionOnset attention_onset(const TopicModel& model, double scale) {
   return onset;
 }
 
-double onset_time(const TopicModel& model, const AttentionOnset& onset, double threshold) {
+double onset_time(const TopicModel& model,
+                  const AttentionOnset& onset,
+                  double threshold,
+                  double eta) {
   if (onset.growth_rate <= 0) return std::numeric_limits<double>::infinity();
   const auto size = static_cast<double>(model.vocabulary().size());
   const double growth = (threshold * threshold - 1) * size / (model.topics() - 1);
-  return std::acosh(1 + growth) / (2 * onset.growth_rate);
+  const double angle = std::acosh(1 + growth);
+  const double lag = 0.5 * eta * onset.growth_rate / std::tanh(angle);
+  return angle / (2 * onset.growth_rate) * (1 + lag);
 }
 
-double early_contrast(const AttentionOnset& onset, bool split, double epsilon, double time) {
+double early_contrast(
+    const AttentionOnset& onset, bool split, double epsilon, double penalty, double time) {
   const double growth = 2 * onset.growth_rate * time;
-  return epsilon * epsilon * (split ? std::cosh(growth) : std::exp(growth));
+  return epsilon * epsilon * std::exp(-4 * penalty * time) *
+         (split ? std::cosh(growth) : std::exp(growth));
 }
 
 StageBoundary stage_boundary(const TopicModel& model,

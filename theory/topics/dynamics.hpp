@@ -88,12 +88,18 @@ struct AttentionOnset {
 AttentionOnset attention_onset(const TopicModel& model, double scale);
 
 /// @brief When the norm of (W_K, W_Q) from a small split start with W_V of Theorem 2 has grown by
-/// `threshold` > 1: arcosh(1 + (θ²-1) D/(T-1)) / (2σ); +infinity for σ = 0.
-double onset_time(const TopicModel& model, const AttentionOnset& onset, double threshold);
+/// `threshold` > 1: t = arcosh(1 + (θ²-1) D/(T-1)) / (2σ); +infinity for σ = 0. Steps η of descent
+/// make (1+ησ)^2n + (1-ησ)^2n of e^{2σt} + e^{-2σt}: to first order t (1 + ησ coth(2σt)/2).
+double onset_time(const TopicModel& model,
+                  const AttentionOnset& onset,
+                  double threshold,
+                  double eta = 0);
 
 /// @brief The eigenvalue of W_KᵀW_K on topic contrasts while attention is nearly uniform, at W_V of
-/// Theorem 2: ε² e^{2σt} from the identity start, ε² cosh(2σt) from the split start.
-double early_contrast(const AttentionOnset& onset, bool split, double epsilon, double time);
+/// Theorem 2: ε² e^{2σt} from the identity start, ε² cosh(2σt) from the split start, times e^{-4λt}
+/// with a penalty λ.
+double early_contrast(
+    const AttentionOnset& onset, bool split, double epsilon, double penalty, double time);
 
 /// @brief The two stages of a run: first time |W_V| reaches 0.9 of `plateau`, and first time
 /// sqrt((|W_K|²+|W_Q|²) / value at 0) reaches `threshold`; +infinity if not by `horizon`.

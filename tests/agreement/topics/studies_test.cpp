@@ -118,6 +118,36 @@ TEST_CASE("topics-finite-length: agrees for both losses; a gap 10 % off does not
   }
 }
 
+TEST_CASE("length_gap: what it leaves of the sum over all documents is of order 1/N^2",
+          "[agreement]") {
+  const TopicModel model({.vocabulary = {2, 2},
+                          .topics_per_document = 1,
+                          .mask_rate = 0.5,
+                          .keep_rate = 0.2,
+                          .random_rate = 0.3});
+  Commutant w;
+  w << 0.1, -0.2, 0.05, 0.9, 0.4, -0.1;
+  Commutant m;
+  m << 0.2, -0.1, 0.3, 0.8, 0.5, -0.3;
+  const CommutantAlgebra algebra(model.vocabulary());
+  for (const TopicLoss loss : {TopicLoss::squared, TopicLoss::cross_entropy}) {
+    const networks::Loss same =
+        loss == TopicLoss::squared ? networks::Loss::squared : networks::Loss::cross_entropy;
+    const double limit = reduced_loss(model, loss, w, m);
+    const auto left = [&](int length) {
+      const double gap =
+          enumerated_small_loss(model, same, algebra.dense(w), algebra.dense(m), length) - limit;
+      return gap - length_gap(model, loss, w, m, length);
+    };
+    const double gap = length_gap(model, loss, w, m, 24);
+    const double at_12 = left(12);
+    const double at_24 = left(24);
+    CAPTURE(gap, at_12, at_24);
+    CHECK(std::abs(at_24) < 0.15 * std::abs(gap));
+    CHECK(at_12 / at_24 == Approx(4).epsilon(0.25));  // 1/N^3 is left
+  }
+}
+
 TEST_CASE("topic moments: sampled documents have those of the theory", "[agreement]") {
   // 20000 documents; entries of the moments are of order 0.1 and vary by as much: 0.003 is 4
   // standard errors or more.

@@ -46,6 +46,23 @@ MatrixXd moments_of(const RegressionBatch& batch) {
   return all;
 }
 
+/// The definition of draw_batch, pair by pair.
+void draw_batch_literally(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch) {
+  const Eigen::ArrayXd root = task.spectrum().array().sqrt();
+  const auto length = static_cast<Index>(task.context());
+  MatrixXd x(task.dimension(), length + 1);
+  VectorXd w(task.dimension());
+  for (Index b = 0; b < batch.labels.size(); ++b) {
+    for (double& entry : w) entry = stream.normal();
+    for (double& entry : x.reshaped()) entry = stream.normal();
+    x.array().colwise() *= root;
+    const VectorXd y = x.transpose() * w;
+    batch.beta.col(b) = x.leftCols(length) * y.head(length) / task.context();
+    batch.queries.col(b) = x.col(length);
+    batch.labels(b) = y(length);
+  }
+}
+
 TEST_CASE("draw_batch: both samplers have the moments of the population", "[sim][key_query]") {
   const KeyQueryTask task = KeyQueryTask::power_law(2, 1, 5);
   constexpr Index kCount = 200000;

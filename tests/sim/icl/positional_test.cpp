@@ -32,6 +32,27 @@ double loss_by_matrices(const PositionalTask& task, const Vector2d& q, const Vec
   return (target - softmax_rows(q * q.transpose())).squaredNorm() / 2;
 }
 
+/// The definition of PositionalStudent::step, on the whole vector. p and w* are the first two axes.
+void positional_step_literally(const PositionalTask& task,
+                               double eta,
+                               VectorXd& student,
+                               RandomStream& stream) {
+  const Eigen::Index d = student.size();
+  VectorXd first(d);
+  VectorXd second(d);
+  for (VectorXd* token : {&first, &second}) {
+    for (double& entry : *token) entry = stream.normal();
+  }
+  const double teacher_first = first(1);
+  const double teacher_second = second(1);
+  first(0) += 1;
+  second(0) -= 1;
+  const PairLoss loss =
+      pair_loss(task, student.dot(first), student.dot(second), teacher_first, teacher_second);
+  student -= eta / static_cast<double>(d) * (loss.d_first * first + loss.d_second * second);
+  student.normalize();
+}
+
 struct Moments {
   double e = 0, m = 0, ee = 0, mm = 0;
 };

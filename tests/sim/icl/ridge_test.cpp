@@ -65,6 +65,37 @@ VectorXd expected_moments(const ContextMoments& m) {
   return all;
 }
 
+/// The definition of draw_sequences, pair by pair.
+ContextSequences draw_sequences_literally(const MatrixXd& pool,
+                                          const ContextNoise& context,
+                                          Index count,
+                                          RandomStream& stream) {
+  const Index d = pool.cols();
+  const auto dim = static_cast<double>(d);
+  const auto length = static_cast<Index>(context.length);
+  ContextSequences sequences{
+      MatrixXd(d * (d + 1), count), MatrixXd(d, count), MatrixXd(d + 1, count), VectorXd(count)};
+  VectorXd x(d);
+  for (Index mu = 0; mu < count; ++mu) {
+    VectorXd hg = VectorXd::Zero(d + 1);
+    for (Index i = 0; i <= length; ++i) {
+      for (double& entry : x) entry = stream.normal();
+      x /= std::sqrt(dim);
+      const double y = pool.row(mu % pool.rows()).dot(x) + std::sqrt(context.rho) * stream.normal();
+      if (i == length) {
+        sequences.queries.col(mu) = x;
+        sequences.contexts.col(mu) = hg;
+        sequences.features.col(mu) = (x * hg.transpose()).reshaped();
+        sequences.labels(mu) = y;
+        break;
+      }
+      hg.head(d) += dim / context.length * y * x;
+      hg(d) += y * y / context.length;
+    }
+  }
+  return sequences;
+}
+
 TEST_CASE("draw_sequences: moments of both samplers are those of the population", "[sim][icl]") {
   const MatrixXd pool = reference_pool(3, 2);
   const ContextNoise noise{.length = 4, .rho = 0.3};

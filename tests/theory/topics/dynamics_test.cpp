@@ -116,6 +116,25 @@ TEST_CASE("onset_time: the flow from a small split start takes it", "[theory][to
   const double time = onset_time(model, attention_onset(model, 1), kThreshold);
   const StageBoundary b = stage_boundary(model, dynamics, start, 1, kThreshold, 10 * time);
   CHECK(b.attention_time == Approx(time).epsilon(1e-4));  // corrections of order eps^2 = 4e-4 x 0.1
+  // Steps: the last whole one below the threshold, and the next.
+  const double eta = 0.02 / attention_onset(model, 1).growth_rate;
+  TopicState state = start;
+  const CommutantAlgebra algebra(model.vocabulary());
+  const auto size = [&] {
+    const TopicNorms n = topic_norms(algebra, state);
+    return std::hypot(n.key, n.query);
+  };
+  const double goal = kThreshold * size();
+  double before = size();
+  double steps = 0;
+  for (; size() < goal; ++steps) {
+    before = size();
+    state = topic_descent_step(model, dynamics, state, eta);
+  }
+  const double found = eta * (steps - 1 + (goal - before) / (size() - before));
+  const double predicted = onset_time(model, attention_onset(model, 1), kThreshold, eta);
+  CHECK(predicted > 1.01 * time);
+  CHECK(found == Approx(predicted).epsilon(1e-3));
   const TopicModel no_signal({.vocabulary = {4, 2}, .topics_per_document = 1});
   CHECK(std::isinf(onset_time(no_signal, attention_onset(no_signal, 1), kThreshold)));
 }
@@ -128,10 +147,14 @@ TEST_CASE("early_contrast: the flow's keys follow it from a small start", "[theo
     TopicState start = split ? split_start(kEpsilon) : identity_start(kEpsilon);
     start.value = value_closed_form(model);
     const std::vector<double> times = {0, 1 / onset.growth_rate, 2 / onset.growth_rate};
-    const TopicFlow flow = topic_flow(model, {.train_value = false}, start, times);
-    for (std::size_t k = 0; k < times.size(); ++k) {
-      const double found = CommutantAlgebra(model.vocabulary()).isotypic(flow.states[k].k).topic;
-      CHECK(found == Approx(early_contrast(onset, split, kEpsilon, times[k])).epsilon(1e-3));
+    for (const double penalty : {0.0, 0.1 * onset.growth_rate}) {
+      const TopicFlow flow =
+          topic_flow(model, {.attention_penalty = penalty, .train_value = false}, start, times);
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        const double found = CommutantAlgebra(model.vocabulary()).isotypic(flow.states[k].k).topic;
+        CHECK(found ==
+              Approx(early_contrast(onset, split, kEpsilon, penalty, times[k])).epsilon(1e-3));
+      }
     }
   }
 }
