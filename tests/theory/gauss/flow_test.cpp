@@ -197,8 +197,7 @@ TEST_CASE("GaussianFlow: infinitely many samples give the population flow", "[th
   const GaussianMlm problem(ar1_covariance(16, 0.6));
   const GaussianFlow flow(problem);
   const std::vector<ResidualFilter> filters{flow_filter(0.3), flow_filter(2), flow_filter(20)};
-  const Eigen::MatrixXd population =
-      population_errors(problem, filters);
+  const Eigen::MatrixXd population = population_errors(problem, filters);
   const double samples = 1e7;
   const std::vector<FlowPoint> points = flow.site(3, samples, filters);
   for (std::size_t k = 0; k < points.size(); ++k) {

@@ -92,8 +92,7 @@ TEST_CASE("online SGD: limits", "[theory][sgd]") {
   const SiteRegression site = site_regression(problem, 3);
   // Large batches: gradient descent on the population loss.
   const std::vector<ResidualFilter> filters{descent_filter(0.2, 10)};
-  const double descent =
-      population_errors(problem, filters)(3, 0);
+  const double descent = population_errors(problem, filters)(3, 0);
   CHECK_THAT(online_sgd_errors(site, {.eta = 0.2, .batch = 1e12}, Steps{10}).front(),
              WithinRel(descent, 1e-10));
   // With decay small steps reach ridge regression on infinitely many samples.
