@@ -12,6 +12,7 @@
 /// Columns are weighted by μ: ⟨X, Y⟩_μ = Σ_k μ_k X_k·Y_k. Σ = diag μ - μμᵀ is a token's covariance.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -141,6 +142,15 @@ struct BigramConstants {
   double context = 0;  ///< T
 };
 BigramConstants constants(const BigramModel& model);
+
+/// What rounding leaves of a network: the signal of V̂, and errors relative to what is to be learnt.
+struct BigramRounding {
+  double alpha_v = 0;
+  double value = 0;      ///< ‖V̂ - P‖²_μ/K_P
+  double attention = 0;  ///< ‖Â - Q‖²_μ/K_Q
+
+  double error() const { return std::max(value, attention); }
+};
 
 /// @param value V, @shape{N x N}
 /// @param sums of the attention matrix

@@ -45,27 +45,32 @@ BigramSpread signal_spread(const std::function<std::unique_ptr<BigramTrainer>(in
                            std::span<const std::int64_t> steps,
                            double theta,
                            const std::stop_token& stop) {
-  // Columns: mean, mean square, fraction that has grown.
-  Eigen::ArrayX3d tally = Eigen::ArrayX3d::Zero(static_cast<Eigen::Index>(steps.size()), 3);
+  // Columns: mean, mean square, fraction that has grown, mean of α_A.
+  Eigen::ArrayX4d tally = Eigen::ArrayX4d::Zero(static_cast<Eigen::Index>(steps.size()), 4);
   for (int member = 0; member < runs; ++member) {
     const std::unique_ptr<BigramTrainer> run = make(member);
     bool crossed = false;
     for (std::size_t k = 0; k < steps.size(); ++k) {
       while (run->steps() < steps[k] && !stop.stop_requested()) run->step();
-      const double alpha = run->state().alpha_v;
+      const BigramState state = run->state();
+      const double alpha = state.alpha_v;
       crossed = crossed || alpha >= theta;
       tally.row(static_cast<Eigen::Index>(k)) +=
-          Eigen::Array3d(alpha, alpha * alpha, crossed ? 1 : 0).transpose() / runs;
+          Eigen::Array4d(alpha, alpha * alpha, crossed ? 1 : 0, state.alpha_a).transpose() / runs;
     }
     if (run->diverged()) return {.diverged_at = run->steps()};
   }
   // E of the sample deviation of n normals is σ (1 - 1/(4n)) with the n-1 normalisation.
   const double unbiased = (1 + 1.0 / (4 * runs)) * (1 + 0.5 / runs);
+  // E of 1/deviation is larger than 1/σ; of one run there is no ratio.
+  const double inverse = 1 - 0.5 / (runs - 1.5);
   BigramSpread spread;
   for (const auto& row : tally.rowwise()) {
     const double variance = row[1] - row[0] * row[0];
     spread.mean.push_back(row[0]);
     spread.deviation.push_back(unbiased * std::sqrt(std::max(variance, 0.0)));
+    spread.ratio.push_back(inverse * row[0] / spread.deviation.back());
+    spread.attention.push_back(row[3]);
     spread.grown.push_back(row[2]);
   }
   return spread;

@@ -43,6 +43,8 @@ inline constexpr double kFrozenBytes = 12;
 struct BigramSpread {
   std::vector<double> mean = {};
   std::vector<double> deviation = {};  ///< without bias for normal α_V
+  std::vector<double> ratio = {};      ///< mean over deviation, without bias for normal α_V
+  std::vector<double> attention = {};  ///< mean of α_A
   std::vector<double> grown = {};      ///< fraction of runs whose α_V has reached θ
   /// Step at which a run diverged; the spread is then empty.
   std::optional<std::int64_t> diverged_at = {};

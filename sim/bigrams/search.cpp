@@ -15,7 +15,7 @@ TargetRun run_to_target(BigramTrainer& trainer, const BigramStages& stages, doub
   double samples_before = 0;
   double error_before = 0;
   static_cast<void>(run_stages(trainer, stages, [&](std::int64_t n) {
-    const double error = rounded_error(trainer.model(), rounded(trainer, kKept));
+    const double error = rounding_of(trainer.model(), rounded(trainer, kKept)).error();
     const double samples = trainer.samples();
     run.reached = n > 0 && error < epsilon;
     if (run.reached) {

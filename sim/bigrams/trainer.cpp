@@ -66,8 +66,9 @@ RoundedBigram rounded(const BigramTrainer& trainer, double keep) {
   return result;
 }
 
-double rounded_error(const BigramModel& model, const RoundedBigram& rounded) {
-  if (rounded.failed) return std::numeric_limits<double>::infinity();
+BigramRounding rounding_of(const BigramModel& model, const RoundedBigram& rounded) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (rounded.failed) return {.value = kInfinity, .attention = kInfinity};
   const VectorXd& mu = model.stationary();
   const double value =
       (rounded.value - model.transition()).colwise().squaredNorm().dot(mu.transpose());
@@ -83,7 +84,9 @@ double rounded_error(const BigramModel& model, const RoundedBigram& rounded) {
     }
     attention += mu[k] * (a.norm2() - 2 * overlap + q.norm2());
   }
-  return std::max(value / model.k_p(), attention / model.k_q());
+  return {.alpha_v = bigram_value_state(model, rounded.value).alpha_v,
+          .value = value / model.k_p(),
+          .attention = attention / model.k_q()};
 }
 
 }  // namespace attica

@@ -70,7 +70,7 @@ struct RoundedBigram {
 /// l1, normalises the columns, and moves their sums into V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ μ_k s_k.
 RoundedBigram rounded(const BigramTrainer& trainer, double keep);
 
-/// @brief max(‖V̂ - P‖²_μ/K_P, ‖Â - Q‖²_μ/K_Q); infinite if rounding failed.
-double rounded_error(const BigramModel& model, const RoundedBigram& rounded);
+/// @brief How far that is from the solution; errors are infinite if rounding failed.
+BigramRounding rounding_of(const BigramModel& model, const RoundedBigram& rounded);
 
 }  // namespace attica

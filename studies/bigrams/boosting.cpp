@@ -14,7 +14,8 @@
 namespace attica::bigrams_boosting {
 namespace {
 
-const std::vector<std::string> kNames = {"alpha_V", "alpha_V_sd", "boosted_fraction"};
+const std::vector<std::string> kNames = {
+    "alpha_V", "alpha_V_sd", "boosted_fraction", "alpha_A", "snr"};
 
 class Boosting : public PointwiseExperiment {
  public:
@@ -42,10 +43,19 @@ class Boosting : public PointwiseExperiment {
       const double slower = linear ? 0.5 * top * top : 0;
       // Where the law of the boosting time has no mass, groups of runs all say 0 or 1.
       constexpr double kCertain = 0.005;
+      // The ratio settles once the decaying mode is gone; whole steps make it larger by √(1 + ω/2).
+      constexpr double kGrown = 2;      // e⁻⁴ = 2 % of the amplitude is left
+      constexpr double kSettled = 3.5;  // of the variance 2 ωn e^{-2ωn} < 1 %
+      const double snr = closed_.snr(setup_.model.kappa_v(), setup_.batch);
+      const double a = closed_.alpha_a_discrete(n);
       curves.add(n,
                  {{m, slower * m, linear},
                   {sd, slower * sd, linear && sd > 0},
-                  {boosted, 0, boosted > kCertain && boosted < 1 - kCertain}});
+                  {boosted, 0, boosted > kCertain && boosted < 1 - kCertain},
+                  {a, slower * a, linear && closed_.omega() * n >= kGrown},
+                  {snr * std::sqrt(1 + closed_.omega() / 2),
+                   slower * snr,
+                   linear && closed_.omega() * n >= kSettled}});
     }
     TheoryResult result{.predictions = {},
                         .diagnostics = {{"omega", closed_.omega()},
@@ -73,7 +83,11 @@ class Boosting : public PointwiseExperiment {
     Curves curves({}, "step", kNames);
     for (std::size_t k = 0; k < spread.mean.size(); ++k) {
       curves.add(static_cast<double>(setup_.steps[k]),
-                 {spread.mean[k], spread.deviation[k], spread.grown[k]});
+                 {spread.mean[k],
+                  spread.deviation[k],
+                  spread.grown[k],
+                  spread.attention[k],
+                  spread.ratio[k]});
     }
     Outcome outcome;
     curves.into(outcome);
@@ -114,6 +128,8 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   // normal to a good approximation.
   return {{.series = "alpha_V", .relative = 0.05, .tails = Tails::normal},
           {.series = "alpha_V_sd", .relative = 0.1, .tails = Tails::normal},
+          {.series = "alpha_A", .relative = 0.05, .tails = Tails::normal},
+          {.series = "snr", .relative = 0.05, .tails = Tails::normal},
           {.series = "boosted_fraction", .relative = 0, .absolute = 0.05, .tails = Tails::normal}};
 }
 
@@ -135,8 +151,9 @@ Study study() {
                 .law = unequal_law()}),
            {boosted_theta_parameter()}}),
       .series = bigram_series(
-          {"alpha_V"},
-          {{"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"},
+          {"alpha_V", "alpha_A"},
+          {{"snr", "SNR", "mean over standard deviation of alpha_V, by groups of 50"},
+           {"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"},
            {"boosted_fraction", "P(alpha_V >= theta)", "fraction of runs whose signal has grown"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 3000, B = 160, surrogate", {}},
                   {"paper",

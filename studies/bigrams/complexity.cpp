@@ -44,7 +44,8 @@ class Complexity : public PointwiseExperiment {
   explicit Complexity(Configuration& c)
       : epsilon_(c.real("sim.epsilon")),
         length_(c.integer("sim.length")),
-        compared_(static_cast<double>(c.integer("sim.compared_context"))) {
+        compared_(static_cast<double>(c.integer("sim.compared_context"))),
+        order_(surrogate_noise_order(c)) {
     for (const std::int64_t context : c.integers("sweep.context")) {
       c.set("model.context", context, false);
       setups_.push_back(bigram_setup(c));
@@ -80,9 +81,7 @@ class Complexity : public PointwiseExperiment {
         const double t = setups_[i].context();
         const double batch = fixed_batch(setups_[i], transfer);
         const double samples = batch * passage(i, transfer, 1);
-        // V's noise has the covariance of leading order alone.
-        const double order = value_noise_order(setups_[i].model.tokens());
-        const double without = batch * passage(i, transfer, 1 - order);
+        const double without = order_ > 0 ? batch * passage(i, transfer, 1 - order_) : samples;
         if (!std::isfinite(samples) || !std::isfinite(without)) continue;
         fixed.add(t, {{samples, samples - without + (transfer ? kFluctuations / t : 0) * samples}});
       }
@@ -229,6 +228,7 @@ class Complexity : public PointwiseExperiment {
   double epsilon_;
   std::int64_t length_;
   double compared_;  ///< longest context of a comparison
+  double order_;     ///< share of V's noise that a surrogate may be off by
   std::vector<BigramSetup> setups_;
   std::vector<MatrixXd> starts_;
 };

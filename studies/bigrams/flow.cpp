@@ -5,6 +5,11 @@
 
 #include "attica/theory/bigrams/flow.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
@@ -37,6 +42,12 @@ struct Problem {
                         {.sum = VectorXd::Ones(level.size()), .norm2 = level, .overlap = level});
   }
 };
+
+constexpr double kCorrections = 3;   ///< closed forms of levels and rate: relative, over T
+constexpr double kTail = 0.01;       ///< of the slow rate: α_V - 1 at the end, linearised
+constexpr double kSaturated = 0.01;  ///< saturation: α_V α_A = 1 less this
+const std::vector<std::string> kStages = {
+    "boosting_time", "saturation_time", "alpha_V_plateau", "alpha_A_plateau", "slow_rate"};
 
 constexpr double kStartBytes = 24;  // a start of A, while it is drawn
 
@@ -161,25 +172,41 @@ class Flow : public PointwiseExperiment {
     const BoostingTheory closed = problems_.front().setup.boosting();
     const double level = closed.plateau_alpha_v();
     const std::vector<double> times = as_reals(steps_);
-    const auto add_linear = [&](const std::string& name, double plateau, const auto& law) {
+    Curves linear({}, "step", {"alpha_V_linear", "alpha_A_linear"});
+    for (const double t : times) {
       constexpr double kBeyondSaturation = 10;  // far enough to be seen to leave the flow
-      Curves linear({}, "step", {name + "_linear"});
-      for (const double t : times) {
-        const double y = law(t);
-        if (y > kBeyondSaturation) break;
-        linear.add(t, {y});
-      }
-      linear.into(result);
-      add_constant(result, name + "_plateau", plateau);
+      constexpr double kLinear = 0.1;
+      const double v = closed.alpha_v(t);
+      const double a = closed.alpha_a(t);
+      if (std::max(v, a) > kBeyondSaturation) break;
+      // What is left out is n̄ α_V and α_V² α_A, of relative order α.
+      linear.add(t, {{v, (v + a) * v, v + a < kLinear}, {a, (v + a) * a, v + a < kLinear}});
+    }
+    linear.into(result);
+    // Left out is the decay of α_V at rate η_V/T: it slows growth by half of that, which delays a
+    // time t by t η_V/(2 T ω). Saturation enters at order θ². Levels and slow rate: order 1/T.
+    const BigramSetup& setup = problems_.front().setup;
+    const double order = kCorrections / setup.context();
+    const auto delay = [&](double t) {
+      return setup.rates.eta_v * t / (setup.context() * closed.omega());
     };
-    add_linear("alpha_V", level, [&](double t) { return closed.alpha_v(t); });
-    add_linear("alpha_A", 1 / level, [&](double t) { return closed.alpha_a(t); });
-    constexpr double kSaturated = 0.01;
+    const double boosting = closed.boosting_time(theta_);
+    const double saturation = closed.saturation_time(kSaturated);
+    const double slow = closed.slow_rate();
+    const bool saturated = times.back() > 2 * saturation;
+    const bool settled = times.back() * slow > 3;
+    const std::vector<Told> values = {
+        {boosting, delay(boosting) + theta_ * theta_ / closed.omega(), saturated},
+        {saturation, delay(saturation), saturated},
+        {level, order * level, saturated},
+        {1 / level, order / level, saturated},
+        {slow, order * slow + kTail * slow, settled}};
+    for (std::size_t k = 0; k < kStages.size(); ++k) add_constant(result, kStages[k], values[k]);
     result.diagnostics = {{"omega", closed.omega()},
-                          {"boosting_time", closed.boosting_time(theta_)},
-                          {"saturation_time", closed.saturation_time(kSaturated)},
+                          {"boosting_time", boosting},
+                          {"saturation_time", saturation},
                           {"plateau_alpha_V", level},
-                          {"slow_rate", closed.slow_rate()}};
+                          {"slow_rate", slow}};
   }
 
   Outcome integrated(const Problem& p) const {
@@ -188,12 +215,67 @@ class Flow : public PointwiseExperiment {
     for (BigramSignals& s : flow.signals) s.d_v -= mismatch2(p);
     Outcome outcome;
     signal_curves(p, "flow", steps_, flow.signals).into(outcome);
+    if (p.name == "standard") add_stages(p, flow.signals, outcome);
     if (flow.status != OdeStatus::finished) {
       outcome.status = to_string(flow.status);
       outcome.failed = true;
       outcome.message = "the flow of all entries did not reach its last time";
     }
     return outcome;
+  }
+
+  /// Signals of the flow where f of them, which rises, first is 0: between two records it is
+  /// followed more closely.
+  std::optional<std::pair<double, BigramSignals>> first_zero(
+      const Problem& p,
+      const std::vector<BigramSignals>& signals,
+      const std::function<double(const BigramSignals&)>& f) const {
+    const auto reached =
+        std::ranges::find_if(signals, [&](const BigramSignals& s) { return f(s) >= 0; });
+    if (reached == signals.end() || reached == signals.begin()) return {};
+    constexpr int kParts = 64;
+    const auto last = static_cast<std::size_t>(reached - signals.begin());
+    const auto low = static_cast<double>(steps_[last - 1]);
+    const double part = (static_cast<double>(steps_[last]) - low) / kParts;
+    std::vector<double> times;
+    for (int k = 0; k <= kParts; ++k) times.push_back(low + k * part);
+    const BigramCurve close =
+        full_flow(p.setup.model, p.setup.rates, p.value, p.start_attention(), times);
+    Crossing zero(0, low, f(close.signals[0]));
+    for (std::size_t k = 1; k < close.signals.size(); ++k) {
+      zero.see(times[k], f(close.signals[k]));
+      if (zero.at()) return {{*zero.at(), close.signals[k]}};
+    }
+    return {};
+  }
+
+  void add_stages(const Problem& p,
+                  const std::vector<BigramSignals>& signals,
+                  Outcome& outcome) const {
+    Curves linear({}, "step", {"alpha_V_linear", "alpha_A_linear"});
+    for (std::size_t k = 0; k < signals.size(); ++k) {
+      linear.add(static_cast<double>(steps_[k]), {signals[k].alpha_v, signals[k].alpha_a});
+    }
+    linear.into(outcome);
+    if (const auto boosted =
+            first_zero(p, signals, [&](const BigramSignals& s) { return s.alpha_v - theta_; })) {
+      add_constant(outcome, "boosting_time", boosted->first);
+    }
+    if (const auto saturated = first_zero(p, signals, [&](const BigramSignals& s) {
+          return s.alpha_v * s.alpha_a - (1 - kSaturated);
+        })) {
+      const BigramSignals& s = saturated->second;
+      const double level = std::sqrt(s.alpha_v / s.alpha_a);
+      add_constant(outcome, "saturation_time", saturated->first);
+      add_constant(outcome, "alpha_V_plateau", level);
+      add_constant(outcome, "alpha_A_plateau", 1 / level);
+    }
+    if (signals.size() < 2) return;
+    const double before = signals[signals.size() - 2].alpha_v - 1;
+    const double rate =
+        std::log(before / (signals.back().alpha_v - 1)) /
+        static_cast<double>(steps_[signals.size() - 1] - steps_[signals.size() - 2]);
+    if (std::isfinite(rate)) add_constant(outcome, "slow_rate", rate);
   }
 
   Outcome descended(const Problem& p) const {
@@ -271,63 +353,69 @@ Figure figure(const Configuration& c) {
 std::vector<AgreementRule> agreement(const Configuration&) {
   // The reduction is exact: what is left is two integrations to 1e-10, or rounding. Values that
   // start at 0 or end there have an absolute error of the size of rounding.
-  return rules(kNames, {.series = {}, .relative = 1e-6, .absolute = 1e-12, .deterministic = true});
+  std::vector<std::string> names = kNames;
+  names.insert(names.end(), kStages.begin(), kStages.end());
+  names.insert(names.end(), {"alpha_V_linear", "alpha_A_linear"});
+  return rules(names, {.series = {}, .relative = 1e-6, .absolute = 1e-12, .deterministic = true});
 }
 
 }  // namespace
 
 Study study() {
   const std::vector<std::int64_t> steps = whole_log_grid(1, 200000, 40);
-  return {
-      .name = "bigrams-flow",
-      .question =
-          "Do four numbers describe the whole gradient flow of a linear transformer learning "
-          "sparse contextual bigrams?",
-      .neglects = "nothing: flow and whole steps each close in four numbers",
-      .parameters =
-          together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
-                                       .replicates = 8,
-                                       .starts = {"stationary", "uniform"}}),
-                    {real_parameter("sim.theta",
-                                    0.25,
-                                    "signal alpha_V at which the boosting time is stated",
-                                    {.low = 0, .high = 1, .low_open = true}),
-                     {.key = "sweep.problem",
-                      .type = ParameterType::text,
-                      .fallback = Value(List{"standard", "general"}),
-                      .meaning = "the law of [model] from sim.start; and one with unequal "
-                                 "frequencies and weights from a start with remainders",
-                      .list = true,
-                      .choices = {"standard", "general"}},
-                     real_parameter("sim.remainder",
-                                    0.3,
-                                    "general: squared deviation of its start from the "
-                                    "standard one, in units of K_P and K_Q",
-                                    {.low = 0, .high = 10, .low_open = true}),
-                     real_parameter("sim.general_contrast",
-                                    6.0,
-                                    "general: frequencies are proportional to U[1, contrast]",
-                                    {.low = 1})}}),
-      .series = bigram_series(kNames,
-                              {{"alpha_V_linear", "", "sinh law of the boosting stage (theory)"},
-                               {"alpha_A_linear", "", "cosh law of the boosting stage (theory)"},
-                               {"alpha_V_plateau", "", "level before the slow relaxation (theory)"},
-                               {"alpha_A_plateau", "", "its inverse (theory)"}}),
-      .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2", {}},
-                  {"paper",
-                   "N = 10, T = 5000, Q = 4",
-                   {{"model.tokens", 10}, {"model.context", 5000}, {"model.sparsity", 4}}}},
-      .sources = {cited("ren2024learning", "model, hat gradients, boosting stage")},
-      .make = make<Flow>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "diagonal",
-                  .values = {{"model.p_diagonal", 0.81}},
-                  .meaning = "the diagonal of P 0.01 off"},
-                 {.name = "factor",
-                  .series = "alpha_A",
-                  .factor = 1.01,
-                  .meaning = "a coefficient times 1.01"}}};
+  return {.name = "bigrams-flow",
+          .question =
+              "Do four numbers describe the whole gradient flow of a linear transformer learning "
+              "sparse contextual bigrams?",
+          .neglects = "nothing: flow and whole steps each close in four numbers",
+          .parameters =
+              together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
+                                           .replicates = 8,
+                                           .starts = {"stationary", "uniform"}}),
+                        {real_parameter("sim.theta",
+                                        0.25,
+                                        "signal alpha_V at which the boosting time is stated",
+                                        {.low = 0, .high = 1, .low_open = true}),
+                         {.key = "sweep.problem",
+                          .type = ParameterType::text,
+                          .fallback = Value(List{"standard", "general"}),
+                          .meaning = "the law of [model] from sim.start; and one with unequal "
+                                     "frequencies and weights from a start with remainders",
+                          .list = true,
+                          .choices = {"standard", "general"}},
+                         real_parameter("sim.remainder",
+                                        0.3,
+                                        "general: squared deviation of its start from the "
+                                        "standard one, in units of K_P and K_Q",
+                                        {.low = 0, .high = 10, .low_open = true}),
+                         real_parameter("sim.general_contrast",
+                                        6.0,
+                                        "general: frequencies are proportional to U[1, contrast]",
+                                        {.low = 1})}}),
+          .series = bigram_series(
+              kNames,
+              {{"alpha_V_linear", "", "alpha_V while it is linear: sinh law of the boosting stage"},
+               {"alpha_A_linear", "", "alpha_A while it is linear: cosh law of the boosting stage"},
+               {"alpha_V_plateau", "", "level before the slow relaxation"},
+               {"alpha_A_plateau", "", "its inverse"},
+               {"boosting_time", "t", "time at which alpha_V reaches theta"},
+               {"saturation_time", "t", "time at which alpha_V alpha_A is 0.99"},
+               {"slow_rate", "", "rate at which alpha_V relaxes to 1 at the end"}}),
+          .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2", {}},
+                      {"paper",
+                       "N = 10, T = 5000, Q = 4",
+                       {{"model.tokens", 10}, {"model.context", 5000}, {"model.sparsity", 4}}}},
+          .sources = {cited("ren2024learning", "model, hat gradients, boosting stage")},
+          .make = make<Flow>,
+          .figure = figure,
+          .agreement = agreement,
+          .plants = {{.name = "diagonal",
+                      .values = {{"model.p_diagonal", 0.81}},
+                      .meaning = "the diagonal of P 0.01 off"},
+                     {.name = "factor",
+                      .series = "alpha_A",
+                      .factor = 1.01,
+                      .meaning = "a coefficient times 1.01"}}};
 }
 
 }  // namespace attica::bigrams_flow

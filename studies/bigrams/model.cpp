@@ -428,8 +428,9 @@ double curve_allowance(double value, double full_scale) {
   return std::min(kOfFullScale * full_scale, kOfValue * std::abs(value));
 }
 
-double value_noise_order(std::int64_t tokens) {
-  return std::min(0.5, 1 / static_cast<double>(tokens - 1));
+double surrogate_noise_order(const Configuration& c) {
+  if (c.text("sim.surrogate") == "none") return 0;
+  return std::min(0.5, 1 / static_cast<double>(c.integer("model.tokens") - 1));
 }
 
 }  // namespace attica

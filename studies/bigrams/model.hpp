@@ -192,8 +192,8 @@ class Crossing {
 /// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).
 double curve_allowance(double value, double full_scale);
 
-/// @brief Share of V's noise that its covariance of leading order may be off by: 1/(N-1), at most
-/// a half. @param tokens N >= 2
-double value_noise_order(std::int64_t tokens);
+/// @brief Share of V's noise that the surrogate, whose covariance is of leading order, may be off
+/// by: 1/(N-1), at most a half; 0 for sequences.
+double surrogate_noise_order(const Configuration& c);
 
 }  // namespace attica

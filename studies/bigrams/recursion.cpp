@@ -11,7 +11,7 @@ Study study() {
               "How do gradient noise and signal share the training of a linear transformer on "
               "sparse contextual bigrams?",
           .neglects =
-              "covariance of V's noise beyond leading order (1/(N-1) of d_V), correlations of A's "
+              "the shape of V's noise beyond leading order (20 % of d_V), correlations of A's "
               "noise: 5 % and 1 % of a curve's largest value, but at most 15 % of the value",
           .parameters = bigram_parameters(
               {.context = 300,

@@ -10,8 +10,6 @@
 namespace attica {
 namespace {
 
-constexpr double kTheta = 0.5;  // stage 1 ends at K_V = θ² K_P
-
 /// Entries below a tenth of a typical weight are zeroed once, before l1 sets in.
 double cut_of(const BigramSetup& setup) {
   return 0.1 / static_cast<double>(setup.model.sparsity());
@@ -34,24 +32,25 @@ std::vector<StagedMeanField> staged_theory(const BigramSetup& s,
                                            ColumnSums sums) {
   if (algorithm == "l1_sum1") return {};
   const double lambda = algorithm == "l1" ? s.lambda : 0;
-  return staged_mean_field(s.model, s.rates, s.batch, lambda, kTheta, cut_of(s), s.steps, sums);
+  return staged_mean_field(
+      s.model, s.rates, s.batch, lambda, kStagedTheta, cut_of(s), s.steps, sums);
 }
 
 RoundedRun staged_run(const BigramSetup& setup,
                       bool l1,
                       const Replicate& replicate,
-                      const std::function<void(double, const BigramState&)>& look,
+                      const std::function<void(double, const BigramTrainer&)>& look,
                       Outcome& outcome) {
   const BigramAlgorithm algorithm = l1 ? setup.algorithm : BigramAlgorithm::sgd_hat;
   const auto trainer = make_trainer(setup, algorithm, setup.start, replicate.address());
-  const BigramStages stages{.theta = kTheta,
-                            .boost_cap = setup.boosting().boosting_limit(kTheta),
+  const BigramStages stages{.theta = kStagedTheta,
+                            .boost_cap = setup.boosting().boosting_limit(kStagedTheta),
                             .lambda = l1 ? setup.lambda : 0,
                             .cut = l1 ? cut_of(setup) : 0,
                             .steps = setup.steps.back(),
                             .stop = replicate.piece.stop};
   RoundedRun run = run_and_round(*trainer, stages, [&](std::int64_t n) {
-    if (std::ranges::binary_search(setup.steps, n)) look(static_cast<double>(n), trainer->state());
+    if (std::ranges::binary_search(setup.steps, n)) look(static_cast<double>(n), *trainer);
     return true;
   });
   record_end(outcome, run.status, *trainer);
@@ -59,7 +58,7 @@ RoundedRun staged_run(const BigramSetup& setup,
 }
 
 double staged_flops(const BigramSetup& setup) {
-  const std::int64_t boosting = setup.boosting().boosting_limit(kTheta) / 3;
+  const std::int64_t boosting = setup.boosting().boosting_limit(kStagedTheta) / 3;
   return setup.flops(static_cast<double>(setup.steps.back() + boosting));
 }
 

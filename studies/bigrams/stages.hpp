@@ -14,6 +14,9 @@
 
 namespace attica {
 
+/// θ: stage 1 ends at K_V = θ² K_P, and rounding keeps what is at least θ times the largest entry.
+inline constexpr double kStagedTheta = 0.5;
+
 /// @brief Update rules without and with regularisation, by sim.algorithm.
 std::array<std::string, 2> staged_algorithms(const Configuration& c);
 /// @brief The setup; refused without a penalty.
@@ -23,12 +26,12 @@ BigramSetup staged_setup(const Configuration& c);
 std::vector<StagedMeanField> staged_theory(const BigramSetup& setup,
                                            const std::string& algorithm,
                                            ColumnSums sums = ColumnSums::fixed);
-/// @brief A run. @param look takes the recorded steps of stage 2 and where the run then stands
+/// @brief A run. @param look takes the recorded steps of stage 2 and the run as it then is
 /// @param outcome says how it ended
 RoundedRun staged_run(const BigramSetup& setup,
                       bool l1,
                       const Replicate& replicate,
-                      const std::function<void(double, const BigramState&)>& look,
+                      const std::function<void(double, const BigramTrainer&)>& look,
                       Outcome& outcome);
 /// @brief Work of a run in floating-point operations.
 double staged_flops(const BigramSetup& setup);

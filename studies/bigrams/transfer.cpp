@@ -283,7 +283,10 @@ Study study() {
                             correlation)}}),
       .series = bigram_series(
           kNames, {{"half_samples", "n_1/2", "samples after which the signal of A is a half"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 1000, three correlations", {}},
+      .presets = {{"quick",
+                   "N = 3 unequal tokens, T = 1000, three correlations; the source's tokens have "
+                   "frequencies of their own",
+                   {{"model.source_contrast", 4.0}, {"sim.replicates", 40}}},
                   {"l1",
                    "with l1 from the first step on",
                    circulant_law({{"sim.l1", 0.02}, {"sim.replicates", 60}})},

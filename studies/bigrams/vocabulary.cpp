@@ -46,7 +46,7 @@ class Vocabulary : public PointwiseExperiment {
     const BigramSetup& setup = setups_[replicate.point() / 2];
     const bool l1 = replicate.point() % 2 == 1;
     double last = 0;
-    const auto look = [&](double, const BigramState& s) { last = s.distance_a2; };
+    const auto look = [&](double, const BigramTrainer& t) { last = t.state().distance_a2; };
     Outcome outcome;
     const RoundedRun run = staged_run(setup, l1, replicate, look, outcome);
     if (run.status != BigramStatus::converged) return outcome;

@@ -182,10 +182,7 @@ EstimatorError counting_error(const BigramModel& model) {
   const MatrixXd p = centred_transition(model);
   const VectorXd mean_row = p.transpose() * mu;
   const double k_p = model.k_p();
-  const auto context = static_cast<double>(model.context());
-  EstimatorError error{.distance_v2 = -k_p,
-                       .parameters = static_cast<double>((n - 1) * (n - 1)) +
-                                     static_cast<double>(n) * (context - 1)};
+  EstimatorError error{.distance_v2 = -k_p};
   double mixed = 0;  // Σ_k μ_k E (q_k·da_k) ⟨dV, P⟩_μ
   for (Index k = 0; k < n; ++k) {
     const VectorXd q = weights(model, k);

@@ -27,7 +27,7 @@ struct EstimatorError {
   double excess_loss = 0;  ///< L - L*
   double distance_v2 = 0;  ///< ‖V - P‖²_μ
   double distance_a2 = 0;  ///< ‖A - Q‖²_μ
-  double parameters = 0;   ///< free ones, d
+  double parameters = 0;   ///< of maximum likelihood: free ones, d
 };
 
 /// Which positions a column of A may attend to.

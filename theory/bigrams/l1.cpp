@@ -385,13 +385,6 @@ L1Floor l1_floor_chain(
   });
 }
 
-double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v) {
-  const double a2 = alpha_v * alpha_v;
-  return rates.eta_v * rates.eta_a * lambda /
-         (rates.eta_a * model.k_p() * a2 +
-          rates.eta_v / (static_cast<double>(model.sparsity()) * a2));
-}
-
 L1MeanField::L1MeanField(const BigramModel& model,
                          const BigramRates& rates,
                          double batch,
@@ -440,12 +433,14 @@ L1MeanField::L1MeanField(const BigramModel& model,
         std::max(noise / std::sqrt(2 * rates.eta_a * model.k_p()), std::sqrt(variance));
     const double mean = (1 - start.alpha_a) / t;
     Column column{.support = {},
-                  .support_variance = variance,
+                  .noise = {},
                   .off = SoftThresholdChain(noise / kPointsPerNoise, reach),
                   .past = {.mean = mean, .variance = variance, .threshold = threshold}};
     for (const double w : q.weights) {
       column.support.push_back(mean + start.alpha_a * w);
     }
+    const auto attended = static_cast<Index>(q.weights.size());
+    column.noise = variance * MatrixXd::Identity(attended, attended);
     column.off.start(mean, variance, threshold);
     columns_.push_back(std::move(column));
   }
@@ -459,12 +454,12 @@ AttentionSums L1MeanField::sums() const {
     const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
     for (std::size_t j = 0; j < weights.size(); ++j) {
       sums.sum[k] += column.support[j];
-      sums.norm2[k] += column.support[j] * column.support[j] + column.support_variance;
+      sums.norm2[k] += column.support[j] * column.support[j];
       sums.overlap[k] += weights[j] * column.support[j];
     }
     const auto others = static_cast<double>(model_->context() - static_cast<Index>(weights.size()));
     sums.sum[k] += others * column.off.mean();
-    sums.norm2[k] += others * column.off.second_moment();
+    sums.norm2[k] += column.noise.trace() + others * column.off.second_moment();
   }
   return sums;
 }
@@ -499,11 +494,6 @@ double L1MeanField::distance_v2() const {
   return k_v() - 2 * k_vp() + model_->k_p() + (value_ * mu - mu).squaredNorm();
 }
 
-double L1MeanField::distance_a2() const {
-  const AttentionSums a = sums();
-  return model_->stationary().dot(a.norm2 - 2 * a.overlap + model_->attention_norm2());
-}
-
 double L1MeanField::excess_loss() const {
   const VectorXd& mu = model_->stationary();
   const AttentionSums a = sums();
@@ -518,10 +508,11 @@ double L1MeanField::zero_fraction() const {
   return sum / static_cast<double>(columns_.size());
 }
 
-double L1MeanField::rounded_error(double share) const {
+BigramRounding L1MeanField::rounded(double share) const {
   const VectorXd& mu = model_->stationary();
   const double shift = lambda_ / k_v();
   double c = 0;
+  double c_noise = 0;  // its variance
   double attention = 0;
   for (Index k = 0; k < mu.size(); ++k) {
     const Column& column = columns_[static_cast<std::size_t>(k)];
@@ -530,27 +521,39 @@ double L1MeanField::rounded_error(double share) const {
     double sum = q * shift;
     for (const double a : column.support) sum += a;
     c += mu[k] * sum;
+    c_noise += mu[k] * mu[k] * column.noise.sum();
     for (std::size_t j = 0; j < weights.size(); ++j) {
       // Noise δ of the entries moves a = x/s by (δ_j - a Σδ)/s.
       const double a = (column.support[j] + shift) / sum;
-      const double noise = column.support_variance / (sum * sum) * (1 - 2 * a + q * a * a);
+      const auto i = static_cast<Index>(j);
+      const double noise =
+          (column.noise(i, i) - 2 * a * column.noise.col(i).sum() + a * a * column.noise.sum()) /
+          (sum * sum);
       attention += mu[k] * ((a - weights[j]) * (a - weights[j]) + noise);
     }
   }
   const VectorXd v = value_ * mu - mu;
   const double k_v_counted = k_v() - (1 - share) * noise_v_;
-  const double value = c * c * (k_v_counted + v.squaredNorm()) - 2 * c * k_vp() + model_->k_p();
-  return std::max(value / model_->k_p(), attention / model_->k_q());
+  const double value =
+      (c * c + c_noise) * (k_v_counted + v.squaredNorm()) - 2 * c * k_vp() + model_->k_p();
+  return {.alpha_v = c * alpha_v(),
+          .value = value / model_->k_p(),
+          .attention = attention / model_->k_q()};
 }
 
 double L1MeanField::rounding_probability(double keep) const {
   double probability = 1;
   for (const Column& column : columns_) {
-    const auto [least, most] = std::ranges::minmax(column.support);
+    const std::vector<double>& entries = column.support;
+    const auto [least, largest] = std::ranges::minmax_element(entries);
+    const double most = *largest;
     // The least entry of the support against `keep` times the largest one, both with noise.
-    const double deviation = std::sqrt((1 + keep * keep) * column.support_variance);
-    const double gap = least - keep * most;
-    if (column.support.size() > 1) {
+    const Index i = least - entries.begin();
+    const Index j = largest - entries.begin();
+    const double deviation = std::sqrt(column.noise(i, i) + keep * keep * column.noise(j, j) -
+                                       2 * keep * column.noise(i, j));
+    const double gap = *least - keep * most;
+    if (entries.size() > 1) {
       probability *= deviation > 0 ? normal_cdf(gap / deviation) : static_cast<double>(gap >= 0);
     }
     const auto others =
@@ -584,26 +587,33 @@ void L1MeanField::step() {
   const double obar = mu.dot(a.overlap);
   const double kv = k_v();
   const double kvp = k_vp();
-  const VectorXd v = value_ * mu;
-  const MatrixXd vs = value_ * model_->covariance();
-  const MatrixXd c = vs * model_->transition().transpose();
-  const MatrixXd s_v = vs * value_.transpose() + noise_v_ * shape_v_;
+  NoiseMoments moments = value_moments(*model_, value_);
+  add_value_noise(*model_, noise_v_ * shape_v_, moments);
   const double eta = rates_.eta_a;
   MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
+  double trace = 0;  // of a sample's noise of V
   for (Index k = 0; k < mu.size(); ++k) {
-    const VectorXd m = a.sum[k] * v - mu;
-    const MatrixXd r = m * m.transpose() + model_->covariance() + a.norm2[k] * s_v -
-                       a.overlap[k] * (c + c.transpose());
+    const MatrixXd r = residual_covariance(*model_, moments, a.sum[k], a.norm2[k], a.overlap[k]);
     r_v += mu[k] * a.norm2[k] * r;
-    const double noise = eta * std::sqrt(s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
+    const double noise = eta * std::sqrt(moments.s_v.cwiseProduct(r).sum() / (mu[k] * batch_));
     Column& column = columns_[static_cast<std::size_t>(k)];
     const std::vector<double>& weights = model_->attention()[static_cast<std::size_t>(k)].weights;
+    const AttendedColumn attended{
+        .a = Eigen::Map<const VectorXd>(column.support.data(), std::ssize(column.support)),
+        .q = Eigen::Map<const VectorXd>(weights.data(), std::ssize(weights)),
+        .sum = a.sum[k],
+        .norm2 = a.norm2[k],
+        .overlap = a.overlap[k]};
+    trace += mu[k] * value_noise(*model_, moments, attended);
     const double drift = eta * (kv * a.sum[k] - kvp) / static_cast<double>(model_->context());
     for (std::size_t j = 0; j < weights.size(); ++j) {
       column.support[j] += drift - eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
     }
     const double keep = 1 - eta * kv;
-    column.support_variance = keep * keep * column.support_variance + noise * noise;
+    column.noise =
+        (keep * keep * column.noise +
+         eta * eta / (mu[k] * batch_) * attention_noise(*model_, value_, moments, attended))
+            .eval();
     const double third =
         -std::pow(eta, 3) / std::pow(mu[k] * batch_, 2) *
         noise_third_moment(*model_, value_, k, column.support, a.sum[k], a.norm2[k]);
@@ -624,9 +634,7 @@ void L1MeanField::step() {
   MatrixXd update = gradient.colwise() - gradient * mu;
   update.rowwise() -= update.colwise().mean().eval();
   value_ -= rates_.eta_v * update;
-  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v *
-                                              static_cast<double>(mu.size() - 1) * r_v.trace() /
-                                              batch_;
+  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v * trace / batch_;
   shape_v_ = r_v / r_v.trace();
 }
 
@@ -648,6 +656,11 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
       state.excess_loss += added;
       state.loss += added;
       curve.push_back({next, state, field.noise_v()});
+      if constexpr (requires { field.rounded(); }) {
+        curve.back().rounded = field.rounded();
+        curve.back().sure = field.rounding_probability(theta);
+        curve.back().zero_fraction = field.zero_fraction();
+      }
     }
     return curve;
   };

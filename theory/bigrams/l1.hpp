@@ -155,15 +155,14 @@ L1Floor l1_floor_chain(const BigramModel& model,
                        double batch,
                        int most_sweeps = kL1FloorSweeps);
 
-/// @brief dα_V per step along the valley a = q/α_V that l1 without a sum constraint causes
-/// (uniform weights, T large): η_V η_A λ/(η_A K_P α_V² + η_V/(Q α_V²)).
-double l1_drift(const BigramModel& model, const BigramRates& rates, double lambda, double alpha_v);
-
 /// A mean field at a step, and ‖·‖²_μ of V's noise.
 struct StagedMeanField {
   std::int64_t step = 0;
   BigramState state;
   double noise_v = 0;
+  BigramRounding rounded = {};  ///< with l1
+  double sure = 0;  ///< probability that rounding, with keep = θ, finds the support; with l1
+  double zero_fraction = 0;  ///< of the entries off the support, with l1
 };
 
 /// Whether the excess loss counts that the sums of l1's columns differ from run to run.
@@ -215,7 +214,6 @@ class L1MeanField {
   BigramSignals signals() const;
   double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
   double distance_v2() const;
-  double distance_a2() const;
   double excess_loss() const;
   double zero_fraction() const;
 
@@ -226,12 +224,12 @@ class L1MeanField {
   Eigen::VectorXd sum_variance() const;
   /// @brief What fluctuating column sums add to the mean excess loss, ½ Σ_k μ_k Var s_k |Vμ|².
   double fluctuation_loss() const;
-  /// @brief max(E‖V̂ - P‖²_μ/K_P, E‖Â - Q‖²_μ/K_Q) after rounding that keeps the support and nothing
-  /// else: λ/K_V is added to its entries, their sum s_k is divided out of the column and multiplies
-  /// V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ_k μ_k s_k, as in training. To second order in the noise, that of
-  /// s_k and c left out.
+  /// @brief Mean signal and errors after rounding that keeps the support and nothing else: λ/K_V is
+  /// added to its entries, their sum s_k is divided out of the column and multiplies
+  /// V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ_k μ_k s_k, as in training. To second order in the noise, V
+  /// and A taken as independent.
   /// @param share of V's noise that is counted: its covariance is of leading order
-  double rounded_error(double share = 1) const;
+  BigramRounding rounded(double share = 1) const;
   /// @brief Probability that rounding keeps the support and nothing else, in every column: entries
   /// of at least `keep` times the largest one, which is taken to be that of the largest mean; on
   /// the support noise is normal.
@@ -240,7 +238,7 @@ class L1MeanField {
  private:
   struct Column {
     std::vector<double> support;  ///< mean entries on the support
-    double support_variance = 0;  ///< of each
+    Eigen::MatrixXd noise;        ///< their covariance
     SoftThresholdChain off;       ///< law of an entry off the support
     ChainPast past;               ///< kept if it is asked for
   };

@@ -13,11 +13,11 @@ double passage_steps(L1MeanField field, const PassageTask& task) {
   require(task.epsilon > 0, "epsilon", task.epsilon, "epsilon > 0");
   constexpr double kKept = 0.5;  // as in training
   constexpr double kSure = 0.99;
-  double before = field.rounded_error(task.value_noise);
+  double before = field.rounded(task.value_noise).error();
   if (before < task.epsilon) return 0;
   for (std::int64_t n = 0; n < task.most_steps; ++n) {
     field.step();
-    const double now = field.rounded_error(task.value_noise);
+    const double now = field.rounded(task.value_noise).error();
     if (now < task.epsilon) {
       if (field.rounding_probability(kKept) < kSure) break;
       return static_cast<double>(n) + std::log(before / task.epsilon) / std::log(before / now);

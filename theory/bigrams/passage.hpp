@@ -24,7 +24,7 @@ struct PassageTask {
   double threshold = 0;         ///< entries below it are zeroed once, before stage 2
   double epsilon = 0;           ///< the target, > 0
   std::int64_t most_steps = 0;  ///< of stage 2
-  double value_noise = 1;       ///< share of V's noise that counts, see L1MeanField::rounded_error
+  double value_noise = 1;       ///< share of V's noise that counts, see L1MeanField::rounded
 };
 
 /// @brief Steps, not whole, after which the error of this mean field is below ε: ln(error) is taken

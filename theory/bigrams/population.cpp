@@ -1,6 +1,8 @@
 #include "attica/theory/bigrams/population.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace attica {
 
@@ -47,9 +49,23 @@ BigramGradient population_hat_gradient(const BigramModel& model,
 }
 
 NoiseMoments value_moments(const BigramModel& model, const MatrixXd& value) {
+  const VectorXd& mu = model.stationary();
   const MatrixXd vs = value * model.covariance();
   const MatrixXd c = vs * model.transition().transpose();
-  return {vs * value.transpose(), c + c.transpose(), value * model.stationary()};
+  const VectorXd v = value * mu;
+  const MatrixXd centred = value.colwise() - v;
+  return {.s_v = vs * value.transpose(),
+          .cross = c + c.transpose(),
+          .v = v,
+          .norm2 = centred.squaredNorm(),
+          .overlap = centred.cwiseProduct(model.transition().colwise() - mu).sum(),
+          .tilt = centred * (1 - 2 * mu.array()).matrix()};
+}
+
+void add_value_noise(const BigramModel& model, const MatrixXd& covariance, NoiseMoments& moments) {
+  const auto n = static_cast<double>(model.tokens());
+  moments.s_v += covariance;
+  moments.norm2 += covariance.trace() * (model.stationary().cwiseInverse().sum() - n) / (n - 1);
 }
 
 MatrixXd residual_covariance(
@@ -60,13 +76,12 @@ MatrixXd residual_covariance(
 
 MatrixXd attention_noise(const BigramModel& model,
                          const MatrixXd& value,
-                         const MatrixXd& attention,
-                         Index token) {
+                         const NoiseMoments& moments,
+                         const AttendedColumn& column) {
   const VectorXd& mu = model.stationary();
   const MatrixXd& p = model.transition();
-  const VectorXd a = attention.col(token);
-  const VectorXd q = model.dense_attention().col(token);
-  const NoiseMoments moments = value_moments(model, value);
+  const VectorXd& a = column.a;
+  const VectorXd& q = column.q;
   const MatrixXd g = value.transpose() * value * model.covariance();
   const MatrixXd h = value.transpose() * p * model.covariance();
   const double k_v = g.trace();
@@ -78,12 +93,12 @@ MatrixXd attention_noise(const BigramModel& model,
                     k2 * (a * q.transpose() + q * a.transpose()) - k_vp * k_vp * q * q.transpose();
   // On the diagonal condition on the token n found at t: r then has mean m and spread from the
   // other positions and from the draw of y.
-  const VectorXd m_k = a.sum() * moments.v - mu;
-  for (Index t = 0; t < model.context(); ++t) {
+  const VectorXd m_k = column.sum * moments.v - mu;
+  for (Index t = 0; t < a.size(); ++t) {
     second(t, t) = 0;
     const MatrixXd others =
-        (a.squaredNorm() - a[t] * a[t]) * moments.s_v - (a.dot(q) - a[t] * q[t]) * moments.cross;
-    for (Index n = 0; n < model.tokens(); ++n) {
+        (column.norm2 - a[t] * a[t]) * moments.s_v - (column.overlap - a[t] * q[t]) * moments.cross;
+    for (Index n = 0; n < mu.size(); ++n) {
       VectorXd delta = -mu;
       delta[n] += 1;
       const VectorXd m = m_k + (a[t] * value - q[t] * p) * delta;
@@ -96,64 +111,55 @@ MatrixXd attention_noise(const BigramModel& model,
   return second;
 }
 
-MatrixXd value_noise_diagonal(const BigramModel& model,
-                              const MatrixXd& value,
-                              const MatrixXd& attention) {
+double value_noise(const BigramModel& model,
+                   const NoiseMoments& moments,
+                   const AttendedColumn& column) {
   const VectorXd& mu = model.stationary();
-  const Index tokens = model.tokens();
-  const MatrixXd centred_v = value.colwise() - value * mu;
-  const MatrixXd centred_p = model.transition().colwise() - mu;
-  const MatrixXd dense_q = model.dense_attention();
-  MatrixXd result = MatrixXd::Zero(tokens, tokens);
-  for (Index k = 0; k < tokens; ++k) {
-    const VectorXd a = attention.col(k);
-    const VectorXd q = dense_q.col(k);
-    const VectorXd a2 = a.cwiseAbs2();
-    const VectorXd m = a.sum() * (value * mu) - mu;
-    const double aa = a2.sum();
-    for (Index n = 0; n < tokens; ++n) {
-      VectorXd h = VectorXd::Constant(tokens, -mu[n]);
-      h[n] += 1;
-      const double hh = mu.dot(h.cwiseAbs2());
-      const auto mean = [&](const VectorXd& f) { return mu.dot(f); };
-      // E[(c1·f1(X)) (c2·f2(X)) (a·h(X))²] over independent positions with centred f and h.
-      const auto fourth =
-          [&](const VectorXd& c1, const VectorXd& f1, const VectorXd& c2, const VectorXd& f2) {
-            const double ff = mean(f1.cwiseProduct(f2));
-            const double fh1 = mean(f1.cwiseProduct(h));
-            const double fh2 = mean(f2.cwiseProduct(h));
-            const double all = mean(f1.cwiseProduct(f2).cwiseProduct(h.cwiseAbs2()));
-            return c1.dot(c2) * ff * aa * hh + 2 * c1.dot(a) * fh1 * c2.dot(a) * fh2 +
-                   c1.cwiseProduct(c2).dot(a2) * (all - ff * hh - 2 * fh1 * fh2);
-          };
-      for (Index i = 0; i < tokens; ++i) {
-        const VectorXd f = centred_v.row(i);
-        const VectorXd p = centred_p.row(i);
-        const double fhh = mean(f.cwiseProduct(h.cwiseAbs2()));
-        const double phh = mean(p.cwiseProduct(h.cwiseAbs2()));
-        const double moment = (m[i] * m[i] + mu[i] - mu[i] * mu[i]) * aa * hh +
-                              2 * m[i] * (a2.dot(a) * fhh - a2.dot(q) * phh) +
-                              (1 - 2 * mu[i]) * q.dot(a2) * phh + fourth(a, f, a, f) -
-                              2 * fourth(a, f, q, p);
-        result(i, n) += mu[k] / (mu[n] * mu[n]) * moment;
-      }
-    }
-  }
-  return result;
+  const auto n = static_cast<double>(mu.size());
+  const auto a = column.a.array();
+  const auto q = column.q.array();
+  const VectorXd m = column.sum * moments.v - mu;
+  const double k_v = moments.s_v.trace();
+  const double k_vp = 0.5 * moments.cross.trace();
+  const double leading =
+      (n - 1) * column.norm2 *
+      residual_covariance(model, moments, column.sum, column.norm2, column.overlap).trace();
+  // What a position that weighs a_t adds: its token is in u and in r, and moves the law of y.
+  const VectorXd open = (1 - 2 * mu.array()).matrix();
+  const VectorXd p_tilt = model.transition() * open - mu * open.sum();
+  const double mean = 2 * m.dot(a.cube().sum() * moments.tilt - (a.square() * q).sum() * p_tilt);
+  const double next = (a.square() * q).sum() * open.dot(p_tilt);
+  const double pairs = 2 * column.norm2 * (column.norm2 * k_v - 2 * column.overlap * k_vp);
+  const double fourth = a.square().square().sum() * (moments.norm2 - (n + 2) * k_v) -
+                        2 * (a.cube() * q).sum() * (moments.overlap - (n + 2) * k_vp);
+  return leading + mean + next + pairs + fourth;
 }
 
-MatrixXd value_noise_diagonal_kronecker(const BigramModel& model,
-                                        const MatrixXd& value,
-                                        const AttentionSums& sums) {
-  const NoiseMoments moments = value_moments(model, value);
-  VectorXd diagonal = VectorXd::Zero(model.tokens());
-  for (Index k = 0; k < model.tokens(); ++k) {
-    diagonal +=
-        model.stationary()[k] * sums.norm2[k] *
-        residual_covariance(model, moments, sums.sum[k], sums.norm2[k], sums.overlap[k]).diagonal();
+double averaged_value_noise(const BigramModel& model,
+                            double eta_v,
+                            double batch,
+                            std::int64_t steps) {
+  const VectorXd& mu = model.stationary();
+  const NoiseMoments moments = value_moments(model, model.transition());
+  double trace = 0;  // of a sample's noise
+  for (Index k = 0; k < mu.size(); ++k) {
+    const std::vector<double>& w = model.attention()[static_cast<std::size_t>(k)].weights;
+    const VectorXd q = Eigen::Map<const VectorXd>(w.data(), std::ssize(w));
+    const double q2 = q.squaredNorm();
+    trace += mu[k] * value_noise(model, moments, {q, q, 1, q2, q2});
   }
-  const VectorXd column = model.stationary().cwiseInverse().array() - 1;
-  return diagonal * column.transpose();
+  // The noise of a step is in the mean over the m steps after it as Σ keep^j, as many as follow.
+  const double keep = 1 - eta_v * mu.dot(model.attention_norm2());
+  const std::int64_t skipped = steps / 2;
+  const auto m = static_cast<double>(steps - skipped);
+  double squares = 0;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const auto late = static_cast<double>(std::max<std::int64_t>(skipped - step, 0));
+    const auto left = static_cast<double>(std::min<std::int64_t>(steps - step, steps - skipped));
+    const double weight = std::pow(keep, late) * (1 - std::pow(keep, left)) / (1 - keep);
+    squares += weight * weight / (m * m);
+  }
+  return eta_v * eta_v / batch * trace * squares;
 }
 
 MatrixXd column_softmax(const MatrixXd& logits) {

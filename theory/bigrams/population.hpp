@@ -16,6 +16,7 @@
 /// (docs/bigrams.md) and tested against the enumeration of all sequences.
 
 #include <Eigen/Core>
+#include <cstdint>
 
 #include "attica/core/bigrams/model.hpp"
 
@@ -37,36 +38,58 @@ BigramGradient population_hat_gradient(const BigramModel& model,
                                        const Eigen::MatrixXd& value,
                                        const Eigen::MatrixXd& attention);
 
-/// @brief Matrices of a value matrix that the gradient noise depends on. All N x N.
+/// @brief What the gradient noise depends on of a value matrix, with V_c = V - Vμ1ᵀ and
+/// P_c = P - μ1ᵀ.
 struct NoiseMoments {
   Eigen::MatrixXd s_v;    ///< V Σ Vᵀ
   Eigen::MatrixXd cross;  ///< C + Cᵀ, C = V Σ Pᵀ
   Eigen::VectorXd v;      ///< V μ
+  double norm2 = 0;       ///< |V_c|²
+  double overlap = 0;     ///< V_c·P_c
+  Eigen::VectorXd tilt;   ///< V_c (1 - 2μ)
 };
 NoiseMoments value_moments(const BigramModel& model, const Eigen::MatrixXd& value);
+/// @brief Counts noise of V with E[N Σ Nᵀ] = covariance, columns independent, of variances
+/// proportional to 1/μ_n - 1.
+void add_value_noise(const BigramModel& model,
+                     const Eigen::MatrixXd& covariance,
+                     NoiseMoments& moments);
 
 /// @brief R_k = E[r rᵀ | k] from the column's sum, squared norm and overlap.
 Eigen::MatrixXd residual_covariance(
     const BigramModel& model, const NoiseMoments& moments, double s, double n, double o);
 
-/// @brief E[g gᵀ | k] of the unprojected per-sample gradient g_t = (V δ_{x_t})·r, δ_n = e_n - μ.
-/// @shape{T x T}
+/// A column of A: its entries at some positions, the support of q^(k) among them, and sums over
+/// all positions.
+struct AttendedColumn {
+  Eigen::VectorXd a;
+  Eigen::VectorXd q;   ///< of q^(k), at the same positions
+  double sum = 0;      ///< s_k
+  double norm2 = 0;    ///< n_k
+  double overlap = 0;  ///< o_k
+};
+
+/// @brief E[g gᵀ | k] at these positions, of the unprojected per-sample gradient g_t = (V
+/// δ_{x_t})·r, δ_n = e_n - μ. Elsewhere its diagonal is tr(S_V R_k).
+/// @param moments of V; those of the residual may count noise of V
 Eigen::MatrixXd attention_noise(const BigramModel& model,
                                 const Eigen::MatrixXd& value,
-                                const Eigen::MatrixXd& attention,
-                                Eigen::Index token);
+                                const NoiseMoments& moments,
+                                const AttendedColumn& column);
 
-/// @brief Diagonal of the per-sample second moment of r (u/μ - s 1)ᵀ, entry (i, n), before the
-/// column means are removed. @shape{N x N}
-Eigen::MatrixXd value_noise_diagonal(const BigramModel& model,
-                                     const Eigen::MatrixXd& value,
-                                     const Eigen::MatrixXd& attention);
+/// @brief E[‖r (u/μ - s 1)ᵀ‖²_μ | k], the trace of a sample's noise of V before column means are
+/// removed: (N-1) n_k tr R_k, and what few attended positions add. Third and fourth powers of
+/// entries elsewhere are left out.
+double value_noise(const BigramModel& model,
+                   const NoiseMoments& moments,
+                   const AttendedColumn& column);
 
-/// @brief Its leading order in the number of attended positions: (R_v)_ii (1/μ_n - 1),
-/// R_v = Σ_k μ_k n_k R_k. Exact where A is uniform and V = μ1ᵀ. @shape{N x N}
-Eigen::MatrixXd value_noise_diagonal_kronecker(const BigramModel& model,
-                                               const Eigen::MatrixXd& value,
-                                               const AttentionSums& sums);
+/// @brief Mean ‖V - P‖²_μ of the mean of V over the last half of `steps` steps of SGD with batch B
+/// at A = Q: whole steps from P with the noise there, in which V - P decays at the rate η_V ‖Q‖²_μ.
+double averaged_value_noise(const BigramModel& model,
+                            double eta_v,
+                            double batch,
+                            std::int64_t steps);
 
 /// @brief One step of descent of the population loss with softmax attention a^(k) = softmax(w^(k)):
 /// V by its hat gradient, w^(k) by (η_w/μ_k) J(a) ∇_a, J(a) = diag a - a aᵀ. At uniform attention

@@ -23,7 +23,7 @@ BigramRecursion::BigramRecursion(const BigramModel& model,
       mismatch_(mismatch.size() > 0 ? mismatch : VectorXd::Zero(model.tokens())),
       alpha_v_(alpha_v),
       noise_a_(VectorXd::Zero(model.tokens())),
-      psp_(model.transition() * model.covariance() * model.transition().transpose()),
+      at_p_(value_moments(model, model.transition())),
       shape_v_(model.covariance() / model.covariance().trace()) {
   require(batch > 0, "batch", batch, "B > 0");
 }
@@ -70,26 +70,39 @@ void BigramRecursion::step() {
   const double kv = k_v();
   const double kvp = k_vp();
 
-  MatrixXd s_v = noise_v_ * shape_v_;
-  MatrixXd cross;  // C + Cᵀ
+  NoiseMoments moments;
   if (mean_value_) {
-    const MatrixXd vs = *mean_value_ * model_->covariance();
-    const MatrixXd c = vs * model_->transition().transpose();
-    s_v += vs * mean_value_->transpose();
-    cross = c + c.transpose();
+    moments = value_moments(*model_, *mean_value_);
   } else {
-    s_v += alpha_v_ * alpha_v_ * psp_;
-    cross = 2 * alpha_v_ * psp_;
+    moments = {.s_v = alpha_v_ * alpha_v_ * at_p_.s_v,
+               .cross = alpha_v_ * at_p_.cross,
+               .v = mu + mismatch_,
+               .norm2 = alpha_v_ * alpha_v_ * at_p_.norm2,
+               .overlap = alpha_v_ * at_p_.overlap,
+               .tilt = alpha_v_ * at_p_.tilt};
   }
+  add_value_noise(*model_, noise_v_ * shape_v_, moments);
+  const MatrixXd& s_v = moments.s_v;
 
   // R_k = m mᵀ + Σ + n_k S_V - o_k (C + Cᵀ), m = Vμ - μ: its trace with S_V, and Σ_k μ_k n_k R_k.
   const VectorXd sigma2 =
       (mismatch_.dot(s_v * mismatch_) + s_v.cwiseProduct(model_->covariance()).sum() +
-       s_v.squaredNorm() * n.array() - s_v.cwiseProduct(cross).sum() * o.array())
+       s_v.squaredNorm() * n.array() - s_v.cwiseProduct(moments.cross).sum() * o.array())
           .matrix();
   const VectorXd weight = mu.cwiseProduct(n);
   const MatrixXd r_v = nbar * (mismatch_ * mismatch_.transpose() + model_->covariance()) +
-                       weight.dot(n) * s_v - weight.dot(o) * cross;
+                       weight.dot(n) * s_v - weight.dot(o) * moments.cross;
+  double trace = leading_order_ ? static_cast<double>(mu.size() - 1) * r_v.trace() : 0;
+  for (Index k = 0; k < mu.size() && !leading_order_; ++k) {
+    const std::vector<double>& q = model_->attention()[static_cast<std::size_t>(k)].weights;
+    AttendedColumn column{.a = {},
+                          .q = Eigen::Map<const VectorXd>(q.data(), std::ssize(q)),
+                          .sum = 1,
+                          .norm2 = n[k],
+                          .overlap = o[k]};
+    column.a = (alpha_a_ * column.q.array() + (1 - alpha_a_) / t).matrix();
+    trace += mu[k] * value_noise(*model_, moments, column);
+  }
 
   if (mean_value_) {
     MatrixXd& v = *mean_value_;
@@ -102,9 +115,7 @@ void BigramRecursion::step() {
   alpha_a_ += rates_.eta_a * (kvp - kv * alpha_a_);
   const double keep_v = 1 - rates_.eta_v * nbar;
   const double keep_a = 1 - rates_.eta_a * kv;
-  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v *
-                                              static_cast<double>(mu.size() - 1) * r_v.trace() /
-                                              batch_;
+  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v * trace / batch_;
   noise_a_ = keep_a * keep_a * noise_a_ +
              rates_.eta_a * rates_.eta_a * (t - 1) / batch_ * sigma2.cwiseQuotient(mu);
   shape_v_ = r_v / r_v.trace();
@@ -114,7 +125,14 @@ void BigramRecursion::step() {
 BigramSignals BigramRecursion::signals() const {
   BigramSignals s{.alpha_v = k_vp() / model_->k_p(), .alpha_a = alpha_a_, .d_v = 0, .d_a = 0};
   // The mean's part of ‖V - μ1ᵀ - α_V (P - μ1ᵀ)‖²_μ.
-  s.d_v = mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + noise_v_ + mismatch_.squaredNorm();
+  // Noise along P is in α_V. Its share, with the shape that noise has to leading order:
+  // tr(R_v P Σ Pᵀ) of (N-1) K_P tr R_v.
+  const double along = leading_order_
+                           ? 0
+                           : shape_v_.cwiseProduct(at_p_.s_v).sum() /
+                                 (static_cast<double>(model_->tokens() - 1) * model_->k_p());
+  s.d_v = mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + (1 - along) * noise_v_ +
+          mismatch_.squaredNorm();
   s.d_a = model_->stationary().dot(noise_a_);
   return s;
 }

@@ -5,8 +5,8 @@
 ///
 /// State α_V, α_A, d_V and d_k for every last token k, with n_k = 1/T + α_A² (|q_k|² - 1/T) + d_k,
 /// o_k = 1/T + α_A (|q_k|² - 1/T). Noise of A is white with variance tr(S_V R_k)/(μ_k B), noise of
-/// V has total variance (N-1) tr(R_v)/B. Good when SNR >= 4 and η is below half the stability
-/// limit; d_V comes out up to twice too large for N = 3. Derivation: docs/bigrams.md.
+/// V the total variance of `value_noise` over B. Good when SNR >= 4 and η is below half the
+/// stability limit. Derivation: docs/bigrams.md.
 
 #include <Eigen/Core>
 #include <array>
@@ -16,6 +16,7 @@
 #include <span>
 
 #include "attica/core/bigrams/model.hpp"
+#include "attica/theory/bigrams/population.hpp"
 
 namespace attica {
 
@@ -40,6 +41,9 @@ class BigramRecursion {
                   const Eigen::MatrixXd& value);
 
   void step();
+  /// @brief From here on V's noise has its leading order in the number of attended positions,
+  /// (N-1) tr(R_v)/B: that of the Gaussian surrogate.
+  void take_leading_order() { leading_order_ = true; }
 
   /// @brief Where the mean field stands: means over runs.
   BigramState state() const;
@@ -67,8 +71,9 @@ class BigramRecursion {
   double alpha_a_ = 0;
   double noise_v_ = 0;       ///< d_V of the noise
   Eigen::VectorXd noise_a_;  ///< d_k
-  Eigen::MatrixXd psp_;      ///< P Σ Pᵀ
+  NoiseMoments at_p_;        ///< of V = P
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
+  bool leading_order_ = false;
   std::int64_t steps_ = 0;
 };
 

@@ -63,6 +63,7 @@ TEST_CASE("bigram runs: spread of the signal, and stopping", "[sim][bigrams]") {
   double sum = 0;
   double squares = 0;
   double grown = 0;
+  double attention = 0;
   for (int member = 0; member < 3; ++member) {
     const auto run = make(member);
     while (run->steps() < 40) run->step();
@@ -70,12 +71,21 @@ TEST_CASE("bigram runs: spread of the signal, and stopping", "[sim][bigrams]") {
     sum += alpha;
     squares += alpha * alpha;
     grown += alpha >= kTheta ? 1 : 0;
+    attention += run->state().alpha_a;
   }
   CHECK(spread.mean[1] == Approx(sum / 3));
   CHECK(spread.deviation[0] == Approx(0).margin(1e-12));
   CHECK(spread.deviation[1] ==
         Approx((1 + 1.0 / 12) * (1 + 0.5 / 3) * std::sqrt(squares / 3 - sum * sum / 9)));
   CHECK(spread.grown[1] == Approx(grown / 3));
+  CHECK(spread.attention[1] == Approx(attention / 3));
+  // E 1/χ_ν = Γ((ν-1)/2)/(√2 Γ(ν/2)), and E χ_ν in the deviation.
+  constexpr int kMany = 50;
+  constexpr double kHalf = 0.5 * (kMany - 1);
+  const BigramSpread many = signal_spread(make, kMany, steps, kTheta);
+  const double inverse =
+      std::exp(std::lgamma(kHalf + 0.5) + std::lgamma(kHalf - 0.5) - 2 * std::lgamma(kHalf));
+  CHECK(many.ratio[1] * inverse == Approx(many.mean[1] / many.deviation[1]).epsilon(1e-3));
   const auto wild = [&](int) {
     return make_bigram_run(BigramSampling::dense,
                            BigramAlgorithm::sgd_hat,

@@ -230,7 +230,7 @@ TEST_CASE("bigram training: rounding of the reference", "[sim][bigrams]") {
   check_close(found, expected, 1e-14);
   sgd.set_attention(-MatrixXd::Ones(5, 3));
   CHECK(rounded(sgd, 0.5).failed);
-  CHECK(std::isinf(rounded_error(model, rounded(sgd, 0.5))));
+  CHECK(std::isinf(rounding_of(model, rounded(sgd, 0.5)).error()));
 }
 
 TEST_CASE("bigram SGD: reproducible, divergence seen, bad input refused", "[sim][bigrams]") {

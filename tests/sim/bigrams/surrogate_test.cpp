@@ -200,7 +200,7 @@ TEST_CASE("bigram training: stages and how they end", "[sim][bigrams]") {
         run,
         {.boost_cap = cap, .lambda = lambda, .cut = 0.05, .steps = 100, .measure_every = 10},
         [&](std::int64_t) {
-          error = rounded_error(model, rounded(run, 0.5));
+          error = rounding_of(model, rounded(run, 0.5)).error();
           return true;
         });
     return std::pair(end.status, error);

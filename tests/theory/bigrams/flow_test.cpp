@@ -131,6 +131,7 @@ TEST_CASE("bigram recursion: reference rows and the flow as its limit of large b
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   BigramRecursion recursion(model, {eta, eta}, r["B"].get<double>());
+  recursion.take_leading_order();  // the reference's
   double step = 0;
   for (const Json& row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
@@ -160,6 +161,7 @@ TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bi
                             {eta, eta},
                             r["B"].get<double>(),
                             theta * source + (1 - theta) * stationary_value(model));
+  recursion.take_leading_order();
   double step = 0;
   for (const Json& row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
@@ -245,8 +247,9 @@ TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theo
   // Rate of V so small that V stays at P.
   L1MeanField field(model, {1e-12, kEta}, kBatch, kLambda, {1, 1, 0, 0}, 0);
   for (int n = 0; n < 600; ++n) field.step();
-  // The floor's formula leaves out the noise of the Q support entries: 2/500 of it.
-  CHECK(field.distance_a2() == Approx(chain.distance_a2).epsilon(0.02));
+  // The floor's formula leaves out the noise of the Q support entries: 2/500 of it without l1,
+  // 1 % of what l1 leaves.
+  CHECK(field.state().distance_a2 == Approx(chain.distance_a2).epsilon(0.025));
   CHECK(field.zero_fraction() == Approx(chain.zero_fraction).epsilon(0.02));
   // Without l1 it is the recursion.
   BigramRecursion recursion(model, {kEta, kEta}, kBatch);
@@ -257,7 +260,7 @@ TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theo
     free.step();
   }
   CHECK(free.alpha_v() == Approx(recursion.signals().alpha_v).epsilon(0.01));
-  CHECK(free.distance_a2() == Approx(recursion.distance_a2()).epsilon(0.02));
+  CHECK(free.state().distance_a2 == Approx(recursion.distance_a2()).epsilon(0.02));
 }
 
 TEST_CASE("column_sum_variance: that of coupled chains, sampled", "[theory][bigrams]") {
@@ -374,20 +377,6 @@ TEST_CASE("bigram l1: a staged mean field without l1 is the recursion after boos
   for (const StagedMeanField& field : {l1[0], fluctuating[0]})
     CHECK(field.state.excess_loss == Approx(field.state.loss - model.bayes_loss()));
   CHECK_THROWS_AS(boosted_recursion(model, {0.05, 0.05}, 64, 2), Error);
-}
-
-TEST_CASE("bigram l1: drift along the valley", "[theory][bigrams]") {
-  // Euler integration of the drift against the reference's, starting from its value at step 1000.
-  for (const Json& r : reference_values("bigrams")["misc_deterministic"]["l1_drift"]) {
-    const BigramModel model = circulant_model(3, 0.8, r["Qs"].get<Index>(), r["T"].get<Index>());
-    const BigramRates rates{r["eta_V"].get<double>(), r["eta_A"].get<double>()};
-    const std::vector<double> expected = numbers(r["predicted_from_1000"]);
-    double alpha = expected[0];
-    for (std::size_t k = 1; k < expected.size(); ++k) {
-      for (int n = 0; n < 1000; ++n) alpha += l1_drift(model, rates, r["lam"].get<double>(), alpha);
-      CHECK(alpha == Approx(expected[k]).epsilon(1e-3));  // Euler step of 1 against an ODE solver
-    }
-  }
 }
 
 TEST_CASE("bigram flow: no signal, no theory", "[theory][bigrams]") {

@@ -62,10 +62,12 @@ TEST_CASE("bigram passage: the rounded error without noise, from the matrices",
     attention += mu[k] * (kept / sum - q.col(k)).squaredNorm();
   }
   const MatrixXd value = (c * (v.colwise() - mu)).colwise() + mu;
-  const double error =
-      std::max((value - model.transition()).colwise().squaredNorm().dot(mu) / model.k_p(),
-               attention / model.k_q());
-  CHECK(field.rounded_error() == Approx(error).epsilon(1e-6));
+  const BigramRounding found = field.rounded();
+  CHECK(found.value ==
+        Approx((value - model.transition()).colwise().squaredNorm().dot(mu) / model.k_p())
+            .epsilon(1e-6));
+  CHECK(found.attention == Approx(attention / model.k_q()).epsilon(1e-6));
+  CHECK(found.alpha_v == Approx(bigram_value_state(model, value).alpha_v).epsilon(1e-6));
 }
 
 TEST_CASE("bigram passage: rounding keeps the support as often as draws do", "[theory][bigrams]") {

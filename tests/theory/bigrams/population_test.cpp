@@ -52,7 +52,7 @@ struct Enumerated {
   BigramGradient gradient;
   std::vector<MatrixXd> residual;         // E[r r^T | k]
   std::vector<MatrixXd> attention_noise;  // E[g g^T | k]
-  MatrixXd value_noise;
+  VectorXd value_noise;                   // E[|r (u/μ - s)ᵀ|²_μ | k]
 };
 
 Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixXd& a) {
@@ -63,7 +63,7 @@ Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixX
                {MatrixXd::Zero(n, n), MatrixXd::Zero(t, n)},
                std::vector<MatrixXd>(columns, MatrixXd::Zero(n, n)),
                std::vector<MatrixXd>(columns, MatrixXd::Zero(t, t)),
-               MatrixXd::Zero(n, n)};
+               VectorXd::Zero(n)};
   const VectorXd& mu = model.stationary();
   enumerate(model, [&](double p, const MatrixXd& x, Index k, Index y) {
     const VectorXd u = x * a.col(k);
@@ -77,9 +77,15 @@ Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixX
     e.residual[static_cast<std::size_t>(k)] += p / mu[k] * r * r.transpose();
     e.attention_noise[static_cast<std::size_t>(k)] += p / mu[k] * g_centred * g_centred.transpose();
     const VectorXd hat = u.cwiseQuotient(mu).array() - a.col(k).sum();
-    e.value_noise += p * (r * hat.transpose()).cwiseAbs2();
+    e.value_noise[k] += p / mu[k] * r.squaredNorm() * hat.cwiseAbs2().dot(mu);
   });
   return e;
+}
+
+/// All positions of a column.
+AttendedColumn attended_column(const BigramModel& model, const MatrixXd& a, Index k) {
+  const AttentionSums sums = attention_sums(model, a);
+  return {a.col(k), model.dense_attention().col(k), sums.sum[k], sums.norm2[k], sums.overlap[k]};
 }
 
 TEST_CASE("bigram population: every expectation equals the enumeration of all sequences",
@@ -99,9 +105,11 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
     for (Index k = 0; k < model.tokens(); ++k) {
       check_close(residual_covariance(model, moments, sums.sum[k], sums.norm2[k], sums.overlap[k]),
                   e.residual[static_cast<std::size_t>(k)]);
-      check_close(attention_noise(model, v, a, k), e.attention_noise[static_cast<std::size_t>(k)]);
+      const AttendedColumn column = attended_column(model, a, k);
+      check_close(attention_noise(model, v, moments, column),
+                  e.attention_noise[static_cast<std::size_t>(k)]);
+      CHECK(value_noise(model, moments, column) == Approx(e.value_noise[k]).epsilon(kExact));
     }
-    check_close(value_noise_diagonal(model, v, a), e.value_noise);
   }
 }
 
@@ -132,12 +140,9 @@ TEST_CASE("bigram population: reference values", "[theory][bigrams]") {
     check_close(hat.value, matrix(reference["hat_grad_V"]));
     check_close(hat.attention, matrix(reference["hat_grad_A"]));
     for (Index k = 0; k < model.tokens(); ++k) {
-      check_close(attention_noise(model, v, a, k),
+      check_close(attention_noise(model, v, value_moments(model, v), attended_column(model, a, k)),
                   matrix(reference["A_second_moment_unprojected"][static_cast<std::size_t>(k)]));
     }
-    check_close(value_noise_diagonal(model, v, a), matrix(reference["V_second_moment_diag"]));
-    check_close(value_noise_diagonal_kronecker(model, v, sums),
-                matrix(reference["V_second_moment_diag_kron"]));
   }
 }
 
@@ -166,6 +171,28 @@ TEST_CASE("bigram population: the truth and its mirror", "[theory][bigrams]") {
   CHECK(mirror.excess_loss ==
         Approx(2 * model.k_p() / static_cast<double>(model.context())).epsilon(kExact));
   CHECK(mirror.alpha_v == Approx(-1));
+}
+
+TEST_CASE("bigram population: noise of V averaged over steps", "[theory][bigrams]") {
+  // Followed step by step: variance of x' = keep x + z, of the sum over the last half, and of both.
+  const BigramModel model = tiny_model();
+  constexpr double kEta = 0.3;
+  constexpr double kBatch = 8;
+  constexpr int kSteps = 7;
+  const Enumerated e = enumerated(model, model.transition(), model.dense_attention());
+  const double z = kEta * kEta / kBatch * e.value_noise.dot(model.stationary());
+  const double keep = 1 - kEta * model.stationary().dot(model.attention_norm2());
+  double x2 = 0;
+  double sum2 = 0;
+  double mixed = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    x2 = keep * keep * x2 + z;
+    mixed *= keep;
+    if (step < kSteps / 2) continue;
+    sum2 += 2 * mixed + x2;
+    mixed += x2;
+  }
+  CHECK(averaged_value_noise(model, kEta, kBatch, kSteps) == Approx(sum2 / 16).epsilon(1e-12));
 }
 
 TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][bigrams]") {
