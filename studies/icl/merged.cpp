@@ -72,6 +72,13 @@ class Merged : public PointwiseExperiment {
       drops.add(scale, {{time, known ? share * time : 0.0, known}});
     }
     drops.into(result);
+    for (const bool grows : {true, false}) {
+      Curves curve = white_curve(grows);
+      for (const double t : asked_times()) {
+        curve.add(t, std::vector<double>{white_mse(white_task(), shape_, white_start(grows), t)});
+      }
+      curve.into(result);
+    }
     for (const Eigen::Index modes : {Eigen::Index{0}, setup_.task.dimension()}) {
       add_constant(
           result, "plateau", setup_.task.plateau(modes), {{"modes", static_cast<double>(modes)}});
@@ -79,17 +86,19 @@ class Merged : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return scales_.size(); }
+  /// Every scale; then starts proportional to the identity, equal eigenvalues, on the population.
+  std::size_t points() const override { return scales_.size() + 1; }
 
   void require_simulable() const override { setup_.require_memory(); }
 
  protected:
   double flops(std::size_t) const override { return setup_.flops(); }
-  bool deterministic(std::size_t) const override {
-    return setup_.descent.data == TrainingData::population;
+  bool deterministic(std::size_t point) const override {
+    return point == scales_.size() || setup_.descent.data == TrainingData::population;
   }
 
   Outcome run(const Replicate& replicate) const override {
+    if (replicate.point() == scales_.size()) return white_runs(replicate);
     const double scale = scales_[replicate.point()];
     const double half = (setup_.task.plateau(0) + setup_.task.plateau(setup_.task.dimension())) / 2;
     const KeyQueryRun done = simulate_run(setup_, shape_, weights(scale), {half}, replicate);
@@ -109,6 +118,44 @@ class Merged : public PointwiseExperiment {
   }
 
  private:
+  std::vector<double> asked_times() const {
+    std::vector<double> times;
+    for (const std::int64_t step : setup_.steps) times.push_back(setup_.time(step));
+    return times;
+  }
+  KeyQueryTask white_task() const {
+    return KeyQueryTask::power_law(setup_.task.dimension(), 0, setup_.task.context());
+  }
+  /// A start that learns, or one that only decays: v_h = -<U_h, 1>/√d.
+  VectorXd white_start(bool grows) const {
+    RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
+    constexpr double kScale = 0.2;
+    VectorXd start = white_weights(shape_, kScale, stream);
+    const Index block = shape_.dimension * shape_.dimension;
+    for (Index h = 0; h < shape_.heads && !grows; ++h) {
+      start(h) =
+          -start(shape_.heads + h * block) * std::sqrt(static_cast<double>(shape_.dimension));
+    }
+    return start;
+  }
+  static Curves white_curve(bool grows) {
+    return {{{"start", std::string(grows ? "grows" : "decays")}}, "t", {"white_mse"}};
+  }
+  Outcome white_runs(const Replicate& replicate) const {
+    KeyQuerySetup setup = setup_.on_population();
+    setup.task = white_task();
+    Outcome outcome;
+    for (const bool grows : {true, false}) {
+      const KeyQueryRun done = simulate_run(setup, shape_, white_start(grows), {}, replicate);
+      if (record_divergence(outcome, done)) return outcome;
+      Curves curve = white_curve(grows);
+      for (std::size_t k = 0; k < done.mse.size(); ++k) {
+        curve.add(setup.time(setup.steps[k]), std::vector<double>{done.mse[k]});
+      }
+      curve.into(outcome);
+    }
+    return outcome;
+  }
   VectorXd weights(double scale) const {
     RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
     return white_ ? white_weights(shape_, scale, stream) : gaussian_weights(shape_, scale, stream);
@@ -143,7 +190,9 @@ Figure figure(const Configuration&) {
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
   const AgreementRule mse = mse_rule(c, 0.02);
-  return {mse, {.series = "drop_time", .relative = 0, .deterministic = mse.deterministic}};
+  return {mse,
+          {.series = "drop_time", .relative = 0, .deterministic = mse.deterministic},
+          {.series = "white_mse", .relative = kPopulationMargin, .deterministic = true}};
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -211,6 +260,10 @@ Study study() {
                             "scale of the start",
                             {.low = 0, .high = 10})}}),
       .series = {{"mse", "2L", "exact mean square error of the current weights"},
+                 {"white_mse",
+                  "2L",
+                  "the same for equal eigenvalues on the population, from starts proportional to "
+                  "the identity: one that grows, one that only decays"},
                  {"plateau", "2L_m", "its values at the two fixed points, m = 0 and D (theory)"},
                  {"drop_time", "t_1/2", "time at which the error is half-way between them"}},
       .presets = {{"quick", "the defaults: D = 4, N = 31, H = 8, 3 starts, 128 replicates", {}},

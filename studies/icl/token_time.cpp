@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "attica/sim/icl/tokens.hpp"
@@ -45,6 +46,14 @@ class TokenTime : public PointwiseExperiment {
       curve.add(beta, {{time, known ? bias / d * time : 0.0, known}});
     }
     curve.into(result);
+    for (const AttentionNormalisation n : kNormalisations) {
+      Curves level = level_curve(n);
+      for (const double beta : betas_) {
+        const double time = clustering_time({tokens_, beta, n}, 0, delta_);
+        if (time < longest_) level.add(beta, {Told(time)});
+      }
+      if (!level.empty()) level.into(result);
+    }
     if (normalisation_ != AttentionNormalisation::softmax) return result;
     for (const int power : {4, 8, 12, 16, 20}) {
       const auto n = static_cast<Index>(1) << power;
@@ -60,9 +69,12 @@ class TokenTime : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return betas_.size(); }
+  /// Every beta, then starts at right angles.
+  std::size_t points() const override { return betas_.size() + 1; }
 
  protected:
+  bool deterministic(std::size_t point) const override { return point == betas_.size(); }
+
   double flops(std::size_t) const override {
     constexpr double kExponential = 20;
     const auto n = static_cast<double>(tokens_);
@@ -71,30 +83,60 @@ class TokenTime : public PointwiseExperiment {
   }
 
   Outcome run(const Replicate& replicate) const override {
+    Outcome outcome;
+    if (deterministic(replicate.point())) {
+      for (const AttentionNormalisation n : kNormalisations) {
+        Curves level = level_curve(n);
+        for (const double beta : betas_) {
+          const auto time =
+              clustered({tokens_, beta, n}, MatrixXd::Identity(tokens_, tokens_), replicate);
+          if (time) level.add(beta, std::vector<double>{*time});
+        }
+        if (!level.empty()) level.into(outcome);
+      }
+      return outcome;
+    }
     const double beta = betas_[replicate.point()];
     RandomStream stream = replicate.stream();
-    MatrixXd gram = uniform_gram(tokens_, dimension_, stream);
-    const auto steps = static_cast<std::int64_t>(std::floor(longest_ / step_));
-    double before = 1 - mean_overlap(gram);
-    Outcome outcome;
-    for (std::int64_t step = 1; step <= steps && !replicate.stopped(); ++step) {
-      gram_step(gram, {tokens_, beta, normalisation_}, step_);
-      const double rest = 1 - mean_overlap(gram);
-      if (rest <= delta_) {
-        // ln(1 - ρ) is nearly linear there.
-        const double part = std::log(before / delta_) / std::log(before / rest);
-        Curves({}, "beta", {"time"})
-            .add(beta, std::vector<double>{(static_cast<double>(step - 1) + part) * step_})
-            .into(outcome);
-        return outcome;
-      }
-      before = rest;
+    const auto time = clustered(
+        {tokens_, beta, normalisation_}, uniform_gram(tokens_, dimension_, stream), replicate);
+    if (time) {
+      Curves({}, "beta", {"time"}).add(beta, std::vector<double>{*time}).into(outcome);
+    } else {
+      outcome.status = "not clustered";
     }
-    outcome.status = "not clustered";
     return outcome;
   }
 
  private:
+  static constexpr std::array<AttentionNormalisation, 2> kNormalisations{
+      AttentionNormalisation::softmax, AttentionNormalisation::mean};
+
+  static Curves level_curve(AttentionNormalisation n) {
+    const bool mean = n == AttentionNormalisation::mean;
+    return {
+        {{"normalisation", std::string(mean ? "mean" : "softmax")}}, "beta", {"right_angle_time"}};
+  }
+
+  /// When the mean overlap is 1 - δ.
+  std::optional<double> clustered(const TokenDynamics& dynamics,
+                                  MatrixXd gram,
+                                  const Replicate& replicate) const {
+    const auto steps = static_cast<std::int64_t>(std::floor(longest_ / step_));
+    double before = 1 - mean_overlap(gram);
+    for (std::int64_t step = 1; step <= steps && !replicate.stopped(); ++step) {
+      gram_step(gram, dynamics, step_);
+      const double rest = 1 - mean_overlap(gram);
+      if (rest <= delta_) {
+        // ln(1 - ρ) is nearly linear there.
+        const double part = std::log(before / delta_) / std::log(before / rest);
+        return (static_cast<double>(step - 1) + part) * step_;
+      }
+      before = rest;
+    }
+    return {};
+  }
+
   Index tokens_;
   Index dimension_;
   double delta_;
@@ -171,6 +213,9 @@ Study study() {
             real_parameter("sim.horizon", 60, "longest simulated time", kPositive),
             replicates_parameter(64, "independent starts at every beta")}}),
       .series = {{"time", "T", "time at which the mean overlap reaches 1 - delta"},
+                 {"right_angle_time",
+                  "T",
+                  "the same from tokens at right angles to one another, either normalisation"},
                  {"long_context_time", "T(gamma ln n)", "the same at beta = gamma ln n (theory)"}},
       .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0 to 4, 64 replicates", {}},
                   {"paper",
@@ -189,7 +234,9 @@ Study study() {
       .make = make<TokenTime>,
       .figure = figure,
       .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        return {{.series = "time", .relative = 0.02}};
+        constexpr double kStep = 1e-3;  // of the interpolation between steps
+        return {{.series = "time", .relative = 0.02},
+                {.series = "right_angle_time", .relative = kStep, .deterministic = true}};
       },
       .size_coordinate = "dimension",
       .claims = claims,

@@ -239,6 +239,9 @@ class TwoStage : public PointwiseExperiment {
                           {"topic_contrast", onset.topic_contrast},
                           {"growth_rate", onset.growth_rate}};
     const StageBoundary b = boundary();
+    if (b.attention_time < times_.realised().back()) {
+      add_constant(result, "t_KQ", b.attention_time);
+    }
     for (const auto& [name, time] : {std::pair{"t_V", b.value_time}, {"t_KQ", b.attention_time}}) {
       const bool reached = std::isfinite(time);
       result.diagnostics.emplace_back(name, reached ? Value(time) : Value("not reached"));
@@ -383,6 +386,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   constexpr double kRounding = 1e-8;
   std::vector<AgreementRule> rules =
       attica::rules(kStepNames, {.series = {}, .relative = kRounding, .deterministic = true});
+  rules.push_back({.series = "t_KQ", .relative = kStep, .deterministic = all});
   for (const std::string& name : norm_names()) {
     const bool still = frozen == (name == "norm_V" ? "value" : "attention");
     rules.push_back({.series = name, .relative = kStep, .deterministic = all || still});
