@@ -131,8 +131,8 @@ class Merged : public PointwiseExperiment {
     RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
     constexpr double kScale = 0.2;
     VectorXd start = white_weights(shape_, kScale, stream);
-    const Index block = shape_.dimension * shape_.dimension;
-    for (Index h = 0; h < shape_.heads && !grows; ++h) {
+    const Eigen::Index block = shape_.dimension * shape_.dimension;
+    for (Eigen::Index h = 0; h < shape_.heads && !grows; ++h) {
       start(h) =
           -start(shape_.heads + h * block) * std::sqrt(static_cast<double>(shape_.dimension));
     }
