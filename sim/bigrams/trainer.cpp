@@ -66,6 +66,14 @@ RoundedBigram rounded(const BigramTrainer& trainer, double keep) {
   return result;
 }
 
+bool found_support(const BigramModel& model, const RoundedBigram& rounded) {
+  return !rounded.failed && std::ranges::equal(rounded.attention,
+                                               model.attention(),
+                                               {},
+                                               &SparseColumn::positions,
+                                               &SparseColumn::positions);
+}
+
 BigramRounding rounding_of(const BigramModel& model, const RoundedBigram& rounded) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (rounded.failed) return {.value = kInfinity, .attention = kInfinity};

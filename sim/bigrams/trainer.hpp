@@ -70,6 +70,9 @@ struct RoundedBigram {
 /// l1, normalises the columns, and moves their sums into V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ μ_k s_k.
 RoundedBigram rounded(const BigramTrainer& trainer, double keep);
 
+/// @brief Whether the entries left are those that the model's attention has.
+bool found_support(const BigramModel& model, const RoundedBigram& rounded);
+
 /// @brief How far that is from the solution; errors are infinite if rounding failed.
 BigramRounding rounding_of(const BigramModel& model, const RoundedBigram& rounded);
 

@@ -66,6 +66,15 @@ MatrixXd gram_rate(const MatrixXd& gram, const TokenDynamics& dynamics) {
   return v + v.transpose();
 }
 
+double token_step(const TokenDynamics& dynamics, double step) {
+  if (dynamics.normalisation == AttentionNormalisation::softmax) return step;
+  require(dynamics.beta <= kLargestMeanBeta,
+          "beta",
+          dynamics.beta,
+          "at most 8 where attention is divided by the number of tokens: e^beta is a rate");
+  return step * std::exp(-dynamics.beta);
+}
+
 void gram_step(MatrixXd& gram, const TokenDynamics& dynamics, double step) {
   const MatrixXd k1 = gram_rate(gram, dynamics);
   const MatrixXd k2 = gram_rate(gram + step / 2 * k1, dynamics);

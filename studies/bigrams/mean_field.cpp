@@ -26,7 +26,7 @@ const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "d
 
 /// Share of V's noise that may be off: of sequences by its shape, which gives the share along P.
 double noise_order(const Configuration& c) {
-  constexpr double kShape = 0.2;
+  constexpr double kShape = 0.25;
   const double surrogate = surrogate_noise_order(c);
   return surrogate > 0 ? surrogate : kShape;
 }

@@ -21,6 +21,7 @@ constexpr double kSums = 0.02;
 constexpr double kNoise = 0.07;
 /// The mean field of what rounding leaves takes it to find the support, and nothing else.
 constexpr double kSure = 0.99;
+constexpr double kEnough = 0.5;
 constexpr double kRoundedFrom = 0.5;  ///< rounding is averaged over the records after this share
 const std::vector<std::string> kRounding = {"rounded_alpha_V", "rounded_V", "rounded_A"};
 
@@ -60,8 +61,12 @@ class Regularisation : public PointwiseExperiment {
       if (refit_steps_ > 0) {
         const double refitted =
             averaged_value_noise(setup_.model, setup_.rates.eta_v, setup_.batch, refit_steps_);
-        add_constant(
-            result, "refit_V", Told(refitted / setup_.model.k_p()), {{"algorithm", algorithm}});
+        // Of runs whose rounding found the support: enough of them must.
+        const bool enough = algorithm != "l1" || field.back().sure > kEnough;
+        add_constant(result,
+                     "refit_V",
+                     Told(refitted / setup_.model.k_p(), 0, enough),
+                     {{"algorithm", algorithm}});
       }
     }
     return result;
@@ -96,15 +101,23 @@ class Regularisation : public PointwiseExperiment {
     add_constant(outcome, "rounded_error", rounding_of(setup_.model, run.result).error(), point);
     if (refit_steps_ == 0) return outcome;
     constexpr std::uint64_t kRefitStreams = 1000000;
-    StreamAddress address = replicate.address(StreamId::minibatch);
-    address.point += kRefitStreams;
-    RandomStream stream(address);
+    constexpr int kRefits = 8;  // of one rounded network, by samples of their own
     const std::int64_t batch = std::llround(setup_.batch);
-    run.result.value =
-        refit_value(setup_.model, run.result, setup_.rates.eta_v, batch, refit_steps_, stream);
-    const BigramRounding refitted = rounding_of(setup_.model, run.result);
-    add_constant(outcome, "refit_error", refitted.error(), point);
-    add_constant(outcome, "refit_V", refitted.value, point);
+    double error = 0;
+    double value = 0;
+    for (int k = 0; k < kRefits; ++k) {
+      StreamAddress address = replicate.address(StreamId::minibatch);
+      address.point += kRefitStreams * static_cast<std::uint64_t>(k + 1);
+      RandomStream stream(address);
+      RoundedBigram refitted = run.result;
+      refitted.value =
+          refit_value(setup_.model, run.result, setup_.rates.eta_v, batch, refit_steps_, stream);
+      const BigramRounding fitted = rounding_of(setup_.model, refitted);
+      error += fitted.error() / kRefits;
+      value += fitted.value / kRefits;
+    }
+    add_constant(outcome, "refit_error", error, point);
+    if (found_support(setup_.model, run.result)) add_constant(outcome, "refit_V", value, point);
     return outcome;
   }
 
@@ -184,8 +197,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   all.push_back({.series = "rounded_alpha_V", .relative = 0.01});
   all.push_back({.series = "rounded_V", .relative = 0.2});
   all.push_back({.series = "rounded_A", .relative = 0.3});
-  // Noise with four degrees of freedom: 200 runs know its mean to 5 %.
-  all.push_back({.series = "refit_V", .relative = 0.25});
+  all.push_back({.series = "refit_V", .relative = 0.15});
   all.push_back({.series = "zero_fraction", .relative = 0.05});
   return all;
 }
@@ -223,7 +235,7 @@ Study study() {
       .parameters =
           together({bigram_parameters({.l1 = 0.02,
                                        .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
-                                       .replicates = 200,
+                                       .replicates = 240,
                                        .law = unequal_law(),
                                        .algorithms = {"l1", "l1_sum1"}}),
                     {integer_parameter("sim.refit_steps",
@@ -241,8 +253,12 @@ Study study() {
            {"rounded_error",
             "max(|V-P|^2/K_P, |A-Q|^2/K_Q)",
             "error after rounding and normalisation"},
-           {"refit_V", "|V-P|^2/K_P", "error of V after it has been refitted, refit_steps > 0"},
-           {"refit_error", "", "the same after V has been refitted, refit_steps > 0"}}),
+           {"refit_V",
+            "|V-P|^2/K_P",
+            "error of V after it has been refitted, where rounding found the support; mean of "
+            "eight fits; "
+            "refit_steps > 0"},
+           {"refit_error", "", "the larger error after that, refit_steps > 0"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 1000, Q = 2, B = 64", {}},
                   {"paper",
                    "T = 5000, eta = 0.01, 60 runs",

@@ -28,6 +28,7 @@ class TokenCurve : public PointwiseExperiment {
         step_(c.real("sim.step")),
         steps_(steps_of_times(c)),
         systems_(c.integer("sim.systems")) {
+    static_cast<void>(token_step({tokens_, betas_.back(), normalisation_}, step_));
     if (!equiangular_) {
       require(overlap_ == 0,
               "model.overlap",
@@ -98,6 +99,8 @@ class TokenCurve : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     const TokenDynamics dynamics{tokens_, betas_[replicate.point()], normalisation_};
+    // Recorded times are whole numbers of steps.
+    const int parts = static_cast<int>(std::ceil(step_ / token_step(dynamics, step_)));
     RandomStream stream = replicate.stream();
     const std::int64_t systems = equiangular_ ? 1 : systems_;
     Eigen::ArrayXXd rho(static_cast<Index>(steps_.size()), systems);
@@ -106,7 +109,7 @@ class TokenCurve : public PointwiseExperiment {
                                    : uniform_gram(tokens_, dimension_, stream);
       std::int64_t done = 0;
       for (std::size_t k = 0; k < steps_.size(); ++k) {
-        for (; done < steps_[k]; ++done) gram_step(gram, dynamics, step_);
+        for (; done < steps_[k] * parts; ++done) gram_step(gram, dynamics, step_ / parts);
         rho(static_cast<Index>(k), system) = mean_overlap(gram);
       }
     }

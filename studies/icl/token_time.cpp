@@ -31,7 +31,9 @@ class TokenTime : public PointwiseExperiment {
         normalisation_(normalisations().of(c, "model.normalisation")),
         betas_(ascending(c.reals("sweep.beta"))),
         step_(c.real("sim.step")),
-        longest_(c.real("sim.horizon")) {}
+        longest_(c.real("sim.horizon")) {
+    static_cast<void>(token_step({tokens_, betas_.back(), normalisation_}, step_));
+  }
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
@@ -49,6 +51,7 @@ class TokenTime : public PointwiseExperiment {
     for (const AttentionNormalisation n : kNormalisations) {
       Curves level = level_curve(n);
       for (const double beta : betas_) {
+        if (!simulated(n, beta)) continue;
         const double time = clustering_time({tokens_, beta, n}, 0, delta_);
         if (time < longest_) level.add(beta, {Told(time)});
       }
@@ -88,6 +91,7 @@ class TokenTime : public PointwiseExperiment {
       for (const AttentionNormalisation n : kNormalisations) {
         Curves level = level_curve(n);
         for (const double beta : betas_) {
+          if (!simulated(n, beta)) continue;
           const auto time =
               clustered({tokens_, beta, n}, MatrixXd::Identity(tokens_, tokens_), replicate);
           if (time) level.add(beta, std::vector<double>{*time});
@@ -112,6 +116,9 @@ class TokenTime : public PointwiseExperiment {
   static constexpr std::array<AttentionNormalisation, 2> kNormalisations{
       AttentionNormalisation::softmax, AttentionNormalisation::mean};
 
+  static bool simulated(AttentionNormalisation n, double beta) {
+    return n == AttentionNormalisation::softmax || beta <= kLargestMeanBeta;
+  }
   static Curves level_curve(AttentionNormalisation n) {
     const bool mean = n == AttentionNormalisation::mean;
     return {
@@ -122,15 +129,16 @@ class TokenTime : public PointwiseExperiment {
   std::optional<double> clustered(const TokenDynamics& dynamics,
                                   MatrixXd gram,
                                   const Replicate& replicate) const {
-    const auto steps = static_cast<std::int64_t>(std::floor(longest_ / step_));
+    const double h = token_step(dynamics, step_);
+    const auto steps = static_cast<std::int64_t>(std::floor(longest_ / h));
     double before = 1 - mean_overlap(gram);
     for (std::int64_t step = 1; step <= steps && !replicate.stopped(); ++step) {
-      gram_step(gram, dynamics, step_);
+      gram_step(gram, dynamics, h);
       const double rest = 1 - mean_overlap(gram);
       if (rest <= delta_) {
         // ln(1 - ρ) is nearly linear there.
         const double part = std::log(before / delta_) / std::log(before / rest);
-        return (static_cast<double>(step - 1) + part) * step_;
+        return (static_cast<double>(step - 1) + part) * h;
       }
       before = rest;
     }

@@ -300,7 +300,7 @@ Study study() {
                              1,
                              "starting values, each of them learnt from by all replicates",
                              {.low = 1, .high = 1000}),
-           replicates_parameter(30, "trainings from every start, each on its own data")},
+           replicates_parameter(48, "trainings from every start, each on its own data")},
           {.sites = 4,
            .length = 10000,
            .batch = 512,
