@@ -54,12 +54,15 @@ NoiseMoments value_moments(const BigramModel& model, const MatrixXd& value) {
   const MatrixXd c = vs * model.transition().transpose();
   const VectorXd v = value * mu;
   const MatrixXd centred = value.colwise() - v;
+  const MatrixXd centred_p = model.transition().colwise() - mu;
+  const VectorXd open = (1 - 2 * mu.array()).matrix();
   return {.s_v = vs * value.transpose(),
           .cross = c + c.transpose(),
           .v = v,
           .norm2 = centred.squaredNorm(),
-          .overlap = centred.cwiseProduct(model.transition().colwise() - mu).sum(),
-          .tilt = centred * (1 - 2 * mu.array()).matrix()};
+          .overlap = centred.cwiseProduct(centred_p).sum(),
+          .tilt = centred * open,
+          .tilt_p = centred_p * open};
 }
 
 void add_value_noise(const BigramModel& model, const MatrixXd& covariance, NoiseMoments& moments) {
@@ -121,14 +124,15 @@ double value_noise(const BigramModel& model,
   const VectorXd m = column.sum * moments.v - mu;
   const double k_v = moments.s_v.trace();
   const double k_vp = 0.5 * moments.cross.trace();
-  const double leading =
-      (n - 1) * column.norm2 *
-      residual_covariance(model, moments, column.sum, column.norm2, column.overlap).trace();
+  // The residual's trace: that of residual_covariance, which is not built for every column and
+  // step.
+  const double trace =
+      m.squaredNorm() + 1 - mu.squaredNorm() + column.norm2 * k_v - 2 * column.overlap * k_vp;
+  const double leading = (n - 1) * column.norm2 * trace;
   // What a position that weighs a_t adds: its token is in u and in r, and moves the law of y.
-  const VectorXd open = (1 - 2 * mu.array()).matrix();
-  const VectorXd p_tilt = model.transition() * open - mu * open.sum();
-  const double mean = 2 * m.dot(a.cube().sum() * moments.tilt - (a.square() * q).sum() * p_tilt);
-  const double next = (a.square() * q).sum() * open.dot(p_tilt);
+  const double asq = (a.square() * q).sum();
+  const double mean = 2 * m.dot(a.cube().sum() * moments.tilt - asq * moments.tilt_p);
+  const double next = asq * (1 - 2 * mu.array()).matrix().dot(moments.tilt_p);
   const double pairs = 2 * column.norm2 * (column.norm2 * k_v - 2 * column.overlap * k_vp);
   const double fourth = a.square().square().sum() * (moments.norm2 - (n + 2) * k_v) -
                         2 * (a.cube() * q).sum() * (moments.overlap - (n + 2) * k_vp);

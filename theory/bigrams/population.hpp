@@ -41,12 +41,13 @@ BigramGradient population_hat_gradient(const BigramModel& model,
 /// @brief What the gradient noise depends on of a value matrix, with V_c = V - Vμ1ᵀ and
 /// P_c = P - μ1ᵀ.
 struct NoiseMoments {
-  Eigen::MatrixXd s_v;    ///< V Σ Vᵀ
-  Eigen::MatrixXd cross;  ///< C + Cᵀ, C = V Σ Pᵀ
-  Eigen::VectorXd v;      ///< V μ
-  double norm2 = 0;       ///< |V_c|²
-  double overlap = 0;     ///< V_c·P_c
-  Eigen::VectorXd tilt;   ///< V_c (1 - 2μ)
+  Eigen::MatrixXd s_v;     ///< V Σ Vᵀ
+  Eigen::MatrixXd cross;   ///< C + Cᵀ, C = V Σ Pᵀ
+  Eigen::VectorXd v;       ///< V μ
+  double norm2 = 0;        ///< |V_c|²
+  double overlap = 0;      ///< V_c·P_c
+  Eigen::VectorXd tilt;    ///< V_c (1 - 2μ)
+  Eigen::VectorXd tilt_p;  ///< P_c (1 - 2μ)
 };
 NoiseMoments value_moments(const BigramModel& model, const Eigen::MatrixXd& value);
 /// @brief Counts noise of V with E[N Σ Nᵀ] = covariance, columns independent, of variances

@@ -79,7 +79,8 @@ void BigramRecursion::step() {
                .v = mu + mismatch_,
                .norm2 = alpha_v_ * alpha_v_ * at_p_.norm2,
                .overlap = alpha_v_ * at_p_.overlap,
-               .tilt = alpha_v_ * at_p_.tilt};
+               .tilt = alpha_v_ * at_p_.tilt,
+               .tilt_p = at_p_.tilt_p};
   }
   add_value_noise(*model_, noise_v_ * shape_v_, moments);
   const MatrixXd& s_v = moments.s_v;
