@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/studies/study.hpp"
 
@@ -46,22 +45,6 @@ ClaimResult claim_tested(const std::string& name,
                          const std::string& statement,
                          const ClaimTest& test,
                          const std::string& detail);
-
-/// @brief That means over replicates lie within margins of a theory.
-struct MeanClaim {
-  std::string name;
-  std::string statement;
-  ComparedPoint point;
-};
-/// @brief Judged together, as the compared points of a run are. Means are added to the detail.
-std::vector<ClaimResult> claims_within(std::vector<MeanClaim> claims);
-
-/// @brief The claims that every curve of these series agrees on average: the mean over its compared
-/// points of (simulation - theory)/u, u = a tenth of the rule's relative margin plus the allowance,
-/// lies within -1 and 1. Single points scatter by more than that; their weights are 1/(1 +
-/// (SEM/u)²).
-std::vector<ClaimResult> claims_on_average(const Observed& observed,
-                                           const std::vector<AgreementRule>& rules);
 
 /// @brief A claim about numbers that hold no chance: it holds or it does not.
 ClaimResult claim_certain(const std::string& name,

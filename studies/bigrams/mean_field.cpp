@@ -24,11 +24,12 @@ namespace {
 /// What means something where K_P or K_Q is 0.
 const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "distance_A"};
 
-/// Share of V's noise that may be off: of sequences by its shape, which gives the share along P.
+/// Share of V's noise that may be off: of sequences by its shape, which gives the share along P;
+/// the surrogate has the theory's own noise, whose share along P is not taken off.
 double noise_order(const Configuration& c) {
   constexpr double kShape = 0.25;
-  const double surrogate = surrogate_noise_order(c);
-  return surrogate > 0 ? surrogate : kShape;
+  constexpr double kSurrogate = 0.05;
+  return c.text("sim.surrogate") == "none" ? kShape : kSurrogate;
 }
 
 /// Marks averages over runs; the recursion of the mean amplitude has no coordinate.
@@ -64,6 +65,7 @@ class MeanField : public PointwiseExperiment {
     // The recursion itself is the run of the mean boosted amplitude. Where curves are not linear in
     // the amplitude the mean of runs differs from it: that is compared with the simulation.
     BigramRecursion recursion(setup_.model, setup_.rates, setup_.batch, 0, setup_.mismatch());
+    if (!setup_.sampled()) recursion.take_leading_order();
     Curves typical({}, "step", mean_field_names());
     at_steps(
         setup_.steps,
@@ -112,6 +114,7 @@ class MeanField : public PointwiseExperiment {
         setup_.rates,
         setup_.batch,
         setup_.mismatch(),
+        setup_.sampled() ? ValueNoise::exact : ValueNoise::leading_order,
         setup_.steps,
         [&](const BigramRecursion& r) -> Eigen::RowVectorXd {
           const std::vector<double> row = observables(names, r.state());

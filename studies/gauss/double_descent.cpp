@@ -4,6 +4,7 @@
 /// users' own data.
 
 #include "attica/studies/gauss/ridge_sweep.hpp"
+#include "attica/studies/mean_claims.hpp"
 
 namespace attica::gauss_double_descent {
 namespace {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "attica/studies/gauss/ridge_sweep.hpp"
+#include "attica/studies/mean_claims.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
 
 namespace attica::gauss_overlaps {

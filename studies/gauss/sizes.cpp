@@ -9,6 +9,7 @@
 
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
+#include "attica/studies/mean_claims.hpp"
 #include "attica/theory/gauss/ridge_limits.hpp"
 
 namespace attica::gauss_sizes {

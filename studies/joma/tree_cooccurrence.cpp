@@ -201,7 +201,7 @@ Study study() {
                                      "correlation of a node with its parent",
                                      {.low = -1, .high = 1}),
                      integer_parameter("sim.samples", 20000, "sequences per replicate"),
-                     replicates_parameter(100, "independent samples")},
+                     replicates_parameter(180, "independent samples")},
       .series = {{"conditional_probability",
                   "P(l|m)",
                   "tokens under the first root child, by the height of their common ancestor"},

@@ -231,11 +231,13 @@ MatrixXd averaged_over_amplitudes(
     const BigramRates& rates,
     double batch,
     const VectorXd& mismatch,
+    ValueNoise noise,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read) {
   MatrixXd mean;
   for (const auto& [start, weight] : boosted_amplitudes(model, rates, batch)) {
     BigramRecursion recursion(model, rates, batch, start, mismatch);
+    if (noise == ValueNoise::leading_order) recursion.take_leading_order();
     for (std::size_t k = 0; k < steps.size(); ++k) {
       while (recursion.steps() < steps[k]) recursion.step();
       const Eigen::RowVectorXd row = read(recursion);

@@ -21,6 +21,9 @@
 namespace attica {
 
 /// @brief The recursion from uniform A and V = μ1ᵀ + α_V (P - μ1ᵀ), or a general V.
+/// Total variance of V's noise: that of sequences, or its leading order, that of the surrogate.
+enum class ValueNoise { exact, leading_order };
+
 class BigramRecursion {
  public:
   /// @param batch B > 0, need not be whole; infinite: whole steps of descent without noise, for
@@ -124,6 +127,7 @@ Eigen::MatrixXd averaged_over_amplitudes(
     const BigramRates& rates,
     double batch,
     const Eigen::VectorXd& mismatch,
+    ValueNoise noise,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read);
 

@@ -128,7 +128,7 @@ TEST_CASE("joma-bounce: agrees, and an entropy off does not", "[agreement]") {
 
 TEST_CASE("tree-cooccurrence: agrees, and a probability 4 % off does not", "[agreement]") {
   const Study study = study_named("tree-cooccurrence");
-  const StudyRun run(study, {{"sim.replicates", 60}});
+  const StudyRun run(study, {});
   CHECK(run.points() == Verdict::agree);
   for (const std::string series : {"conditional_probability", "conditional_probability_root"}) {
     CAPTURE(series);

@@ -208,7 +208,8 @@ TEST_CASE("bigram recursion: averaging over amplitudes", "[theory][bigrams]") {
   };
   // Quadrature with five nodes against a fine sum over amplitudes.
   constexpr double kBatch = 64;
-  const MatrixXd averaged = averaged_over_amplitudes(model, rates, kBatch, {}, steps, read);
+  const MatrixXd averaged =
+      averaged_over_amplitudes(model, rates, kBatch, {}, ValueNoise::exact, steps, read);
   const BoostingTheory boosting(constants(model), rates);
   const double unit = 0.05 / (300 * boosting.omega() * boosting.snr(model.kappa_v(), kBatch));
   MatrixXd fine = MatrixXd::Zero(3, 2);
@@ -232,7 +233,8 @@ TEST_CASE("bigram recursion: averaging over amplitudes", "[theory][bigrams]") {
   BigramRecursion plain(model, rates, kBatch);
   for (int n = 0; n < 20; ++n) plain.step();
   CHECK(averaged(0, 0) == Approx(plain.signals().alpha_v).epsilon(1e-5));
-  const MatrixXd quiet = averaged_over_amplitudes(model, rates, 1e9, {}, steps, read);
+  const MatrixXd quiet =
+      averaged_over_amplitudes(model, rates, 1e9, {}, ValueNoise::exact, steps, read);
   BigramRecursion same(model, rates, 1e9);
   for (int n = 0; n < 300; ++n) same.step();
   CHECK(quiet(2, 0) == Approx(same.signals().alpha_v).epsilon(1e-6));
