@@ -29,7 +29,7 @@ std::vector<ClaimResult> claims_within(std::vector<MeanClaim> claims) {
 std::vector<ClaimResult> claims_on_average(const Observed& observed,
                                            const std::vector<AgreementRule>& rules) {
   constexpr double kShare = 0.1;
-  constexpr std::size_t kFewest = 16;  // their average scatters a quarter as much as one of them
+  constexpr std::size_t kFewest = 8;  // their average scatters a third as much as one of them
   std::vector<MeanClaim> claims;
   for (const Prediction& theory : observed.theory) {
     const Series& told = theory.series;
