@@ -30,6 +30,8 @@ class TokenCurve : public PointwiseExperiment {
         systems_(c.integer("sim.systems")) {
     static_cast<void>(token_step({tokens_, betas_.back(), normalisation_}, step_));
     if (!equiangular_) {
+      const double beta = std::min(betas_[betas_.size() / 2], kLargestMeanBeta);
+      exact_ = {{AttentionNormalisation::softmax, beta}, {AttentionNormalisation::mean, beta}};
       require(overlap_ == 0,
               "model.overlap",
               overlap_,
@@ -76,6 +78,12 @@ class TokenCurve : public PointwiseExperiment {
       mean.into(result);
       if (!equiangular_) scatter.into(result);
     }
+    for (const auto& [normalisation, beta] : exact_) {
+      const std::vector<double> rho = overlap_curve({tokens_, beta, normalisation}, 0, times);
+      Curves curve = exact_curve(normalisation, beta);
+      for (std::size_t k = 0; k < times.size(); ++k) curve.add(times[k], {rho[k]});
+      curve.into(result);
+    }
     if (!equiangular_) {
       const TokenDynamics any{tokens_, betas_.front(), normalisation_};
       add_constant(
@@ -84,10 +92,13 @@ class TokenCurve : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return betas_.size(); }
+  /// Every beta; then starts at right angles, where the theory is exact.
+  std::size_t points() const override { return betas_.size() + exact_.size(); }
 
  protected:
-  bool deterministic(std::size_t) const override { return equiangular_; }
+  bool deterministic(std::size_t point) const override {
+    return equiangular_ || point >= betas_.size();
+  }
 
   double flops(std::size_t) const override {
     constexpr double kExponential = 20;
@@ -98,20 +109,15 @@ class TokenCurve : public PointwiseExperiment {
   }
 
   Outcome run(const Replicate& replicate) const override {
+    if (replicate.point() >= betas_.size()) return right_angles(replicate);
     const TokenDynamics dynamics{tokens_, betas_[replicate.point()], normalisation_};
-    // Recorded times are whole numbers of steps.
-    const int parts = static_cast<int>(std::ceil(step_ / token_step(dynamics, step_)));
     RandomStream stream = replicate.stream();
     const std::int64_t systems = equiangular_ ? 1 : systems_;
     Eigen::ArrayXXd rho(static_cast<Index>(steps_.size()), systems);
     for (Index system = 0; system < systems && !replicate.stopped(); ++system) {
       MatrixXd gram = equiangular_ ? equiangular_gram(tokens_, overlap_)
                                    : uniform_gram(tokens_, dimension_, stream);
-      std::int64_t done = 0;
-      for (std::size_t k = 0; k < steps_.size(); ++k) {
-        for (; done < steps_[k] * parts; ++done) gram_step(gram, dynamics, step_ / parts);
-        rho(static_cast<Index>(k), system) = mean_overlap(gram);
-      }
+      rho.col(system) = followed(std::move(gram), dynamics);
     }
     Outcome outcome;
     Curves mean({{"beta", dynamics.beta}}, "t", {"rho"});
@@ -134,6 +140,38 @@ class TokenCurve : public PointwiseExperiment {
   }
 
  private:
+  /// The mean overlap at every recorded time.
+  Eigen::ArrayXd followed(MatrixXd gram, const TokenDynamics& dynamics) const {
+    // Recorded times are whole numbers of steps.
+    const int parts = static_cast<int>(std::ceil(step_ / token_step(dynamics, step_)));
+    Eigen::ArrayXd rho(static_cast<Index>(steps_.size()));
+    std::int64_t done = 0;
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      for (; done < steps_[k] * parts; ++done) gram_step(gram, dynamics, step_ / parts);
+      rho(static_cast<Index>(k)) = mean_overlap(gram);
+    }
+    return rho;
+  }
+
+  static Curves exact_curve(AttentionNormalisation normalisation, double beta) {
+    const bool mean = normalisation == AttentionNormalisation::mean;
+    return {{{"beta", beta}, {"normalisation", std::string(mean ? "mean" : "softmax")}},
+            "t",
+            {"right_angle_rho"}};
+  }
+  Outcome right_angles(const Replicate& replicate) const {
+    const auto& [normalisation, beta] = exact_[replicate.point() - betas_.size()];
+    const Eigen::ArrayXd rho =
+        followed(equiangular_gram(tokens_, 0), {tokens_, beta, normalisation});
+    Curves curve = exact_curve(normalisation, beta);
+    for (std::size_t k = 0; k < steps_.size(); ++k) {
+      curve.add(time(steps_[k]), std::vector<double>{rho(static_cast<Index>(k))});
+    }
+    Outcome outcome;
+    curve.into(outcome);
+    return outcome;
+  }
+
   /// Mean square overlap of many more starts than are followed; its mean is 0.
   double start_variance(const Replicate& replicate) const {
     constexpr Index kTimes = 4;
@@ -155,6 +193,8 @@ class TokenCurve : public PointwiseExperiment {
   double overlap_;
   AttentionNormalisation normalisation_;
   std::vector<double> betas_;
+  /// Both normalisations at a middle β, where a start is drawn.
+  std::vector<std::pair<AttentionNormalisation, double>> exact_;
   double step_;
   std::vector<std::int64_t> steps_;
   std::int64_t systems_;
@@ -186,16 +226,14 @@ Figure figure(const Configuration& c) {
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Runge-Kutta steps of 0.1 leave 2e-6, of 0.5 some 1e-3.
   constexpr double kExact = 1e-5;
+  const double exact = kExact * std::max(1.0, std::pow(c.real("sim.step") / 0.1, 4));
   if (c.text("model.start") == "equiangular") {
-    const double steps = std::pow(c.real("sim.step") / 0.1, 4);
-    return {{.series = "rho",
-             .relative = 0,
-             .absolute = kExact * std::max(1.0, steps),
-             .deterministic = true}};
+    return {{.series = "rho", .relative = 0, .absolute = exact, .deterministic = true}};
   }
   // Exact at the start: 15000 of them leave 1 %.
   return {{.series = "rho", .relative = 0, .absolute = 0.003},
           {.series = "rho_variance", .relative = 0.3},
+          {.series = "right_angle_rho", .relative = 0, .absolute = exact, .deterministic = true},
           {.series = "start_variance", .relative = 0.04, .tails = Tails::normal}};
 }
 
@@ -233,6 +271,7 @@ Study study() {
             replicates_parameter(240, "groups of systems")}}),
       .series = {{"rho", "rho", "overlap x_i.x_j, averaged over pairs"},
                  {"rho_variance", "Var rho", "its variance over starts"},
+                 {"right_angle_rho", "rho", "from tokens at right angles, either normalisation"},
                  {"start_variance", "Var rho(0)", "the same at time 0, over more starts"}},
       .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0, 1, 4, 240 groups of 16", {}},
                   {"paper",

@@ -134,7 +134,9 @@ StartMean start_stable_rank(int rows, int columns) {
   const double largest = (n + p) * (n + p) + shift + scale * kMeanTracyWidom;
   const double spread = scale * scale * kVarianceTracyWidom / (largest * largest);
   const double mean = size / largest * (1 + spread);  // E 1/x = (1 + var/mean^2) / mean
-  return {mean, 0.5 * mean * std::abs(shift) / largest};
+  // Half of the shift, which is of the order 1.2/√size: not taken from it, or a wrong shift would
+  // be allowed for.
+  return {mean, 0.6 * mean / std::sqrt(size)};
 }
 
 }  // namespace attica
