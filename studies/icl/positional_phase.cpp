@@ -181,10 +181,9 @@ class PositionalPhase : public PointwiseExperiment {
     const auto at = [&](double a) { return positional_transitions(moments, a); };
     Curves switches({}, "a", {"omega_switch"});
     for (const double a : ascending(strengths)) {
-      const double omega = at(a).global;
-      if (omega > 0) switches.add(a, {Told(omega)});  // above 1: extrapolated, never reached
+      switches.add(a, {Told(at(a).global)});  // above 1: extrapolated, never reached
     }
-    if (!switches.empty()) switches.into(result);
+    switches.into(result);
     // A share outside [0, 1] says that there is no such transition.
     const auto line = [&](const char* name, const auto& share) {
       Curves curve({}, "a", {name});
