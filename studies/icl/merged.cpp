@@ -129,8 +129,8 @@ class Merged : public PointwiseExperiment {
   /// A start that learns, or one that only decays: v_h = -<U_h, 1>/√d.
   VectorXd white_start(bool grows) const {
     RandomStream stream({.seed = seed_, .id = StreamId::initialisation});
-    constexpr double kScale = 0.2;
-    VectorXd start = white_weights(shape_, kScale, stream);
+    // What decays does so alone, unless it is large.
+    VectorXd start = white_weights(shape_, grows ? 0.2 : 0.8, stream);
     const Eigen::Index block = shape_.dimension * shape_.dimension;
     for (Eigen::Index h = 0; h < shape_.heads && !grows; ++h) {
       start(h) =
