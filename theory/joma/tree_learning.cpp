@@ -1,5 +1,7 @@
 #include "attica/theory/joma/tree_learning.hpp"
 
+#include <algorithm>
+
 #include "attica/theory/joma/latent_tree.hpp"
 
 namespace attica {
@@ -26,7 +28,7 @@ TokenSignal token_signal(const LatentTree& tree,
   ArrayXd g = Eigen::Map<const ArrayXd>(rewards.data(), classes);
   if (!centred) {
     const double delta = (g * both).sum();
-    return {delta, (g.square() * both).sum() - delta * delta};
+    return {delta, std::max((g.square() * both).sum() - delta * delta, 0.0)};  // rounding
   }
   g -= (g * law).sum();
   const double p = both.sum();
@@ -34,9 +36,9 @@ TokenSignal token_signal(const LatentTree& tree,
   const double reward_variance = (g.square() * law).sum();
   // E[(g x')^2], x' = x - p.
   const double fourth = (g.square() * (both * (1 - p) * (1 - p) + (law - both) * p * p)).sum();
-  return {delta,
-          fourth - (batch - 2) / (batch - 1) * delta * delta +
-              reward_variance * p * (1 - p) / (batch - 1)};
+  const double variance = fourth - (batch - 2) / (batch - 1) * delta * delta +
+                          reward_variance * p * (1 - p) / (batch - 1);
+  return {delta, std::max(variance, 0.0)};
 }
 
 }  // namespace attica
