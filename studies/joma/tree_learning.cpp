@@ -208,7 +208,7 @@ Figure figure(const Configuration& c) {
                                   .label = "{/:Italic H} = {ancestor_height}",
                                   .only = point_of(rhos.back(), kCentred)}},
                       .x_name = "time"},
-                     {.x = {.label = "height of common ancestor {/:Italic H}"},
+                     {.x = {.label = "height of common ancestor {/:Italic H}", .low = 0.5},
                       .y = {.label = "learning time", .scale = AxisScale::log},
                       .layers = std::move(times),
                       .x_name = "ancestor_height"}},
