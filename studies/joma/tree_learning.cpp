@@ -165,7 +165,7 @@ class TreeLearning : public PointwiseExperiment {
                 double passage) const {
     Curves curve = growth_curve(rho, unit, height);
     // Compared until the tokens are learnt, drawn a little further.
-    constexpr double kDrawn = 0.9;
+    constexpr double kDrawn = 0.97;
     const double end = kDrawn * erf_blowup_time({.delta = walk.delta});
     std::vector<double> x;
     for (const double time : times) {
@@ -174,11 +174,12 @@ class TreeLearning : public PointwiseExperiment {
     if (grid == TheoryGrid::run && end < descent_.horizon) x.push_back(end);
     for (const double time : line_between(x, AxisScale::linear, grid)) {
       const double v = erf_value({.delta = walk.delta}, time);
+      const bool compared = time < passage;
       const double gain = std::exp(0.5 * v * v);
       const double noise = walk.deviation(time);
       // To first order in eta, as in joma-erf.
       const double shift = gain * walk.bias(time) + 0.5 * v * gain * gain * noise * noise;
-      curve.add(time, {Told(v + shift, 0, time < passage)});
+      curve.add(time, {Told(compared ? v + shift : v, 0, compared)});
     }
     return curve;
   }

@@ -94,7 +94,6 @@ TEST_CASE("tree studies: bad input is refused by name", "[studies][tree]") {
   const Study learning = study_named("tree-learning");
   CHECK_THAT(refusal(learning, {{"model.rewards", List{1.0}}}), Contains("model.rewards"));
   CHECK_THAT(refusal(learning, {{"model.root_prior", List{0.5, 0.6}}}), Contains("sum to 1"));
-  CHECK_THAT(refusal(learning, {{"sim.batch", 1}}), Contains("sim.batch"));
   CHECK_THAT(refusal(learning, {{"model.root_child", List{0.0, 0.0}}, {"model.depth", 1}}),
              Contains("sweep.rho"));
 
