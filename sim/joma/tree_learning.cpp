@@ -56,7 +56,7 @@ class Unit {
  private:
   /// Left alone before it diverges.
   bool far(Index l) const {
-    constexpr double kFar = 1.5;
+    constexpr double kFar = 3;  // e^z = 90 at a threshold of 1
     return std::abs(v_[l]) > kFar * threshold_;
   }
 

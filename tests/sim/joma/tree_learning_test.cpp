@@ -91,7 +91,7 @@ TEST_CASE("descend_tree: tokens that are always there follow the recursion", "[s
   double v = 0;
   double z = 0;
   double passage = 0;
-  for (int step = 0; step < 100 && v > -1.2; ++step) {
+  for (int step = 0; step < 100 && v > -2.4; ++step) {
     for (const Index record : {0, 1}) {
       if (steps[static_cast<std::size_t>(record)] == step) {
         CHECK(units[kPlain].v(record, 2) == Approx(v).epsilon(1e-12));
