@@ -59,4 +59,45 @@ void require_exponent(double gamma, double v, const char* name) {
           "gamma mu^2 <= 600, so that exp of it is a number");
 }
 
+LatentTree configured_tree(const Configuration& c) {
+  LatentTree tree;
+  const std::vector<double> prior = c.reals("model.root_prior");
+  std::vector<std::vector<double>> rows = c.rows("model.root_child");
+  if (rows.size() == 1) rows.push_back(rows.front());  // one law for both children
+  tree.depth = static_cast<int>(c.integer("model.depth"));
+  tree.prior =
+      Eigen::Map<const Eigen::VectorXd>(prior.data(), static_cast<Eigen::Index>(prior.size()));
+  tree.root_child = Eigen::MatrixXd(static_cast<Eigen::Index>(rows.size()), tree.classes());
+  for (std::size_t a = 0; a < rows.size(); ++a) {
+    require(rows[a].size() == prior.size(),
+            "model.root_child",
+            static_cast<double>(rows[a].size()),
+            "rows with one probability per class of model.root_prior");
+    tree.root_child.row(static_cast<Eigen::Index>(a)) =
+        Eigen::Map<const Eigen::RowVectorXd>(rows[a].data(), tree.classes());
+  }
+  return tree;
+}
+
+Parameter tree_depth_parameter(std::int64_t fallback) {
+  return integer_parameter(
+      "model.depth", fallback, "L, edges from root to leaves", {.low = 1, .high = 24});
+}
+
+Parameter root_prior_parameter(const std::vector<double>& fallback) {
+  return reals_parameter(
+      "model.root_prior", fallback, "p_0(k), probabilities of the classes", {.low = 0, .high = 1});
+}
+
+Parameter root_child_parameter(const List& fallback) {
+  Parameter children = reals_parameter(
+      "model.root_child",
+      {},
+      "q_ak = P(child a of the root is 1 | class k), a row per child; one row: for both",
+      {.low = 0, .high = 1});
+  children.fallback = Value(fallback);
+  children.rows = true;
+  return children;
+}
+
 }  // namespace attica

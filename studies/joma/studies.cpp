@@ -16,6 +16,7 @@ namespace joma_convergence_time { Study study(); }
 namespace joma_salience { Study study(); }
 namespace joma_bounce { Study study(); }
 namespace tree_cooccurrence { Study study(); }
+namespace tree_learning { Study study(); }
 namespace tree_latents { Study study(); }
 namespace deep_entropy { Study study(); }
 namespace deep_stable_rank { Study study(); }
@@ -35,6 +36,7 @@ std::vector<Study> joma_studies() {
       joma_salience::study(),
       joma_bounce::study(),
       tree_cooccurrence::study(),
+      tree_learning::study(),
       tree_latents::study(),
       deep_entropy::study(),
       deep_stable_rank::study(),

@@ -15,21 +15,9 @@ using Eigen::MatrixXd;
 class Cooccurrence : public PointwiseExperiment {
  public:
   explicit Cooccurrence(const Configuration& c)
-      : rhos_(ascending(c.reals("sweep.rho"))), samples_(c.integer("sim.samples")) {
-    const std::vector<double> prior = c.reals("model.root_prior");
-    std::vector<std::vector<double>> rows = c.rows("model.root_child");
-    if (rows.size() == 1) rows.push_back(rows.front());  // one law for both children
-    tree_.depth = static_cast<int>(c.integer("model.depth"));
-    tree_.prior = Eigen::Map<const Eigen::VectorXd>(prior.data(), static_cast<Index>(prior.size()));
-    tree_.root_child = MatrixXd(static_cast<Index>(rows.size()), tree_.classes());
-    for (std::size_t a = 0; a < rows.size(); ++a) {
-      require(rows[a].size() == prior.size(),
-              "model.root_child",
-              static_cast<double>(rows[a].size()),
-              "rows with one probability per class of model.root_prior");
-      tree_.root_child.row(static_cast<Index>(a)) =
-          Eigen::Map<const Eigen::RowVectorXd>(rows[a].data(), tree_.classes());
-    }
+      : tree_(configured_tree(c)),
+        rhos_(ascending(c.reals("sweep.rho"))),
+        samples_(c.integer("sim.samples")) {
     constexpr Index kMostLeaves = 1 << 16;
     for (const double rho : rhos_) {
       const LatentTree tree = at(rho);
@@ -178,24 +166,13 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  Parameter children = reals_parameter(
-      "model.root_child",
-      {},
-      "q_ak = P(child a of the root is 1 | class k), a row per child; one row: for both",
-      {.low = 0, .high = 1});
-  children.fallback = Value(List{List{0.9, 0.2, 0.6}, List{0.9, 0.2, 0.6}});
-  children.rows = true;
   return {
       .name = "tree-cooccurrence",
       .question = "How does co-occurrence of tokens show the hierarchy behind them?",
       .neglects = "nothing",
-      .parameters = {integer_parameter(
-                         "model.depth", 4, "L, edges from root to leaves", {.low = 1, .high = 24}),
-                     reals_parameter("model.root_prior",
-                                     {0.5, 0.3, 0.2},
-                                     "p_0(k), probabilities of the classes",
-                                     {.low = 0, .high = 1}),
-                     std::move(children),
+      .parameters = {tree_depth_parameter(4),
+                     root_prior_parameter({0.5, 0.3, 0.2}),
+                     root_child_parameter({List{0.9, 0.2, 0.6}, List{0.9, 0.2, 0.6}}),
                      reals_parameter("sweep.rho",
                                      {-0.6, 0.3, 0.9},
                                      "correlation of a node with its parent",

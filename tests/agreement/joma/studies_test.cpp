@@ -137,3 +137,15 @@ TEST_CASE("tree-cooccurrence: agrees, and a probability 4 % off does not", "[agr
     CHECK(planted.points() == Verdict::disagree);
   }
 }
+
+TEST_CASE("tree-learning: agrees, and times or signals 5 % off do not", "[agreement]") {
+  const Study study = study_named("tree-learning");
+  const StudyRun run(study, {});
+  CHECK(run.points() == Verdict::agree);
+  for (const std::string series : {"learning_time", "salience", "v"}) {
+    CAPTURE(series);
+    StudyRun planted = run;
+    planted.scale_theory(series, 1.05);
+    CHECK(planted.points() == Verdict::disagree);
+  }
+}

@@ -91,6 +91,12 @@ TEST_CASE("tree studies: bad input is refused by name", "[studies][tree]") {
       series_of(study, {{"model.root_child", List{0.9, 0.2, 0.6}}}, "conditional_probability_root");
   CHECK(one_row.y == series_of(study, {}, "conditional_probability_root").y);
 
+  const Study learning = study_named("tree-learning");
+  CHECK_THAT(refusal(learning, {{"model.rewards", List{1.0}}}), Contains("model.rewards"));
+  CHECK_THAT(refusal(learning, {{"model.root_prior", List{0.5, 0.6}}}), Contains("sum to 1"));
+  CHECK_THAT(refusal(learning, {{"model.root_child", List{0.0, 0.0}}, {"model.depth", 1}}),
+             Contains("sweep.rho"));
+
   CHECK_THAT(refusal(study_named("tree-latents"), {{"model.units", List{10}}}),
              Contains("model.units"));
   CHECK_THAT(refusal(study_named("tree-latents"), {{"model.units", List{3, 20}}}),
