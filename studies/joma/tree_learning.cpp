@@ -222,20 +222,27 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
+  // What the theory neglects is less: at four times the step size times are within 1.6 %. The
+  // margins are some five standard errors of the slowest height in the quick preset (0.5 %); the
+  // absolute one is for weights that have hardly grown. Means of many bounded steps have no heavy
+  // tails.
   return {{.series = "learning_time", .relative = 0.025, .tails = Tails::normal},
           {.series = "salience", .relative = 0.025, .tails = Tails::normal},
           {.series = "v", .relative = 0.025, .absolute = 0.005, .tails = Tails::normal}};
 }
 
-/// Whether times come in the predicted order, of all pairs that are predicted a tenth apart.
-bool in_order(const std::vector<double>& predicted, const std::vector<double>& seen) {
+/// Of all pairs of heights that are predicted a tenth apart: how many come in that order, and how
+/// many do not.
+std::pair<int, int> pairs_in_order(const std::vector<double>& predicted,
+                                   const std::vector<double>& seen) {
   constexpr double kApart = 1.1;
+  std::pair<int, int> count = {0, 0};
   for (std::size_t a = 0; a < predicted.size(); ++a) {
     for (std::size_t b = 0; b < predicted.size(); ++b) {
-      if (predicted[b] > kApart * predicted[a] && !(seen[b] > seen[a])) return false;
+      if (predicted[b] > kApart * predicted[a]) ++(seen[b] > seen[a] ? count.first : count.second);
     }
   }
-  return true;
+  return count;
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -254,7 +261,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         continue;  // not all are learnt within the horizon
       }
       for (const std::vector<double>& times : observed.paths("learning_time", point)) {
-        holds.push_back(times.size() == heights && in_order(theory->series.y, times));
+        if (times.size() != heights) {
+          holds.push_back(false);
+          continue;
+        }
+        const auto [right, wrong] = pairs_in_order(theory->series.y, times);
+        if (right + wrong > 0) holds.push_back(wrong == 0);  // else there is no order to find
       }
     }
     if (holds.empty()) continue;
@@ -264,7 +276,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                "a tenth, {} gradient",
                                kGradients.at(unit)),
                    holds,
-                   "all rho together"));
+                   "all rho with heights so far apart"));
   }
   return results;
 }
