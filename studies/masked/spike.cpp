@@ -331,6 +331,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 ClaimResult localised_claim(const Configuration& c) {
   constexpr double kAccuracy = 1e-9;
   constexpr double kBeside = 1e-6;
+  constexpr double kNothing = 1e-3;  // of an overlap that is proportional to kBeside there
   double worst = 0;
   bool begins = true;
   const SampleSizes sizes = masked_sizes(c);
@@ -338,7 +339,8 @@ ClaimResult localised_claim(const Configuration& c) {
     const double gamma = 1 / sizes.alpha(size);
     for (const double base : c.reals("sweep.lambda")) {
       for (const double lambda : {base, 10 * base}) {
-        const double kappa = isotropic_spectrum(gamma, lambda).kappa;
+        const IsotropicSpectrum bulk = isotropic_spectrum(gamma, lambda);
+        const double kappa = bulk.kappa;
         const auto defect = [&](const std::optional<LocalisedOutlier>& outlier, double theta) {
           if (!outlier) return;
           const double l = outlier->strength;
@@ -351,22 +353,24 @@ ClaimResult localised_claim(const Configuration& c) {
           defect(spike.upper, theta);
           defect(spike.lower, theta);
         }
-        const auto beside = [&](const std::optional<double>& threshold, auto end) {
+        const auto beside = [&](const std::optional<double>& threshold, auto end, double edge) {
           if (!threshold || *threshold <= 0) return;
-          const auto seen = [&](double share) {
-            return (localised_spike(gamma, lambda, share * *threshold).*end).has_value();
+          const auto at = [&](double share) {
+            return localised_spike(gamma, lambda, share * *threshold).*end;
           };
-          begins = begins && seen(1 + kBeside) && !seen(1 - kBeside);
+          const std::optional<LocalisedOutlier> first = at(1 + kBeside);
+          begins = begins && first && first->overlaps.symmetric < kNothing &&
+                   std::abs(first->w - edge) < kNothing && !at(1 - kBeside);
         };
-        beside(localised_threshold_upper(gamma, lambda), &LocalisedSpike::upper);
-        beside(localised_threshold_lower(gamma, lambda), &LocalisedSpike::lower);
+        beside(localised_threshold_upper(gamma, lambda), &LocalisedSpike::upper, bulk.upper);
+        beside(localised_threshold_lower(gamma, lambda), &LocalisedSpike::lower, bulk.lower);
       }
     }
   }
   return claim_certain(
       "localised-outliers",
       "outliers of a spike on one coordinate solve their equation, and begin at "
-      "their thresholds, here and at ten times the penalty",
+      "their thresholds, at the edge of the bulk with overlap 0, here and at ten times the penalty",
       begins && worst < kAccuracy,
       fmt::format(
           "{} at the thresholds, largest defect {:.2g}", begins ? "as told" : "not", worst));

@@ -172,7 +172,6 @@ AttentionOnset attention_onset(const TopicModel& model, double scale) {
   onset.topic_contrast = -2 * model.keep_rate() * (1 - 1 / tau) * (kappa / tau + model.rho() / t) /
                          ((t - 1) * kappa * v * v);
   onset.growth_rate = scale * std::abs(onset.topic_contrast);
-  onset.value_rate = 2 * kappa * kappa * (t - tau) / (tau * t * (t - 1) * v);
   return onset;
 }
 

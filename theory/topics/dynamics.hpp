@@ -83,7 +83,6 @@ struct AttentionOnset {
   /// 0 if p_c = 0 or τ = 1.
   double topic_contrast = 0;
   double growth_rate = 0;  ///< σ = scale |topic_contrast|
-  double value_rate = 0;   ///< slowest rate of the first stage, 2κ²(T-τ)/(τT(T-1)v)
 };
 AttentionOnset attention_onset(const TopicModel& model, double scale);
 

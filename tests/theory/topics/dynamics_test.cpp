@@ -92,7 +92,6 @@ TEST_CASE("attention_onset: closed form against the reference and the algebra",
     const TopicModel model(topic_settings(c));
     const AttentionOnset onset = attention_onset(model, 1);
     CHECK(onset.topic_contrast == Approx(c["c_topic"].get<double>()).epsilon(1e-13).margin(1e-18));
-    CHECK(onset.value_rate == Approx(c["stage1_slow_rate"].get<double>()).epsilon(1e-13));
     // At Theorem 2 and equal scores the score gradient is a pure topic contrast.
     const CommutantAlgebra algebra(model.vocabulary());
     ReducedGradient g;
