@@ -256,7 +256,7 @@ Study study() {
       .neglects = "covariance of the gradient noise beyond leading order",
       .parameters = together(
           {bigram_parameters({.steps = {10, 20, 40, 60, 100, 150, 200, 300, 400},
-                              .replicates = 30,
+                              .replicates = 72,
                               .law = unequal_law()}),
            {transfer_theta_parameter(),
             optional_parameter(real_parameter("model.correlation",
