@@ -1,5 +1,7 @@
 #include "attica/theory/gauss/population_flow.hpp"
 
+#include <vector>
+
 #include "attica/core/parallel.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
 
@@ -7,6 +9,7 @@ namespace attica {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
+using Eigen::VectorXd;
 
 MatrixXd population_errors(const GaussianMlm& problem, std::span<const ResidualFilter> filters) {
   MatrixXd errors(problem.sites(), static_cast<Index>(filters.size()));
@@ -21,6 +24,31 @@ MatrixXd population_errors(const GaussianMlm& problem, std::span<const ResidualF
     }
   });
   return errors;
+}
+
+PopulationFlow population_flow(const GaussianMlm& problem,
+                               std::span<const double> times,
+                               const OdeOptions& options) {
+  const Index sites = problem.sites();
+  const MatrixXd& sigma = problem.covariance();
+  const OdeRhs rhs = [&](double, const VectorXd& x, VectorXd& dxdt) {
+    const Eigen::Map<const MatrixXd> a(x.data(), sites, sites);
+    Eigen::Map<MatrixXd> rate(dxdt.data(), sites, sites);
+    rate = sigma;
+    rate.noalias() -= a * sigma;
+    rate.diagonal().setZero();
+  };
+  std::vector<double> all{0};
+  all.insert(all.end(), times.begin(), times.end());
+  const OdeResult solution = solve_ode(rhs, VectorXd::Zero(sites * sites), all, options);
+  PopulationFlow flow{.status = solution.status, .errors = {}};
+  flow.errors.resize(sites, solution.states.cols() - 1);
+  for (Index k = 0; k < flow.errors.cols(); ++k) {
+    MatrixXd residual = -solution.states.col(k + 1).reshaped(sites, sites);
+    residual.diagonal().array() += 1;
+    flow.errors.col(k) = (residual * sigma).cwiseProduct(residual).rowwise().sum();
+  }
+  return flow;
 }
 
 }  // namespace attica

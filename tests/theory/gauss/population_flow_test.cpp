@@ -29,6 +29,22 @@ TEST_CASE("population_errors: reference values", "[theory][population]") {
   }
 }
 
+TEST_CASE("population_flow: integration agrees with the closed form", "[theory][population]") {
+  const GaussianMlm problem(ar1_covariance(7, 0.6));
+  const std::vector<double> times{0.2, 1, 6, 40};
+  std::vector<ResidualFilter> filters;
+  for (const double time : times) filters.push_back(flow_filter(time));
+  const PopulationFlow flow = population_flow(problem, times);
+  REQUIRE(flow.status == OdeStatus::finished);
+  const MatrixXd closed = population_errors(problem, filters);
+  // The tolerance of the integration is 1e-8.
+  CHECK((flow.errors - closed).cwiseAbs().maxCoeff() < 1e-7);
+  // Long after the start noise is left.
+  const std::vector<ResidualFilter> late{flow_filter(1e4)};
+  const MatrixXd bayes = population_errors(problem, late);
+  CHECK((bayes.col(0) - problem.noise_variances()).cwiseAbs().maxCoeff() < 1e-12);
+}
+
 TEST_CASE("population_errors: gradient descent, step by step", "[theory][population]") {
   const GaussianMlm problem(ar1_covariance(6, 0.5));
   const double eta = 0.2;
