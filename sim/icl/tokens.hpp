@@ -30,13 +30,13 @@ Eigen::MatrixXd group_gram(Eigen::Index tokens,
 
 /// @brief G'.
 Eigen::MatrixXd gram_rate(const Eigen::MatrixXd& gram, const TokenDynamics& dynamics);
-/// @brief One step of the classical Runge-Kutta method of order 4.
 /// Largest β of weights that are divided by n: 3000 steps take the place of one.
 inline constexpr double kLargestMeanBeta = 8;
 /// @param step of weights with sum 1, where no rate is above 1
 /// @return as fine a step of these dynamics: e^β is the largest rate where weights are divided by n
 /// @throws Error (input) naming beta above kLargestMeanBeta there
 double token_step(const TokenDynamics& dynamics, double step);
+/// @brief One step of the classical Runge-Kutta method of order 4.
 void gram_step(Eigen::MatrixXd& gram, const TokenDynamics& dynamics, double step);
 
 /// @brief Mean over pairs i != j.

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/mean_claims.hpp"
@@ -59,34 +61,24 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
                {.series = {}, .relative = ridge_margin(c)});
 }
 
-constexpr double RidgeSite::*kOfSite[] = {&RidgeSite::kappa,
-                                          &RidgeSite::one_minus_gamma,
-                                          &RidgeSite::bias,
-                                          &RidgeSite::sampling_variance,
-                                          &RidgeSite::noise_variance,
-                                          &RidgeSite::test_error,
-                                          &RidgeSite::train_error,
-                                          &RidgeSite::overlap_m,
-                                          &RidgeSite::overlap_q,
-                                          &RidgeSite::weight_norm2,
-                                          &RidgeSite::signal,
-                                          &RidgeSite::finite_size_test,
-                                          &RidgeSite::finite_size_train,
-                                          &RidgeSite::finite_size_overlap_m,
-                                          &RidgeSite::finite_size_overlap_q,
-                                          &RidgeSite::finite_size_weight_norm2};
-/// Those of the leading order that the saddle point has.
-constexpr double RidgeSite::*kOfReplica[] = {&RidgeSite::kappa,
-                                             &RidgeSite::one_minus_gamma,
-                                             &RidgeSite::bias,
-                                             &RidgeSite::sampling_variance,
-                                             &RidgeSite::noise_variance,
-                                             &RidgeSite::test_error,
-                                             &RidgeSite::train_error,
-                                             &RidgeSite::overlap_m,
-                                             &RidgeSite::overlap_q,
-                                             &RidgeSite::weight_norm2,
-                                             &RidgeSite::signal};
+/// The first kOfReplica of them, of the leading order, are those that the saddle point has.
+constexpr std::array kOfSite = {&RidgeSite::kappa,
+                                &RidgeSite::one_minus_gamma,
+                                &RidgeSite::bias,
+                                &RidgeSite::sampling_variance,
+                                &RidgeSite::noise_variance,
+                                &RidgeSite::test_error,
+                                &RidgeSite::train_error,
+                                &RidgeSite::overlap_m,
+                                &RidgeSite::overlap_q,
+                                &RidgeSite::weight_norm2,
+                                &RidgeSite::signal,
+                                &RidgeSite::finite_size_test,
+                                &RidgeSite::finite_size_train,
+                                &RidgeSite::finite_size_overlap_m,
+                                &RidgeSite::finite_size_overlap_q,
+                                &RidgeSite::finite_size_weight_norm2};
+constexpr std::size_t kOfReplica = 11;
 
 /// Sites of one decomposition of the sequence's covariance, against one of the site's inputs and
 /// the saddle point.
@@ -96,9 +88,9 @@ ClaimResult routes_claim(const GaussianModel& model,
   constexpr double kAccuracy = 1e-6;
   const GaussianMlm& problem = model.problem();
   double worst = 0;
-  const auto compare = [&](const RidgeSite& one, const RidgeSite& other, const auto& members) {
+  const auto compare = [&](const RidgeSite& one, const RidgeSite& other, std::size_t members) {
     if (one.status != RidgeStatus::converged) return;
-    for (const auto member : members) {
+    for (const auto member : std::span(kOfSite).first(members)) {
       const double scale = std::max(std::abs(other.*member), 1e-12 * other.test_error);
       worst = std::max(worst, std::abs(one.*member - other.*member) / scale);
     }
@@ -111,7 +103,7 @@ ClaimResult routes_claim(const GaussianModel& model,
       for (const double configured : lambdas) {
         const double lambda = model.absolute_lambda(configured);
         const RidgeSite here = ridge.site(site, samples, lambda);
-        compare(here, ridge_site(problem, site, samples, lambda, order), kOfSite);
+        compare(here, ridge_site(problem, site, samples, lambda, order), kOfSite.size());
         // Small penalties take the iteration too long.
         constexpr double kSmallest = 0.05;
         if (order == RidgeOrder::first || lambda < kSmallest * problem.mean_eigenvalue()) continue;
