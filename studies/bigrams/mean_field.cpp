@@ -65,7 +65,7 @@ class MeanField : public PointwiseExperiment {
     // The recursion itself is the run of the mean boosted amplitude. Where curves are not linear in
     // the amplitude the mean of runs differs from it: that is compared with the simulation.
     BigramRecursion recursion(setup_.model, setup_.rates, setup_.batch, 0, setup_.mismatch());
-    if (!setup_.sampled()) recursion.take_leading_order();
+    recursion.set_value_noise(value_noise());
     Curves typical({}, "step", mean_field_names());
     at_steps(
         setup_.steps,
@@ -106,6 +106,11 @@ class MeanField : public PointwiseExperiment {
   }
 
  private:
+  /// The surrogate draws the leading order.
+  ValueNoise value_noise() const {
+    return setup_.sampled() ? ValueNoise::exact : ValueNoise::leading_order;
+  }
+
   /// False if it is not finite at any step.
   bool add_mean_of_runs(TheoryResult& result) const {
     const std::vector<std::string>& names = mean_field_names();
@@ -114,7 +119,7 @@ class MeanField : public PointwiseExperiment {
         setup_.rates,
         setup_.batch,
         setup_.mismatch(),
-        setup_.sampled() ? ValueNoise::exact : ValueNoise::leading_order,
+        value_noise(),
         setup_.steps,
         [&](const BigramRecursion& r) -> Eigen::RowVectorXd {
           const std::vector<double> row = observables(names, r.state());

@@ -93,8 +93,9 @@ void BigramRecursion::step() {
   const VectorXd weight = mu.cwiseProduct(n);
   const MatrixXd r_v = nbar * (mismatch_ * mismatch_.transpose() + model_->covariance()) +
                        weight.dot(n) * s_v - weight.dot(o) * moments.cross;
-  double trace = leading_order_ ? static_cast<double>(mu.size() - 1) * r_v.trace() : 0;
-  for (Index k = 0; k < mu.size() && !leading_order_; ++k) {
+  const bool leading_order = value_kind_ == ValueNoise::leading_order;
+  double trace = leading_order ? static_cast<double>(mu.size() - 1) * r_v.trace() : 0;
+  for (Index k = 0; k < mu.size() && !leading_order; ++k) {
     const std::vector<double>& q = model_->attention()[static_cast<std::size_t>(k)].weights;
     AttendedColumn column{.a = {},
                           .q = Eigen::Map<const VectorXd>(q.data(), std::ssize(q)),
@@ -128,7 +129,7 @@ BigramSignals BigramRecursion::signals() const {
   // The mean's part of ‖V - μ1ᵀ - α_V (P - μ1ᵀ)‖²_μ.
   // Noise along P is in α_V. Its share, with the shape that noise has to leading order:
   // tr(R_v P Σ Pᵀ) of (N-1) K_P tr R_v.
-  const double along = leading_order_
+  const double along = value_kind_ == ValueNoise::leading_order
                            ? 0
                            : shape_v_.cwiseProduct(at_p_.s_v).sum() /
                                  (static_cast<double>(model_->tokens() - 1) * model_->k_p());
@@ -237,7 +238,7 @@ MatrixXd averaged_over_amplitudes(
   MatrixXd mean;
   for (const auto& [start, weight] : boosted_amplitudes(model, rates, batch)) {
     BigramRecursion recursion(model, rates, batch, start, mismatch);
-    if (noise == ValueNoise::leading_order) recursion.take_leading_order();
+    recursion.set_value_noise(noise);
     for (std::size_t k = 0; k < steps.size(); ++k) {
       while (recursion.steps() < steps[k]) recursion.step();
       const Eigen::RowVectorXd row = read(recursion);

@@ -44,9 +44,8 @@ class BigramRecursion {
                   const Eigen::MatrixXd& value);
 
   void step();
-  /// @brief From here on V's noise has its leading order in the number of attended positions,
-  /// (N-1) tr(R_v)/B: that of the Gaussian surrogate.
-  void take_leading_order() { leading_order_ = true; }
+  /// @brief Which noise V has from here on; at first that of sequences.
+  void set_value_noise(ValueNoise noise) { value_kind_ = noise; }
 
   /// @brief Where the mean field stands: means over runs.
   BigramState state() const;
@@ -76,7 +75,7 @@ class BigramRecursion {
   Eigen::VectorXd noise_a_;  ///< d_k
   NoiseMoments at_p_;        ///< of V = P
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
-  bool leading_order_ = false;
+  ValueNoise value_kind_ = ValueNoise::exact;
   std::int64_t steps_ = 0;
 };
 

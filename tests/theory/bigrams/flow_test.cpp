@@ -131,7 +131,7 @@ TEST_CASE("bigram recursion: reference rows and the flow as its limit of large b
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   BigramRecursion recursion(model, {eta, eta}, r["B"].get<double>());
-  recursion.take_leading_order();  // the reference's
+  recursion.set_value_noise(ValueNoise::leading_order);  // the reference's
   double step = 0;
   for (const Json& row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
@@ -161,7 +161,7 @@ TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bi
                             {eta, eta},
                             r["B"].get<double>(),
                             theta * source + (1 - theta) * stationary_value(model));
-  recursion.take_leading_order();
+  recursion.set_value_noise(ValueNoise::leading_order);
   double step = 0;
   for (const Json& row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
