@@ -88,7 +88,9 @@ class Regularisation : public PointwiseExperiment {
       curves.add(n, observables(kNames, trainer.state()));
       if (!l1) return;
       zeros.add(n, {trainer.zero_fraction()});
-      if (averaged(n)) rounding.add(rounding_of(setup_.model, rounded(trainer, kStagedTheta)));
+      if (!averaged(n)) return;
+      const RoundedBigram now = rounded(trainer, kStagedTheta);
+      if (!now.failed) rounding.add(rounding_of(setup_.model, now));
     };
     Outcome outcome;
     RoundedRun run = staged_run(setup_, l1, replicate, look, outcome);
