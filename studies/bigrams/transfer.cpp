@@ -36,8 +36,9 @@ class Transfer : public PointwiseExperiment {
     if (!setup_.sampled() && setup_.sampling != BigramSampling::dense) {
       require_sequences(c, "\"none\" or \"dense\"");
     }
-    std::optional<double> contrast;
-    if (c.has("model.source_contrast")) contrast = c.real("model.source_contrast");
+    const double spread = c.real("model.source_contrast");
+    require(spread == 0 || spread >= 1, "model.source_contrast", spread, "0, or 1 and more");
+    const std::optional<double> contrast = spread > 0 ? std::optional(spread) : std::nullopt;
     const BigramModel& model = setup_.model;
     diagnostics_ = setup_.diagnostics;
     warnings_ = setup_.warnings;
@@ -263,12 +264,11 @@ Study study() {
                                               0,
                                               "a single correlation, in place of sweep.correlation",
                                               correlation)),
-            optional_parameter(real_parameter(
-                "model.source_contrast",
-                1,
-                "the source has tokens' frequencies of its own, mixed from the target's and U[1, "
-                "source_contrast]; default: the target's",
-                {.low = 1})),
+            real_parameter("model.source_contrast",
+                           4,
+                           "the source has tokens' frequencies of its own, mixed from the target's "
+                           "and U[1, source_contrast]; 0: the target's",
+                           {.low = 0}),
             word_parameter("sim.pretraining",
                            "oracle",
                            "P_source: the source's law itself (oracle), or what training from "
@@ -284,22 +284,23 @@ Study study() {
       .series = bigram_series(
           kNames, {{"half_samples", "n_1/2", "samples after which the signal of A is a half"}}),
       .presets = {{"quick",
-                   "N = 3 unequal tokens, T = 1000, three correlations; the source's tokens have "
-                   "frequencies of their own",
-                   {{"model.source_contrast", 4.0}, {"sim.replicates", 40}}},
+                   "the defaults: N = 3 unequal tokens, T = 1000, three correlations; the source's "
+                   "tokens have frequencies of their own",
+                   {}},
                   {"l1",
                    "with l1 from the first step on",
-                   circulant_law({{"sim.l1", 0.02}, {"sim.replicates", 60}})},
+                   circulant_law(
+                       {{"model.source_contrast", 0.0}, {"sim.l1", 0.02}, {"sim.replicates", 60}})},
                   {"trained",
                    "the start is trained on the source task first",
-                   circulant_law({{"sim.pretraining", "trained"}})},
-                  {"shifted",
-                   "the source has other frequencies of tokens",
-                   circulant_law({{"model.source_contrast", 4.0}})},
+                   circulant_law({{"model.source_contrast", 0.0}, {"sim.pretraining", "trained"}})},
+                  {"shifted", "the source has other frequencies of tokens", circulant_law({})},
                   {"paper",
                    "N = 10, T = 5000, B = 512",
-                   circulant_law(
-                       {{"model.tokens", 10}, {"model.context", 5000}, {"sim.batch", 512}})}},
+                   circulant_law({{"model.source_contrast", 0.0},
+                                  {"model.tokens", 10},
+                                  {"model.context", 5000},
+                                  {"sim.batch", 512}})}},
       .sources = {cited("ren2024learning",
                         "transfer: a positive correlation skips the first stage")},
       .make = make<Transfer>,
