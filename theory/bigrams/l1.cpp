@@ -101,8 +101,8 @@ double noise_third_moment(const BigramModel& model,
   return third;
 }
 
-/// Solves for the floor: `second_moment(σ², zero fraction out)` is E x² of an entry off the
-/// support.
+/// Solves for the floor: `moment(k, σ², zero fraction out)` is E x² of an entry of column k off the
+/// support, or comes nearer to it with every sweep.
 template <class Moment>
 L1Floor self_consistent(
     const BigramModel& model, double lambda, double batch, int most_sweeps, const Moment& moment) {
@@ -118,7 +118,7 @@ L1Floor self_consistent(
     for (Index k = 0; k < next.size(); ++k) {
       const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
       next[k] = static_cast<double>(model.context() - static_cast<Index>(support)) *
-                moment(sigma2[k], zeros[k]);
+                moment(k, sigma2[k], zeros[k]);
     }
     const double change = (next - off_support).cwiseAbs().maxCoeff();
     off_support = next;
@@ -273,6 +273,12 @@ void SoftThresholdChain::step(const ChainStep& step) {
     zero_fraction_ += inside * mass;
     deposit(law_, soft(x, step.shrink), mass);
   }
+  // The kernel and the grid end where some 1e-9 of the mass of every step is. Without noise all of
+  // it may lie beyond the grid.
+  const double total = law_.sum();
+  if (total == 0) return;
+  law_ /= total;
+  zero_fraction_ /= total;
 }
 
 SoftThresholdChain::Function SoftThresholdChain::identity() const {
@@ -363,26 +369,30 @@ double column_sum_variance(const SoftThresholdChain& chain,
 L1Floor l1_floor_closed_form(
     const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
   const double k_v = model.k_p();
-  return self_consistent(model, lambda, batch, most_sweeps, [&](double sigma2, double&) {
+  return self_consistent(model, lambda, batch, most_sweeps, [&](Index, double sigma2, double&) {
     return l1_second_moment(k_v, lambda, eta_a * sigma2) / (1 - eta_a * k_v / 2);
   });
 }
 
 L1Floor l1_floor_chain(
     const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
-  const double k_v = model.k_p();
-  return self_consistent(model, lambda, batch, most_sweeps, [&](double sigma2, double& zeros) {
-    const double noise = eta_a * std::sqrt(sigma2);
-    const double spread = noise / std::sqrt(2 * eta_a * k_v);
-    SoftThresholdChain chain(noise / kPointsPerNoise, kReachDeviations * spread);
-    // Relaxation takes 1/(η K_V) steps; without noise-free start the law forgets it in ten of them.
-    const auto steps = static_cast<std::int64_t>(std::ceil(10 / (eta_a * k_v)));
-    for (std::int64_t n = 0; n < steps; ++n) {
-      chain.step({.contraction = 1 - eta_a * k_v, .noise = noise, .shrink = eta_a * lambda});
-    }
-    zeros = chain.zero_fraction();
-    return chain.second_moment();
-  });
+  const double keep = 1 - eta_a * model.k_p();
+  // In units of the noise chains differ by the threshold alone, so that a sweep goes on from the
+  // law of the one before; in one relaxation time each the law and its noise settle together.
+  const auto steps = static_cast<std::int64_t>(std::ceil(1 / (1 - keep)));
+  std::vector<SoftThresholdChain> chains(
+      static_cast<std::size_t>(model.tokens()),
+      SoftThresholdChain(1.0 / kPointsPerNoise, kReachDeviations / std::sqrt(2 * (1 - keep))));
+  return self_consistent(
+      model, lambda, batch, most_sweeps, [&](Index k, double sigma2, double& zeros) {
+        const double noise = eta_a * std::sqrt(sigma2);
+        SoftThresholdChain& chain = chains[static_cast<std::size_t>(k)];
+        for (std::int64_t n = 0; n < steps; ++n) {
+          chain.step({.contraction = keep, .noise = 1, .shrink = eta_a * lambda / noise});
+        }
+        zeros = chain.zero_fraction();
+        return noise * noise * chain.second_moment();
+      });
 }
 
 L1MeanField::L1MeanField(const BigramModel& model,
