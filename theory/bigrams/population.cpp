@@ -139,6 +139,53 @@ double value_noise(const BigramModel& model,
   return leading + mean + next + pairs + fourth;
 }
 
+double value_noise_along(const BigramModel& model,
+                         const MatrixXd& value,
+                         const NoiseMoments& moments,
+                         std::span<const AttendedColumn> columns) {
+  const VectorXd& mu = model.stationary();
+  // Column n: what the token n adds to P u, and to V u.
+  const MatrixXd w = model.transition().colwise() - mu;
+  const MatrixXd g = w.transpose() * (value.colwise() - value * mu);
+  const MatrixXd h = w.transpose() * w;
+  const double k_vp = mu.dot(g.diagonal());
+  const double k_p = mu.dot(h.diagonal());
+  const double k1 = mu.dot(g.cwiseProduct(g.transpose()) * mu);
+  const double k2 = mu.dot(g.cwiseProduct(h) * mu);
+  const VectorXd w1 = w.transpose() * mu;
+  const VectorXd w2 = w.cwiseAbs2().transpose() * mu;
+  const VectorXd w3 = w.array().cube().colwise().sum().transpose();
+  const MatrixXd s_p = w * mu.asDiagonal() * w.transpose();
+  const double spread_v = moments.s_v.cwiseProduct(s_p).sum();
+  const double spread_vp = moments.cross.cwiseProduct(s_p).sum();
+  double along = 0;
+  for (Index k = 0; k < mu.size(); ++k) {
+    const auto& [a, q, sum, norm2, overlap] = columns[static_cast<std::size_t>(k)];
+    const VectorXd m = w.transpose() * (sum * moments.v - mu);
+    // E[(P δ·r)²] of a position, from its token: the mean of r, other positions, the draw of y.
+    const auto square = [&](double at, double qt) {
+      const VectorXd mean = m + at * g.diagonal() - qt * h.diagonal();
+      const VectorXd next = w1 + qt * h.diagonal();
+      return mu.dot(mean.cwiseAbs2() + w2 + qt * w3 - next.cwiseAbs2()) +
+             (norm2 - at * at) * spread_v - (overlap - at * qt) * spread_vp;
+    };
+    const double elsewhere = square(0, 0);
+    const double mean = norm2 * k_vp - overlap * k_p;
+    double second = mean * mean + k1 * norm2 * norm2 - 2 * k2 * norm2 * overlap -
+                    k_p * k_p * overlap * overlap + norm2 * elsewhere;
+    // A position and itself are no pair.
+    for (Index t = 0; t < a.size(); ++t) {
+      const double at = a[t];
+      const double qt = q[t];
+      const double pair =
+          std::pow(k_vp * at - k_p * qt, 2) + k1 * at * at - 2 * k2 * at * qt - k_p * k_p * qt * qt;
+      second += at * at * (square(at, qt) - elsewhere - pair);
+    }
+    along += mu[k] * second;
+  }
+  return along / k_p;
+}
+
 double averaged_value_noise(const BigramModel& model,
                             double eta_v,
                             double batch,

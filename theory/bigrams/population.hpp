@@ -17,6 +17,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 
 #include "attica/core/bigrams/model.hpp"
 
@@ -84,6 +85,14 @@ Eigen::MatrixXd attention_noise(const BigramModel& model,
 double value_noise(const BigramModel& model,
                    const NoiseMoments& moments,
                    const AttendedColumn& column);
+
+/// @brief The part of it along P - μ1ᵀ, which moves α_V and is no remainder: Σ_k μ_k E[(r·P(u - s
+/// μ))² | k]/K_P over all columns, without fourth powers of entries elsewhere.
+/// @param value mean of V; `moments` may count noise beside it
+double value_noise_along(const BigramModel& model,
+                         const Eigen::MatrixXd& value,
+                         const NoiseMoments& moments,
+                         std::span<const AttendedColumn> columns);
 
 /// @brief Mean ‖V - P‖²_μ of the mean of V over the last half of `steps` steps of SGD with batch B
 /// at A = Q: whole steps from P with the noise there, in which V - P decays at the rate η_V ‖Q‖²_μ.

@@ -1,6 +1,8 @@
 #include "attica/theory/bigrams/recursion.hpp"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
@@ -53,6 +55,12 @@ double BigramRecursion::mean_k_v() const {
   return (*mean_value_ * model_->covariance() * mean_value_->transpose()).trace();
 }
 
+MatrixXd BigramRecursion::mean_value() const {
+  if (mean_value_) return *mean_value_;
+  const VectorXd& mu = model_->stationary();
+  return (alpha_v_ * (model_->transition().colwise() - mu)).colwise() + (mu + mismatch_);
+}
+
 double BigramRecursion::k_v() const { return mean_k_v() + noise_v_; }
 
 double BigramRecursion::k_vp() const {
@@ -93,17 +101,23 @@ void BigramRecursion::step() {
   const VectorXd weight = mu.cwiseProduct(n);
   const MatrixXd r_v = nbar * (mismatch_ * mismatch_.transpose() + model_->covariance()) +
                        weight.dot(n) * s_v - weight.dot(o) * moments.cross;
-  const bool leading_order = value_kind_ == ValueNoise::leading_order;
-  double trace = leading_order ? static_cast<double>(mu.size() - 1) * r_v.trace() : 0;
-  for (Index k = 0; k < mu.size() && !leading_order; ++k) {
-    const std::vector<double>& q = model_->attention()[static_cast<std::size_t>(k)].weights;
-    AttendedColumn column{.a = {},
-                          .q = Eigen::Map<const VectorXd>(q.data(), std::ssize(q)),
-                          .sum = 1,
-                          .norm2 = n[k],
-                          .overlap = o[k]};
-    column.a = (alpha_a_ * column.q.array() + (1 - alpha_a_) / t).matrix();
-    trace += mu[k] * value_noise(*model_, moments, column);
+  double trace = static_cast<double>(mu.size() - 1) * r_v.trace();
+  double along = 0;  // the surrogate's share along P is not taken off
+  if (value_kind_ == ValueNoise::exact) {
+    std::vector<AttendedColumn> columns;
+    trace = 0;
+    for (Index k = 0; k < mu.size(); ++k) {
+      const std::vector<double>& q = model_->attention()[static_cast<std::size_t>(k)].weights;
+      AttendedColumn column{.a = {},
+                            .q = Eigen::Map<const VectorXd>(q.data(), std::ssize(q)),
+                            .sum = 1,
+                            .norm2 = n[k],
+                            .overlap = o[k]};
+      column.a = (alpha_a_ * column.q.array() + (1 - alpha_a_) / t).matrix();
+      trace += mu[k] * value_noise(*model_, moments, column);
+      columns.push_back(std::move(column));
+    }
+    along = value_noise_along(*model_, mean_value(), moments, columns);
   }
 
   if (mean_value_) {
@@ -117,7 +131,9 @@ void BigramRecursion::step() {
   alpha_a_ += rates_.eta_a * (kvp - kv * alpha_a_);
   const double keep_v = 1 - rates_.eta_v * nbar;
   const double keep_a = 1 - rates_.eta_a * kv;
-  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v * trace / batch_;
+  const double fed = rates_.eta_v * rates_.eta_v / batch_;
+  noise_v_ = keep_v * keep_v * noise_v_ + fed * trace;
+  remainder_v_ = keep_v * keep_v * remainder_v_ + fed * (trace - along);
   noise_a_ = keep_a * keep_a * noise_a_ +
              rates_.eta_a * rates_.eta_a * (t - 1) / batch_ * sigma2.cwiseQuotient(mu);
   shape_v_ = r_v / r_v.trace();
@@ -127,14 +143,8 @@ void BigramRecursion::step() {
 BigramSignals BigramRecursion::signals() const {
   BigramSignals s{.alpha_v = k_vp() / model_->k_p(), .alpha_a = alpha_a_, .d_v = 0, .d_a = 0};
   // The mean's part of ‖V - μ1ᵀ - α_V (P - μ1ᵀ)‖²_μ.
-  // Noise along P is in α_V. Its share, with the shape that noise has to leading order:
-  // tr(R_v P Σ Pᵀ) of (N-1) K_P tr R_v.
-  const double along = value_kind_ == ValueNoise::leading_order
-                           ? 0
-                           : shape_v_.cwiseProduct(at_p_.s_v).sum() /
-                                 (static_cast<double>(model_->tokens() - 1) * model_->k_p());
-  s.d_v = mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + (1 - along) * noise_v_ +
-          mismatch_.squaredNorm();
+  s.d_v =
+      mean_k_v() - s.alpha_v * s.alpha_v * model_->k_p() + remainder_v_ + mismatch_.squaredNorm();
   s.d_a = model_->stationary().dot(noise_a_);
   return s;
 }

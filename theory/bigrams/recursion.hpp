@@ -5,7 +5,8 @@
 ///
 /// State α_V, α_A, d_V and d_k for every last token k, with n_k = 1/T + α_A² (|q_k|² - 1/T) + d_k,
 /// o_k = 1/T + α_A (|q_k|² - 1/T). Noise of A is white with variance tr(S_V R_k)/(μ_k B), noise of
-/// V the total variance of `value_noise` over B. Good when SNR >= 4 and η is below half the
+/// V has the total variance of `value_noise` over B, of which `value_noise_along` is no remainder.
+/// Good when SNR >= 4 and η is below half the
 /// stability limit. Derivation: docs/bigrams.md.
 
 #include <Eigen/Core>
@@ -20,10 +21,10 @@
 
 namespace attica {
 
-/// @brief The recursion from uniform A and V = μ1ᵀ + α_V (P - μ1ᵀ), or a general V.
-/// Total variance of V's noise: that of sequences, or its leading order, that of the surrogate.
+/// Variance of V's noise: that of sequences, or its leading order, that of the surrogate.
 enum class ValueNoise { exact, leading_order };
 
+/// @brief The recursion from uniform A and V = μ1ᵀ + α_V (P - μ1ᵀ), or a general V.
 class BigramRecursion {
  public:
   /// @param batch B > 0, need not be whole; infinite: whole steps of descent without noise, for
@@ -63,6 +64,7 @@ class BigramRecursion {
   Eigen::VectorXd overlaps() const;  ///< o_k
   double k_vp() const;
   double mean_k_v() const;  ///< K_V of the mean V
+  Eigen::MatrixXd mean_value() const;
 
   const BigramModel* model_;
   BigramRates rates_;
@@ -71,7 +73,8 @@ class BigramRecursion {
   Eigen::VectorXd mismatch_;                   ///< Vμ - μ
   double alpha_v_ = 0;
   double alpha_a_ = 0;
-  double noise_v_ = 0;       ///< d_V of the noise
+  double noise_v_ = 0;       ///< ‖·‖²_μ of V's noise
+  double remainder_v_ = 0;   ///< of what is not along P of it
   Eigen::VectorXd noise_a_;  ///< d_k
   NoiseMoments at_p_;        ///< of V = P
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise

@@ -53,6 +53,7 @@ struct Enumerated {
   std::vector<MatrixXd> residual;         // E[r r^T | k]
   std::vector<MatrixXd> attention_noise;  // E[g g^T | k]
   VectorXd value_noise;                   // E[|r (u/μ - s)ᵀ|²_μ | k]
+  double value_noise_along = 0;           // along P, over all k
 };
 
 Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixXd& a) {
@@ -78,6 +79,9 @@ Enumerated enumerated(const BigramModel& model, const MatrixXd& v, const MatrixX
     e.attention_noise[static_cast<std::size_t>(k)] += p / mu[k] * g_centred * g_centred.transpose();
     const VectorXd hat = u.cwiseQuotient(mu).array() - a.col(k).sum();
     e.value_noise[k] += p / mu[k] * r.squaredNorm() * hat.cwiseAbs2().dot(mu);
+    const MatrixXd truth = model.transition().colwise() - mu;
+    const MatrixXd noise = r * hat.transpose();
+    e.value_noise_along += p * std::pow((truth.cwiseProduct(noise) * mu).sum(), 2) / model.k_p();
   });
   return e;
 }
@@ -102,10 +106,14 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
     check_close(g.value, e.gradient.value);
     check_close(g.attention, e.gradient.attention);
     const NoiseMoments moments = value_moments(model, v);
+    std::vector<AttendedColumn> columns;
+    for (Index k = 0; k < model.tokens(); ++k) columns.push_back(attended_column(model, a, k));
+    CHECK(value_noise_along(model, v, moments, columns) ==
+          Approx(e.value_noise_along).epsilon(kExact));
     for (Index k = 0; k < model.tokens(); ++k) {
       check_close(residual_covariance(model, moments, sums.sum[k], sums.norm2[k], sums.overlap[k]),
                   e.residual[static_cast<std::size_t>(k)]);
-      const AttendedColumn column = attended_column(model, a, k);
+      const AttendedColumn& column = columns[static_cast<std::size_t>(k)];
       check_close(attention_noise(model, v, moments, column),
                   e.attention_noise[static_cast<std::size_t>(k)]);
       CHECK(value_noise(model, moments, column) == Approx(e.value_noise[k]).epsilon(kExact));
