@@ -126,9 +126,9 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   // The fraction is a probability: 0.05 absolute is the sup distance of the distributions of the
   // boosting time; it takes the nonlinearity at α_V = θ with it. Means over groups of 50 runs are
   // normal to a good approximation.
-  return {{.series = "alpha_V", .relative = 0.05, .tails = Tails::normal},
-          {.series = "alpha_V_sd", .relative = 0.1, .tails = Tails::normal},
-          {.series = "alpha_A", .relative = 0.05, .tails = Tails::normal},
+  return {{.series = "alpha_V", .relative = 0.035, .tails = Tails::normal},
+          {.series = "alpha_V_sd", .relative = 0.05, .tails = Tails::normal},
+          {.series = "alpha_A", .relative = 0.035, .tails = Tails::normal},
           {.series = "snr", .relative = 0.05, .tails = Tails::normal},
           {.series = "boosted_fraction", .relative = 0, .absolute = 0.05, .tails = Tails::normal}};
 }

@@ -32,7 +32,7 @@ Study study() {
                         "surrogate idea: population gradient plus Gaussian noise")},
       .make = make_mean_field,
       .figure = [](const Configuration&) { return mean_field_figure("bigrams-large"); },
-      .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.03); },
+      .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.02); },
       .plants =
           {{.name = "context",
             .values = {{"model.context", 900}},

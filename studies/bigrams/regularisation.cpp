@@ -14,10 +14,8 @@ namespace attica::bigrams_regularisation {
 namespace {
 
 const std::vector<std::string> kNames = {"excess_loss", "distance_V", "distance_A"};
-/// With l1 fluctuating column sums are counted in linear response, with V at its mean: 1.5(7) % of
-/// the excess loss too much at T = 1000 (600 runs).
-constexpr double kSums = 0.02;
-/// What is left of V is noise, which the mean field has to leading order in the rates.
+/// What is left of V is noise, which the mean field has to leading order in the rates: within
+/// 1.8(6) %, with 1.8 % of noise in the quick preset.
 constexpr double kNoise = 0.07;
 /// The mean field of what rounding leaves takes it to find the support, and nothing else.
 constexpr double kSure = 0.99;
@@ -50,7 +48,7 @@ class Regularisation : public PointwiseExperiment {
         const double n = static_cast<double>(step);
         const bool settled = n >= aligned;
         curves.add(n,
-                   {{s.excess_loss, algorithm == "l1" ? kSums * s.excess_loss : 0, settled},
+                   {{s.excess_loss, algorithm == "l1" ? kColumnSums * s.excess_loss : 0, settled},
                     {s.distance_v2,
                      (algorithm == "l1" ? kNoise : 0) * s.distance_v2 + order_ * noise,
                      settled},
@@ -195,12 +193,16 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  std::vector<AgreementRule> all = rules(kNames, {.series = {}, .relative = 0.05});
+  // Without l1 2000 runs of three instances are within 0.2 % of the mean field; with it
+  // distance_A within 0.2(1) %, zero_fraction 0.9(1) %, refit_V 2.2(7) %.
+  std::vector<AgreementRule> all = rules(kNames, {.series = {}, .relative = 0.02});
   all.push_back({.series = "rounded_alpha_V", .relative = 0.01});
-  all.push_back({.series = "rounded_V", .relative = 0.2});
-  all.push_back({.series = "rounded_A", .relative = 0.3});
-  all.push_back({.series = "refit_V", .relative = 0.15});
-  all.push_back({.series = "zero_fraction", .relative = 0.05});
+  // 8.2(8) % below the mean field of two instances: rounding multiplies V by the sums of A's
+  // columns, whose noise is opposite to V's along P and counts as independent of it.
+  all.push_back({.series = "rounded_V", .relative = 0.18});
+  all.push_back({.series = "rounded_A", .relative = 0.2});
+  all.push_back({.series = "refit_V", .relative = 0.12});
+  all.push_back({.series = "zero_fraction", .relative = 0.03});
   return all;
 }
 

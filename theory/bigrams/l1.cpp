@@ -101,45 +101,6 @@ double noise_third_moment(const BigramModel& model,
   return third;
 }
 
-/// Solves for the floor: `moment(k, σ², zero fraction out)` is E x² of an entry of column k off the
-/// support, or comes nearer to it with every sweep.
-template <class Moment>
-L1Floor self_consistent(
-    const BigramModel& model, double lambda, double batch, int most_sweeps, const Moment& moment) {
-  L1Floor floor{.status = L1FloorStatus::unsettled};
-  const VectorXd& mu = model.stationary();
-  VectorXd off_support = VectorXd::Zero(model.tokens());
-  VectorXd zeros = off_support;
-  VectorXd sigma2;
-  while (floor.status == L1FloorStatus::unsettled && floor.sweeps < most_sweeps) {
-    ++floor.sweeps;
-    sigma2 = frozen_noise(model, off_support, batch);
-    VectorXd next(off_support.size());
-    for (Index k = 0; k < next.size(); ++k) {
-      const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
-      next[k] = static_cast<double>(model.context() - static_cast<Index>(support)) *
-                moment(k, sigma2[k], zeros[k]);
-    }
-    const double change = (next - off_support).cwiseAbs().maxCoeff();
-    off_support = next;
-    const double largest = off_support.maxCoeff();
-    floor.residual = change > 0 ? change / largest : 0;
-    if (change <= kFixedPointTolerance * largest) {
-      floor.status = L1FloorStatus::settled;
-    } else if (!(largest >= 0 && largest < static_cast<double>(model.context()))) {
-      floor.status = L1FloorStatus::unstable;
-    }
-  }
-  const double bias = lambda / model.k_p();
-  for (Index k = 0; k < off_support.size(); ++k) {
-    const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
-    floor.distance_a2 += mu[k] * (off_support[k] + static_cast<double>(support) * bias * bias);
-    floor.zero_fraction += zeros[k] / static_cast<double>(off_support.size());
-    floor.noise_ratio += lambda / std::sqrt(sigma2[k]) / static_cast<double>(off_support.size());
-  }
-  return floor;
-}
-
 }  // namespace
 
 std::string to_string(L1FloorStatus status) {
@@ -194,16 +155,19 @@ VectorXd SoftThresholdChain::before_threshold(double mean, double variance) cons
   const double deviation = std::sqrt(variance);
   for (Index i = 0; i < law.size(); ++i) {
     const double x = position(i);
-    law[i] = deviation > 0 ? normal_cdf((x - mean + spacing_ / 2) / deviation) -
-                                 normal_cdf((x - mean - spacing_ / 2) / deviation)
-                           : static_cast<double>(i == half_);
+    law[i] = normal_cdf((x - mean + spacing_ / 2) / deviation) -
+             normal_cdf((x - mean - spacing_ / 2) / deviation);
   }
   return law;
 }
 
 void SoftThresholdChain::start(double mean, double variance, double threshold) {
-  const VectorXd before = before_threshold(mean, variance);
   law_.setZero();
+  if (variance == 0) {
+    deposit(law_, std::abs(mean) < threshold ? 0 : mean, 1);
+    return;
+  }
+  const VectorXd before = before_threshold(mean, variance);
   for (Index i = 0; i < law_.size(); ++i) {
     law_[std::abs(position(i)) < threshold ? half_ : i] += before[i];
   }
@@ -237,12 +201,16 @@ VectorXd SoftThresholdChain::kernel(const ChainStep& step, double added_variance
     const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
     return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
   };
-  VectorXd masses(2 * width + 1);
+  VectorXd masses = VectorXd::Zero(2 * width + 1);
+  if (deviation == 0) {
+    masses[width] = 1;
+    return masses;
+  }
+  double below = edgeworth((-static_cast<double>(width) - 0.5) * spacing_ / deviation);
   for (Index j = -width; j <= width; ++j) {
-    const double x = static_cast<double>(j) * spacing_;
-    masses[width + j] = deviation > 0 ? edgeworth((x + spacing_ / 2) / deviation) -
-                                            edgeworth((x - spacing_ / 2) / deviation)
-                                      : static_cast<double>(j == 0);
+    const double above = edgeworth((static_cast<double>(j) + 0.5) * spacing_ / deviation);
+    masses[width + j] = above - below;
+    below = above;
   }
   return masses;
 }
@@ -368,31 +336,37 @@ double column_sum_variance(const SoftThresholdChain& chain,
 
 L1Floor l1_floor_closed_form(
     const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
+  L1Floor floor{.status = L1FloorStatus::unsettled};
+  const VectorXd& mu = model.stationary();
   const double k_v = model.k_p();
-  return self_consistent(model, lambda, batch, most_sweeps, [&](Index, double sigma2, double&) {
-    return l1_second_moment(k_v, lambda, eta_a * sigma2) / (1 - eta_a * k_v / 2);
-  });
-}
-
-L1Floor l1_floor_chain(
-    const BigramModel& model, double eta_a, double lambda, double batch, int most_sweeps) {
-  const double keep = 1 - eta_a * model.k_p();
-  // In units of the noise chains differ by the threshold alone, so that a sweep goes on from the
-  // law of the one before; in one relaxation time each the law and its noise settle together.
-  const auto steps = static_cast<std::int64_t>(std::ceil(1 / (1 - keep)));
-  std::vector<SoftThresholdChain> chains(
-      static_cast<std::size_t>(model.tokens()),
-      SoftThresholdChain(1.0 / kPointsPerNoise, kReachDeviations / std::sqrt(2 * (1 - keep))));
-  return self_consistent(
-      model, lambda, batch, most_sweeps, [&](Index k, double sigma2, double& zeros) {
-        const double noise = eta_a * std::sqrt(sigma2);
-        SoftThresholdChain& chain = chains[static_cast<std::size_t>(k)];
-        for (std::int64_t n = 0; n < steps; ++n) {
-          chain.step({.contraction = keep, .noise = 1, .shrink = eta_a * lambda / noise});
-        }
-        zeros = chain.zero_fraction();
-        return noise * noise * chain.second_moment();
-      });
+  VectorXd off_support = VectorXd::Zero(model.tokens());
+  VectorXd sigma2;
+  while (floor.status == L1FloorStatus::unsettled && floor.sweeps < most_sweeps) {
+    ++floor.sweeps;
+    sigma2 = frozen_noise(model, off_support, batch);
+    VectorXd next(off_support.size());
+    for (Index k = 0; k < next.size(); ++k) {
+      const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+      next[k] = static_cast<double>(model.context() - static_cast<Index>(support)) *
+                l1_second_moment(k_v, lambda, eta_a * sigma2[k]) / (1 - eta_a * k_v / 2);
+    }
+    const double change = (next - off_support).cwiseAbs().maxCoeff();
+    off_support = next;
+    const double largest = off_support.maxCoeff();
+    floor.residual = change > 0 ? change / largest : 0;
+    if (change <= kFixedPointTolerance * largest) {
+      floor.status = L1FloorStatus::settled;
+    } else if (!(largest >= 0 && largest < static_cast<double>(model.context()))) {
+      floor.status = L1FloorStatus::unstable;
+    }
+  }
+  const double bias = lambda / k_v;
+  for (Index k = 0; k < off_support.size(); ++k) {
+    const auto support = model.attention()[static_cast<std::size_t>(k)].positions.size();
+    floor.distance_a2 += mu[k] * (off_support[k] + static_cast<double>(support) * bias * bias);
+    floor.noise_ratio += lambda / std::sqrt(sigma2[k]) / static_cast<double>(off_support.size());
+  }
+  return floor;
 }
 
 L1MeanField::L1MeanField(const BigramModel& model,

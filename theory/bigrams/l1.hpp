@@ -126,9 +126,8 @@ std::string to_string(L1FloorStatus status);
 
 /// The floor of the attention matrix while V stays at P. Only a settled one is a number to use.
 struct [[nodiscard]] L1Floor {
-  double distance_a2 = 0;    ///< ‖A - Q‖²_μ
-  double zero_fraction = 0;  ///< of the entries off the support
-  double noise_ratio = 0;    ///< λ/σ, averaged over last tokens
+  double distance_a2 = 0;  ///< ‖A - Q‖²_μ
+  double noise_ratio = 0;  ///< λ/σ, averaged over last tokens
   L1FloorStatus status = L1FloorStatus::settled;
   int sweeps = 0;
   double residual = 0;  ///< relative change in the last sweep
@@ -141,19 +140,13 @@ struct [[nodiscard]] L1Floor {
 /// Sweeps that a floor may take; the change shrinks by η_A over its stability limit in each.
 inline constexpr int kL1FloorSweeps = 10000;
 
-/// @brief The floor by the closed form, (T-Q) E x² + Q (λ/K_P)², solved self-consistently; the zero
-/// fraction is not part of it (0).
+/// @brief The floor by the closed form, (T-Q) E x² + Q (λ/K_P)², solved self-consistently.
+/// `L1MeanField` with V at rest at P follows the chain itself, at any λ/σ.
 L1Floor l1_floor_closed_form(const BigramModel& model,
                              double eta_a,
                              double lambda,
                              double batch,
                              int most_sweeps = kL1FloorSweeps);
-/// @brief The floor by the chain: any λ/σ.
-L1Floor l1_floor_chain(const BigramModel& model,
-                       double eta_a,
-                       double lambda,
-                       double batch,
-                       int most_sweeps = kL1FloorSweeps);
 
 /// A mean field at a step, and ‖·‖²_μ of V's noise.
 struct StagedMeanField {
