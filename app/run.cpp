@@ -13,6 +13,7 @@
 #include "attica/app/paths.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/app/text.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/solvers/statistics/sequential.hpp"

@@ -1,8 +1,6 @@
 #include "attica/app/runner.hpp"
 
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <array>
@@ -120,8 +118,6 @@ std::optional<double> Deadline::left() const {
          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-int default_threads() { return tbb::this_task_arena::max_concurrency(); }
-
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
@@ -170,14 +166,8 @@ RunnerEnd run_pieces(const Work& work,
 
   const ThreadLimit limit(options.threads);
   if (alone) {
-    tbb::task_arena arena(options.threads);
-    arena.execute([&] {
-      tbb::parallel_for(
-          0,
-          options.threads,
-          [&](int worker) { work_through(static_cast<std::size_t>(worker)); },
-          tbb::static_partitioner());
-    });
+    on_threads(options.threads,
+               [&](int worker) { work_through(static_cast<std::size_t>(worker)); });
   } else {
     std::vector<std::future<void>> workers;
     for (std::size_t rank = 0; rank < options.ranks->count(); ++rank)

@@ -80,7 +80,4 @@ class Deadline {
   std::jthread watcher_;
 };
 
-/// @brief Number of threads a run uses when none is asked for: all processors this process may use.
-int default_threads();
-
 }  // namespace attica::app

@@ -23,6 +23,7 @@
 #include "attica/app/run.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/html.hpp"
 

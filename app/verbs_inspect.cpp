@@ -28,6 +28,7 @@
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/measures.hpp"
 #include "attica/solvers/statistics/replicates.hpp"

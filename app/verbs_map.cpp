@@ -21,6 +21,7 @@
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/numeric_csv.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/plots/label.hpp"
 
 namespace attica::app {

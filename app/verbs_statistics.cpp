@@ -16,6 +16,7 @@
 #include "attica/app/runner.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
 #include "attica/solvers/statistics/planning.hpp"

@@ -13,6 +13,12 @@ namespace attica {
 /// here.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f);
 
+/// @brief f(0), ..., f(threads - 1), each on a thread of its own. What one throws is thrown here.
+void on_threads(int threads, const std::function<void(int)>& f);
+
+/// @brief As many as the process may use.
+int default_threads();
+
 /// @brief While it lives, the process computes on so many threads at most.
 class ThreadLimit {
  public:

@@ -28,7 +28,7 @@ const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "d
 /// each, standard error 1.2 % at each of 12 steps; one 4.0(1.2) %), and the quick preset's standard
 /// error is 2.6 %. The surrogate has the theory's own noise, whose share along P is not taken off.
 double noise_order(const Configuration& c) {
-  constexpr double kSequences = 0.2;
+  constexpr double kSequences = 0.12;
   constexpr double kSurrogate = 0.05;
   return c.text("sim.surrogate") == "none" ? kSequences : kSurrogate;
 }
@@ -194,6 +194,7 @@ std::vector<AgreementRule> mean_field_rules(const Configuration& c, double margi
   for (AgreementRule& rule : all) {
     if (rule.series != "d_V") continue;
     rule.relative = std::max(noise_order(c), margin);
+    rule.tails = Tails::normal;  // a sum of squares of many small noises
   }
   return all;
 }

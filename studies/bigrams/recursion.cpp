@@ -13,7 +13,7 @@ Study study() {
           "sparse contextual bigrams?",
       .neglects =
           "fluctuations of A's noise, and correlations with V's: 3 % (of d_V, whose mean noise "
-          "hides at these replicates, 20 %) and 1 % of a curve's largest value, but at most 15 % "
+          "hides at these replicates, 12 %) and 1 % of a curve's largest value, but at most 15 % "
           "of the value",
       .parameters =
           bigram_parameters({.context = 300,

@@ -194,15 +194,20 @@ Figure figure(const Configuration& c) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   // Without l1 2000 runs of three instances are within 0.2 % of the mean field; with it
-  // distance_A within 0.2(1) %, zero_fraction 0.9(1) %, refit_V 2.2(7) %.
-  std::vector<AgreementRule> all = rules(kNames, {.series = {}, .relative = 0.02});
-  all.push_back({.series = "rounded_alpha_V", .relative = 0.01});
-  // 8.2(8) % below the mean field of two instances: rounding multiplies V by the sums of A's
-  // columns, whose noise is opposite to V's along P and counts as independent of it.
-  all.push_back({.series = "rounded_V", .relative = 0.18});
-  all.push_back({.series = "rounded_A", .relative = 0.2});
-  all.push_back({.series = "refit_V", .relative = 0.12});
-  all.push_back({.series = "zero_fraction", .relative = 0.03});
+  // distance_A within 0.2(1) %, zero_fraction 0.9(1) %, refit_V 2.2(7) %. rounded_V is 8.2(8) %
+  // below: rounding multiplies V by the sums of A's columns, whose noise is opposite to V's along P
+  // and counts as independent of it. All are sums of squares of many small noises, of skewness 0.1
+  // to 1.1.
+  std::vector<AgreementRule> all =
+      rules(kNames, {.series = {}, .relative = 0.02, .tails = Tails::normal});
+  const auto with = [&](const char* series, double relative) {
+    all.push_back({.series = series, .relative = relative, .tails = Tails::normal});
+  };
+  with("rounded_alpha_V", 0.01);
+  with("rounded_V", 0.16);
+  with("rounded_A", 0.12);
+  with("refit_V", 0.08);
+  with("zero_fraction", 0.03);
   return all;
 }
 

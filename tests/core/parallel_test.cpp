@@ -2,6 +2,7 @@
 
 #include "attica/core/parallel.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <set>
 #include <stdexcept>
@@ -17,6 +18,16 @@ TEST_CASE("in_parallel: every index once, in calls within calls too", "[core][pa
                 [&](std::size_t i) { in_parallel(3, [&](std::size_t j) { ++calls[i][j]; }); });
     CHECK(calls == std::vector(count, std::vector<int>(3, 1)));
   }
+}
+
+TEST_CASE("on_threads: every thread once, what one throws is thrown", "[core][parallel]") {
+  std::array<int, 3> calls = {};
+  on_threads(3, [&](int k) { ++calls[static_cast<std::size_t>(k)]; });
+  CHECK(calls == std::array<int, 3>{1, 1, 1});
+  const auto third = [](int k) {
+    if (k == 2) throw std::out_of_range("the third");
+  };
+  CHECK_THROWS_AS(on_threads(3, third), std::out_of_range);
 }
 
 TEST_CASE("in_parallel: what one throws is thrown", "[core][parallel]") {

@@ -8,6 +8,7 @@
 #include "attica/app/check.hpp"
 #include "attica/app/runner.hpp"
 #include "attica/app/work.hpp"
+#include "attica/core/parallel.hpp"
 
 using namespace attica;
 using namespace attica::app;
