@@ -53,7 +53,7 @@ class Merged : public PointwiseExperiment {
       if (white_) {
         for (const double t : times) mse.push_back(white_mse(setup_.task, shape_, start, t));
       } else {
-        mse = flow_mse(setup_.task, shape_, start, times);
+        mse = flow_mse(setup_.task, shape_, start, times, setup_.descent.eta);
       }
       Curves curve({{"init_scale", scale}}, "t", {"mse"});
       for (std::size_t k = 0; k < times.size(); ++k) {
@@ -64,8 +64,8 @@ class Merged : public PointwiseExperiment {
       // The formula is late, by the less the smaller the start; measured over eight starts.
       constexpr double kTiny = 0.01;
       constexpr double kSmall = 0.05;
-      constexpr double kTinyShare = 0.04;
-      constexpr double kSmallShare = 0.06;
+      constexpr double kTinyShare = 0.03;
+      constexpr double kSmallShare = 0.045;
       const double time = drop_time(setup_.task, shape_, start);
       const double share = scale <= kTiny ? kTinyShare : kSmallShare;
       const bool known = std::isfinite(time) && scale <= kSmall && time < times.back();
@@ -189,7 +189,7 @@ Figure figure(const Configuration&) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  const AgreementRule mse = mse_rule(c, 0.02);
+  const AgreementRule mse = mse_rule(c, 0.015);
   return {mse,
           {.series = "drop_time", .relative = 0, .deterministic = mse.deterministic},
           {.series = "white_mse", .relative = kPopulationMargin, .deterministic = true}};
