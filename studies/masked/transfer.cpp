@@ -265,9 +265,8 @@ Figure figure(const Configuration& c) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kRelative = 0.01;
-  constexpr double kFeature = 0.008;
   return {{.series = "raw_risk", .relative = kRelative},
-          {.series = "feature_risk", .relative = kFeature},
+          {.series = "feature_risk", .relative = kRelative},
           {.series = "gain", .relative = 0, .absolute = kOverlapMargin},
           {.series = "overlap_right", .relative = 0, .absolute = kOverlapMargin}};
 }
