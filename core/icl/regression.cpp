@@ -42,11 +42,11 @@ ContextMoments pool_moments(const MatrixXd& pool, const ContextNoise& context) {
   const Index d = pool.cols();
   const VectorXd q =
       (pool.rowwise().squaredNorm().array() / static_cast<double>(d) + context.rho).matrix();
-  const double twice = 1 + 2 / context.length;
+  const double fourth = moments.second(d, d) / (moments.variance * moments.variance);
   moments.cross.col(d) = pool.transpose() * q / static_cast<double>(pool.rows());
-  moments.second.col(d).head(d) = twice * moments.cross.col(d);
+  moments.second.col(d).head(d) = fourth * moments.cross.col(d);
   moments.second.row(d).head(d) = moments.second.col(d).head(d).transpose();
-  moments.second(d, d) = twice * q.squaredNorm() / static_cast<double>(pool.rows());
+  moments.second(d, d) = fourth * q.squaredNorm() / static_cast<double>(pool.rows());
   return moments;
 }
 
