@@ -37,7 +37,17 @@ ContextMoments pool_moments(const MatrixXd& pool, const ContextNoise& context) {
   second.selfadjointView<Eigen::Lower>().rankUpdate(pool.transpose(),
                                                     1 / static_cast<double>(pool.rows()));
   const MatrixXd full = second.selfadjointView<Eigen::Lower>();
-  return context_moments(full, pool.colwise().mean().transpose(), context);
+  ContextMoments moments = context_moments(full, pool.colwise().mean().transpose(), context);
+  // The variance q of a label may differ from task to task: E w q and E q² are no products.
+  const Index d = pool.cols();
+  const VectorXd q =
+      (pool.rowwise().squaredNorm().array() / static_cast<double>(d) + context.rho).matrix();
+  const double fourth = moments.second(d, d) / (moments.variance * moments.variance);
+  moments.cross.col(d) = pool.transpose() * q / static_cast<double>(pool.rows());
+  moments.second.col(d).head(d) = fourth * moments.cross.col(d);
+  moments.second.row(d).head(d) = moments.second.col(d).head(d).transpose();
+  moments.second(d, d) = fourth * q.squaredNorm() / static_cast<double>(pool.rows());
+  return moments;
 }
 
 ContextMoments fresh_moments(Index dimension, const ContextNoise& context) {

@@ -51,11 +51,20 @@ class Alignment : public PointwiseExperiment {
         dimension_(c.integer("model.dimension")),
         train_(spectrum(c.text("model.train_spectrum"), dimension_)),
         tests_(c.texts("sweep.test_spectrum")),
+        pool_theory_(pool_level(c)),
         alpha_test_(c.has("model.alpha_test") ? c.real("model.alpha_test") : c.real("model.alpha")),
         kappas_(ascending(c.reals("sweep.kappa"))),
-        lambda_(c.real("model.lambda")) {
+        rho_(c.real("model.rho")),
+        lambda_(c.real("model.lambda")),
+        pool_([this] {
+          RandomStream stream(
+              {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
+               .id = StreamId::model});
+          return gaussian_pool(sizes_.back().tasks, train_, stream);
+        }) {
     for (const double kappa : kappas_)
       sizes_.push_back(ContextSizes::nearest(dimension_, at(kappa)));
+    require_pool(sizes_.back(), "sweep.kappa", kappas_.back());
     const ContextSizes test =
         ContextSizes::nearest(dimension_, {.alpha = alpha_test_, .tau = c.real("model.tau")});
     test_context_ = static_cast<double>(test.context);
@@ -64,17 +73,18 @@ class Alignment : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     const bool run = grid == TheoryGrid::run;
     std::vector<double> xs = kappas_;
-    double alpha_test = alpha_test_;
     if (run) {
       xs.clear();
       for (const ContextSizes& sizes : sizes_) xs.push_back(sizes.realised({}).kappa);
       xs = line_between(ascending(std::move(xs)), AxisScale::log);
-      alpha_test = test_context_ / static_cast<double>(dimension_);
+    }
+    if (pool_theory_) {
+      for (double& x : xs) x = ContextSizes::nearest(dimension_, at(x)).realised({}).kappa;
+      xs = ascending(std::move(xs));
     }
     TheoryResult result;
     for (const std::string& word : tests_) {
       Curves curves({{"test_spectrum", word}}, "kappa", {"icl"});
-      const ArrayXd test = spectrum(word, dimension_);
       for (const double kappa : xs) {
         ContextRatios r = at(kappa);
         if (run) {
@@ -82,14 +92,23 @@ class Alignment : public PointwiseExperiment {
           r.alpha = whole.alpha;
           r.tau = whole.tau;
         }
-        const ContextErrors e =
-            context_limit(r, {.train = train_, .test = test, .alpha_test = alpha_test});
-        if (kappa == xs.back()) add_squares(word, r, alpha_test, e, result);
-        curves.add(kappa,
-                   {with_allowance(e.icl, limit_allowance(kappa), e.one_minus_gamma, dimension_)});
+        const ContextErrors e = pool_theory_ ? given_pool(word, kappa) : limit(word, r, run);
+        const double allowance = pool_theory_ ? pool_allowance(r.alpha) : limit_allowance(kappa);
+        curves.add(kappa, {with_allowance(e.icl, allowance, e.one_minus_gamma, dimension_)});
       }
       curves.into(result);
+      add_constant(result,
+                   "limit_icl",
+                   limit_told(limit(word, middle().realised(at(1)), true), dimension_),
+                   {{"test_spectrum", word}});
+      add_constant(result, "context_square", square(test_moments(word)), {{"test_spectrum", word}});
     }
+    const ContextNoise noise{.length = static_cast<double>(middle().context), .rho = rho_};
+    add_constant(
+        result,
+        "context_square",
+        square(fresh_pool() ? gaussian_moments(train_, noise) : pool_moments(pool_.get(), noise)),
+        kTraining);
     return result;
   }
 
@@ -108,72 +127,101 @@ class Alignment : public PointwiseExperiment {
     const ContextSizes& sizes = sizes_[replicate.point()];
     RandomStream model = replicate.stream(StreamId::model);
     RandomStream data = replicate.stream();
-    const double rho = configuration_.real("model.rho");
-    const MatrixXd pool = gaussian_pool(sizes.tasks, train_, model);
+    const MatrixXd pool = fresh_pool() ? gaussian_pool(sizes.tasks, train_, model)
+                                       : MatrixXd(pool_.get().topRows(sizes.tasks));
     const ContextSequences sequences = draw_sequences(
-        pool, {.length = static_cast<double>(sizes.context), .rho = rho}, sizes.samples, data);
+        pool, {.length = static_cast<double>(sizes.context), .rho = rho_}, sizes.samples, data);
     const MatrixXd gamma = ContextRidge(sequences).fit(lambda_);
     Outcome outcome;
     for (const std::string& word : tests_) {
-      const ContextMoments moments =
-          gaussian_moments(spectrum(word, dimension_), {.length = test_context_, .rho = rho});
       Curves({{"test_spectrum", word}}, "kappa", {"icl"})
-          .add(sizes.realised({}).kappa, std::vector<double>{population_error(gamma, moments)})
+          .add(sizes.realised({}).kappa,
+               std::vector<double>{population_error(gamma, test_moments(word))})
           .into(outcome);
     }
     if (&sizes == &sizes_.back()) {
-      const auto square = [&](const ContextSequences& drawn) {
+      const auto drawn_square = [&](const ContextSequences& drawn) {
         return drawn.contexts.topRows(dimension_).squaredNorm() /
                static_cast<double>(drawn.labels.size() * dimension_);
       };
-      add_constant(outcome, "context_square", square(sequences), kTraining);
+      add_constant(outcome, "context_square", drawn_square(sequences), kTraining);
       for (const std::string& word : tests_) {
         constexpr Index kTests = 1000;
         const MatrixXd tasks = gaussian_pool(kTests, spectrum(word, dimension_), model);
-        add_constant(
-            outcome,
-            "context_square",
-            square(draw_sequences(tasks, {.length = test_context_, .rho = rho}, kTests, data)),
-            {{"test_spectrum", word}});
+        add_constant(outcome,
+                     "context_square",
+                     drawn_square(draw_sequences(
+                         tasks, {.length = test_context_, .rho = rho_}, kTests, data)),
+                     {{"test_spectrum", word}});
+      }
+    }
+    if (&sizes == &middle()) {
+      RandomStream pools = replicate.stream(StreamId::selection);
+      for (const std::string& word : tests_) {
+        add_constant(outcome,
+                     "limit_icl",
+                     towards_limit(dimension_, [&](Index t) { return larger(word, t, pools); }),
+                     {{"test_spectrum", word}});
       }
     }
     return outcome;
   }
 
  private:
-  /// Mean squares of h: the limit, and what the label of its own token adds at finite length.
-  void add_squares(const std::string& word,
-                   const ContextRatios& r,
-                   double alpha_test,
-                   const ContextErrors& e,
-                   TheoryResult& result) const {
-    const auto dimension = static_cast<double>(dimension_);
-    if (word == tests_.front()) {
-      add_constant(result, "context_square", e.train_square + 1 / (r.alpha * dimension), kTraining);
-    }
-    add_constant(result,
-                 "context_square",
-                 e.test_square + 1 / (alpha_test * dimension),
-                 {{"test_spectrum", word}});
+  /// Mean square of h.
+  double square(const ContextMoments& moments) const {
+    return moments.second.diagonal().head(dimension_).mean();
+  }
+  ContextMoments test_moments(const std::string& word) const {
+    return gaussian_moments(spectrum(word, dimension_), {.length = test_context_, .rho = rho_});
+  }
+  bool fresh_pool() const { return configuration_.text("model.pool") == "fresh"; }
+  const ContextSizes& middle() const { return sizes_[sizes_.size() / 2]; }
+
+  ContextErrors limit(const std::string& word, const ContextRatios& ratios, bool run) const {
+    return context_limit(
+        ratios,
+        {.train = train_,
+         .test = spectrum(word, dimension_),
+         .alpha_test = run ? test_context_ / static_cast<double>(dimension_) : alpha_test_});
+  }
+  ContextErrors given_pool(const std::string& word, double kappa) const {
+    const ContextSizes sizes = ContextSizes::nearest(dimension_, at(kappa));
+    return context_pool(
+        pool_.get().topRows(sizes.tasks), sizes.pool_sizes(rho_, lambda_), test_moments(word));
+  }
+  /// The error given a fresh pool of as many times the dimensions, in which every eigenvalue stands
+  /// as many times.
+  double larger(const std::string& word, Index times, RandomStream& stream) const {
+    const ContextSizes sizes = middle().times(times);
+    const auto repeated = [&](const ArrayXd& once) -> ArrayXd { return once.replicate(times, 1); };
+    const ContextNoise test{.length = static_cast<double>(times) * test_context_, .rho = rho_};
+    return context_pool(gaussian_pool(sizes.tasks, repeated(train_), stream),
+                        sizes.pool_sizes(rho_, lambda_),
+                        gaussian_moments(repeated(spectrum(word, dimension_)), test))
+        .icl;
   }
 
   ContextRatios at(double kappa) const {
     return {.alpha = configuration_.real("model.alpha"),
             .kappa = kappa,
             .tau = configuration_.real("model.tau"),
-            .rho = configuration_.real("model.rho"),
-            .lambda = configuration_.real("model.lambda")};
+            .rho = rho_,
+            .lambda = lambda_};
   }
 
   Configuration configuration_;
   Index dimension_;
   ArrayXd train_;
   std::vector<std::string> tests_;
+  bool pool_theory_;
   double alpha_test_;
   std::vector<double> kappas_;
+  double rho_;
   double lambda_;
   double test_context_ = 1;
   std::vector<ContextSizes> sizes_;
+  Lazy<MatrixXd> pool_;  ///< the largest; smaller ones are its first rows
 };
 
 Figure figure(const Configuration& c) {
@@ -186,8 +234,8 @@ Figure figure(const Configuration& c) {
                       .residuals = true}},
           .caption = "Linear attention in context, pretrained on tasks whose covariance has a " +
                      c.text("model.train_spectrum") +
-                     " spectrum, on test tasks of other spectra in the same basis. Lines: theory "
-                     "in the limit of large dimension; points: exact population errors of "
+                     " spectrum, on test tasks of other spectra in the same basis. Lines: theory; "
+                     "points: exact population errors of "
                      "simulated fits, mean and standard error over pools and data sets; band: "
                      "declared margin."};
 }
@@ -218,13 +266,10 @@ Study study() {
       .question =
           "How does learning in context depend on the tasks of pretraining resembling "
           "those of the test?",
-      .neglects =
-          "relative order 1/((1 - gamma) d): features that are not Gaussian, fluctuations "
-          "of the pool and of the tasks' norms",
+      .neglects = kContextNeglects,
       .parameters = together(
-          {without(context_parameters(
-                       {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 120}),
-                   {"model.pool", "model.pool_seed", "theory.level"}),
+          {context_parameters(
+               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 120}),
            {spectra().parameter("model.train_spectrum",
                                 "ramp",
                                 "spectrum of the pretraining tasks' covariance, of mean 1: flat; "
@@ -244,6 +289,11 @@ Study study() {
             "E_ICL",
             "mean square error on sequences of fresh tasks with the test spectrum, noise "
             "included"},
+           {"limit_icl",
+            "E_ICL(d → ∞)",
+            "E_ICL given random pools at the middle kappa, extrapolated in 1/d from d >= 40 and 2 "
+            "d; "
+            "theory: the limit"},
            {"context_square",
             "E |h|^2/d",
             "mean square of what attention reads off a sequence of the test spectrum; none: of "
@@ -262,8 +312,9 @@ Study study() {
       .make = make<Alignment>,
       .figure = figure,
       .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        constexpr double kSquare = 0.02;  // pools of 100 tasks scatter
+        constexpr double kSquare = 0.02;  // 1000 test tasks scatter
         return {{.series = "icl", .relative = kContextMargin},
+                {.series = "limit_icl", .relative = kLimitMargin},
                 {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
       },
       .size_coordinate = "dimension",

@@ -146,9 +146,9 @@ bool record_divergence(Outcome& outcome, const KeyQueryRun& run) {
 }
 
 AgreementRule mse_rule(const Configuration& c, double base) {
-  constexpr double kOnline = 0.5;
+  constexpr double kOnline = 0.2;
   constexpr double kPopulation = 0.25;
-  constexpr double kFixed = 200;
+  constexpr double kFixed = 250;
   constexpr double kBatch = 64;
   const double eta = c.real("sim.eta");
   const auto sequences = static_cast<double>(c.integer("sim.batch"));

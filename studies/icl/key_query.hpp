@@ -62,8 +62,8 @@ inline constexpr double kPopulationMargin = 0.0025;
 /// @brief Says that a run diverged. @return whether it did
 bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 
-/// @brief Margin of the mean square error: sampling and steps, as measured. @param base 2 %, or
-/// more
+/// @brief Margin of the mean square error: sampling and steps, as measured. @param base 1.5 %,
+/// or more
 AgreementRule mse_rule(const Configuration& configuration, double base);
 
 std::vector<Source> key_query_sources();

@@ -124,7 +124,7 @@ Figure figure(const Configuration&) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kOverlap = 0.002;  // what 600 runs resolve
-  constexpr double kLoss = 0.02;
+  constexpr double kLoss = 0.01;      // measured: up to 0.24(13) % off over 1800 runs
   std::vector<AgreementRule> all =
       rules({"e", "m"}, {.series = {}, .relative = 0, .absolute = kOverlap});
   all.push_back({.series = "loss", .relative = kLoss});

@@ -4,6 +4,7 @@
 /// and penalties, and the wording of their parameters and sources.
 
 #include <Eigen/Core>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct ContextSizes {
   static ContextSizes nearest(Eigen::Index dimension, const ContextRatios& ratios);
   /// @brief The ratios that they realise; the rest as in `asked`.
   ContextRatios realised(ContextRatios asked) const;
+  /// @brief The same ratios at that many times the dimensions.
+  ContextSizes times(Eigen::Index factor) const;
+  PoolSizes pool_sizes(double rho, double lambda) const;
   /// @throws Error (input) naming `sim.max_memory` unless the data set and its Gram matrix fit
   void require_memory(const Configuration& configuration) const;
 };
@@ -62,11 +66,9 @@ class ContextSweep : public PointwiseExperiment {
   /// The first of those with the most sequences: where these are looked at themselves.
   const Case& largest() const;
   const Case& middle() const { return cases_[cases_.size() / 2]; }
-  /// Dimensions of the smaller pools of `towards_limit`, in units of the study's own.
-  Eigen::Index times_towards_limit() const;
   /// For every λ the ICL error of the middle case given pools of fresh tasks at 40 dimensions or
   /// more and at twice as many, extrapolated in 1/d.
-  std::vector<double> towards_limit(RandomStream& stream) const;
+  std::vector<double> limits(RandomStream& stream) const;
   /// Realised where the pool is drawn, else as asked.
   ContextRatios told(const ContextRatios& asked) const;
   ContextErrors errors(const ContextRatios& ratios, double lambda) const;
@@ -95,11 +97,18 @@ struct ContextDefaults {
   std::int64_t replicates = 64;
 };
 std::vector<Parameter> context_parameters(const ContextDefaults& defaults);
+/// @brief Whether the theory is that given the pool of tasks. @throws Error (input) naming
+/// theory.level where every replicate has a pool of its own
+bool pool_level(const Configuration& configuration);
+/// @throws Error (input) naming `key` for a pool of more than 1e8 numbers
+void require_pool(const ContextSizes& sizes, const char* key, double kappa);
 /// `sim.max_memory`
 Parameter max_memory_parameter();
 
 /// @brief Relative margin beside the allowances.
 inline constexpr double kContextMargin = 0.02;
+/// @brief Beside what extrapolation leaves: the scatter of some 100 pools.
+inline constexpr double kLimitMargin = 0.005;
 /// @brief Points with a larger share γ of variance are drawn, not compared.
 inline constexpr double kLargestGamma = 0.9;
 inline constexpr const char* kContextNeglects =
@@ -108,6 +117,17 @@ inline constexpr const char* kContextNeglects =
 
 /// @brief A theory's error with what it may be off by: `allowance`/((1 - γ) d), relative.
 Told with_allowance(double error, double allowance, double one_minus_gamma, Eigen::Index dimension);
+
+/// @name The limit of many dimensions
+/// Theory given random pools at 40 dimensions or more and at twice as many, extrapolated in 1/d.
+/// @{
+/// Dimensions of the smaller pools, in units of the study's own.
+Eigen::Index times_towards_limit(Eigen::Index dimension);
+/// @param at theory at that many times the dimensions
+double towards_limit(Eigen::Index dimension, const std::function<double(Eigen::Index times)>& at);
+/// The limit, and what extrapolation leaves of it.
+Told limit_told(const ContextErrors& limit, Eigen::Index dimension);
+/// @}
 
 /// @brief The papers behind setting and theory.
 std::vector<Source> context_sources(const std::string& figure);

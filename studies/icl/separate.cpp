@@ -70,7 +70,8 @@ class Separate : public PointwiseExperiment {
       }
       population.into(result);
     } else {
-      const std::vector<double> mse = flow_mse(setup_.task, shape_, weights(), times);
+      const std::vector<double> mse =
+          flow_mse(setup_.task, shape_, weights(), times, setup_.descent.eta);
       for (std::size_t k = 0; k < times.size(); ++k)
         curve.add(times[k], std::vector<double>{mse[k]});
     }
@@ -168,12 +169,15 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kRandomStart = 0.03;
-  constexpr double kAlignedStart = 0.02;
+  // Measured at the defaults over 512 runs: errors 0.44(3) % above the flow at most, times 0.2(1)
+  // %.
+  constexpr double kRandomStart = 0.025;
+  constexpr double kAlignedStart = 0.015;
+  constexpr double kTimes = 0.01;  // sharper than errors on the way down
   const AgreementRule mse = mse_rule(c, aligned(c) ? kAlignedStart : kRandomStart);
   return {mse,
           {.series = "step_time",
-           .relative = kAlignedStart + c.real("sim.eta"),
+           .relative = mse.deterministic ? mse.relative : mse.relative - kTimes,
            .deterministic = mse.deterministic},
           {.series = "population_mse", .relative = kPopulationMargin, .deterministic = true},
           {.series = "population_step_time", .relative = kPopulationMargin, .deterministic = true}};
@@ -257,8 +261,10 @@ Study study() {
           "order of the step times' scatter",
       .parameters = together(
           {key_query_parameters(
-               {.heads = 4, .times = {5,   10,  15,  20,  25,  30,  35,  40,  50,  60,  80,  100,
-                                      120, 150, 200, 250, 300, 350, 375, 400, 425, 450, 475, 500}}),
+               {.heads = 4,
+                .times = {5,   10,  15,  20,  25,  30,  35,  40,  50,  60,  80,  100,
+                          120, 150, 200, 250, 300, 350, 375, 400, 425, 450, 475, 500},
+                .replicates = 48}),
            {integer_parameter("model.rank", 1, "rank of keys and queries", {.low = 1, .high = 64}),
             word_parameter("model.init",
                            "aligned",
@@ -275,7 +281,7 @@ Study study() {
                   "time at which the error is half-way between plateaus m - 1 and m"},
                  {"population_mse", "2L", "the error of descent on the population in small steps"},
                  {"population_step_time", "t_m", "its step times"}},
-      .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 32 replicates", {}},
+      .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 48 replicates", {}},
                   {"paper",
                    "D = 4, H = 5, gaussian start, 80000 fixed sequences, 300 data sets",
                    {{"model.init", "gaussian"},

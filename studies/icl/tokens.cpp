@@ -28,13 +28,11 @@ Parameter token_betas_parameter(const std::vector<double>& fallback) {
       "sweep.beta", fallback, "inverse temperature of attention", {.low = 0, .high = 700});
 }
 
-double token_bias(double beta) {
-  constexpr double kWarm = 3;
-  constexpr double kCold = 4;
-  constexpr double kWarmBias = 3;
-  constexpr double kColdBias = 5;
-  if (beta <= kWarm) return kWarmBias;
-  return beta <= kCold ? kColdBias : std::numeric_limits<double>::infinity();
+double token_orders(double beta, double dimension) {
+  constexpr double kLargestBeta = 4;
+  constexpr double kNext = 4;
+  if (beta > kLargestBeta) return std::numeric_limits<double>::infinity();
+  return kNext * (1 + beta * beta) / dimension;
 }
 
 std::vector<std::int64_t> steps_of_times(const Configuration& c) {

@@ -32,24 +32,13 @@ class Training : public PointwiseExperiment {
                   .batch = c.text("sim.optimiser") == "gd" ? Index{0} : c.integer("sim.batch"),
                   .steps = recorded_steps(c)}),
         pool_([this] {
-          constexpr double kMostNumbers = 1e8;
-          const double numbers =
-              static_cast<double>(sizes_.tasks) * static_cast<double>(sizes_.dimension);
-          require(numbers <= kMostNumbers,
-                  "model.kappa",
-                  asked_.kappa,
-                  "a pool of at most 1e8 numbers, or theory.level = \"limit\"");
+          require_pool(sizes_, "model.kappa", asked_.kappa);
           RandomStream stream(
               {.seed = static_cast<std::uint64_t>(configuration_.integer("model.pool_seed")),
                .id = StreamId::model});
           return sphere_pool(sizes_.tasks, sizes_.dimension, stream);
         }) {
-    if (c.text("theory.level") == "pool" && c.text("model.pool") == "fresh") {
-      throw invalid_parameter("theory.level",
-                              "pool",
-                              "\"limit\" where model.pool = \"fresh\": every replicate then has a "
-                              "pool of its own");
-    }
+    static_cast<void>(pool_level(c));
     if (asked_.lambda == 0 && sizes_.samples < sizes_.dimension * (sizes_.dimension + 1)) {
       throw invalid_parameter(
           "model.lambda", 0.0, "lambda > 0 where n < d (d + 1): the minimum is not unique");
@@ -60,12 +49,8 @@ class Training : public PointwiseExperiment {
     const bool limit = configuration_.text("theory.level") == "limit";
     const ContextRatios r =
         limit && grid == TheoryGrid::requested ? asked_ : sizes_.realised(asked_);
-    const ContextErrors e = limit ? context_limit(r)
-                                  : context_pool(pool_.get(),
-                                                 {.context = static_cast<double>(sizes_.context),
-                                                  .samples = static_cast<double>(sizes_.samples),
-                                                  .rho = r.rho,
-                                                  .lambda = r.lambda});
+    const ContextErrors e =
+        limit ? context_limit(r) : context_pool(pool_.get(), sizes_.pool_sizes(r.rho, r.lambda));
     const double allowance = limit ? limit_allowance(r.kappa) : pool_allowance(r.alpha);
     TheoryResult result;
     add_constant(

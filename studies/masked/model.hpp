@@ -53,9 +53,11 @@ SpikedNoise noisy_sites(
     Eigen::Index dimension, double ratio, Signal signal, double theta, RandomStream& signs);
 void require_halves(const Configuration& configuration);
 
-/// @brief A squared cosine with what finite size may change: 2/(d (1-θ_c/θ)²) above the threshold,
-/// 2/(d (1-θ/θ_c)²) below; not compared for 0.7 < θ/θ_c < 1.3.
+/// @brief A squared cosine with what finite size may change: 1.7/(d (1-θ_c/θ)²) above the
+/// threshold, 2/(d (1-θ/θ_c)²) + 0.6/d below; not compared for 0.7 < θ/θ_c < 1.3.
 Told overlap_told(double overlap, double theta, double threshold, double dimension);
+/// @brief Margin of squared cosines beside it: what some hundred replicates resolve.
+inline constexpr double kOverlapMargin = 0.008;
 /// Whether θ is outside that window.
 bool away_from(double theta, double threshold);
 

@@ -295,11 +295,10 @@ Figure figure(const Configuration& c) {
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // What is left of the scatter of some dozens of replicates, besides the orders 1/d.
   constexpr double kRelative = 0.01;
-  constexpr double kOverlap = 0.01;
   const AgreementRule outlier{.series = {}, .relative = kRelative};
-  const AgreementRule overlap{.series = {}, .relative = 0, .absolute = kOverlap};
+  const AgreementRule overlap{.series = {}, .relative = 0, .absolute = kOverlapMargin};
   // The outlier of S scatters by (1+θ) sqrt(2/n), that of A by much less.
-  constexpr double kOfPca = 0.02;
+  constexpr double kOfPca = 0.015;
   const AgreementRule of_pca{.series = "pca_outlier", .relative = kOfPca};
   if (is_localised(c)) {
     std::vector<AgreementRule> all = rules({"upper", "lower"}, outlier);
@@ -479,7 +478,7 @@ Study study() {
             masked_lambdas_parameter({1}),
             spike_strengths_parameter({0.2, 0.35, 0.7, 0.9, 1.6, 2, 2.5, 3}),
             masked_memory_parameter(),
-            replicates_parameter(160, "data sets of every size and strength")}}),
+            replicates_parameter(240, "data sets of every size and strength")}}),
       .series =
           {{"outlier", "w_max", "largest eigenvalue of A; theory: its upper edge below theta_c"},
            {"overlap", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
@@ -499,7 +498,7 @@ Study study() {
            {"lower_overlap_right", "r_1^2", "localised u: of the right eigenvector"},
            {"lower_overlap_left", "l_1^2", "localised u: of the left eigenvector"}},
       .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, 8 theta, 160 replicates",
+                   "the defaults: d = 200, alpha 2, lambda 1, 8 theta, 240 replicates",
                    {}},
                   {"paper",
                    "d = 400, alpha 0.5 and 2, lambda 0.1, 1, 10, 11 theta, 500 replicates",

@@ -265,11 +265,10 @@ Figure figure(const Configuration& c) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kRelative = 0.01;
-  constexpr double kOverlap = 0.01;
   return {{.series = "raw_risk", .relative = kRelative},
           {.series = "feature_risk", .relative = kRelative},
-          {.series = "gain", .relative = 0, .absolute = kOverlap},
-          {.series = "overlap_right", .relative = 0, .absolute = kOverlap}};
+          {.series = "gain", .relative = 0, .absolute = kOverlapMargin},
+          {.series = "overlap_right", .relative = 0, .absolute = kOverlapMargin}};
 }
 
 /// Where transfer helps: well below the predicted crossing, and not well above; nowhere if there is

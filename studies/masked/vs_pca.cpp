@@ -247,7 +247,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
                 "correlation_right",
                 "correlation_left",
                 "hollow"},
-               {.series = {}, .relative = 0, .absolute = 0.01});
+               {.series = {}, .relative = 0, .absolute = kOverlapMargin});
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {

@@ -19,7 +19,11 @@ using Eigen::VectorXd;
 std::vector<double> flow_mse(const KeyQueryTask& task,
                              const KeyQueryShape& shape,
                              const VectorXd& weights,
-                             std::span<const double> times) {
+                             std::span<const double> times,
+                             double eta) {
+  const auto direction = [&](const VectorXd& x) {
+    return weight_direction(shape, x, task.descent(effective_matrix(shape, x)));
+  };
   std::vector<double> grid = {0};
   for (const double t : times) {
     if (t > grid.back()) grid.push_back(t);
@@ -28,7 +32,12 @@ std::vector<double> flow_mse(const KeyQueryTask& task,
   if (grid.size() > 1) {
     const OdeResult solved = solve_ode(
         [&](double, const VectorXd& x, VectorXd& dxdt) {
-          dxdt = weight_direction(shape, x, task.descent(effective_matrix(shape, x)));
+          dxdt = direction(x);
+          if (eta == 0) return;
+          // (η/2) times the change of the direction along itself: polynomials of low order.
+          constexpr double kStep = 1e-3;
+          const VectorXd along = dxdt;
+          dxdt -= eta / (4 * kStep) * (direction(x + kStep * along) - direction(x - kStep * along));
         },
         weights,
         grid,

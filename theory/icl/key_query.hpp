@@ -14,12 +14,15 @@
 
 namespace attica {
 
-/// @brief The mean square error along gradient flow, at times >= 0, rising.
+/// @brief The mean square error along gradient flow, at times >= 0, rising. Steps of a learning
+/// rate η follow, to order η, the flow of L + (η/4) |∇L|² (Barrett, Dherin 2021, arXiv:2009.11162).
+/// @param eta η >= 0; 0: gradient flow
 /// @throws Error (numerical) if the flow cannot be integrated
 std::vector<double> flow_mse(const KeyQueryTask& task,
                              const KeyQueryShape& shape,
                              const Eigen::VectorXd& weights,
-                             std::span<const double> times);
+                             std::span<const double> times,
+                             double eta = 0);
 
 /// @brief The same in closed form for merged keys and queries, Λ a multiple of the identity and a
 /// start U_h = u_h 1/√D, any number of heads.

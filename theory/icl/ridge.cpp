@@ -151,8 +151,6 @@ ContextErrors context_limit(const ContextRatios& r, const TaskSpectra& spectra) 
   const double nu = x + xi;
   const Equivalents e = equivalents(c, nu, r.kappa);
   ContextErrors errors = pool_part(r, nu, xi, {e.f.mean(), -e.f2.mean()});
-  errors.train_square = (c + x).mean();
-  errors.test_square = (t + x_test).mean();
   if (std::isinf(errors.idg)) return errors;
   errors.icl = r.rho + t.mean() - 2 * (t * (1 - nu * e.f)).mean() +
                ((t + x_test) * (1 - 2 * nu * e.f + nu * nu * e.f2)).mean() +
@@ -161,13 +159,18 @@ ContextErrors context_limit(const ContextRatios& r, const TaskSpectra& spectra) 
 }
 
 ContextErrors context_pool(const MatrixXd& pool, const PoolSizes& sizes) {
+  return context_pool(
+      pool, sizes, fresh_moments(pool.cols(), {.length = sizes.context, .rho = sizes.rho}));
+}
+
+ContextErrors context_pool(const MatrixXd& pool,
+                           const PoolSizes& sizes,
+                           const ContextMoments& fresh) {
   const auto d = static_cast<double>(pool.cols());
   require(
       sizes.samples >= d, "samples", sizes.samples, fmt::format("at least d = {} sequences", d));
   require(sizes.lambda >= 0, "lambda", sizes.lambda, "lambda >= 0");
-  const ContextNoise noise{.length = sizes.context, .rho = sizes.rho};
-  const ContextMoments own = pool_moments(pool, noise);
-  const ContextMoments fresh = fresh_moments(pool.cols(), noise);
+  const ContextMoments own = pool_moments(pool, {.length = sizes.context, .rho = sizes.rho});
   const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(own.second);
   const ArrayXd b = spectrum.eigenvalues().array().max(0);
   const MatrixXd& u = spectrum.eigenvectors();

@@ -12,6 +12,8 @@
 
 #include <Eigen/Core>
 
+#include "attica/core/icl/regression.hpp"
+
 namespace attica {
 
 /// Ratios of the limit, noise and penalty.
@@ -29,9 +31,6 @@ struct ContextErrors {
   double idg = 0;              ///< on tasks of the pool
   double xi = 0;               ///< effective penalty ξ
   double one_minus_gamma = 0;  ///< 1 - γ, γ the fraction of the error that is variance
-  /// Mean square of h, of the training and the test sequences (given spectra): mean (c + x).
-  double train_square = 0;
-  double test_square = 0;
 };
 
 /// @brief The limit with tasks uniform on the sphere ‖w‖² = d.
@@ -64,6 +63,11 @@ struct PoolSizes {
   double lambda = 0;
 };
 ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
+/// @brief The same of a pool of any tasks, tested on others. @param test moments of the test
+/// sequences
+ContextErrors context_pool(const Eigen::MatrixXd& pool,
+                           const PoolSizes& sizes,
+                           const ContextMoments& test);
 
 /// @brief Error of the best predictor of a fresh task N(0, 1), ridge regression in context; the
 /// limit for tasks on the sphere is the same.

@@ -30,4 +30,27 @@ double clustering_time(const TokenDynamics& dynamics, double start, double delta
 /// scatter of ρ(0), 2/(n(n-1)), times (F(ρ)/F(0))² with F the rate.
 double overlap_variance(const TokenDynamics& dynamics, double rho);
 
+/// @name One pair apart
+/// A start at right angles but for one pair of overlap g, by symmetry three numbers: the overlap of
+/// the pair, of one of it with another token, and of two others.
+/// @{
+/// The mean over all pairs at times, rising. @throws as overlap_curve, naming overlap (-1 < g < 1)
+std::vector<double> pair_curve(const TokenDynamics& dynamics,
+                               double overlap,
+                               std::span<const double> times);
+/// When it reaches 1 - δ. @throws as clustering_time
+double pair_clustering_time(const TokenDynamics& dynamics, double overlap, double delta);
+/// @}
+
+/// @name Finite dimension
+/// Overlaps of independent uniform starts are uncorrelated, of mean 0 and variance 1/d: a mean over
+/// starts is off its limit by n(n-1)/4d times the second derivative by g of the above, to order
+/// 1/d.
+/// @{
+/// d (E ρ(t) - ρ), at times, rising.
+std::vector<double> overlap_shift(const TokenDynamics& dynamics, std::span<const double> times);
+/// d (E T - T).
+double clustering_shift(const TokenDynamics& dynamics, double delta);
+/// @}
+
 }  // namespace attica

@@ -97,7 +97,8 @@ ContextSequences draw_sequences_literally(const MatrixXd& pool,
 }
 
 TEST_CASE("draw_sequences: moments of both samplers are those of the population", "[sim][icl]") {
-  const MatrixXd pool = reference_pool(3, 2);
+  MatrixXd pool = reference_pool(3, 2);
+  pool.row(0) *= 1.5;  // tasks of unequal norm
   const ContextNoise noise{.length = 4, .rho = 0.3};
   const VectorXd expected = expected_moments(pool_moments(pool, noise));
   constexpr Index kSequences = 300000;

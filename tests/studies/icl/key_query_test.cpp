@@ -43,8 +43,9 @@ TEST_CASE("icl-separate: a rate without a stable end warns, and a run that diver
   CHECK_THAT(outcomes.front().message, Contains("step"));
 }
 
-TEST_CASE("icl-merged: on the population loss steps tend to the flow as eta", "[studies][icl]") {
-  // Measured: 0.12 eta at the drop.
+TEST_CASE("icl-merged: on the population loss steps follow the flow to first order in eta",
+          "[studies][icl]") {
+  // Measured: 0.014 eta² at the drop, where those of gradient flow are 0.12 eta.
   const auto worst = [](double eta) {
     const auto experiment = made(study_named("icl-merged"),
                                  {{"sim.data", "population"},
@@ -60,8 +61,8 @@ TEST_CASE("icl-merged: on the population loss steps tend to the flow as eta", "[
     return largest;
   };
   const double coarse = worst(0.2);
-  CHECK(coarse < 0.25 * 0.2);
-  CHECK(worst(0.1) == Approx(coarse / 2).epsilon(0.1));
+  CHECK(coarse < 0.05 * 0.2 * 0.2);
+  CHECK(worst(0.1) == Approx(coarse / 4).epsilon(0.1));
 }
 
 TEST_CASE("icl-merged, icl-separate: too many sequences are refused before any work",

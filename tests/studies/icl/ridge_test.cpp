@@ -90,7 +90,8 @@ TEST_CASE("icl ridge studies: theory stands where the simulation is", "[studies]
 TEST_CASE("icl-alignment: a flat spectrum is the sphere, and unknown words are refused",
           "[studies][icl]") {
   const auto flat = made(study_named("icl-alignment"),
-                         {{"model.train_spectrum", "flat"},
+                         {{"theory.level", "limit"},
+                          {"model.train_spectrum", "flat"},
                           {"sweep.test_spectrum", List{"flat"}},
                           {"sweep.kappa", List{1.0}}});
   const auto sphere = made(study_named("icl-diversity"),

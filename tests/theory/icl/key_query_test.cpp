@@ -89,6 +89,34 @@ TEST_CASE("flow_mse: reference values", "[theory][key_query]") {
   }
 }
 
+TEST_CASE("flow_mse: steps of a learning rate, to its first order", "[theory][key_query]") {
+  const KeyQueryTask task = KeyQueryTask::power_law(3, 1, 20);
+  for (const KeyQuery kind : {KeyQuery::merged, KeyQuery::separate}) {
+    const KeyQueryShape shape{kind, 4, 3};
+    RandomStream stream({.seed = 6, .id = StreamId::initialisation});
+    const VectorXd start = gaussian_weights(shape, 0.3, stream);
+    const std::vector<double> times = {8, 16};
+    const auto off = [&](double eta) {
+      VectorXd weights = start;
+      double largest = 0;
+      const std::vector<double> flow = flow_mse(task, shape, start, times, eta);
+      for (int step = 1; step * eta < times.back() + eta / 2; ++step) {
+        weights +=
+            eta * weight_direction(shape, weights, task.descent(effective_matrix(shape, weights)));
+        for (std::size_t k = 0; k < times.size(); ++k) {
+          if (std::abs(step * eta - times[k]) > eta / 4) continue;
+          largest =
+              std::max(largest, std::abs(task.mse(effective_matrix(shape, weights)) - flow[k]));
+        }
+      }
+      return largest;
+    };
+    // Without the correction these are of order η: 0.01 and more.
+    CHECK(off(0.2) < 3e-3);
+    CHECK_THAT(off(0.2) / off(0.1), WithinRel(4.0, 0.3));
+  }
+}
+
 TEST_CASE("white_mse: reference values, and the flow", "[theory][key_query]") {
   for (const nlohmann::json& entry : dynamics("white_merged")) {
     CAPTURE(entry.dump());

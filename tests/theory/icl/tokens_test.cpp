@@ -1,5 +1,6 @@
 #include "attica/theory/icl/tokens.hpp"
 
+#include <Eigen/Core>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -116,6 +117,79 @@ TEST_CASE("overlap_curve: reaches 1 - delta at the clustering time", "[theory][t
   }
 }
 
+/// x_i' = Proj Σ_j P_ij x_j of tokens as vectors, by small Runge-Kutta steps.
+double mean_overlap_of_vectors(Eigen::MatrixXd x, const TokenDynamics& dynamics, double time) {
+  constexpr int kSteps = 400;
+  const auto rate = [&](const Eigen::MatrixXd& at) {
+    Eigen::MatrixXd v(at.rows(), at.cols());
+    for (Eigen::Index i = 0; i < at.cols(); ++i) {
+      Eigen::VectorXd weights = (dynamics.beta * at.transpose() * at.col(i)).array().exp();
+      weights /= dynamics.normalisation == kMean ? static_cast<double>(at.cols()) : weights.sum();
+      const Eigen::VectorXd pull = at * weights;
+      v.col(i) = pull - at.col(i).dot(pull) * at.col(i);
+    }
+    return v;
+  };
+  const double h = time / kSteps;
+  for (int step = 0; step < kSteps; ++step) {
+    const Eigen::MatrixXd k1 = rate(x);
+    const Eigen::MatrixXd k2 = rate(x + h / 2 * k1);
+    const Eigen::MatrixXd k3 = rate(x + h / 2 * k2);
+    x += h / 6 * (k1 + 2 * k2 + 2 * k3 + rate(x + h * k3));
+  }
+  const auto n = static_cast<double>(x.cols());
+  return ((x.transpose() * x).sum() - n) / (n * (n - 1));
+}
+
+TEST_CASE("pair_curve: tokens as vectors", "[theory][tokens]") {
+  for (const auto normalisation : {kSoftmax, kMean}) {
+    for (const Eigen::Index n : {2, 3, 4, 6}) {
+      const TokenDynamics dynamics{n, 1.5, normalisation};
+      Eigen::MatrixXd x = Eigen::MatrixXd::Identity(n, n);
+      x.col(1) << 0.4, std::sqrt(1 - 0.16), Eigen::VectorXd::Zero(n - 2);
+      const std::vector<double> times = {0, 0.7, 1.6};
+      const std::vector<double> curve = pair_curve(dynamics, 0.4, times);
+      CAPTURE(n);
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        CHECK_THAT(curve[k], WithinAbs(mean_overlap_of_vectors(x, dynamics, times[k]), 1e-8));
+      }
+      const double time = pair_clustering_time(dynamics, 0.4, 1 - curve[2]);
+      CHECK_THAT(time, WithinAbs(1.6, 1e-9));
+    }
+  }
+}
+
+TEST_CASE("pair_curve: a pair of no overlap is a start at right angles", "[theory][tokens]") {
+  const std::vector<double> times = {0.5, 2, 4};
+  for (const auto normalisation : {kSoftmax, kMean}) {
+    const TokenDynamics dynamics{16, 2, normalisation};
+    const std::vector<double> curve = pair_curve(dynamics, 0, times);
+    const std::vector<double> equal = overlap_curve(dynamics, 0, times);
+    for (std::size_t k = 0; k < times.size(); ++k) CHECK_THAT(curve[k], WithinAbs(equal[k], 1e-10));
+    CHECK_THAT(pair_clustering_time(dynamics, 0, 0.1),
+               WithinRel(clustering_time(dynamics, 0, 0.1), 1e-10));
+  }
+}
+
+TEST_CASE("finite dimension: two tokens, by the derivative of the rate", "[theory][tokens]") {
+  // n = 2: ρ(t) is the flow of its start. β = 0: ρ' = 1 - ρ², ρ = tanh(t + artanh g), whose second
+  // derivative by g at 0 is -2 tanh t / cosh² t, and that of T = artanh(1 - δ) - artanh g is 0.
+  const TokenDynamics two{.tokens = 2, .beta = 0};
+  const std::vector<double> times = {0.3, 1, 2.5};
+  const std::vector<double> shift = overlap_shift(two, times);
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const double expected = -std::tanh(times[k]) / std::pow(std::cosh(times[k]), 2);
+    CHECK_THAT(shift[k], WithinAbs(expected, 1e-3));
+  }
+  CHECK_THAT(clustering_shift(two, 0.1), WithinAbs(0, 1e-6));
+  // dT/dg = -1/F(g): the second derivative is F'/F² at 0.
+  const TokenDynamics warm{.tokens = 2, .beta = 1.5};
+  constexpr double kStep = 1e-5;
+  const double slope = (overlap_rate(warm, kStep) - overlap_rate(warm, -kStep)) / (2 * kStep);
+  CHECK_THAT(clustering_shift(warm, 0.1),
+             WithinRel(slope / std::pow(overlap_rate(warm, 0), 2) / 2, 5e-3));
+}
+
 TEST_CASE("token theory: bad input names the parameter", "[theory][tokens]") {
   const auto time = [](const TokenDynamics& dynamics, double start, double delta) {
     return refused([&] { static_cast<void>(clustering_time(dynamics, start, delta)); });
@@ -127,6 +201,9 @@ TEST_CASE("token theory: bad input names the parameter", "[theory][tokens]") {
   CHECK(time({.tokens = 3}, 1, 0.1) == "overlap");
   CHECK(time({.tokens = 3}, 0.2, 0.8) == "delta");
   CHECK(time({.tokens = 3}, 0.2, 0) == "delta");
+  const std::vector<double> times = {1};
+  CHECK(refused([&] { static_cast<void>(pair_curve({.tokens = 3}, 1, times)); }) == "overlap");
+  CHECK(refused([&] { static_cast<void>(pair_curve({.tokens = 1}, 0, times)); }) == "tokens");
 }
 
 }  // namespace icl_tokens_test
