@@ -19,6 +19,9 @@ struct RidgeQuantity {
   double RidgePoint::*theory;
   double RidgePoint::*allowance;                    ///< on Gaussian samples
   Eigen::VectorXd RidgeFit::*simulation = nullptr;  ///< null: not one of a fit's own
+  /// A part of the test error: at first order twice the allowance's share of the test error is
+  /// allowed for, and a hundredth of the allowance for parts that nearly vanish.
+  bool part = false;
 };
 
 /// Which of the two swept ratios is x; the other is a coordinate of the point.

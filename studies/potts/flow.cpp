@@ -281,11 +281,11 @@ Figure figure(const Configuration& /*c*/) {
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // Learning rate and noise are small, not zero: docs/potts.md. The overlap feels them less.
-  return {{.series = "excess_loss", .relative = 0.02},
-          {.series = "leading_overlap", .relative = 0.005},
-          {.series = "small_overlap", .relative = 0.005, .deterministic = true},
-          {.series = "first_step_A", .relative = 0.01},  // exact: what the runs resolve
-          {.series = "first_step_V", .relative = 0.01}};
+  return {{.series = "excess_loss", .relative = 0.005},
+          {.series = "leading_overlap", .relative = 0.003},
+          {.series = "small_overlap", .relative = 0.003, .deterministic = true},
+          {.series = "first_step_A", .relative = 0.007},  // exact: what the runs resolve
+          {.series = "first_step_V", .relative = 0.007}};
 }
 
 }  // namespace
