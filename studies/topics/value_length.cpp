@@ -22,9 +22,9 @@ std::vector<std::string> priors(const Configuration& c) {
   return {"subset", "dirichlet"};
 }
 
-/// Allowed for of the largest g, which passes through zero. Its standard error is up to 0.12 % of
+/// Allowed for of the largest g, which passes through zero. Its standard error is up to 0.14 % of
 /// it.
-constexpr double kShare = 0.004;
+constexpr double kShare = 0.006;
 
 class Length : public PointwiseExperiment {
  public:
