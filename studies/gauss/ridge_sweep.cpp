@@ -33,8 +33,7 @@ Told RidgeSweep::told(const RidgePoint& point, const RidgeQuantity& quantity) co
   if (point.status == RidgeStatus::not_converged) return std::nan("");
   if (point.status == RidgeStatus::divergent) return {value, 0, false};
   // On data the margin is the claim itself.
-  double allowance = model_.from_data() ? 0 : point.*quantity.allowance;
-  if (quantity.part && ridge_.order() == RidgeOrder::first) allowance /= 2;
+  const double allowance = model_.from_data() ? 0 : point.*quantity.allowance;
   return quantity.theory == &RidgePoint::train_error
              ? told_train_to(ridge_.order(), value, point.test_error, allowance)
              : told_to(ridge_.order(), value, allowance);

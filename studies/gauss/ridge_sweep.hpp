@@ -19,9 +19,6 @@ struct RidgeQuantity {
   double RidgePoint::*theory;
   double RidgePoint::*allowance;                    ///< on Gaussian samples
   Eigen::VectorXd RidgeFit::*simulation = nullptr;  ///< null: not one of a fit's own
-  /// A part of the test error: at first order half its allowance. A third of it was seen, of a
-  /// covariance with one large eigenvalue (equi, N = 39); a tenth and less of others.
-  bool part = false;
 };
 
 /// Which of the two swept ratios is x; the other is a coordinate of the point.

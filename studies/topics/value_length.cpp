@@ -174,10 +174,16 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   for (AgreementRule& rule : all) {
     if (rule.series == "value_b") rule.deterministic = exact;
   }
-  // A share of its topic has none of the spread of topics: 0.02 % at the defaults.
-  constexpr double kWordShare = 0.001;
+  // A share of its topic has none of the spread of topics: that of a sample is as of M draws, M the
+  // tokens of the longest documents. The standard error is 0.09 of it at the defaults.
+  const double longest = static_cast<double>(ascending(c.integers("sweep.length")).back());
+  const double tokens = std::max(static_cast<double>(c.integer("sim.documents")) * longest,
+                                 static_cast<double>(c.integer("sim.tokens")));
+  const TopicVocabulary words = topic_settings(c).vocabulary;
+  const double spread = std::sqrt(static_cast<double>((words.words - 1) * words.topics) / tokens);
+  constexpr double kOfSpread = 0.6;
   all.push_back({.series = "word_share",
-                 .relative = kWordShare,
+                 .relative = 1e-9 + kOfSpread * spread,
                  .deterministic = c.integer("model.words_per_topic") == 1});
   // Five standard errors or more at the defaults.
   constexpr double kShownSquare = 0.003;
