@@ -29,8 +29,9 @@ Curves& Curves::add(double x, const std::vector<double>& values) {
   return add(x, std::vector<Told>(values.begin(), values.end()));
 }
 
-Curves& Curves::allow_share(double share) {
+Curves& Curves::allow_share(double share, std::string_view series) {
   for (Prediction& curve : curves_) {
+    if (!series.empty() && curve.series.name != series) continue;
     double largest = 0;
     for (const double y : curve.series.y) largest = std::max(largest, std::abs(y));
     for (double& allowance : curve.finite_size) allowance += share * largest;

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attica/studies/study.hpp"
@@ -33,8 +34,9 @@ class Curves {
   Curves& add(double x, std::initializer_list<Told> values) {
     return add(x, std::vector<Told>(values));
   }
-  /// @brief Widens every allowance by a share of the largest |y| of its own curve.
-  Curves& allow_share(double share);
+  /// @brief Widens every allowance by a share of the largest |y| of its own curve; of
+  /// that series alone, or of all.
+  Curves& allow_share(double share, std::string_view series = {});
   bool empty() const { return curves_.empty() || curves_.front().series.x.empty(); }
 
   /// Allowances, errors and marks that say nothing are left empty.

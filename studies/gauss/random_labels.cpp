@@ -188,14 +188,16 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kGaussianMargin = 0.01;
-  std::vector<AgreementRule> all =
-      rules({kGaussian.train, kGaussian.objective}, {.series = {}, .relative = kGaussianMargin});
+  // Three and a half standard errors of the quick preset.
+  constexpr double kTrain = 0.0075;
+  constexpr double kObjective = 0.005;
+  std::vector<AgreementRule> all = {{.series = kGaussian.train, .relative = kTrain},
+                                    {.series = kGaussian.objective, .relative = kObjective}};
   if (!on_data(c)) return all;
-  for (const AgreementRule& rule :
-       rules({kRows.train, kRows.objective}, {.series = {}, .relative = ridge_margin(c)})) {
-    all.push_back(rule);
-  }
+  // Rows of digits lie up to 2.4 % off in their train error, up to 0.9 % in their objective.
+  constexpr double kRowsObjective = 0.02;
+  all.push_back({.series = kRows.train, .relative = ridge_margin(c)});
+  all.push_back({.series = kRows.objective, .relative = kRowsObjective});
   return all;
 }
 

@@ -77,9 +77,10 @@ class Erf : public PointwiseExperiment {
         const double bias = walks_[l].bias(time);
         const double noise = walks_[l].deviation(time) * walks_[l].deviation(time);
         // To first order in eta E[v] - v(t) = v'(y) bias + v''(y) Var(y)/2, v' = e^{v^2/2},
-        // v'' = v e^{v^2}; as much again is allowed for.
+        // v'' = v e^{v^2}; half as much again is allowed for.
         const double gain = std::exp(0.5 * v * v);
-        weight.add(x[k], {Told(v, 2 * std::abs(gain * bias + 0.5 * v * gain * gain * noise))});
+        const double shift = gain * bias + 0.5 * v * gain * gain * noise;
+        weight.add(x[k], {Told(v + shift, 0.5 * std::abs(shift))});
         walk.add(x[k], std::vector<double>{delta_[l] * time + bias, noise});
       }
       weight.into(result);
@@ -198,21 +199,22 @@ Figure figure(const Configuration&) {
           .columns = 2,
           .caption =
               "Exponential attention and a linear hidden unit learning which tokens tell the "
-              "classes apart. Lines: error-function law, in (b) with SGD's bias of first order in "
-              "η, and random walk of SGD; points: SGD, mean and standard error over runs."};
+              "classes apart. Lines: error-function law with SGD's bias of first order in η, "
+              "and random walk of SGD; points: SGD, mean and standard error over runs."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
+std::vector<AgreementRule> agreement(const Configuration& c) {
   // Second order in eta is neglected. A scan at eta = 0.01 and 0.04 with other seeds found y within
-  // 0.4 % at 0.8 t*, v within 0.8 % (its allowance comes on top) and variances within 6 %: the
-  // margins are about twice that. Tokens without a drift are resolved to 2e-4 by the quick preset
-  // (standard error): the absolute margin is 2.5 times that.
+  // 0.4 % at 0.8 t* and variances within 6 %; 20000 runs at 0.02 found y and v within 0.1 %.
+  // Tokens without a drift are resolved to 2e-4 by the quick preset (standard error): the absolute
+  // margin is 2.5 times that.
   // Squares of sums of hundreds of bounded steps have no heavy tails.
   constexpr double kAbsolute = 5e-4;
-  return {{.series = "v", .relative = 0.02, .absolute = kAbsolute},
-          {.series = "erf_coordinate", .relative = 0.01, .absolute = kAbsolute},
-          {.series = "fluctuation", .relative = 0.15, .tails = Tails::normal},
-          {.series = "mean_fluctuation", .relative = 0.05, .tails = Tails::normal}};
+  const double relative = 0.002 + 0.1 * c.real("sim.eta");
+  return {{.series = "v", .relative = relative, .absolute = kAbsolute},
+          {.series = "erf_coordinate", .relative = relative, .absolute = kAbsolute},
+          {.series = "fluctuation", .relative = 0.12, .tails = Tails::normal},
+          {.series = "mean_fluctuation", .relative = 0.04, .tails = Tails::normal}};
 }
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
@@ -252,7 +254,7 @@ Study study() {
                                          {.low = 0, .high = 1, .high_open = true}),
                          real_parameter("sim.eta", 0.02, "learning rate of SGD", kPositive),
                          integer_parameter("sim.batch", 16, "samples per step"),
-                         replicates_parameter(3000, "independent runs of SGD"),
+                         replicates_parameter(4500, "independent runs of SGD"),
                          full_width_parameter()},
           .series = {{"v", "v_l", "weight of a token, mean over runs"},
                      {"erf_coordinate", "y_l", "sqrt(pi/2) erf(v_l/sqrt2), which grows linearly"},
@@ -275,11 +277,11 @@ Study study() {
           .recipes = {{.name = "joma-erf-large-steps",
                        .meaning = "Steps of size 1 are not a flow: the growth runs ahead of it.",
                        .values = {{"sim.eta", 1.0}, {"sim.replicates", 1000}}}},
-          .plants = {{.name = "v", .series = "v", .factor = 1.04, .meaning = "a weight times 1.04"},
+          .plants = {{.name = "v", .series = "v", .factor = 1.02, .meaning = "a weight times 1.02"},
                      {.name = "erf",
                       .series = "erf_coordinate",
-                      .factor = 0.97,
-                      .meaning = "a coordinate times 0.97"}},
+                      .factor = 0.985,
+                      .meaning = "a coordinate times 0.985"}},
           .diagnostic = {"richardson_error", "descent_error"}};
 }
 

@@ -223,12 +223,12 @@ Figure figure(const Configuration& c) {
 
 std::vector<AgreementRule> agreement(const Configuration&) {
   // What the theory neglects is less: at four times the step size times are within 1.6 %. The
-  // margins are some five standard errors of the slowest height in the quick preset (0.5 %); the
-  // absolute one is for weights that have hardly grown. Means of many bounded steps have no heavy
-  // tails.
-  return {{.series = "learning_time", .relative = 0.025, .tails = Tails::normal},
-          {.series = "salience", .relative = 0.025, .tails = Tails::normal},
-          {.series = "v", .relative = 0.025, .absolute = 0.005, .tails = Tails::normal}};
+  // margins are four to five standard errors of the slowest height in the quick preset (0.4 %), for
+  // weights that have hardly grown and for weak signals in absolute numbers. Means of many bounded
+  // steps have no heavy tails.
+  return {{.series = "learning_time", .relative = 0.02, .tails = Tails::normal},
+          {.series = "salience", .relative = 0.004, .absolute = 5e-4, .tails = Tails::normal},
+          {.series = "v", .relative = 0.02, .absolute = 0.005, .tails = Tails::normal}};
 }
 
 /// Of all pairs of heights that are predicted a tenth apart: how many come in that order, and how
@@ -305,7 +305,7 @@ Study study() {
            real_parameter("sim.eta", 0.02, "learning rate", kPositive),
            integer_parameter("sim.batch", 32, "sequences per step, all with the query", {.low = 2}),
            real_parameter("sim.horizon", 200, "longest time of a run", kPositive),
-           replicates_parameter(120, "independent runs of SGD")},
+           replicates_parameter(160, "independent runs of SGD")},
       .series = {{"learning_time",
                   "T_H",
                   "time until |v| passes the threshold, mean over the tokens of a height"},
@@ -323,8 +323,8 @@ Study study() {
       .claims = claims,
       .plants = {{.name = "time",
                   .series = "learning_time",
-                  .factor = 1.05,
-                  .meaning = "times 5 % too long"},
+                  .factor = 1.03,
+                  .meaning = "times 3 % too long"},
                  {.name = "prior",
                   .values = {{"model.root_prior", List{0.67, 0.33}}},
                   .meaning = "classes of another law"}}};

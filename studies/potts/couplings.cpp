@@ -96,9 +96,9 @@ class Couplings : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    // SGD stops at a distance that falls with the learning rate: a fiftieth of the largest
-    // coupling.
-    constexpr double kShare = 0.02;
+    // SGD stops at a distance that falls with the learning rate: a share of the largest coupling,
+    // at most 0.25 % with standard errors of 0.13 % in 30 runs.
+    constexpr double kShare = 0.01;
     add_scatters(model(), display_gauge(model(), model().as_student()), kShare, result);
     add_rows(model().as_student().attention, result);
     const std::int64_t rejected = drawn_.get().rejected_draws;
@@ -208,7 +208,9 @@ Figure figure(const Configuration& /*c*/) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  return {{.series = "coupling", .relative = 0}, {.series = "colour_coupling", .relative = 0}};
+  // Sums of many small steps: no heavier tails than normal ones (76 points of two seeds).
+  return {{.series = "coupling", .relative = 0, .tails = Tails::normal},
+          {.series = "colour_coupling", .relative = 0, .tails = Tails::normal}};
 }
 
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
@@ -232,7 +234,7 @@ Study study() {
       .name = "potts-couplings",
       .question = "Are the weights that factored attention learns the couplings of the data?",
       .neglects =
-          "the noise that training with a finite learning rate leaves: 5 % of the largest coupling",
+          "the noise that training with a finite learning rate leaves: 1 % of the largest coupling",
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(8, 4, 1.5, 0.2, 2e-3)),
            factored_plan_parameters(3000, "sim.eta"),
@@ -263,12 +265,12 @@ Study study() {
       .claims = claims,
       .plants = {{.name = "beta",
                   .series = "coupling",
-                  .factor = 1.1,
-                  .meaning = "the inverse temperature a tenth too high"},
+                  .factor = 1.03,
+                  .meaning = "the inverse temperature 3 % too high"},
                  {.name = "colours",
                   .series = "colour_coupling",
-                  .factor = 0.9,
-                  .meaning = "couplings of colours a tenth too small"},
+                  .factor = 0.97,
+                  .meaning = "couplings of colours 3 % too small"},
                  {.name = "factor",
                   .series = "coupling",
                   .factor = 0.9,

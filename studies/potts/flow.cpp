@@ -279,11 +279,14 @@ Figure figure(const Configuration& /*c*/) {
               "mean and standard error over runs; band: declared margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Learning rate and noise are small, not zero: docs/potts.md. The overlap feels them less.
-  return {{.series = "excess_loss", .relative = 0.02},
-          {.series = "leading_overlap", .relative = 0.005},
-          {.series = "small_overlap", .relative = 0.005, .deterministic = true},
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  // Learning rate and noise are small, not zero: docs/potts.md. Overlaps were up to 0.08, 0.16 and
+  // 0.29 % behind at rates of 0.0125, 0.025 and 0.05, and 0.35 % where the start has little overlap
+  // (seed 5); the excess up to 0.5 %.
+  const double eta = c.real("sim.eta");
+  return {{.series = "excess_loss", .relative = 0.006 + 0.32 * eta},
+          {.series = "leading_overlap", .relative = 0.002 + 0.24 * eta},
+          {.series = "small_overlap", .relative = 0.003, .deterministic = true},
           {.series = "first_step_A", .relative = 0.01},  // exact: what the runs resolve
           {.series = "first_step_V", .relative = 0.01}};
 }

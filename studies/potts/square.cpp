@@ -187,8 +187,9 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // data sets leave of their scatter.
   constexpr double kControlTest = 0.001;
   constexpr double kControlTrain = 0.003;
-  return {{.series = "test_error", .relative = 0.03},
-          {.series = "train_error", .relative = 0.03},
+  // Potts data lie up to 0.4 % (test) and 1.3 % (train) off the leading order of Gaussian ones.
+  return {{.series = "test_error", .relative = 0.01},
+          {.series = "train_error", .relative = 0.025},
           {.series = "gaussian_test_error", .relative = kControlTest},
           {.series = "gaussian_train_error", .relative = kControlTrain}};
 }

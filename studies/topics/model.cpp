@@ -341,10 +341,18 @@ std::vector<double> compared_values(const TopicModel& model, const Commutant& w)
   return values;
 }
 
-std::vector<AgreementRule> value_rules(const TopicModel& model, bool deterministic) {
-  constexpr double kRelative = 0.005;
-  return rules(compared_value_names(model),
-               {.series = {}, .relative = kRelative, .deterministic = deterministic});
+std::vector<AgreementRule> value_rules(const TopicModel& model,
+                                       const ValueMargins& relative,
+                                       bool deterministic) {
+  const std::map<std::string, double> margins = {{"value_d", relative.d},
+                                                 {"value_g", relative.g},
+                                                 {"value_b", relative.b},
+                                                 {"value_s", relative.s}};
+  std::vector<AgreementRule> all;
+  for (const std::string& name : compared_value_names(model)) {
+    all.push_back({.series = name, .relative = margins.at(name), .deterministic = deterministic});
+  }
+  return all;
 }
 
 std::vector<Layer> value_layers(const Configuration& c) {

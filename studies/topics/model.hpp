@@ -121,11 +121,19 @@ std::vector<std::string> compared_value_names(const TopicModel& model);
 /// The entries of W in the order of those names.
 std::vector<double> all_values(const Commutant& w);
 std::vector<double> compared_values(const TopicModel& model, const Commutant& w);
-/// @brief How entries of W are compared where the theory of their mean is exact. The margin is the
-/// precision asked of the runs: 0.5 % of the entry and, as some curves pass through zero,
-/// kValueShare of the largest value of its own curve.
-std::vector<AgreementRule> value_rules(const TopicModel& model, bool deterministic = false);
-constexpr double kValueShare = 0.01;
+/// Margins of the entries of W, relative to each.
+struct ValueMargins {
+  double d = 0;
+  double g = 0;
+  double b = 0;
+  double s = 0;
+};
+/// @brief How entries of W are compared where the theory of their mean is exact. The margins are
+/// the precision asked of the runs: relative to the entry and, as some curves pass through zero,
+/// what the theory's curves allow (`Curves::allow_share`).
+std::vector<AgreementRule> value_rules(const TopicModel& model,
+                                       const ValueMargins& relative,
+                                       bool deterministic = false);
 /// The layers of a figure of those entries.
 std::vector<Layer> value_layers(const Configuration& configuration);
 

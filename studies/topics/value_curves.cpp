@@ -47,7 +47,7 @@ Study study() {
           value_training_parameters({.topics = 4, .words = 3, .length = 20, .lambda = 0.0},
                                     8,
                                     {1, 2, 5, 10, 20, 40, 60, 80, 100, 125, 150, 175, 200},
-                                    2000),
+                                    3000),
       .series = series(),
       .presets = {{"quick", "the defaults: T = 4, v = 3, N = 20", {}},
                   {"paper",

@@ -42,7 +42,7 @@ Study study() {
           .question = "What does the value matrix look like after training?",
           .neglects = "nothing: the mean of SGD with fresh documents obeys a linear recursion",
           .parameters = value_training_parameters(
-              {.topics = 5, .words = 4, .length = 60, .lambda = 0.0}, 32, {400}, 80),
+              {.topics = 5, .words = 4, .length = 60, .lambda = 0.0}, 32, {400}, 120),
           .series = std::move(series),
           .presets = {{"quick", "the defaults: T = 5, v = 4, N = 60", {}},
                       {"paper",

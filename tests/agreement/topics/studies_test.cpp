@@ -64,7 +64,7 @@ TEST_CASE("topics-attention: agrees; attention 10 % off does not, however small"
 
 TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") {
   const Study study = study_named("topics-two-stage");
-  StudyRun run(study, {{"sim.times", List{25.0, 100.0}}, {"sim.replicates", 12}});
+  StudyRun run(study, {{"sim.times", List{25.0, 100.0}}, {"sim.replicates", 32}});
   CHECK(run.points() == Verdict::agree);
   run.scale_theory("norm_K", 1.1);
   CHECK(run.points() == Verdict::disagree);
