@@ -313,7 +313,7 @@ Study study() {
                    {{"model.sites", 20},
                     {"model.colours", 10},
                     {"sim.burn_in", 500},
-                    {"sim.replicates", 20}}}},
+                    {"sim.replicates", 32}}}},
       .sources = {potts_source("learning curves of masked modelling with cross-entropy")},
       .make = make<Peak>,
       .figure = figure,
