@@ -348,7 +348,7 @@ std::vector<Parameter> parameters() {
       real_parameter("model.random_rate", 0.1, "it becomes a random word", share),
       real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
       integer_parameter("sim.batch", 16, "documents per step"),
-      integer_parameter("sim.length", 1000, "steps"),
+      integer_parameter("sim.length", 500, "steps"),
       replicates_parameter(5, "independent runs")};
 }
 
@@ -384,10 +384,11 @@ Study study() {
           .neglects = "there is no theory: claims only",
           .parameters = parameters(),
           .series = std::move(series),
-          .presets = {{"quick", "planted corpus, 10 topics, 500 steps", {{"sim.length", 500}}},
+          .presets = {{"quick", "the defaults: planted corpus, 10 topics, 500 steps", {}},
                       {"paper",
                        "a long text: give model.file; blocks of 10 lines, K = 20, 1000 steps",
-                       {{"model.documents", "lines"},
+                       {{"sim.length", 1000},
+                        {"model.documents", "lines"},
                         {"model.lda_topics", 20},
                         {"model.lda_restarts", 1}}}},
           .sources = {topic_source("topic structure of networks trained on real text")},
