@@ -35,14 +35,13 @@ class Floor : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid) const override {
     const double eta = setup_.rates.eta_a;
     Curves curves({}, "l1", {"distance_A", "zero_fraction"});
+    Curves closed({}, "l1", {"distance_A_closed"});
     TheoryResult result;
     List ratios;
     for (const double lambda : lambdas_) {
       const L1Floor formula = l1_floor_closed_form(setup_.model, eta, lambda, setup_.batch);
       ratios.emplace_back(formula.noise_ratio);
-      Curves({}, "l1", {"distance_A_closed"})
-          .add(lambda, {formula.stated(formula.distance_a2)})
-          .into(result);
+      closed.add(lambda, {formula.stated(formula.distance_a2)});
       if (relaxation_ <= kMostSteps) {
         const Floors floors = mean_field(lambda);
         curves.add(lambda,
@@ -53,6 +52,7 @@ class Floor : public PointwiseExperiment {
           fmt::format("floor at lambda = {}: {}", lambda, to_string(formula.status)));
     }
     curves.into(result);
+    closed.into(result);
     if (relaxation_ > kMostSteps) {
       result.warnings.push_back(fmt::format(
           "the mean field would take {} steps: only the formula for small steps is drawn",
@@ -145,7 +145,7 @@ Figure figure(const Configuration&) {
       .name = "bigrams-floor",
       .panels = {{.x = l1,
                   .y = {.label = "floor ‖{/:Italic A} − {/:Italic Q}‖²", .scale = AxisScale::log},
-                  .layers = {{.series = "distance_A", .label = "chain"},
+                  .layers = {{.series = "distance_A", .label = "mean field"},
                              {.series = "distance_A_closed",
                               .label = "small-step formula",
                               .simulation = false,
@@ -153,12 +153,13 @@ Figure figure(const Configuration&) {
                   .x_name = "l1"},
                  {.x = l1,
                   .y = {.label = "fraction of zeros", .low = 0, .high = 1},
-                  .layers = {{.series = "zero_fraction", .label = "chain"}},
+                  .layers = {{.series = "zero_fraction", .label = "mean field"}},
                   .x_name = "l1"}},
       .columns = 1,
       .caption =
           "Noise floor of the attention matrix under l1 proximal steps, V = P held fixed. "
-          "Lines: stationary law of the soft-threshold chain, and its formula for small steps; "
+          "Lines: mean field with the law of every entry, averaged over the same steps, and its "
+          "formula for small steps; "
           "points: SGD on sequences, mean and standard error over runs."};
 }
 
@@ -171,7 +172,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   std::vector<AgreementRule> all = {
       {.series = "distance_A", .relative = kDistance, .tails = Tails::normal},
       {.series = "zero_fraction", .relative = kZeros, .tails = Tails::normal}};
-  // Of draws themselves, which the chain's margin would hide.
+  // Of draws themselves, which the margin of floors would hide.
   constexpr double kDraws = 0.01;
   all.push_back({.series = "last_share", .relative = kDraws, .tails = Tails::normal});
   return all;
