@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <exception>
+#include <mutex>
 
 #include "attica/core/error.hpp"
 
@@ -35,6 +36,12 @@ class Function final : public ceres::FirstOrderFunction {
   std::exception_ptr& failure_;
 };
 
+/// Those that fail are a result, not news. The level is a global of the log: set once.
+void silence_line_searches() {
+  static std::once_flag once;
+  std::call_once(once, [] { FLAGS_minloglevel = google::GLOG_FATAL; });
+}
+
 }  // namespace
 
 LbfgsResult minimise_lbfgs(const GradientFunction& function,
@@ -51,7 +58,7 @@ LbfgsResult minimise_lbfgs(const GradientFunction& function,
   require(options.max_iterations >= 0, "max_iterations", options.max_iterations, "at least 0");
   require(options.history >= 1, "history", options.history, "at least 1");
 
-  FLAGS_minloglevel = google::GLOG_FATAL;  // line searches that fail are a result, not news
+  silence_line_searches();
   std::exception_ptr failure;
   const int size = static_cast<int>(start.size());
   const ceres::GradientProblem problem(new Function(function, size, failure));  // takes ownership

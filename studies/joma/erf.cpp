@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -210,7 +211,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // margin is 2.5 times that.
   // Squares of sums of hundreds of bounded steps have no heavy tails.
   constexpr double kAbsolute = 5e-4;
-  const double relative = 0.002 + 0.1 * c.real("sim.eta");
+  constexpr double kLargestSeen = 0.04;
+  const double relative = 0.002 + 0.1 * std::min(c.real("sim.eta"), kLargestSeen);
   return {{.series = "v", .relative = relative, .absolute = kAbsolute},
           {.series = "erf_coordinate", .relative = relative, .absolute = kAbsolute},
           {.series = "fluctuation", .relative = 0.12, .tails = Tails::normal},

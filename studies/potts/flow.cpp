@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -283,7 +284,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // Learning rate and noise are small, not zero: docs/potts.md. Overlaps were up to 0.08, 0.16 and
   // 0.29 % behind at rates of 0.0125, 0.025 and 0.05, and 0.35 % where the start has little overlap
   // (seed 5); the excess up to 0.5 %.
-  const double eta = c.real("sim.eta");
+  constexpr double kLargestSeen = 0.05;
+  const double eta = std::min(c.real("sim.eta"), kLargestSeen);
   return {{.series = "excess_loss", .relative = 0.006 + 0.32 * eta},
           {.series = "leading_overlap", .relative = 0.002 + 0.24 * eta},
           {.series = "small_overlap", .relative = 0.003, .deterministic = true},

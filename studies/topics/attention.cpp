@@ -190,7 +190,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // Steps that are not small act on attention through its logarithm, the scores, which reach 2 and
   // more: up to 4 % of attention at a learning rate of 1, 2 % at 0.5, 1 % at 0.25. Attention
   // to equal words, which is large, feels a quarter of it.
-  const double eta = c.real("sim.eta");
+  constexpr double kLargestSeen = 1;
+  const double eta = std::min(c.real("sim.eta"), kLargestSeen);
   std::vector<AgreementRule> all = rules(kAverages, {.series = {}, .relative = 0.02 + 0.04 * eta});
   all.front().relative = 0.005 + 0.01 * eta;
   return all;
