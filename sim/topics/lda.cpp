@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica {
 
@@ -98,18 +99,17 @@ double LdaChain::log_joint() const {
     double sum = 0;
     for (Index j = 0; j < counts.cols(); ++j) {
       for (Index i = 0; i < counts.rows(); ++i) {
-        if (counts(i, j) > 0) sum += std::lgamma(counts(i, j) + c) - std::lgamma(c);
+        if (counts(i, j) > 0) sum += log_gamma(counts(i, j) + c) - log_gamma(c);
       }
     }
     return sum;
   };
   double result = gammas(topic_word_, beta) + gammas(document_topic_, alpha);
   for (Index t = 0; t < topic_.size(); ++t) {
-    result += std::lgamma(words * beta) - std::lgamma(topic_[t] + words * beta);
+    result += log_gamma(words * beta) - log_gamma(topic_[t] + words * beta);
   }
   for (const auto& document : corpus_.documents) {
-    result +=
-        std::lgamma(k * alpha) - std::lgamma(static_cast<double>(document.size()) + k * alpha);
+    result += log_gamma(k * alpha) - log_gamma(static_cast<double>(document.size()) + k * alpha);
   }
   return result;
 }

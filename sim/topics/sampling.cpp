@@ -8,6 +8,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/lbfgs.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica {
 
@@ -225,12 +226,12 @@ double enumerated_small_loss(const TopicModel& model,
     if (cell + 1 < cells.size()) {
       for (int k = 0; k <= left; ++k) {
         n[cell] = k;
-        visit(cell + 1, left - k, log_probability + k * std::log(cells[cell]) - std::lgamma(k + 1));
+        visit(cell + 1, left - k, log_probability + k * std::log(cells[cell]) - log_gamma(k + 1));
       }
       return;
     }
     n[cell] = left;
-    log_probability += left * std::log(cells[cell]) - std::lgamma(left + 1);
+    log_probability += left * std::log(cells[cell]) - log_gamma(left + 1);
     const int selected = length - n[0] - n[1];
     if (selected == 0) return;
     const Outputs count(n[2], n[0] + n[3], n[1] + n[4], n[5], n[6]);
@@ -247,7 +248,7 @@ double enumerated_small_loss(const TopicModel& model,
     }
     sum += std::exp(log_probability) * mean;
   };
-  visit(0, length, std::lgamma(length + 1));
+  visit(0, length, log_gamma(length + 1));
   return sum / (1 - std::pow(1 - p, length));
 }
 

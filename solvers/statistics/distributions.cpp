@@ -110,4 +110,9 @@ double binomial_probability(std::size_t k, double p, std::size_t n) {
   return finite("binomial_probability", density / (static_cast<double>(n) + 1), k, p, n);
 }
 
+double log_gamma(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
 }  // namespace attica

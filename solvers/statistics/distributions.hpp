@@ -39,6 +39,9 @@ double beta_lower_quantile(double p, double a, double b);
 /// @brief The x with P(X > x) = alpha.
 double beta_quantile(double alpha, double a, double b);
 
+/// @brief ln Γ(x), x > 0. std::lgamma keeps the sign of Γ in a global that threads share.
+double log_gamma(double x);
+
 /// @brief P(X <= k) for k successes in n trials of probability 0 <= p <= 1.
 double binomial_lower_tail(std::size_t k, double p, std::size_t n);
 /// @brief P(X >= k), k itself included.

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "attica/sim/joma/deep.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/studies/training_end.hpp"
 #include "attica/theory/joma/latent_tree.hpp"
 #include "attica/theory/joma/random_start.hpp"
@@ -310,7 +311,7 @@ class DeepExperiment : public PointwiseExperiment {
   /// Of uniform attention: ln t at position t of a causal mask.
   double uniform_entropy() const {
     const auto length = static_cast<double>(task_.get().length);
-    return network_.causal ? std::lgamma(length + 1.0) / length : std::log(length);
+    return network_.causal ? log_gamma(length + 1.0) / length : std::log(length);
   }
 
   /// Entropy, loss and rank at the start: constants, or curves against width.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/sim/language/pairs.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/studies/language/model.hpp"
 #include "attica/theory/language/floors.hpp"
 
@@ -40,7 +41,7 @@ double mean_deviation(double mean, double m) {
   const double wide = 12 * std::sqrt(mean) + 30;
   double sum = 0;
   for (double k = std::max(0.0, std::floor(mean - wide)); k < mean + wide; ++k) {
-    sum += std::abs(k - m) * std::exp(k * std::log(mean) - mean - std::lgamma(k + 1));
+    sum += std::abs(k - m) * std::exp(k * std::log(mean) - mean - log_gamma(k + 1));
   }
   return sum;
 }

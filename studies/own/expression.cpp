@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica::own {
 
@@ -32,7 +33,7 @@ Expression::Expression(std::string where, std::string formula)
     parser.DefineConst("pi", std::numbers::pi);
     parser.DefineFun("erf", static_cast<double (*)(double)>(std::erf));
     parser.DefineFun("erfc", static_cast<double (*)(double)>(std::erfc));
-    parser.DefineFun("lgamma", static_cast<double (*)(double)>(std::lgamma));
+    parser.DefineFun("lgamma", log_gamma);
     parser.DefineFun("log", static_cast<double (*)(double)>(std::log));
     parser.SetExpr(formula_);
     for (const auto& [name, address] : parser.GetUsedVar()) names_.push_back(name);

@@ -10,6 +10,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/icl/regression.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 namespace attica {
@@ -214,7 +215,7 @@ double two_task_error(double length, double rho, double square) {
   for (double y = lowest; y < highest; y += kStep) {
     const double chi2 = std::exp(y);
     const double density =
-        std::exp(length / 2 * (y - std::numbers::ln2) - chi2 / 2 - std::lgamma(length / 2));
+        std::exp(length / 2 * (y - std::numbers::ln2) - chi2 / 2 - log_gamma(length / 2));
     const double s = square * chi2;
     for (double z = -kReach; z <= kReach; z += kStep) {
       const double odds = s / (2 * rho) + std::sqrt(s / rho) * z;

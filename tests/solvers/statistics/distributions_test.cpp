@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "attica/core/error.hpp"
 
@@ -32,6 +33,8 @@ TEST_CASE("distributions: textbook values", "[solvers][distributions]") {
   CHECK_THAT(chi_square_lower_quantile(0.5, 2), WithinRel(2 * std::log(2.0), 1e-12));
   CHECK_THAT(chi_square_density(3, 2), WithinRel(std::exp(-1.5) / 2, 1e-13));
   CHECK_THAT(normal_density(1), WithinRel(0.24197072451914337, 1e-13));
+  CHECK_THAT(log_gamma(6), WithinRel(std::log(120.0), 1e-14));
+  CHECK_THAT(log_gamma(0.5), WithinRel(std::log(std::numbers::pi) / 2, 1e-14));
 }
 
 TEST_CASE("binomial: sums of its probabilities, ends, and large counts",
