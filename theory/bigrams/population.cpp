@@ -139,29 +139,35 @@ double value_noise(const BigramModel& model,
   return leading + mean + next + pairs + fourth;
 }
 
+TruthMoments truth_moments(const BigramModel& model) {
+  const VectorXd& mu = model.stationary();
+  const MatrixXd w = model.transition().colwise() - mu;
+  return {.w = w,
+          .h = w.transpose() * w,
+          .w1 = w.transpose() * mu,
+          .w2 = w.cwiseAbs2().transpose() * mu,
+          .w3 = w.array().cube().colwise().sum().transpose(),
+          .s_p = w * mu.asDiagonal() * w.transpose()};
+}
+
 double value_noise_along(const BigramModel& model,
-                         const MatrixXd& value,
+                         const TruthMoments& truth,
+                         const MatrixXd& g,
                          const NoiseMoments& moments,
                          std::span<const AttendedColumn> columns) {
   const VectorXd& mu = model.stationary();
-  // Column n: what the token n adds to P u, and to V u.
-  const MatrixXd w = model.transition().colwise() - mu;
-  const MatrixXd g = w.transpose() * (value.colwise() - value * mu);
-  const MatrixXd h = w.transpose() * w;
+  const auto& [w, h, w1, w2, w3, s_p] = truth;
   const double k_vp = mu.dot(g.diagonal());
   const double k_p = mu.dot(h.diagonal());
   const double k1 = mu.dot(g.cwiseProduct(g.transpose()) * mu);
   const double k2 = mu.dot(g.cwiseProduct(h) * mu);
-  const VectorXd w1 = w.transpose() * mu;
-  const VectorXd w2 = w.cwiseAbs2().transpose() * mu;
-  const VectorXd w3 = w.array().cube().colwise().sum().transpose();
-  const MatrixXd s_p = w * mu.asDiagonal() * w.transpose();
   const double spread_v = moments.s_v.cwiseProduct(s_p).sum();
   const double spread_vp = moments.cross.cwiseProduct(s_p).sum();
+  const VectorXd along_v = w.transpose() * moments.v;
   double along = 0;
   for (Index k = 0; k < mu.size(); ++k) {
     const auto& [a, q, sum, norm2, overlap] = columns[static_cast<std::size_t>(k)];
-    const VectorXd m = w.transpose() * (sum * moments.v - mu);
+    const VectorXd m = sum * along_v - w1;
     // E[(P δ·r)²] of a position, from its token: the mean of r, other positions, the draw of y.
     const auto square = [&](double at, double qt) {
       const VectorXd mean = m + at * g.diagonal() - qt * h.diagonal();

@@ -86,11 +86,24 @@ double value_noise(const BigramModel& model,
                    const NoiseMoments& moments,
                    const AttendedColumn& column);
 
+/// What tokens n add to P u, w_n = P(e_n - μ), and what its noise depends on.
+struct TruthMoments {
+  Eigen::MatrixXd w;    ///< @shape{N x N}, a column a token
+  Eigen::MatrixXd h;    ///< wᵀw; @shape{N x N}
+  Eigen::VectorXd w1;   ///< Σ_i μ_i w_in
+  Eigen::VectorXd w2;   ///< Σ_i μ_i w_in²
+  Eigen::VectorXd w3;   ///< Σ_i w_in³
+  Eigen::MatrixXd s_p;  ///< P Σ Pᵀ
+};
+TruthMoments truth_moments(const BigramModel& model);
+
 /// @brief The part of it along P - μ1ᵀ, which moves α_V and is no remainder: Σ_k μ_k E[(r·P(u - s
 /// μ))² | k]/K_P over all columns, without fourth powers of entries elsewhere.
-/// @param value mean of V; `moments` may count noise beside it
+/// @param g wᵀ V(e_n - μ), of the mean of V (α_V h if that is μ1ᵀ + α_V (P - μ1ᵀ)); @shape{N x N}
+/// @param moments of V; may count noise beside the mean
 double value_noise_along(const BigramModel& model,
-                         const Eigen::MatrixXd& value,
+                         const TruthMoments& truth,
+                         const Eigen::MatrixXd& g,
                          const NoiseMoments& moments,
                          std::span<const AttendedColumn> columns);
 

@@ -26,6 +26,7 @@ BigramRecursion::BigramRecursion(const BigramModel& model,
       alpha_v_(alpha_v),
       noise_a_(VectorXd::Zero(model.tokens())),
       at_p_(value_moments(model, model.transition())),
+      truth_(truth_moments(model)),
       shape_v_(model.covariance() / model.covariance().trace()) {
   require(batch > 0, "batch", batch, "B > 0");
 }
@@ -53,12 +54,6 @@ VectorXd BigramRecursion::overlaps() const {
 double BigramRecursion::mean_k_v() const {
   if (!mean_value_) return alpha_v_ * alpha_v_ * model_->k_p();
   return (*mean_value_ * model_->covariance() * mean_value_->transpose()).trace();
-}
-
-MatrixXd BigramRecursion::mean_value() const {
-  if (mean_value_) return *mean_value_;
-  const VectorXd& mu = model_->stationary();
-  return (alpha_v_ * (model_->transition().colwise() - mu)).colwise() + (mu + mismatch_);
 }
 
 double BigramRecursion::k_v() const { return mean_k_v() + noise_v_; }
@@ -117,7 +112,10 @@ void BigramRecursion::step() {
       trace += mu[k] * value_noise(*model_, moments, column);
       columns.push_back(std::move(column));
     }
-    along = value_noise_along(*model_, mean_value(), moments, columns);
+    const MatrixXd g = mean_value_
+                           ? (truth_.w.transpose() * (mean_value_->colwise() - moments.v)).eval()
+                           : (alpha_v_ * truth_.h).eval();
+    along = value_noise_along(*model_, truth_, g, moments, columns);
   }
 
   if (mean_value_) {

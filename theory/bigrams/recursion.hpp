@@ -6,8 +6,7 @@
 /// State α_V, α_A, d_V and d_k for every last token k, with n_k = 1/T + α_A² (|q_k|² - 1/T) + d_k,
 /// o_k = 1/T + α_A (|q_k|² - 1/T). Noise of A is white with variance tr(S_V R_k)/(μ_k B), noise of
 /// V has the total variance of `value_noise` over B, of which `value_noise_along` is no remainder.
-/// Good when SNR >= 4 and η is below half the
-/// stability limit. Derivation: docs/bigrams.md.
+/// Good when SNR >= 4 and η is below half the stability limit. Derivation: docs/bigrams.md.
 
 #include <Eigen/Core>
 #include <array>
@@ -64,7 +63,6 @@ class BigramRecursion {
   Eigen::VectorXd overlaps() const;  ///< o_k
   double k_vp() const;
   double mean_k_v() const;  ///< K_V of the mean V
-  Eigen::MatrixXd mean_value() const;
 
   const BigramModel* model_;
   BigramRates rates_;
@@ -77,6 +75,7 @@ class BigramRecursion {
   double remainder_v_ = 0;   ///< of what is not along P of it
   Eigen::VectorXd noise_a_;  ///< d_k
   NoiseMoments at_p_;        ///< of V = P
+  TruthMoments truth_;
   Eigen::MatrixXd shape_v_;  ///< R̄/tr R̄ of the previous step: shape of V's noise
   ValueNoise value_kind_ = ValueNoise::exact;
   std::int64_t steps_ = 0;
