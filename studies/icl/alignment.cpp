@@ -51,7 +51,7 @@ class Alignment : public PointwiseExperiment {
         dimension_(c.integer("model.dimension")),
         train_(spectrum(c.text("model.train_spectrum"), dimension_)),
         tests_(c.texts("sweep.test_spectrum")),
-        pool_theory_(pool_level(c)),
+        level_(context_level(c)),
         alpha_test_(c.has("model.alpha_test") ? c.real("model.alpha_test") : c.real("model.alpha")),
         kappas_(ascending(c.reals("sweep.kappa"))),
         rho_(c.real("model.rho")),
@@ -76,9 +76,9 @@ class Alignment : public PointwiseExperiment {
     if (run) {
       xs.clear();
       for (const ContextSizes& sizes : sizes_) xs.push_back(sizes.realised({}).kappa);
-      xs = line_between(ascending(std::move(xs)), AxisScale::log);
+      xs = line_between(ascending(std::move(xs)), AxisScale::log, grid, context_line_parts(level_));
     }
-    if (pool_theory_) {
+    if (level_ != ContextLevel::limit) {
       for (double& x : xs) x = ContextSizes::nearest(dimension_, at(x)).realised({}).kappa;
       xs = ascending(std::move(xs));
     }
@@ -92,9 +92,9 @@ class Alignment : public PointwiseExperiment {
           r.alpha = whole.alpha;
           r.tau = whole.tau;
         }
-        const ContextErrors e = pool_theory_ ? given_pool(word, kappa) : limit(word, r, run);
-        const double allowance = pool_theory_ ? pool_allowance(r.alpha) : limit_allowance(kappa);
-        curves.add(kappa, {with_allowance(e.icl, allowance, e.one_minus_gamma, dimension_)});
+        const ContextErrors e =
+            level_ == ContextLevel::limit ? limit(word, r, run) : given_its_pool(word, kappa);
+        curves.add(kappa, {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_)});
       }
       curves.into(result);
       add_constant(result,
@@ -185,10 +185,12 @@ class Alignment : public PointwiseExperiment {
          .test = spectrum(word, dimension_),
          .alpha_test = run ? test_context_ / static_cast<double>(dimension_) : alpha_test_});
   }
-  ContextErrors given_pool(const std::string& word, double kappa) const {
+  ContextErrors given_its_pool(const std::string& word, double kappa) const {
     const ContextSizes sizes = ContextSizes::nearest(dimension_, at(kappa));
-    return context_pool(
-        pool_.get().topRows(sizes.tasks), sizes.pool_sizes(rho_, lambda_), test_moments(word));
+    return given_pool(level_,
+                      pool_.get().topRows(sizes.tasks),
+                      sizes.pool_sizes(rho_, lambda_),
+                      test_moments(word));
   }
   /// The error given a fresh pool of as many times the dimensions, in which every eigenvalue stands
   /// as many times.
@@ -196,9 +198,9 @@ class Alignment : public PointwiseExperiment {
     const ContextSizes sizes = middle().times(times);
     const auto repeated = [&](const ArrayXd& once) -> ArrayXd { return once.replicate(times, 1); };
     const ContextNoise test{.length = static_cast<double>(times) * test_context_, .rho = rho_};
-    return context_pool(gaussian_pool(sizes.tasks, repeated(train_), stream),
-                        sizes.pool_sizes(rho_, lambda_),
-                        gaussian_moments(repeated(spectrum(word, dimension_)), test))
+    return context_gaussian(gaussian_pool(sizes.tasks, repeated(train_), stream),
+                            sizes.pool_sizes(rho_, lambda_),
+                            gaussian_moments(repeated(spectrum(word, dimension_)), test))
         .icl;
   }
 
@@ -214,7 +216,7 @@ class Alignment : public PointwiseExperiment {
   Index dimension_;
   ArrayXd train_;
   std::vector<std::string> tests_;
-  bool pool_theory_;
+  ContextLevel level_;
   double alpha_test_;
   std::vector<double> kappas_;
   double rho_;
@@ -269,7 +271,7 @@ Study study() {
       .neglects = kContextNeglects,
       .parameters = together(
           {context_parameters(
-               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 120}),
+               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 500}),
            {spectra().parameter("model.train_spectrum",
                                 "ramp",
                                 "spectrum of the pretraining tasks' covariance, of mean 1: flat; "
@@ -298,7 +300,7 @@ Study study() {
             "E |h|^2/d",
             "mean square of what attention reads off a sequence of the test spectrum; none: of "
             "the largest training set"}},
-      .presets = {{"quick", "the defaults: d = 20, 5 kappa, 3 test spectra, 120 replicates", {}},
+      .presets = {{"quick", "the defaults: d = 16, 5 kappa, 3 test spectra, 500 replicates", {}},
                   {"paper",
                    "d = 32, 6 kappa, 5 test spectra, 80 replicates",
                    {{"model.dimension", 32},
@@ -311,9 +313,9 @@ Study study() {
                         "deterministic equivalents, by which the pool's inverse is replaced here")},
       .make = make<Alignment>,
       .figure = figure,
-      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        constexpr double kSquare = 0.02;  // 1000 test tasks scatter
-        return {{.series = "icl", .relative = kContextMargin},
+      .agreement = [](const Configuration& c) -> std::vector<AgreementRule> {
+        constexpr double kSquare = 0.01;  // 1000 test tasks scatter
+        return {{.series = "icl", .relative = context_margin(context_level(c))},
                 {.series = "limit_icl", .relative = kLimitMargin},
                 {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
       },

@@ -104,7 +104,7 @@ Study study() {
                                          "ridge penalty of sum of squares + (n/d) lambda |Gamma|^2",
                                          kNotNegative)}}),
           .series = series(),
-          .presets = {{"quick", "the defaults: d = 20, 7 tau, 3 lambda, 64 replicates", {}},
+          .presets = {{"quick", "the defaults: d = 16, 7 tau, 3 lambda, 400 replicates", {}},
                       {"paper",
                        "d = 32, alpha 10, kappa 0.5, rho 0.01, lambda 1e-5, 0.1, 1, 100 replicates",
                        {{"model.dimension", 32},

@@ -33,6 +33,13 @@ struct ContextSizes {
   void require_memory(const Configuration& configuration) const;
 };
 
+/// What the theory is told.
+enum class ContextLevel {
+  pool,      ///< d, l, k, n, the pool of tasks and the law of a sequence
+  gaussian,  ///< the same with Gaussian features
+  limit,     ///< ratios only
+};
+
 /// Which ratio is x.
 enum class ContextAxis {
   tau,    ///< curves at each of `sweep.lambda`
@@ -78,7 +85,7 @@ class ContextSweep : public PointwiseExperiment {
   Configuration configuration_;
   Eigen::Index dimension_;
   ContextRatios base_;
-  bool pool_theory_;
+  ContextLevel level_;
   bool fresh_pool_;
   std::vector<double> xs_;
   std::vector<double> outers_;  ///< κ of the curves, or the only one
@@ -93,30 +100,45 @@ class ContextSweep : public PointwiseExperiment {
 struct ContextDefaults {
   std::optional<double> alpha = {}, kappa = {}, tau = {}, lambda = {};
   double rho = 0.1;
-  std::int64_t dimension = 20;
-  std::int64_t replicates = 64;
+  std::int64_t dimension = 16;
+  std::int64_t replicates = 400;
 };
 std::vector<Parameter> context_parameters(const ContextDefaults& defaults);
-/// @brief Whether the theory is that given the pool of tasks. @throws Error (input) naming
-/// theory.level where every replicate has a pool of its own
-bool pool_level(const Configuration& configuration);
+/// @throws Error (input) naming theory.level where every replicate has a pool of its own and the
+/// theory would be that given one
+ContextLevel context_level(const Configuration& configuration);
+/// @brief Relative margin beside what with_allowance adds.
+double context_margin(ContextLevel level);
+/// @brief Parts into which a line of theory cuts what lies between two sizes: fewer where a value
+/// takes some milliseconds.
+int context_line_parts(ContextLevel level);
 /// @throws Error (input) naming `key` for a pool of more than 1e8 numbers
 void require_pool(const ContextSizes& sizes, const char* key, double kappa);
 /// `sim.max_memory`
 Parameter max_memory_parameter();
 
-/// @brief Relative margin beside the allowances.
-inline constexpr double kContextMargin = 0.02;
 /// @brief Beside what extrapolation leaves: the scatter of some 100 pools.
 inline constexpr double kLimitMargin = 0.005;
 /// @brief Points with a larger share γ of variance are drawn, not compared.
 inline constexpr double kLargestGamma = 0.9;
 inline constexpr const char* kContextNeglects =
-    "that the features, products of the query with (h, g), are not Gaussian: relative order "
-    "1/((1 - gamma) d) given the pool; at level limit also the pool's own fluctuations";
+    "that sequences of one task meet in d dimensions of their d(d+1): relative order 0.2/((1 - "
+    "gamma) "
+    "d); at level gaussian that the features, products of the query with (h, g), are not Gaussian, "
+    "which "
+    "is ten times as much; at level limit also the pool's own fluctuations";
 
-/// @brief A theory's error with what it may be off by: `allowance`/((1 - γ) d), relative.
-Told with_allowance(double error, double allowance, double one_minus_gamma, Eigen::Index dimension);
+/// @brief The errors given a pool, at the levels that ask for one.
+ContextErrors given_pool(ContextLevel level,
+                         const Eigen::MatrixXd& pool,
+                         const PoolSizes& sizes,
+                         const ContextMoments& test);
+/// @brief One of the errors with what it may be off by, relative order 1/((1 - γ) d).
+Told with_allowance(double error,
+                    ContextLevel level,
+                    const ContextRatios& ratios,
+                    double one_minus_gamma,
+                    Eigen::Index dimension);
 
 /// @name The limit of many dimensions
 /// Theory given random pools at 40 dimensions or more and at twice as many, extrapolated in 1/d.

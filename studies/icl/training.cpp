@@ -21,6 +21,7 @@ class Training : public PointwiseExperiment {
  public:
   explicit Training(const Configuration& c)
       : configuration_(c),
+        level_(context_level(c)),
         asked_({.alpha = c.real("model.alpha"),
                 .kappa = c.real("model.kappa"),
                 .tau = c.real("model.tau"),
@@ -38,7 +39,6 @@ class Training : public PointwiseExperiment {
                .id = StreamId::model});
           return sphere_pool(sizes_.tasks, sizes_.dimension, stream);
         }) {
-    static_cast<void>(pool_level(c));
     if (asked_.lambda == 0 && sizes_.samples < sizes_.dimension * (sizes_.dimension + 1)) {
       throw invalid_parameter(
           "model.lambda", 0.0, "lambda > 0 where n < d (d + 1): the minimum is not unique");
@@ -46,15 +46,20 @@ class Training : public PointwiseExperiment {
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
-    const bool limit = configuration_.text("theory.level") == "limit";
+    const bool limit = level_ == ContextLevel::limit;
     const ContextRatios r =
         limit && grid == TheoryGrid::requested ? asked_ : sizes_.realised(asked_);
     const ContextErrors e =
-        limit ? context_limit(r) : context_pool(pool_.get(), sizes_.pool_sizes(r.rho, r.lambda));
-    const double allowance = limit ? limit_allowance(r.kappa) : pool_allowance(r.alpha);
+        limit ? context_limit(r)
+              : given_pool(
+                    level_,
+                    pool_.get(),
+                    sizes_.pool_sizes(r.rho, r.lambda),
+                    fresh_moments(sizes_.dimension,
+                                  {.length = static_cast<double>(sizes_.context), .rho = r.rho}));
     TheoryResult result;
     add_constant(
-        result, "icl_end", with_allowance(e.icl, allowance, e.one_minus_gamma, sizes_.dimension));
+        result, "icl_end", with_allowance(e.icl, level_, r, e.one_minus_gamma, sizes_.dimension));
     add_constant(result, "end_ratio", 1);
     add_constant(result, "bayes", context_bayes(r.alpha, r.rho));
     return result;
@@ -113,6 +118,7 @@ class Training : public PointwiseExperiment {
 
  private:
   Configuration configuration_;
+  ContextLevel level_;
   ContextRatios asked_;
   ContextSizes sizes_;
   ContextDescent descent_;
@@ -158,7 +164,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 /// to 0.
 std::vector<AgreementRule> agreement(const Configuration& c) {
   const bool full = c.text("sim.optimiser") == "gd";
-  return {{.series = "icl_end", .relative = kContextMargin},
+  return {{.series = "icl_end", .relative = context_margin(context_level(c))},
           {.series = "end_ratio", .relative = full ? 1e-4 : 0.01, .tails = Tails::normal}};
 }
 
@@ -172,13 +178,8 @@ Study study() {
           "of the end: relative order 1/((1 - gamma) d), features that are not Gaussian; of "
           "the way there is no theory",
       .parameters = together(
-          {context_parameters({.alpha = 4,
-                               .kappa = 1,
-                               .tau = 2,
-                               .lambda = 0.01,
-                               .rho = 0.1,
-                               .dimension = 20,
-                               .replicates = 64}),
+          {context_parameters(
+               {.alpha = 4, .kappa = 1, .tau = 2, .lambda = 0.01, .rho = 0.1, .replicates = 400}),
            {word_parameter("sim.optimiser",
                            "gd",
                            "gd: all sequences in every step; sgd: minibatches, the rate falling "
@@ -196,7 +197,7 @@ Study study() {
             "ICL error at the last step over that of the ridge solution of the same sequences"},
            {"icl_ridge", "E_ICL(ridge)", "ICL error of the ridge solution (simulation)"},
            {"bayes", "E_B", "error of the best predictor of a fresh task (theory)"}},
-      .presets = {{"quick", "the defaults: d = 20, gradient descent, 64 replicates", {}},
+      .presets = {{"quick", "the defaults: d = 16, gradient descent, 400 replicates", {}},
                   {"paper",
                    "d = 20, minibatches of 64, 60000 steps, 48 replicates",
                    {{"model.dimension", 20},

@@ -11,6 +11,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/icl/regression.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/theory/icl/feature_law.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 namespace attica {
@@ -159,14 +160,14 @@ ContextErrors context_limit(const ContextRatios& r, const TaskSpectra& spectra) 
   return errors;
 }
 
-ContextErrors context_pool(const MatrixXd& pool, const PoolSizes& sizes) {
-  return context_pool(
+ContextErrors context_gaussian(const MatrixXd& pool, const PoolSizes& sizes) {
+  return context_gaussian(
       pool, sizes, fresh_moments(pool.cols(), {.length = sizes.context, .rho = sizes.rho}));
 }
 
-ContextErrors context_pool(const MatrixXd& pool,
-                           const PoolSizes& sizes,
-                           const ContextMoments& fresh) {
+ContextErrors context_gaussian(const MatrixXd& pool,
+                               const PoolSizes& sizes,
+                               const ContextMoments& fresh) {
   const auto d = static_cast<double>(pool.cols());
   require(
       sizes.samples >= d, "samples", sizes.samples, fmt::format("at least d = {} sequences", d));
@@ -193,6 +194,37 @@ ContextErrors context_pool(const MatrixXd& pool,
       ((mean * test).cwiseProduct(mean).sum() - 2 * mean.cwiseProduct(fresh.cross * u).sum()) / d +
       idg * (test.diagonal().array() * b / (b + xi).square()).sum() / inputs;
   return {.icl = icl, .idg = idg, .xi = xi, .one_minus_gamma = one_minus_gamma};
+}
+
+ContextErrors context_pool(const MatrixXd& pool, const PoolSizes& sizes) {
+  return context_pool(
+      pool, sizes, fresh_moments(pool.cols(), {.length = sizes.context, .rho = sizes.rho}));
+}
+
+ContextErrors context_pool(const MatrixXd& pool,
+                           const PoolSizes& sizes,
+                           const ContextMoments& fresh) {
+  ContextErrors errors = context_gaussian(pool, sizes, fresh);
+  if (errors.one_minus_gamma <= 0) return errors;
+  const ContextNoise context{.length = sizes.context, .rho = sizes.rho};
+  const ContextMoments own = pool_moments(pool, context);
+  // Without a penalty K has no limit where n < d(d + 1), the errors have; they approach it
+  // linearly.
+  constexpr double kLeast = 1e-9;
+  const double lambda = std::max(sizes.lambda, kLeast);
+  const auto d = static_cast<double>(pool.cols());
+  const double xi = std::max(errors.xi, kLeast);
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(own.second, Eigen::EigenvaluesOnly);
+  const ArrayXd b = spectrum.eigenvalues().array().max(0);
+  const double weight = std::max(lambda / xi, 1 - (b / (b + xi)).sum() * d / sizes.samples);
+  const RidgeOfFeatures fit =
+      ridge_of_features(FeatureLaw(pool, context), sizes.samples, lambda, own, weight);
+  const auto error = [&](const ContextMoments& moments) {
+    return population_error(fit.mean, moments) + moments.second.cwiseProduct(fit.covariance).sum();
+  };
+  errors.icl = error(fresh);
+  errors.idg = error(own);
+  return errors;
 }
 
 double context_bayes(double alpha, double rho) {
@@ -226,7 +258,7 @@ double two_task_error(double length, double rho, double square) {
   return rho + square * wrong;
 }
 
-double pool_allowance(double alpha) {
+double gaussian_allowance(double alpha) {
   constexpr double kLong = 0.8;
   constexpr double kShort = 1.8;
   return kLong + kShort / alpha;

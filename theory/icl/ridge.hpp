@@ -50,21 +50,27 @@ struct TaskSpectra {
 /// length
 ContextErrors context_limit(const ContextRatios& ratios, const TaskSpectra& spectra);
 
-/// @brief Finite d, l, k and n, given the pool: only the law of the features is replaced by a
-/// Gaussian one.
-/// @param pool    a task a row, ‖w‖² = d; @shape{k x d}
-/// @param context l > 0
-/// @param samples n >= d
-/// @throws Error (input) naming the parameter
+/// Sizes that are not ratios.
 struct PoolSizes {
-  double context = 1;
-  double samples = 1;
+  double context = 1;  ///< l
+  double samples = 1;  ///< n
   double rho = 0;
   double lambda = 0;
 };
+
+/// @brief Finite d, l, k and n, given the pool, of Gaussian features with the covariance of these.
+/// @param pool    a task a row; @shape{k x d}
+/// @param test    moments of the test sequences; fresh tasks on the sphere ‖w‖² = d by default
+/// @throws Error (input) naming samples unless n >= d, or lambda unless >= 0
+ContextErrors context_gaussian(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
+ContextErrors context_gaussian(const Eigen::MatrixXd& pool,
+                               const PoolSizes& sizes,
+                               const ContextMoments& test);
+
+/// @brief The same with the law of these features (theory/icl/feature_law.hpp); ξ and 1 - γ remain
+/// those of Gaussian ones. At λ = 0 the value at λ = 1e-9.
+/// @throws as context_gaussian; Error (numerical) where the equations' solution is not reached
 ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
-/// @brief The same of a pool of any tasks, tested on others. @param test moments of the test
-/// sequences
 ContextErrors context_pool(const Eigen::MatrixXd& pool,
                            const PoolSizes& sizes,
                            const ContextMoments& test);
@@ -82,8 +88,10 @@ double two_task_error(double length, double rho, double square);
 
 /// @name Relative deviation of a simulation from theory times (1 - γ) d, as measured
 /// @{
-/// From context_pool: 0.8 + 1.8/α.
-double pool_allowance(double alpha);
+/// From context_pool: 0.2.
+inline constexpr double kPoolAllowance = 0.2;
+/// From context_gaussian: 0.8 + 1.8/α.
+double gaussian_allowance(double alpha);
 /// From context_limit: 2.5 (1 + 0.4/κ).
 double limit_allowance(double kappa);
 /// @}

@@ -58,10 +58,11 @@ TEST_CASE("icl ridge studies: too much memory is refused before any work", "[stu
 
 TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared", "[studies][icl]") {
   // d = 20: n = 1.05 d² = d (d + 1) is the threshold itself, n = 2 d² is far.
-  const TheoryResult theory =
-      made(study_named("icl-double-descent"),
-           {{"sweep.tau", List{0.5, 1.05, 2.0}}, {"sweep.lambda", List{0.0}}})
-          ->theory(TheoryGrid::requested);
+  const TheoryResult theory = made(study_named("icl-double-descent"),
+                                   {{"model.dimension", 20},
+                                    {"sweep.tau", List{0.5, 1.05, 2.0}},
+                                    {"sweep.lambda", List{0.0}}})
+                                  ->theory(TheoryGrid::requested);
   for (const Prediction& p : theory.predictions) {
     if (p.series.name != "icl") continue;
     REQUIRE(p.series.x == std::vector<double>{0.5, 1.05, 2.0});

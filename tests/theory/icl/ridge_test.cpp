@@ -124,8 +124,8 @@ TEST_CASE("context_limit: tends to what a large pool gives", "[theory][icl]") {
   for (const double tau : {0.4, 2.0}) {
     const ContextErrors limit =
         context_limit({.alpha = 2, .kappa = 0.5, .tau = tau, .rho = 0.1, .lambda = 0.1});
-    const ContextErrors exact =
-        context_pool(pool, {.context = 2 * d, .samples = tau * d * d, .rho = 0.1, .lambda = 0.1});
+    const ContextErrors exact = context_gaussian(
+        pool, {.context = 2 * d, .samples = tau * d * d, .rho = 0.1, .lambda = 0.1});
     CHECK_THAT(exact.icl, WithinRel(limit.icl, 3 / d));
     CHECK_THAT(exact.idg, WithinRel(limit.idg, 3 / d));
     CHECK_THAT(exact.one_minus_gamma, WithinRel(limit.one_minus_gamma, 3 / d));
@@ -143,28 +143,28 @@ TEST_CASE("context_limit: the memorisation transition at kappa = 1", "[theory][i
   CHECK(gap(1.5) < 1e-2);
 }
 
-TEST_CASE("context_pool: reference values", "[theory][icl]") {
+TEST_CASE("context_gaussian: reference values", "[theory][icl]") {
   for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("pool")) {
     CAPTURE(entry.dump());
     const MatrixXd pool = reference_pool(entry.at("k"), entry.at("d"));
-    const ContextErrors errors = context_pool(pool,
-                                              {.context = entry.at("l"),
-                                               .samples = entry.at("n"),
-                                               .rho = entry.at("rho"),
-                                               .lambda = entry.at("lam")});
+    const ContextErrors errors = context_gaussian(pool,
+                                                  {.context = entry.at("l"),
+                                                   .samples = entry.at("n"),
+                                                   .rho = entry.at("rho"),
+                                                   .lambda = entry.at("lam")});
     CHECK_THAT(errors.icl, WithinRel(entry.at("icl").get<double>(), 1e-11));
     CHECK_THAT(errors.idg, WithinRel(entry.at("idg").get<double>(), 1e-11));
   }
 }
 
-TEST_CASE("context_pool: infinitely many sequences give the best linear predictor",
+TEST_CASE("context_gaussian: infinitely many sequences give the best linear predictor",
           "[theory][icl]") {
   const MatrixXd pool = reference_pool(3, 6);
   const ContextNoise noise{.length = 9, .rho = 0.3};
   const ContextMoments own = pool_moments(pool, noise);
   const MatrixXd best = own.second.partialPivLu().solve(own.cross.transpose()).transpose();
   const ContextErrors errors =
-      context_pool(pool, {.context = 9, .samples = 1e12, .rho = 0.3, .lambda = 0});
+      context_gaussian(pool, {.context = 9, .samples = 1e12, .rho = 0.3, .lambda = 0});
   CHECK_THAT(errors.idg, WithinRel(population_error(best, own), 1e-9));
   CHECK_THAT(errors.icl, WithinRel(population_error(best, fresh_moments(6, noise)), 1e-9));
 }
@@ -228,8 +228,8 @@ TEST_CASE("context theory: bad input names the parameter", "[theory][icl]") {
   CHECK(spectra_with(flat, 0 * flat) == "spectrum");
   CHECK(refused([&] { static_cast<void>(context_limit(right, {flat, flat, 0})); }) == "alpha_test");
   const MatrixXd pool = reference_pool(2, 4);
-  CHECK(refused([&] { static_cast<void>(context_pool(pool, {.samples = 3})); }) == "samples");
-  CHECK(refused([&] { static_cast<void>(context_pool(pool, {.samples = 9, .lambda = -1})); }) ==
+  CHECK(refused([&] { static_cast<void>(context_gaussian(pool, {.samples = 3})); }) == "samples");
+  CHECK(refused([&] { static_cast<void>(context_gaussian(pool, {.samples = 9, .lambda = -1})); }) ==
         "lambda");
   CHECK(refused([] { static_cast<void>(context_bayes(0, 1)); }) == "alpha");
 }

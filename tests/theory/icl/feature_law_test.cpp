@@ -1,0 +1,131 @@
+#include "attica/theory/icl/feature_law.hpp"
+
+#include <Eigen/Dense>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "attica/core/random.hpp"
+#include "attica/theory/icl/ridge.hpp"
+
+namespace feature_law_test {
+
+using namespace attica;
+using Catch::Matchers::WithinAbs;
+using Catch::Matchers::WithinRel;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+MatrixXd normals(Index rows, Index columns, RandomStream& stream) {
+  MatrixXd all(rows, columns);
+  for (double& x : all.reshaped()) x = stream.normal();
+  return all;
+}
+
+double distance(const MatrixXd& a, const MatrixXd& b) { return (a - b).norm() / b.norm(); }
+
+TEST_CASE("weighted: without weight the moments of the features", "[theory][icl]") {
+  RandomStream stream({.seed = 3});
+  const MatrixXd pool = normals(4, 6, stream);  // of unequal lengths
+  for (const double rho : {0.0, 0.3}) {
+    const ContextNoise context{.length = 5, .rho = rho};
+    const ContextMoments exact = pool_moments(pool, context);
+    const FeatureLaw::Weighted weighted =
+        FeatureLaw(pool, context)
+            .weighted(1e-9 * MatrixXd::Identity(7, 7), 0, MatrixXd::Zero(6, 7));
+    // Trapezoids start at e^-12 of the range.
+    CHECK(distance(weighted.second, exact.second) < 1e-5);
+    CHECK(distance(weighted.cross, exact.cross) < 1e-5);
+  }
+}
+
+TEST_CASE("weighted: sequences drawn token by token", "[theory][icl]") {
+  constexpr Index d = 5;
+  constexpr Index kLength = 4;
+  constexpr double kRho = 0.2;
+  constexpr double kEpsilon = 0.3;
+  RandomStream stream({.seed = 5});
+  const MatrixXd pool = normals(3, d, stream);
+  const MatrixXd root = 0.6 * normals(d + 1, d + 1, stream);
+  const MatrixXd k = root * root.transpose();
+  const MatrixXd gamma = 0.5 * normals(d, d + 1, stream);
+  const FeatureLaw::Weighted weighted =
+      FeatureLaw(pool, {.length = kLength, .rho = kRho}).weighted(k, kEpsilon, gamma);
+
+  constexpr int kDraws = 600000;
+  MatrixXd second = MatrixXd::Zero(d + 1, d + 1);
+  MatrixXd cross = MatrixXd::Zero(d, d + 1);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const VectorXd w = pool.row(draw % pool.rows()).transpose();
+    VectorXd u = VectorXd::Zero(d + 1);
+    for (Index i = 0; i < kLength; ++i) {
+      const VectorXd x = normals(d, 1, stream) / std::sqrt(d);
+      const double y = w.dot(x) + std::sqrt(kRho) * stream.normal();
+      u.head(d) += static_cast<double>(d) / kLength * y * x;
+      u(d) += y * y / kLength;
+    }
+    const double square = normals(d, 1, stream).squaredNorm() / d;
+    const double q =
+        square * (u.dot(k * u) + kEpsilon * (w - gamma * u).squaredNorm() / d) + kEpsilon * kRho;
+    const double phi = square / (1 + q) / kDraws;
+    second += phi * u * u.transpose();
+    cross += phi * w * u.transpose();
+  }
+  // Draws scatter by some 0.2 %.
+  CHECK(distance(second, weighted.second) < 0.01);
+  CHECK(distance(cross, weighted.cross) < 0.01);
+}
+
+TEST_CASE("context_pool: Gaussian features when the fit is rigid or the data are many",
+          "[theory][icl]") {
+  RandomStream stream({.seed = 7});
+  const MatrixXd pool = sphere_pool(12, 10, stream);
+  const PoolSizes rigid{.context = 20, .samples = 200, .rho = 0.1, .lambda = 1e5};
+  CHECK_THAT(context_pool(pool, rigid).icl, WithinRel(context_gaussian(pool, rigid).icl, 1e-4));
+  const PoolSizes many{.context = 20, .samples = 1e7, .rho = 0.1, .lambda = 0.1};
+  const ContextErrors exact = context_pool(pool, many);
+  const ContextErrors gaussian = context_gaussian(pool, many);
+  CHECK_THAT(exact.icl, WithinRel(gaussian.icl, 1e-4));
+  CHECK_THAT(exact.idg, WithinRel(gaussian.idg, 1e-4));
+  // Fluctuating features are harder to learn from.
+  const PoolSizes few{.context = 20, .samples = 150, .rho = 0.1, .lambda = 0.1};
+  CHECK(context_pool(pool, few).icl > 1.02 * context_gaussian(pool, few).icl);
+}
+
+TEST_CASE("context_pool: ridge regression on sequences drawn token by token", "[theory][icl]") {
+  constexpr Index d = 6;
+  constexpr Index kLength = 12;
+  constexpr Index kSequences = 72;
+  constexpr double kLambda = 0.02;
+  constexpr double kRho = 0.1;
+  RandomStream stream({.seed = 9});
+  const MatrixXd pool = sphere_pool(6, d, stream);
+  const ContextNoise context{.length = kLength, .rho = kRho};
+  constexpr int kSets = 1500;
+  constexpr Index kFeatures = d * (d + 1);
+  double icl = 0;
+  for (int set = 0; set < kSets; ++set) {
+    MatrixXd features(kFeatures, kSequences);
+    VectorXd labels(kSequences);
+    for (Index mu = 0; mu < kSequences; ++mu) {
+      const VectorXd w = pool.row(mu % pool.rows()).transpose();
+      const MatrixXd x = normals(d, kLength + 1, stream) / std::sqrt(d);
+      const VectorXd y = x.transpose() * w + std::sqrt(kRho) * normals(kLength + 1, 1, stream);
+      VectorXd u(d + 1);
+      u << static_cast<double>(d) / kLength * x.leftCols(kLength) * y.head(kLength),
+          y.head(kLength).squaredNorm() / kLength;
+      features.col(mu) = (x.col(kLength) * u.transpose()).reshaped();
+      labels(mu) = y(kLength);
+    }
+    MatrixXd gram = features * features.transpose();
+    gram.diagonal().array() += kSequences * kLambda / d;
+    const VectorXd fit = gram.llt().solve(features * labels);
+    icl += population_error(fit.reshaped(d, d + 1), fresh_moments(d, context)) / kSets;
+  }
+  const PoolSizes sizes{.context = kLength, .samples = kSequences, .rho = kRho, .lambda = kLambda};
+  // Data sets scatter by 0.6 %; Gaussian features are 14 % off.
+  CHECK_THAT(context_pool(pool, sizes).icl, WithinRel(icl, 0.025));
+  CHECK(std::abs(context_gaussian(pool, sizes).icl / icl - 1) > 0.06);
+}
+
+}  // namespace feature_law_test
