@@ -31,15 +31,13 @@ void box_muller(RandomStream& stream, double* out) {
   constexpr std::size_t kPairs = Count / 2;
   constexpr int kQuadrantShift = 62;
   using Half = Eigen::Array<double, kPairs, 1>;
-  std::array<std::uint64_t, kPairs> angle_words;
+  std::array<std::uint64_t, Count> words;  // radius, angle, radius, ...
+  stream.fill_bits(words);
   Half radius_uniform;
-  for (std::size_t i = 0; i < kPairs; ++i) {
-    radius_uniform[static_cast<Eigen::Index>(i)] = to_uniform(stream.bits());
-    angle_words[i] = stream.bits();
-  }
   Half quarter_turns;  // angle / (pi/2), in [-1/2, 1/2]
   for (std::size_t i = 0; i < kPairs; ++i) {
-    quarter_turns[static_cast<Eigen::Index>(i)] = to_uniform(angle_words[i] << 2) - 0.5;
+    radius_uniform[static_cast<Eigen::Index>(i)] = to_uniform(words[2 * i]);
+    quarter_turns[static_cast<Eigen::Index>(i)] = to_uniform(words[2 * i + 1] << 2) - 0.5;
   }
   const Half radius = (-2.0 * radius_uniform.log()).sqrt();
   const Half t = quarter_turns * (std::numbers::pi / 2);
@@ -53,7 +51,7 @@ void box_muller(RandomStream& stream, double* out) {
   // clang-format on
   for (std::size_t i = 0; i < kPairs; ++i) {
     const auto k = static_cast<Eigen::Index>(i);
-    const std::uint64_t quadrant = angle_words[i] >> kQuadrantShift;
+    const std::uint64_t quadrant = words[2 * i + 1] >> kQuadrantShift;
     const bool swap = (quadrant & 1U) != 0;
     const double signed_radius = (quadrant & 2U) != 0 ? -radius[k] : radius[k];
     out[2 * i] = signed_radius * (swap ? -sine[k] : cosine[k]);
@@ -70,6 +68,54 @@ inline std::array<std::uint64_t, 4> inline_block(const std::array<std::uint64_t,
   return {block[0], block[1], block[2], block[3]};
 }
 
+/// 64-bit lanes (GCC and Clang vector extensions: any processor).
+constexpr std::size_t kLanes = 8;
+typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
+
+#if defined(__AVX512DQ__)
+/// Upper half of the 128-bit products, from products of 32-bit halves.
+inline Lanes upper_product(Lanes a, std::uint64_t b) {
+  constexpr int kHalf = 32;
+  constexpr std::uint64_t kLow = 0xFFFFFFFFU;
+  const Lanes low = a & kLow;
+  const Lanes high = a >> kHalf;
+  const Lanes middle = high * (b & kLow) + (low * (b & kLow) >> kHalf);
+  return high * (b >> kHalf) + (middle >> kHalf) +
+         ((low * (b >> kHalf) + (middle & kLow)) >> kHalf);
+}
+
+/// Groups * kLanes consecutive blocks, one a lane: what inline_block gives, in a third of its time
+/// where 64-bit lanes are multiplied in one instruction. Groups do not wait for each other.
+template <std::size_t Groups>
+void philox_blocks(const std::array<std::uint64_t, 4>& counter,
+                   const std::array<std::uint64_t, 2>& key,
+                   std::uint64_t* out) {
+  constexpr int kRounds = 10;
+  std::array<std::array<Lanes, kWordsPerBlock>, Groups> groups;
+  for (std::size_t g = 0; g < Groups; ++g) {
+    groups[g] = {Lanes{0, 1, 2, 3, 4, 5, 6, 7} + (counter[0] + g * kLanes),
+                 Lanes{} + counter[1],
+                 Lanes{} + counter[2],
+                 Lanes{} + counter[3]};
+  }
+  auto [k0, k1] = key;
+  for (int round = 0; round < kRounds; ++round) {
+    for (auto& c : groups) {
+      const Lanes upper0 = upper_product(c[0], PHILOX_M4x64_0);
+      const Lanes upper1 = upper_product(c[2], PHILOX_M4x64_1);
+      c = {upper1 ^ c[1] ^ k0, c[2] * PHILOX_M4x64_1, upper0 ^ c[3] ^ k1, c[0] * PHILOX_M4x64_0};
+    }
+    k0 += PHILOX_W64_0;
+    k1 += PHILOX_W64_1;
+  }
+  for (const auto& c : groups) {
+    for (std::size_t b = 0; b < kLanes; ++b) {
+      for (const Lanes& words : c) *out++ = words[b];
+    }
+  }
+}
+#endif
+
 }  // namespace
 
 std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
@@ -82,11 +128,16 @@ RandomStream::RandomStream(const StreamAddress& address)
       counter_{0, address.step, address.replicate, address.point} {}
 
 void RandomStream::refill_words() {
+#if defined(__AVX512DQ__)
+  static_assert(kBatch == kWordsPerBlock * kLanes);
+  philox_blocks<1>(counter_, key_, words_.data());
+#else
   // Independent blocks: the compiler interleaves them to hide the multiplier's latency.
   for (std::size_t b = 0; b < kBatch / kWordsPerBlock; ++b) {
     const auto block = inline_block({counter_[0] + b, counter_[1], counter_[2], counter_[3]}, key_);
     for (std::size_t i = 0; i < kWordsPerBlock; ++i) words_[b * kWordsPerBlock + i] = block[i];
   }
+#endif
   counter_[0] += kBatch / kWordsPerBlock;
   next_word_ = 0;
 }
@@ -96,13 +147,22 @@ std::uint64_t RandomStream::bits() {
   return words_[next_word_++];
 }
 
+void RandomStream::fill_bits(std::span<std::uint64_t> out) {
+  std::size_t i = 0;
+#if defined(__AVX512DQ__)
+  constexpr std::size_t kGroups = 2;
+  for (; i < out.size() && next_word_ != kBatch; ++i) out[i] = bits();
+  for (; i + kGroups * kBatch <= out.size(); i += kGroups * kBatch) {
+    philox_blocks<kGroups>(counter_, key_, &out[i]);
+    counter_[0] += kGroups * kLanes;
+  }
+#endif
+  for (; i < out.size(); ++i) out[i] = bits();
+}
+
 BulkBits::BulkBits(RandomStream& stream) : key_(stream.bits()), stream_(stream.bits()) {}
 
 namespace {
-
-/// A 32-bit word in every 64-bit lane (GCC and Clang vector extensions: any processor).
-constexpr std::size_t kLanes = 8;
-typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
 /// 2 Groups kLanes words from this block on. Groups do not wait for each other's products.
 template <std::size_t Groups>
@@ -184,11 +244,11 @@ double RandomStream::normal() {
 }
 
 void RandomStream::fill_uniform(std::span<double> out) {
+  std::array<std::uint64_t, 4 * kBatch> words;
   while (!out.empty()) {
-    if (next_word_ == kBatch) refill_words();
-    const std::size_t now = std::min(out.size(), kBatch - next_word_);
-    for (std::size_t i = 0; i < now; ++i) out[i] = to_uniform(words_[next_word_ + i]);
-    next_word_ += now;
+    const std::size_t now = std::min(out.size(), words.size());
+    fill_bits(std::span(words).first(now));
+    for (std::size_t i = 0; i < now; ++i) out[i] = to_uniform(words[i]);
     out = out.subspan(now);
   }
 }

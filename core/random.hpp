@@ -45,6 +45,8 @@ class RandomStream {
   /// @param n number of values, n >= 1
   std::uint64_t below(std::uint64_t n);
 
+  /// @brief out[i] = bits()
+  void fill_bits(std::span<std::uint64_t> out);
   /// @brief out[i] = uniform()
   void fill_uniform(std::span<double> out);
   /// @brief out[i] = normal()

@@ -22,6 +22,13 @@
 
 namespace attica {
 
+/// @brief c with F_ij = c_i F_{i-1,j} within rounding for all j < i; empty if there is none.
+///
+/// F F^T is then the covariance of a Markov chain, as ar1(rho) is, and the product z = F w is the
+/// recursion z_i = c_i z_{i-1} + F_ii w_i.
+/// @param factor F, L x L lower triangular
+Eigen::VectorXd chain_slopes(const Eigen::MatrixXd& factor);
+
 /// @brief M samples of N(0, F F^T), one a row.
 /// @param factor F, L x L lower triangular or general; `lower` says that only its lower triangle is
 /// non-zero
@@ -89,13 +96,22 @@ class RidgeFits {
   Eigen::MatrixXd attention(double lambda) const;
 
  private:
-  /// U (T + lambda)^{-1} and what its rows sum to.
+  /// Rows of U (T + lambda)^{-1}, one a site, and what they sum to.
+  template <int Sites>
   struct Solution {
-    Eigen::MatrixXd y;        ///< L x min(M, L)
-    Eigen::VectorXd overlap;  ///< sum over k of U_ik Y_ik
-    Eigen::VectorXd norm2;    ///< |row i of Y|^2
+    Eigen::Matrix<double, Sites, Eigen::Dynamic> y;  ///< sites x min(M, L)
+    Eigen::Vector<double, Sites> overlap;            ///< sum over k of U_ik Y_ik
+    Eigen::Vector<double, Sites> norm2;              ///< |row i of Y|^2
   };
-  Solution solve(double lambda) const;
+  /// T + lambda = (1 + l) diag(p) (1 + l)^T with l below the diagonal only.
+  struct Pivots {
+    double lambda;
+    Eigen::VectorXd inverse;  ///< 1 / p
+    Eigen::VectorXd lower;    ///< l
+  };
+  Pivots pivots(double lambda) const;
+  template <int Sites>
+  Solution<Sites> solve(const Pivots& pivots, Eigen::Index first, Eigen::Index sites) const;
   /// At lambda = 0: G up to a positive factor of each row, and [G S G]_ii.
   struct Projector {
     Eigen::MatrixXd g;
@@ -103,15 +119,19 @@ class RidgeFits {
     Eigen::MatrixXd kernel;  ///< the projector on the kernel of S
   };
   Projector projector() const;
-  /// What the estimators follow from: G of any scale a row.
+  /// What the estimators of some sites follow from: rows of G, each of any scale.
+  template <int Sites>
   struct Inverse {
-    Eigen::VectorXd g;          ///< G_ii
-    Eigen::MatrixXd gf;         ///< G F
-    Eigen::VectorXd train_top;  ///< [G S G]_ii
-    Eigen::VectorXd norm2;      ///< [G G]_ii
+    Eigen::Vector<double, Sites> g;                   ///< G_ii
+    Eigen::Matrix<double, Sites, Eigen::Dynamic> gf;  ///< G F
+    Eigen::Vector<double, Sites> train_top;           ///< [G S G]_ii
+    Eigen::Vector<double, Sites> norm2;               ///< [G G]_ii
   };
-  Inverse inverse(double lambda) const;
-  RidgeFit fit_from(const Inverse& inverse) const;
+  Inverse<Eigen::Dynamic> inverse(double lambda) const;
+  template <int Sites>
+  Inverse<Sites> inverse(const Pivots& pivots, Eigen::Index first, Eigen::Index sites) const;
+  template <int Sites>
+  void fit_from(const Inverse<Sites>& inverse, Eigen::Index first, RidgeFit& fit) const;
 
   Eigen::Index samples_;
   bool wide_;  ///< M < L: the Gram matrix is Z Z^T / M
@@ -119,7 +139,7 @@ class RidgeFits {
   Eigen::VectorXd diagonal_;     ///< of T
   Eigen::VectorXd subdiagonal_;  ///< of T
   Eigen::MatrixXd u_;            ///< S = Q T Q^T: U = Q; Z Z^T / M = Q T Q^T: U = Z^T Q / sqrt(M)
-  Eigen::MatrixXd uf_;           ///< U^T F
+  Eigen::MatrixXd uf_;           ///< U^T F, -U^T F where M < L
 };
 
 }  // namespace attica

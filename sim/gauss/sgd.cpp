@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/gauss/ridge.hpp"
+#include "attica/sim/networks/gemm.hpp"
 
 namespace attica {
 namespace {
@@ -16,20 +18,44 @@ using Eigen::VectorXd;
 
 constexpr Index kBlockSamples = 64;  // samples worked on at once
 
-VectorXd errors_of(const MatrixXd& attention, const MatrixXd& covariance) {
-  const MatrixXd residual = MatrixXd::Identity(attention.rows(), attention.cols()) - attention;
-  return (residual * covariance).cwiseProduct(residual).rowwise().sum();
+VectorXd errors_of(const MatrixXd& residual_map, const MatrixXd& covariance) {
+  return (residual_map * covariance).cwiseProduct(residual_map).rowwise().sum();
+}
+
+/// z = F w for w in the columns, where F is a chain's.
+void run_chain(const VectorXd& slopes, const VectorXd& scale, Eigen::Ref<MatrixXd> columns) {
+  constexpr int kColumns = 8;  // that do not wait for each other
+  const auto run = [&](auto some) {
+    some.row(0) *= scale[0];
+    for (Index i = 1; i < some.rows(); ++i) {
+      some.row(i) = slopes[i] * some.row(i - 1) + scale[i] * some.row(i);
+    }
+  };
+  Index b = 0;
+  for (; b + kColumns <= columns.cols(); b += kColumns) run(columns.middleCols<kColumns>(b));
+  run(columns.rightCols(columns.cols() - b));
 }
 
 }  // namespace
 
 SampleSource gaussian_source(const GaussianMlm& problem, RandomStream& stream) {
-  return [factor = problem.factor(),
-          lower = problem.rank() == problem.sites(),
-          white = MatrixXd(),
-          &stream](Eigen::Ref<MatrixXd> samples) mutable {
-    white.resize(factor.cols(), samples.cols());
+  const auto draw = [&stream](auto& white) {
     stream.fill_normal(std::span(white.data(), static_cast<std::size_t>(white.size())));
+  };
+  const MatrixXd factor = problem.factor();
+  const bool lower = problem.rank() == problem.sites();
+  if (lower) {
+    const VectorXd slopes = chain_slopes(factor);
+    if (slopes.size() > 0) {
+      return [draw, slopes, scale = VectorXd(factor.diagonal())](Eigen::Ref<MatrixXd> samples) {
+        draw(samples);
+        run_chain(slopes, scale, samples);
+      };
+    }
+  }
+  return [draw, factor, lower, white = MatrixXd()](Eigen::Ref<MatrixXd> samples) mutable {
+    white.resize(factor.cols(), samples.cols());
+    draw(white);
     if (lower) {
       samples.noalias() = factor.triangularView<Eigen::Lower>() * white;
     } else {
@@ -65,7 +91,7 @@ LinearAttentionSgd::LinearAttentionSgd(Index sites,
           "0 < mask_probability <= 1");
   // With decay A shrinks between the steps, which the recursion does not know.
   block_steps_ = settings.lambda > 0 ? 1 : std::max<Index>(1, kBlockSamples / settings.batch);
-  attention_ = MatrixXd::Zero(sites, sites);
+  residual_map_ = MatrixXd::Identity(sites, sites);
   diagonal_.resize(sites);
 }
 
@@ -91,17 +117,18 @@ void LinearAttentionSgd::draw_masks(Eigen::Ref<MatrixXd> residuals) {
   }
 }
 
-// Steps k = 0 .. K-1 with samples Z_k (B columns each) and A_k = A_0 + rate offdiag(sum_{l<k} R_l
-// Z_l^T) give
-//   R_k = mask * [Z_k - A_0 Z_k - rate (sum_{l<k} R_l (Z_l^T Z_k) - d_k * Z_k)],
+// With M = 1 - A, a step is M <- M - rate offdiag((mask * M Z) Z^T). Steps k = 0 .. K-1 with
+// samples Z_k (B columns each) give
+//   R_k = mask * [M_0 Z_k - rate (sum_{l<k} R_l (Z_l^T Z_k) - d_k * Z_k)],
 // where d_k = diag(sum_{l<k} R_l Z_l^T) takes the diagonal out again.
 void LinearAttentionSgd::block(Index steps) {
+  using networks::Into;
   const Index batch = settings_.batch;
   const double rate = settings_.eta / static_cast<double>(batch);
-  samples_.resize(attention_.rows(), steps * batch);
+  samples_.resize(residual_map_.rows(), steps * batch);
+  residuals_.resize(residual_map_.rows(), steps * batch);
   source_(samples_);
-  residuals_ = samples_;
-  residuals_.noalias() -= attention_ * samples_;
+  networks::multiply(residual_map_, samples_, residuals_, Into::overwrite);
   if (steps > 1) {
     gram_.noalias() = samples_.transpose() * samples_;
     diagonal_.setZero();
@@ -121,9 +148,10 @@ void LinearAttentionSgd::block(Index steps) {
     }
     if (k + 1 < steps) diagonal_ += r.cwiseProduct(z).rowwise().sum();
   }
-  if (settings_.lambda > 0) attention_ *= 1 - settings_.eta * settings_.lambda;
-  attention_.noalias() += rate * residuals_ * samples_.transpose();
-  attention_.diagonal().setZero();
+  if (settings_.lambda > 0) residual_map_ *= 1 - settings_.eta * settings_.lambda;
+  residuals_ *= -rate;
+  networks::multiply(residuals_, samples_.transpose(), residual_map_, Into::add);
+  residual_map_.diagonal().setOnes();
   step_ += steps;
 }
 
@@ -137,7 +165,7 @@ SgdRun record_sgd(const GaussianMlm& problem,
     require(step >= sgd.step(), "steps", static_cast<double>(step), "rising numbers of steps >= 0");
     sgd.advance(step);
     if (sgd.diverged()) break;
-    run.test.col(reached++) = errors_of(sgd.attention(), problem.covariance());
+    run.test.col(reached++) = errors_of(sgd.residual_map(), problem.covariance());
   }
   run.test.conservativeResize(Eigen::NoChange, reached);
   run.diverged = sgd.diverged();
@@ -161,7 +189,7 @@ SteadyError steady_sgd_error(const GaussianMlm& problem,
     sgd.advance(sgd.step() + plan.interval);
     if (sgd.diverged()) return {.diverged = sgd.diverged()};
     means[k / length] +=
-        errors_of(sgd.attention(), problem.covariance()).mean() / static_cast<double>(length);
+        errors_of(sgd.residual_map(), problem.covariance()).mean() / static_cast<double>(length);
   }
   const double mean = means.mean();
   const auto blocks = static_cast<double>(plan.blocks);

@@ -45,8 +45,8 @@ SampleSource resampling_source(const Eigen::MatrixXd& data, RandomStream& stream
 /// @brief A run in progress, started at A = 0.
 ///
 /// Several steps are made at once: with the samples of K steps in the columns of Z, all residuals
-/// follow from A Z and the Gram matrix Z^T Z by a triangular recursion, and A changes once. That is
-/// the same arithmetic as K single steps up to the order of sums.
+/// follow from (1 - A) Z and the Gram matrix Z^T Z by a triangular recursion, and A changes once.
+/// That is the same arithmetic as K single steps up to the order of sums.
 class LinearAttentionSgd {
  public:
   /// @param masks stream of the masks; used unless all sites are masked
@@ -59,7 +59,11 @@ class LinearAttentionSgd {
   /// @brief Makes steps until `step` is reached or the run diverges.
   void advance(std::int64_t step);
 
-  const Eigen::MatrixXd& attention() const { return attention_; }
+  Eigen::MatrixXd attention() const {
+    return Eigen::MatrixXd::Identity(residual_map_.rows(), residual_map_.cols()) - residual_map_;
+  }
+  /// @brief 1 - A, which maps a sample to its residuals.
+  const Eigen::MatrixXd& residual_map() const { return residual_map_; }
   std::int64_t step() const { return step_; }
   /// @brief The step in which a residual was not finite; empty as long as there is none.
   std::optional<std::int64_t> diverged() const { return diverged_; }
@@ -72,7 +76,7 @@ class LinearAttentionSgd {
   SampleSource source_;
   RandomStream& masks_;
   Eigen::Index block_steps_;
-  Eigen::MatrixXd attention_, samples_, residuals_, gram_;
+  Eigen::MatrixXd residual_map_, samples_, residuals_, gram_;
   Eigen::VectorXd diagonal_;
   std::int64_t step_ = 0;
   std::optional<std::int64_t> diverged_;

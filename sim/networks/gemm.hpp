@@ -55,4 +55,21 @@ enum class Into { overwrite, add };
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into);
 
+/// @brief A matrix of Eigen's, a block or a transpose of one.
+template <class Derived>
+Operand<typename Derived::Scalar> operand(const Eigen::DenseBase<Derived>& m) {
+  return {m.derived().data(), m.derived().rowStride(), m.derived().colStride()};
+}
+
+/// @brief c (+)= a b for matrices of Eigen's that lie in memory; c's columns are contiguous.
+template <class A, class B>
+void multiply(const A& a, const B& b, Eigen::Ref<Eigen::MatrixXd> c, Into into) {
+  // The kernel writes rows: c^T (+)= b^T a^T.
+  multiply<double>(operand(b.transpose()),
+                   operand(a.transpose()),
+                   a.cols(),
+                   {c.data(), c.cols(), c.rows(), c.outerStride()},
+                   into);
+}
+
 }  // namespace attica::networks

@@ -48,6 +48,20 @@ TEST_CASE("BulkBits: Philox4x32 of Random123, keyed by the stream", "[core][rand
   }
 }
 
+TEST_CASE("RandomStream: words are those of one block after another, however they are drawn",
+          "[core][random]") {
+  const StreamAddress address{.seed = 5, .point = 4, .replicate = 3, .step = 2};
+  RandomStream stream(address);
+  std::vector<std::uint64_t> words(300);
+  words[0] = stream.bits();
+  stream.fill_bits(std::span(words).subspan(1, 200));  // the rest of a batch, many at once, a few
+  stream.fill_bits(std::span(words).subspan(201));
+  for (std::uint64_t block = 0; block < words.size() / 4; ++block) {
+    const auto expected = philox_block({block, 2, 3, 4}, {5, 1});
+    for (std::size_t i = 0; i < 4; ++i) CHECK(words[block * 4 + i] == expected[i]);
+  }
+}
+
 TEST_CASE("RandomStream: every field of the address changes the numbers", "[core][random]") {
   const StreamAddress base{.seed = 7, .id = StreamId::data, .point = 1, .replicate = 2, .step = 3};
   const std::uint64_t first = RandomStream(base).bits();

@@ -1,10 +1,15 @@
 #include "attica/sim/gauss/ridge.hpp"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
+#include "attica/sim/gauss/sgd.hpp"
+#include "attica/sim/gauss/tridiagonal.hpp"
 #include "reference_values.hpp"
 
 using namespace attica;
@@ -63,15 +68,39 @@ Oracle site_by_site(const MatrixXd& z, const MatrixXd& sigma, double lambda) {
   return o;
 }
 
+TEST_CASE("tridiagonal_form: A = Q T Q^T, Q orthogonal, at sizes around those of a block",
+          "[sim][ridge]") {
+  RandomStream stream({.seed = 2});
+  for (const Index n : {1, 2, 3, 7, 8, 9, 16, 17, 33, 100}) {
+    const MatrixXd z = MatrixXd::NullaryExpr(n, n, [&] { return stream.normal(); });
+    MatrixXd blocks = MatrixXd::Identity(n, n);  // nothing is left to reflect half way
+    blocks.topLeftCorner(n / 2, n / 2) = (z * z.transpose()).topLeftCorner(n / 2, n / 2);
+    for (const MatrixXd& a : {MatrixXd(z + z.transpose()),
+                              MatrixXd(z.col(0) * z.col(0).transpose()),
+                              blocks,
+                              MatrixXd(MatrixXd::Zero(n, n)),
+                              MatrixXd(MatrixXd::Identity(n, n))}) {
+      const auto form = tridiagonal_form(MatrixXd(a.triangularView<Eigen::Lower>()));
+      MatrixXd t = form.diagonal.asDiagonal();
+      t.diagonal(1) = form.subdiagonal;
+      t.diagonal(-1) = form.subdiagonal;
+      const double tolerance = 1e-14 * static_cast<double>(n) * (1 + a.norm());
+      CHECK((form.q * t * form.q.transpose() - a).norm() < tolerance);
+      CHECK((form.q.transpose() * form.q - MatrixXd::Identity(n, n)).norm() < tolerance);
+    }
+  }
+}
+
 TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L", "[sim][ridge]") {
-  const MatrixXd sigma = ar1_covariance(9, 0.7);
-  const MatrixXd factor = factor_of(sigma);
-  for (Index m : {1, 4, 8, 9, 10, 25}) {
+  for (const auto& [sites, m] : std::vector<std::pair<Index, Index>>{
+           {9, 1}, {9, 4}, {9, 8}, {9, 9}, {9, 10}, {9, 25}, {37, 1}, {37, 20}, {37, 60}}) {
+    const MatrixXd sigma = ar1_covariance(sites, 0.7);
+    const MatrixXd factor = factor_of(sigma);
     RandomStream stream({.seed = 3, .point = static_cast<std::uint64_t>(m)});
     const MatrixXd z = gaussian_samples(factor, true, m, stream);
     const RidgeFits fits(z, factor);
     for (double lambda : {0.0, 1e-6, 0.1, 3.0}) {
-      CAPTURE(m, lambda);
+      CAPTURE(sites, m, lambda);
       const Oracle oracle = site_by_site(z, sigma, lambda);
       // The least-squares oracle sees the condition number of the data, squared in the normal
       // equations.
@@ -167,6 +196,44 @@ TEST_CASE("gaussian_samples: covariance F F^T", "[sim][ridge]") {
   const MatrixXd estimate = z.transpose() * z / 100000.0;
   // Var of an entry is at most 2 / n: five standard errors.
   CHECK((estimate - sigma).cwiseAbs().maxCoeff() < 5 * std::sqrt(2.0 / 100000));
+}
+
+TEST_CASE("gaussian_samples, gaussian_source: F times what the stream gives, by whichever route",
+          "[sim][ridge]") {
+  constexpr Index kSites = 100;  // several blocks of columns
+  const MatrixXd walk = MatrixXd::NullaryExpr(
+      kSites, kSites, [](Index i, Index j) { return 1 + 0.1 * double(std::min(i, j)); });
+  MatrixXd equal = MatrixXd::Constant(kSites, kSites, 0.3);
+  equal.diagonal().setOnes();
+  const MatrixXd nearly = ar1_covariance(kSites, 0.7) + 1e-6 * MatrixXd::Identity(kSites, kSites);
+  for (const auto& [covariance, chain] : {std::pair(ar1_covariance(kSites, 0.7), true),
+                                          std::pair(ar1_covariance(kSites, 0.0), true),
+                                          std::pair(ar1_covariance(kSites, -0.1), true),
+                                          std::pair(walk, true),
+                                          std::pair(equal, false),
+                                          std::pair(nearly, false)}) {
+    const MatrixXd factor = factor_of(covariance);
+    const VectorXd slopes = chain_slopes(factor);
+    REQUIRE((slopes.size() > 0) == chain);
+    if (chain)
+      CHECK_THAT(slopes[70], Catch::WithinAbs(covariance(70, 69) / covariance(69, 69), 1e-13));
+    RandomStream again({.seed = 3});
+    MatrixXd white = MatrixXd::NullaryExpr(37, kSites, [&] { return again.normal(); });
+    RandomStream stream({.seed = 3});
+    const double rounding = 1e-13 * std::sqrt(covariance.diagonal().maxCoeff());
+    CHECK((gaussian_samples(factor, true, 37, stream) - white * factor.transpose())
+              .cwiseAbs()
+              .maxCoeff() < rounding);
+    RandomStream general({.seed = 3});
+    CHECK((gaussian_samples(factor, false, 37, general) - white * factor.transpose())
+              .cwiseAbs()
+              .maxCoeff() < rounding);
+    RandomStream columns({.seed = 3});
+    white.resize(kSites, 37);  // the same numbers, a sample after the other
+    MatrixXd samples(kSites, 37);
+    gaussian_source(GaussianMlm(covariance), columns)(samples);
+    CHECK((samples - factor * white).cwiseAbs().maxCoeff() < rounding);
+  }
 }
 
 TEST_CASE("resampled_rows: every row equally likely", "[sim][ridge]") {

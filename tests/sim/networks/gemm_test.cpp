@@ -60,4 +60,16 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
   }
 }
 
+TEST_CASE("multiply: blocks and transposes of Eigen's matrices", "[sim][networks]") {
+  const Eigen::MatrixXd a = waves<double>(30, 40, 0.1), b = waves<double>(40, 25, 0.2),
+                        start = waves<double>(30, 25, 0.3), bt = b.transpose();
+  Eigen::MatrixXd c = start;
+  multiply(a.middleRows(3, 20), bt.leftCols(40).transpose(), c.block(5, 0, 20, 25), Into::add);
+  Eigen::MatrixXd expected = start;
+  expected.middleRows(5, 20) += a.middleRows(3, 20) * b;
+  CHECK((c - expected).cwiseAbs().maxCoeff() < 1e-13);
+  multiply(a, b.middleCols(2, 9), c.leftCols(9), Into::overwrite);
+  CHECK((c.leftCols(9) - a * b.middleCols(2, 9)).cwiseAbs().maxCoeff() < 1e-13);
+}
+
 }  // namespace networks_gemm_test
