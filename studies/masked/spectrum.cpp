@@ -432,6 +432,7 @@ ClaimResult moment_claim(const Configuration& c) {
   halves.tail(kSites / 2).setConstant(ratio);
   double worst = 0;
   for (const double alpha : c.reals("sweep.alpha")) {
+    if (alpha * kSites < 1) continue;  // less than one sample
     for (const double lambda : c.reals("sweep.lambda")) {
       const auto compare = [&](double value, double exact) {
         worst = std::max(worst, std::abs(value / exact - 1));
