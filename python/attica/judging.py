@@ -23,6 +23,7 @@ from .tables import frame_columns, is_frame
 
 #: Columns of the tables with a meaning of their own; every other one is a coordinate of the point.
 _THEORY_COLUMNS = ("series", "x", "value", "finite_size", "numerical_error", "compared")
+_THEORY_NUMBERS = ("x", "value", "finite_size", "numerical_error")
 _SIMULATION_COLUMNS = ("series", "x", "replicate", "value")
 #: Two x closer than this, relatively, are the same.
 _SAME_X = 1e-9
@@ -56,6 +57,16 @@ def _number(value: Any, what: str) -> float:
         raise Error(f"{what} gave {value!r}; expected a number") from None
 
 
+def _allowance(parameter: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise Error(f"parameter '{parameter}' = {value!r}: expected a finite number >= 0")
+    return number
+
+
 def _named(value: Any, series: str) -> Mapping[str, Any]:
     """A dict of several series, or the one value of `series`."""
     return value if isinstance(value, Mapping) else {series: value}
@@ -64,18 +75,55 @@ def _named(value: Any, series: str) -> Mapping[str, Any]:
 def _grid(x: Optional[ArrayLike]) -> list[float]:
     if x is None:
         raise Error("parameter 'x' is missing; expected the values at which theory and simulation are compared")
-    grid = np.asarray(x, dtype=float)
+    try:
+        grid = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        raise Error(f"parameter 'x' = {x!r}: expected a list of distinct finite numbers") from None
     if grid.ndim != 1 or grid.size == 0 or not np.all(np.isfinite(grid)) or np.unique(grid).size != grid.size:
         raise Error("parameter 'x': expected a list of distinct finite numbers")
     return grid.tolist()
 
 
 def _keys_of_frame(columns: Mapping[str, list], known: Sequence[str], series: str) -> list[_Key]:
+    """Series and coordinates of every row; an empty field (None, NaN or '') is no coordinate, as in a table."""
     rows = len(columns["x"])
     coordinates = [name for name in columns if name not in known]
     names = columns.get("series", [series] * rows)
     plain = [[v.item() if isinstance(v, np.generic) else v for v in columns[name]] for name in coordinates]
-    return [(str(names[k]), tuple((c, plain[j][k]) for j, c in enumerate(coordinates))) for k in range(rows)]
+    return [
+        (
+            str(names[k]),
+            tuple((c, v) for c, v in ((c, plain[j][k]) for j, c in enumerate(coordinates)) if not _is_empty(v)),
+        )
+        for k in range(rows)
+    ]
+
+
+def _is_empty(value: Any) -> bool:
+    return str(value) in ("", "None", "nan", "<NA>", "NaT")
+
+
+def _numbers(columns: Mapping[str, list], name: str, what: str) -> list[float]:
+    return [_number(value, f"{what}: row {k} of column '{name}'") for k, value in enumerate(columns[name])]
+
+
+def _flag(value: Any, row: int) -> bool:
+    word = str(value).lower()
+    if _is_empty(value) or word in ("true", "1", "1.0", "yes"):
+        return True
+    if word in ("false", "0", "0.0", "no"):
+        return False
+    raise Error(f"theory: row {row} of column 'compared' gave {value!r}; expected true or false")
+
+
+def _require_once(rows: Iterable[tuple[_Key, Any]], what: str) -> None:
+    """No row stands in a frame twice: it would count as two observations, or contradict itself."""
+    first: dict[Any, int] = {}
+    for k, row in enumerate(rows):
+        if first.setdefault(row, k) != k:
+            (name, point), at = row
+            where = "".join(f" at {c}={v}" for c, v in (*point, *at))
+            raise Error(f"{what}: series '{name}'{where} stands in row {first[row]} and in row {k}")
 
 
 def _frame(value: Any, needed: Iterable[str], what: str) -> dict[str, list]:
@@ -83,6 +131,8 @@ def _frame(value: Any, needed: Iterable[str], what: str) -> dict[str, list]:
     missing = [name for name in needed if name not in columns]
     if missing:
         raise Error(f"{what}: no column '{missing[0]}'; expected {', '.join(needed)}")
+    if not columns["x"]:
+        raise Error(f"{what}: a data frame without rows; expected at least one")
     return columns
 
 
@@ -90,15 +140,19 @@ def _theory_curves(theory: Any, x: Optional[ArrayLike], series: str) -> dict[_Ke
     curves: dict[_Key, _TheoryCurve] = {}
     if is_frame(theory):
         columns = _frame(theory, ("x", "value"), "theory")
-        for k, key in enumerate(_keys_of_frame(columns, _THEORY_COLUMNS, series)):
+        keys = _keys_of_frame(columns, _THEORY_COLUMNS, series)
+        given = {name: _numbers(columns, name, "theory") for name in _THEORY_NUMBERS if name in columns}
+        for name in ("finite_size", "numerical_error"):
+            for k, allowance in enumerate(given.get(name, ())):
+                if not 0 <= allowance < math.inf:
+                    raise Error(f"theory: row {k} of column '{name}' gave {allowance}; expected a finite number >= 0")
+        _require_once(((key, (("x", at),)) for key, at in zip(keys, given["x"])), "theory")
+        for k, key in enumerate(keys):
             curve = curves.setdefault(key, _TheoryCurve())
-            curve.x.append(float(columns["x"][k]))
-            curve.value.append(float(columns["value"][k]))
-            for name in ("finite_size", "numerical_error"):
-                if name in columns:
-                    getattr(curve, name).append(float(columns[name][k]))
+            for name, column in given.items():
+                getattr(curve, name).append(column[k])
             if "compared" in columns:
-                curve.compared.append(str(columns["compared"][k]).lower() in ("true", "1", "1.0"))
+                curve.compared.append(_flag(columns["compared"][k], k))
         return curves
     grid = _grid(x)
     if callable(theory):
@@ -121,11 +175,21 @@ def _given_simulation(simulate: Any, x: Optional[ArrayLike], series: str) -> dic
     curves: dict[_Key, _Simulation] = {}
     if is_frame(simulate):
         columns = _frame(simulate, ("x", "replicate", "value"), "simulate")
-        for k, key in enumerate(_keys_of_frame(columns, _SIMULATION_COLUMNS, series)):
+        keys = _keys_of_frame(columns, _SIMULATION_COLUMNS, series)
+        places, values = _numbers(columns, "x", "simulate"), _numbers(columns, "value", "simulate")
+        numbers = _numbers(columns, "replicate", "simulate")
+        for k, number in enumerate(numbers):
+            if not (number >= 0 and number.is_integer()):
+                raise Error(f"simulate: row {k} of column 'replicate' gave {number}; expected a whole number >= 0")
+        replicates = [int(number) for number in numbers]
+        _require_once(
+            ((key, (("x", at), ("replicate", r))) for key, at, r in zip(keys, places, replicates)), "simulate"
+        )
+        for key, at, replicate, value in zip(keys, places, replicates, values):
             curve = curves.setdefault(key, _Simulation())
-            curve.x.append(float(columns["x"][k]))
-            curve.replicate.append(int(columns["replicate"][k]))
-            curve.value.append(float(columns["value"][k]))
+            curve.x.append(at)
+            curve.replicate.append(replicate)
+            curve.value.append(value)
         return curves
     grid = _grid(x)
     for name, value in _named(simulate, series).items():
@@ -321,10 +385,11 @@ def judge(
     tails: "guarded" (nothing is known of the replicates' law) or "normal".
     out: the folder that receives the run folder `name-hash`; None writes nothing and returns the judgement alone.
     """
-    if replicates < 1:
-        raise Error(f"parameter 'replicates' = {replicates}: expected replicates >= 1")
-    if seed < 0:
-        raise Error(f"parameter 'seed' = {seed}: expected seed >= 0")
+    for parameter, value, least in (("replicates", replicates, 1), ("seed", seed, 0)):
+        if not isinstance(value, (int, np.integer)) or value < least:
+            raise Error(f"parameter '{parameter}' = {value!r}: expected a whole number >= {least}")
+    margin = None if margin is None else _allowance("margin", margin)
+    absolute = _allowance("absolute", absolute)
     predicted = _theory_curves(theory, x, series)
     _require_finite(predicted)
     cap = None
@@ -385,6 +450,8 @@ def agreement(
     a failed replicate. margin is relative to |theory|; absolute, finite_size (what the theory neglects) and
     numerical_error are in its units, the last two numbers or shape (P,).
     """
+    margin = None if margin is None else _allowance("margin", margin)
+    absolute = _allowance("absolute", absolute)
     values = np.atleast_1d(np.asarray(theory, dtype=float))
     if values.ndim != 1 or not np.all(np.isfinite(values)):
         raise Error("parameter 'theory': expected finite numbers, shape (P,)")

@@ -68,13 +68,25 @@ KeyQuerySetup::KeyQuerySetup(const Configuration& c)
 
 KeyQuerySetup KeyQuerySetup::on_population() const {
   constexpr double kSmall = 0.01;
+  constexpr double kRounding = 1e-9;
   KeyQuerySetup fine = *this;
-  const auto parts = static_cast<std::int64_t>(std::ceil(descent.eta / kSmall));
+  const auto parts =
+      static_cast<std::int64_t>(std::ceil(descent.eta * speed(task) / kSmall - kRounding));
   fine.descent.data = TrainingData::population;
   fine.descent.eta /= static_cast<double>(parts);
   fine.descent.steps *= parts;
   for (std::int64_t& step : fine.steps) step *= parts;
   return fine;
+}
+
+void require_start(const char* key, double scale) {
+  require(scale > 0, key, scale, "more than 0 to be simulated: training from 0 stays there");
+}
+
+double speed(const KeyQueryTask& task) {
+  constexpr double kUsual = 0.4;
+  const double largest = task.spectrum().maxCoeff() / kUsual;
+  return std::max(1.0, largest * largest);
 }
 
 void KeyQuerySetup::warn_if_unstable(double sum, std::vector<std::string>& warnings) const {
@@ -149,13 +161,17 @@ AgreementRule mse_rule(const Configuration& c, double base) {
   constexpr double kOnline = 0.2;
   constexpr double kPopulation = 0.25;
   constexpr double kFixed = 250;
-  constexpr double kBatch = 64;
-  const double eta = c.real("sim.eta");
+  // A step moves by η λ², which is what its noise is in proportion to.
+  const KeyQueryTask task =
+      KeyQueryTask::power_law(c.integer("model.dimension"),
+                              c.real("model.spectrum_power"),
+                              static_cast<double>(c.integer("model.context")));
+  const double eta = c.real("sim.eta") * speed(task);
   const auto sequences = static_cast<double>(c.integer("sim.batch"));
   AgreementRule rule{.series = "mse"};
   switch (training_data().of(c, "sim.data")) {
     case TrainingData::online:
-      rule.relative = base + kOnline * eta * std::max(1.0, kBatch / sequences);
+      rule.relative = base + kOnline * eta * std::max(1.0, kUsualBatch / sequences);
       break;
     case TrainingData::fixed:
       rule.relative = base + kOnline * eta + kFixed / sequences;

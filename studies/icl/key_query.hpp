@@ -30,8 +30,8 @@ struct KeyQuerySetup {
 
   /// @brief Times on the grid of steps. @throws as the constructor
   double time(std::int64_t step) const { return descent.eta * static_cast<double>(step); }
-  /// @brief The same on the population, in steps of 0.01 or a little less: what is recorded is the
-  /// same times.
+  /// @brief The same on the population, in steps of 0.01/speed or a little less: what is recorded
+  /// is the same times.
   KeyQuerySetup on_population() const;
   /// @brief A warning where no end of training is stable: the sum over heads is that of its end.
   void warn_if_unstable(double sum, std::vector<std::string>& warnings) const;
@@ -57,7 +57,14 @@ KeyQueryRun simulate_run(const KeyQuerySetup& setup,
                          const Eigen::VectorXd& weights,
                          const std::vector<double>& levels,
                          const Replicate& replicate);
-/// @brief Margin of descent on the population: what steps of 0.01 or less leave, as measured.
+/// @brief A start at zero is a fixed point: there is nothing to simulate. @throws Error (input)
+void require_start(const char* key, double scale);
+/// @brief Sequences of a step from which on margins do not shrink.
+inline constexpr double kUsualBatch = 64;
+/// @brief λ² of the largest eigenvalue in units of that of D = 4 inputs at power 1, where steps and
+/// noise were measured; 1 at least.
+double speed(const KeyQueryTask& task);
+/// @brief Margin of descent on the population: what steps of 0.01/speed leave, as measured.
 inline constexpr double kPopulationMargin = 0.0025;
 /// @brief Says that a run diverged. @return whether it did
 bool record_divergence(Outcome& outcome, const KeyQueryRun& run);

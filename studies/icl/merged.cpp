@@ -47,6 +47,9 @@ class Merged : public PointwiseExperiment {
     times = line_between(times, AxisScale::linear, grid, 8);
     TheoryResult result;
     Curves drops({}, "init_scale", {"drop_time"});
+    constexpr double kSmall = 0.05;
+    constexpr double kMostShare = 0.8;
+    const double share = drop_share(setup_.task);
     for (const double scale : scales_) {
       const VectorXd start = weights(scale);
       const std::vector<double> mse =
@@ -57,15 +60,10 @@ class Merged : public PointwiseExperiment {
       }
       curve.into(result);
       if (scale == 0) continue;
-      // The formula is late, by the less the smaller the start; measured over eight starts.
-      constexpr double kTiny = 0.01;
-      constexpr double kSmall = 0.05;
-      constexpr double kTinyShare = 0.03;
-      constexpr double kSmallShare = 0.045;
-      const double time = drop_time(setup_.task, shape_, start);
-      const double share = scale <= kTiny ? kTinyShare : kSmallShare;
-      const bool known = std::isfinite(time) && scale <= kSmall && time < times.back();
-      drops.add(scale, {{time, known ? share * time : 0.0, known}});
+      const double time = drop_time(setup_.task, shape_, start, setup_.descent.eta);
+      const bool known =
+          std::isfinite(time) && scale <= kSmall && share <= kMostShare && time < times.back();
+      drops.add(scale, {{time, known ? drop_allowance(scale, time) : 0.0, known}});
     }
     drops.into(result);
     for (const bool grows : {true, false}) {
@@ -85,7 +83,10 @@ class Merged : public PointwiseExperiment {
   /// Every scale; then starts proportional to the identity, equal eigenvalues, on the population.
   std::size_t points() const override { return scales_.size() + 1; }
 
-  void require_simulable() const override { setup_.require_memory(); }
+  void require_simulable() const override {
+    require_start("sweep.init_scale", scales_.front());
+    setup_.require_memory();
+  }
 
  protected:
   double flops(std::size_t) const override { return setup_.flops(); }
@@ -114,6 +115,23 @@ class Merged : public PointwiseExperiment {
   }
 
  private:
+  /// In units of 1/(2σ): other directions, at shares up to 0.8 (72 spectra, D = 2 to 64, N = 1 to
+  /// 1000), and what the start has besides the growing component (six starts each of D = 1, 4, 8,
+  /// N = 1 and 31). Of the time itself: ησ for the noise of steps, and that of few sequences.
+  double drop_allowance(double scale, double time) const {
+    constexpr double kOther = 0.4;
+    constexpr double kStart = 2.5;
+    constexpr double kFixed = 50;
+    const KeyQueryDescent& descent = setup_.descent;
+    const double sigma = setup_.task.spectrum().array().square().matrix().norm();
+    const double context = 1 + 1 / static_cast<double>(setup_.task.context());
+    const auto sequences = static_cast<double>(descent.sequences);
+    const double formula = kOther * (drop_share(setup_.task) - 0.5) + kStart * context * scale;
+    double noise = descent.eta * sigma;
+    if (descent.data == TrainingData::online) noise *= std::max(1.0, kUsualBatch / sequences);
+    if (descent.data == TrainingData::fixed) noise += kFixed / sequences;
+    return formula / (2 * sigma) + noise * time;
+  }
   std::vector<double> asked_times() const {
     std::vector<double> times;
     for (const std::int64_t step : setup_.steps) times.push_back(setup_.time(step));
@@ -242,8 +260,8 @@ Study study() {
           "Why does linear attention with merged keys and queries learn regression in "
           "context in one abrupt drop?",
       .neglects =
-          "finite batches: relative order eta; of the drop time also the size of the start, "
-          "1 to 2 %",
+          "finite batches: relative order eta; of the drop time also the size of the start and "
+          "what falls besides the leading direction",
       .parameters = together(
           {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
            {word_parameter("model.init",

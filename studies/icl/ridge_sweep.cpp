@@ -207,7 +207,11 @@ Told with_allowance(double error,
                            : level == ContextLevel::gaussian ? gaussian_allowance(ratios.alpha)
                                                              : limit_allowance(ratios.kappa);
   const double share = allowance / (one_minus_gamma * static_cast<double>(dimension));
-  return {error, std::isfinite(error) ? share * error : 0.0, one_minus_gamma >= 1 - kLargestGamma};
+  // A deviation as large as the error is none that an expansion tells. Of contexts of one or two
+  // pairs it has no bound: a sequence whose labels are all near 0 takes 1/χ²_l of the weights.
+  return {error,
+          std::isfinite(error) ? share * error : 0.0,
+          one_minus_gamma >= 1 - kLargestGamma && share < 1};
 }
 
 std::vector<Told> ContextSweep::values(const ContextRatios& r, double lambda) const {

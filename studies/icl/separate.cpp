@@ -91,7 +91,10 @@ class Separate : public PointwiseExperiment {
     return result;
   }
 
-  void require_simulable() const override { setup_.require_memory(); }
+  void require_simulable() const override {
+    require_start("model.init_scale", scale_);
+    setup_.require_memory();
+  }
 
   /// As configured; then, where there is a closed form, on the population.
   std::size_t points() const override { return flow_ ? 2 : 1; }

@@ -65,25 +65,33 @@ class TokenCurve : public PointwiseExperiment {
       Curves mean({{"beta", beta}}, "t", {"rho"});
       Curves scatter({{"beta", beta}}, "t", {"variance_gain"});
       const auto d = static_cast<double>(dimension_);
-      const double orders = token_orders(beta, d);
+      const double orders = token_orders(tokens_, beta, d);
       const bool known = equiangular_ || std::isfinite(orders);
       std::vector<double> shift(times.size(), 0.0);
       if (!equiangular_ && known) shift = overlap_shift(dynamics, times);
       double largest = 0;
       for (const double one : shift) largest = std::max(largest, std::abs(one) / d);
       for (std::size_t k = 0; k < times.size(); ++k) {
-        mean.add(times[k], {{rho[k] + shift[k] / d, largest > 0 ? orders * largest : 0.0, known}});
+        mean.add(times[k],
+                 {{rho[k] + shift[k] / d,
+                   largest > 0 ? orders * largest : 0.0,
+                   known && (equiangular_ || 1 - rho[k] > kMergedTokens)}});
         const double variance = overlap_variance(dynamics, rho[k]) / d;
         const double gain = variance / (overlap_variance(dynamics, 0) / d);
         // Linear response holds while the scatter is small and the tail does not decide.
         constexpr double kLow = 0.05;
         constexpr double kHigh = 0.9;
         constexpr double kScatter = 0.05;
-        constexpr double kNext = 20;  // measured: up to 6.2(4) % at d = 256
+        // Measured at d = 256: up to 6.2(4) %; divided by n 0.6 % at β = 2, 21 % at 4.
+        constexpr double kNext = 20;
+        constexpr double kMean = 4;
+        const double next = normalisation_ == AttentionNormalisation::mean
+                                ? std::max(kNext, kMean * (1 + beta * beta))
+                                : kNext;
         scatter.add(
             times[k],
             {{gain,
-              kNext / d * gain,
+              next / d * gain,
               known && rho[k] >= kLow && rho[k] <= kHigh && std::sqrt(variance) < kScatter}});
       }
       mean.into(result);
@@ -172,7 +180,8 @@ class TokenCurve : public PointwiseExperiment {
   /// Change of the mean overlap with that of the start, whose mean is 0: times which it is taken
   /// off, as a control variate. 0 where starts do not act linearly.
   Eigen::ArrayXd response(double beta) const {
-    if (equiangular_ || !std::isfinite(token_orders(beta, static_cast<double>(dimension_)))) {
+    if (equiangular_ ||
+        !std::isfinite(token_orders(tokens_, beta, static_cast<double>(dimension_)))) {
       return Eigen::ArrayXd::Zero(static_cast<Index>(steps_.size()));
     }
     const TokenDynamics dynamics{tokens_, beta, normalisation_};

@@ -49,7 +49,7 @@ class TokenTime : public PointwiseExperiment {
     for (const double beta : line_between(betas_, AxisScale::linear, grid)) {
       const TokenDynamics dynamics{tokens_, beta, normalisation_};
       const double time = clustering_time(dynamics, 0, delta_);
-      const double orders = token_orders(beta, d);
+      const double orders = token_orders(tokens_, beta, d);
       const bool known = std::isfinite(orders) && dimension_ >= kFew;
       const double shift = known ? clustering_shift(dynamics, delta_) / d : 0.0;
       // The shift is a sum of terms of some 4/d of the time, which may cancel.
@@ -141,7 +141,7 @@ class TokenTime : public PointwiseExperiment {
   /// Change of the time with the mean overlap of the start, whose mean is 0: times which it is
   /// taken off, as a control variate. 0 where starts do not act linearly.
   double response(double beta) const {
-    if (!std::isfinite(token_orders(beta, static_cast<double>(dimension_)))) return 0;
+    if (!std::isfinite(token_orders(tokens_, beta, static_cast<double>(dimension_)))) return 0;
     const auto from = [&](double overlap) {
       return clustered({tokens_, beta, normalisation_}, equiangular_gram(tokens_, overlap), [] {
         return false;

@@ -28,11 +28,13 @@ Parameter token_betas_parameter(const std::vector<double>& fallback) {
       "sweep.beta", fallback, "inverse temperature of attention", {.low = 0, .high = 700});
 }
 
-double token_orders(double beta, double dimension) {
+double token_orders(Eigen::Index tokens, double beta, double dimension) {
   constexpr double kLargestBeta = 4;
   constexpr double kNext = 4;
   if (beta > kLargestBeta) return std::numeric_limits<double>::infinity();
-  return kNext * (1 + beta * beta) / dimension;
+  constexpr Eigen::Index kMany = 12;
+  const double next = tokens < kMany ? 2 * kNext : kNext;
+  return next * (1 + beta * beta) / dimension;
 }
 
 std::vector<std::int64_t> steps_of_times(const Configuration& c) {

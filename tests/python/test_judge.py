@@ -161,8 +161,12 @@ def test_agreement_of_arrays():
         ({"x": [1, 1]}, "distinct finite numbers"),
         ({"margin": -1.0}, "margin"),
         ({"tails": "heavy"}, "expected guarded or normal"),
-        ({"replicates": 0}, "expected replicates >= 1"),
-        ({"seed": -1}, "expected seed >= 0"),
+        ({"replicates": 0}, "'replicates' = 0: expected a whole number >= 1"),
+        ({"replicates": 2.5}, "'replicates' = 2.5: expected a whole number >= 1"),
+        ({"seed": -1}, "'seed' = -1: expected a whole number >= 0"),
+        ({"margin": "5%"}, "parameter 'margin' = '5%': expected a finite number >= 0"),
+        ({"absolute": np.nan}, "parameter 'absolute' = nan: expected a finite number >= 0"),
+        ({"x": "alpha"}, "parameter 'x' = 'alpha': expected a list"),
         ({"theory": [1, 2]}, r"shape \(2,\); expected \(3,\)"),
         ({"theory": lambda x: "one"}, "gave 'one'; expected a number"),
         ({"theory": [1, np.inf, 2]}, "theory of 'y' is inf at x = 16.0; expected finite numbers"),
@@ -176,6 +180,41 @@ def test_bad_input_is_refused(change, sentence):
     with pytest.raises(attica.Error, match=sentence) as refusal:
         attica.judge(**{**given, **change})
     assert refusal.value.exit_code == 2
+
+
+THEORY_ROWS = {"x": [1.0, 2.0], "value": [1.0, 1.0]}
+SIMULATED_ROWS = {"x": [1.0, 1.0, 2.0], "replicate": [0, 1, 0], "value": [1.0, 1.1, 0.9]}
+
+
+@pytest.mark.parametrize(
+    "theory, simulate, sentence",
+    [
+        ({"x": [1.0, 1.0]}, {}, "theory: series 'y' at x=1.0 stands in row 0 and in row 1"),
+        ({"value": [1.0, "one"]}, {}, "theory: row 1 of column 'value' gave 'one'; expected a number"),
+        ({"finite_size": [0, -1]}, {}, "row 1 of column 'finite_size' gave -1.0; expected a finite number >= 0"),
+        ({"compared": [True, "perhaps"]}, {}, "row 1 of column 'compared' gave 'perhaps'; expected true or false"),
+        ({}, {"replicate": [0, 0, 0]}, "simulate: series 'y' at x=1.0 at replicate=0 stands in row 0 and in row 1"),
+        ({}, {"replicate": [0, 0.5, 0]}, "row 1 of column 'replicate' gave 0.5; expected a whole number >= 0"),
+        ({}, {"value": [1, "a", 1]}, "simulate: row 1 of column 'value' gave 'a'; expected a number"),
+        ({}, {"x": [], "replicate": [], "value": []}, "simulate: a data frame without rows"),
+    ],
+)
+def test_frames_are_refused_as_tables_are(theory, simulate, sentence):
+    import pandas
+
+    with pytest.raises(attica.Error, match=sentence) as refusal:
+        attica.judge(theory=pandas.DataFrame({**THEORY_ROWS, **theory}),
+                     simulate=pandas.DataFrame({**SIMULATED_ROWS, **simulate}), margin=0.1, out=None)
+    assert refusal.value.exit_code == 2
+
+
+def test_an_empty_field_of_a_frame_is_no_coordinate():
+    import pandas
+
+    theory = pandas.DataFrame({**THEORY_ROWS, "lambda": [np.nan, 0.1], "compared": ["", "yes"]})
+    simulation = pandas.DataFrame({**SIMULATED_ROWS, "lambda": [np.nan, np.nan, 0.1]})
+    judged = attica.judge(theory=theory, simulate=simulation, margin=0.1, out=None)
+    assert [p.get("lambda") for p in judged.points] == [None, 0.1]
 
 
 def test_failures_of_the_simulation_are_told():

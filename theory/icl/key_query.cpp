@@ -118,14 +118,40 @@ double white_mse(const KeyQueryTask& task,
   return d * lambda - 2 * a * s + b * s * s;
 }
 
-double drop_time(const KeyQueryTask& task, const KeyQueryShape& shape, const VectorXd& weights) {
+namespace {
+
+/// Of the direction Λ² that a small start grows along: σ = |Λ²|_F, where the error is least on it.
+struct Leading {
+  double sigma;
+  double top;
+};
+
+Leading leading(const KeyQueryTask& task) {
   const Eigen::ArrayXd lambda = task.spectrum().array();
   const double sigma = std::sqrt(lambda.pow(4).sum());
-  const MatrixXd direction = (lambda.square() / sigma).matrix().asDiagonal();
+  return {sigma, sigma * sigma * sigma / (task.second().array() * lambda.pow(5)).sum()};
+}
+
+}  // namespace
+
+double drop_share(const KeyQueryTask& task) {
+  const Leading along = leading(task);
+  return (task.plateau(0) - task.plateau(task.dimension())) / (2 * along.sigma * along.top);
+}
+
+double drop_time(const KeyQueryTask& task,
+                 const KeyQueryShape& shape,
+                 const VectorXd& weights,
+                 double eta) {
+  const Leading along = leading(task);
+  const MatrixXd direction = (task.spectrum().array().square() / along.sigma).matrix().asDiagonal();
   const double plus = balance(shape, weights, direction).plus;
-  const double top = sigma * sigma * sigma / (task.second().array() * lambda.pow(5)).sum();
-  if (plus == 0) return std::numeric_limits<double>::infinity();
-  return std::log(4 * top / plus - 1) / (2 * sigma);
+  const double share = drop_share(task);
+  if (plus == 0 || share >= 1) return std::numeric_limits<double>::infinity();
+  // S/S* = s takes the error 1 - (1-s)² of the way down that there is along Λ².
+  const double s = 1 - std::sqrt(1 - share);
+  const double rate = eta > 0 ? std::log1p(eta * along.sigma) / eta : along.sigma;
+  return std::log((4 * along.top / plus - 1) * s / (1 - s)) / (2 * rate);
 }
 
 namespace {

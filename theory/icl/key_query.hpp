@@ -32,12 +32,20 @@ double white_mse(const KeyQueryTask& task,
                  const Eigen::VectorXd& weights,
                  double time);
 
+/// @brief Half of the way that the error falls, over what it falls along the direction Λ² alone:
+/// 1/2 for equal eigenvalues; from 1 on half-way is not on that direction.
+double drop_share(const KeyQueryTask& task);
+
 /// @brief Merged, any Λ, small start: the time at which the error is half-way down,
-/// ln(4S*/p² - 1)/(2σ) with σ = |Λ²|_F; late by some per cent, which vanish with the start.
-/// @return infinity for a start without a component that grows
+/// ln((4S*/p² - 1) s/(1-s))/(2σ) with σ = |Λ²|_F and s = 1 - √(1 - drop_share): the logistic growth
+/// along Λ², exact for equal eigenvalues. Else late, by less than 0.4 (drop_share - 1/2)/(2σ) up to
+/// a share of 0.8, as other directions have begun to fall.
+/// @param eta step: growth by 1 + ησ a step in place of e^{ησ}; 0: gradient flow
+/// @return infinity for a start without a component that grows, or a share of 1 or more
 double drop_time(const KeyQueryTask& task,
                  const KeyQueryShape& shape,
-                 const Eigen::VectorXd& weights);
+                 const Eigen::VectorXd& weights,
+                 double eta = 0);
 
 /// @brief Separate, rank 1, aligned start of scale v0: modes learn one by one, each by itself.
 /// @throws Error (input) naming init_scale unless 0 < v0 < (λ_i/a_i)^{1/3} for every mode

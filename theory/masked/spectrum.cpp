@@ -42,12 +42,16 @@ Resolvent trial(const MaskedEquivalent& m, Complex z, Complex e) {
   const Complex c = 1.0 / (1.0 + e);
   for (std::size_t p = 0; p < m.groups.size(); ++p) {
     const auto& [psi, share] = m.groups[p];
-    const Complex q = 1.0 / (psi * c + m.lambda - z / m.g[p]);
+    const Complex own = psi * c;
+    const Complex shift = z / m.g[p];
+    const Complex q = 1.0 / (own + m.lambda - shift);
     const Complex term = m.gamma * share * psi * q;
     at.q.push_back(q);
     at.f += term;
     at.gamma += term * psi * q * c * c;
-    at.rounding += kRounding * std::abs(term);
+    // What cancels in the denominator is rounded before it does.
+    const double cancelled = (std::abs(own) + m.lambda + std::abs(shift)) * std::abs(q);
+    at.rounding += kRounding * std::abs(term) * (1 + cancelled);
   }
   return at;
 }

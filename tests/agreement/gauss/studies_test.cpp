@@ -20,6 +20,15 @@ TEST_CASE("gauss-lambda: agrees, and a theory 2 % off does not", "[agreement]") 
   CHECK(run.points() == Verdict::disagree);
 }
 
+TEST_CASE("gauss-overlaps: without a best predictor, rho = 0", "[agreement]") {
+  const StudyRun run(study_named("gauss-overlaps"), {{"model.rho", 0.0}});
+  CHECK(run.points(false) != Verdict::disagree);
+  for (const ClaimResult& claim : run.study.claims(run.configuration, run.observed)) {
+    CAPTURE(claim.name, claim.detail);
+    CHECK(claim.verdict != Verdict::disagree);
+  }
+}
+
 TEST_CASE("gauss-overlaps: agrees, and each series 2 % off does not", "[agreement]") {
   const Study study = study_named("gauss-overlaps");
   const StudyRun right(study,

@@ -53,6 +53,39 @@ TEST_CASE("in context: every study agrees, its claims hold, and it rejects its p
   }
 }
 
+TEST_CASE("in context: corners of the parameters are not rejected", "[agreement][slow]") {
+  const std::vector<std::pair<const char*, Table>> corners = {
+      {"icl-merged", {{"model.dimension", 1}}},
+      {"icl-merged", {{"model.dimension", 2}, {"model.heads", 1}}},
+      {"icl-merged", {{"model.context", 1}}},
+      {"icl-merged", {{"model.spectrum_power", 0.0}}},
+      {"icl-merged", {{"model.spectrum_power", -3.0}}},
+      {"icl-separate", {{"model.dimension", 1}}},
+      {"icl-context", {{"sweep.alpha", List{0.05, 0.1, 0.5}}}},
+      {"icl-double-descent", {{"model.kappa", 0.05}, {"model.alpha", 0.05}}},
+      {"token-curve", {{"model.tokens", 2}, {"sweep.beta", List{4.0}}}},
+      {"token-curve", {{"model.tokens", 5}, {"sweep.beta", List{4.0}}}},
+      {"token-curve",
+       {{"model.normalisation", "mean"},
+        {"sweep.beta", List{4.0}},
+        {"sim.times", List{0.2, 0.5, 2.0}}}},
+      {"token-metastable", {{"model.overlap", -0.9}}},
+      {"token-metastable", {{"model.overlap", 0.9}}},
+      {"token-metastable", {{"model.jitter", 0.0}}},
+      {"token-metastable", {{"model.tokens", 4}, {"model.dimension", 16}}}};
+  for (const auto& [name, overrides] : corners) {
+    CAPTURE(name);
+    const StudyRun run(study_named(name), overrides);
+    CHECK(run.points(false) != Verdict::disagree);
+    for (const ClaimResult& claim : run.study.claims
+                                        ? run.study.claims(run.configuration, run.observed)
+                                        : std::vector<ClaimResult>{}) {
+      CAPTURE(claim.name, claim.detail);
+      CHECK(claim.verdict != Verdict::disagree);
+    }
+  }
+}
+
 TEST_CASE("in context: at level limit the extrapolation in 1/d is the strict test", "[agreement]") {
   // d (simulation/theory - 1) settles: the deviation is of order 1/d, as the allowance says.
   const Study study = study_named("icl-double-descent");

@@ -30,6 +30,8 @@ TEST_CASE("icl-merged: a start at zero stays there, and says so", "[studies][icl
   const TheoryResult theory = experiment->theory(TheoryGrid::requested);
   for (const double mse : theory.predictions.front().series.y)
     CHECK(mse == Approx(1).epsilon(1e-12));
+  CHECK_THROWS_WITH(experiment->require_simulable(),
+                    Contains("sweep.init_scale") && Contains("more than 0"));
 }
 
 TEST_CASE("icl-separate: a rate without a stable end warns, and a run that diverges fails",

@@ -50,6 +50,18 @@ TEST_CASE("masked studies: penalties, strengths and bins out of range are no val
   CHECK_FALSE(range("masked-spectrum", "sim.bins").contains(4));
 }
 
+TEST_CASE("masked-spectrum: strong and weak penalties, and few samples, have a theory",
+          "[studies][masked]") {
+  for (const double lambda : {1e-6, 100.0, 1e6}) {
+    CAPTURE(lambda);
+    const auto experiment = made(study_named("masked-spectrum"), {{"sweep.lambda", List{lambda}}});
+    CHECK_NOTHROW(experiment->theory(TheoryGrid::run));
+  }
+  const Study study = study_named("masked-spectrum");
+  const Configuration few = attica::testing::configured(study, {{"sweep.alpha", List{0.02}}});
+  CHECK_NOTHROW(study.claims(few, {}));
+}
+
 TEST_CASE("masked studies: memory is refused before any work", "[studies][masked]") {
   for (const char* name : {"masked-spectrum", "masked-spike", "masked-vs-pca", "masked-transfer"}) {
     const auto experiment =

@@ -158,22 +158,57 @@ TEST_CASE("white_mse: a start that only decays", "[theory][key_query]") {
   }
 }
 
-TEST_CASE("drop_time: tends to the crossing of the flow as the start shrinks",
-          "[theory][key_query]") {
-  const KeyQueryTask task = KeyQueryTask::power_law(4, 1, 31);
-  const KeyQueryShape shape{KeyQuery::merged, 8, 4};
-  const double half = (task.plateau(0) + task.plateau(4)) / 2;
+namespace {
+
+/// When the flow, in steps of eta or continuous, is half-way down, near a guess.
+double half_way(const KeyQueryTask& task,
+                const KeyQueryShape& shape,
+                const VectorXd& start,
+                double guess,
+                double eta = 0) {
+  const double half = (task.plateau(0) + task.plateau(task.dimension())) / 2;
+  std::vector<double> times;
+  for (int k = 0; k <= 4000; ++k) times.push_back(guess * (0.8 + 1e-4 * k));
+  const std::vector<double> mse = flow_mse(task, shape, start, times, eta);
+  std::size_t k = 0;
+  while (mse[k] > half) ++k;
+  return times[k];
+}
+
+}  // namespace
+
+TEST_CASE("drop_time: the crossing of the flow from a small start", "[theory][key_query]") {
   RandomStream stream({.seed = 5, .id = StreamId::initialisation});
-  const VectorXd start = gaussian_weights(shape, 1, stream);
-  for (const double scale : {0.01, 1e-4}) {
-    const double predicted = drop_time(task, shape, scale * start);
-    std::vector<double> times;
-    for (int k = 0; k <= 4000; ++k) times.push_back(predicted * (0.8 + 1e-4 * k));
-    const std::vector<double> mse = flow_mse(task, shape, scale * start, times);
-    std::size_t k = 0;
-    while (mse[k] > half) ++k;
-    // Late, by about 2 %, as measured over eight starts at 0.01: 1.6 to 2.1 %.
-    CHECK_THAT(predicted / times[k] - 1, WithinAbs(0.018, 0.02));
+  struct Spectrum {
+    int dimension;
+    double power;
+    double context;
+  };
+  for (const Spectrum& s : {Spectrum{4, 1, 31},
+                            {4, 0, 31},
+                            {1, 1, 31},
+                            {2, 1, 31},
+                            {4, -3, 31},
+                            {4, 1, 1},
+                            {8, 1, 31},
+                            {6, 2, 8}}) {
+    CAPTURE(s.dimension, s.power, s.context);
+    const KeyQueryTask task = KeyQueryTask::power_law(s.dimension, s.power, s.context);
+    const KeyQueryShape shape{KeyQuery::merged, 8, s.dimension};
+    const VectorXd start = 1e-4 * gaussian_weights(shape, 1, stream);
+    const double predicted = drop_time(task, shape, start);
+    const double late = predicted - half_way(task, shape, start, predicted);
+    const double share = drop_share(task);
+    REQUIRE(share < 0.8);
+    // Of equal eigenvalues exact; the grid of times has steps of 1e-4.
+    const double sigma = task.spectrum().array().square().matrix().norm();
+    CHECK(late > -2e-4 * predicted);
+    CHECK(late < 0.4 * (share - 0.5) / (2 * sigma) + 2e-4 * predicted);
+    // Steps of eta grow by 1 + eta sigma.
+    const double eta = 0.05 / sigma;
+    const double stepped = drop_time(task, shape, start, eta);
+    CHECK_THAT(stepped / half_way(task, shape, start, stepped, eta),
+               WithinRel(predicted / half_way(task, shape, start, predicted), 2e-3));
   }
 }
 
