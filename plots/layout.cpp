@@ -150,7 +150,7 @@ class Composer {
     constexpr double kLeastRight = 5;
     for (std::size_t column = 0; column < std::min(columns_, layout_.panels.size()); ++column) {
       // A panel's letter stands in the column of its label, beside the uppermost tick's.
-      double labels = lettered() ? text_width("(a)", theme_.label_size) - em(kLabelGap) : 0;
+      double labels = lettered() ? text_width("(a)", theme_.label_size) : 0;
       double ticks = 0;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         labels = std::max(labels, line_count(y_label(i)) * label_line());

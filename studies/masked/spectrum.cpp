@@ -327,7 +327,9 @@ Figure figure(const Configuration& c) {
   }
   const Axis alpha{.label = "{/:Italic α} = {/:Italic n}/{/:Italic d}", .scale = AxisScale::log};
   const bool identity = c.text("model.covariance") == "identity";
-  std::vector<Layer> moments = {{.series = "moment2", .label = label}};
+  std::vector<Layer> moments = {
+      {.series = "moment2",
+       .label = label.empty() && identity ? "to order 1/{/:Italic n}" : label}};
   if (identity)
     moments.push_back({.series = "moment2_leading",
                        .label = "leading order",
