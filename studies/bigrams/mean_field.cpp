@@ -165,7 +165,7 @@ std::unique_ptr<Experiment> make_mean_field(Configuration& c) { return make<Mean
 
 Figure mean_field_figure(const std::string& name) {
   const auto panel = [](const char* label, AxisScale scale, const std::vector<Layer>& layers) {
-    return Panel{.x = {.label = "step", .scale = AxisScale::linear},
+    return Panel{.x = {.label = "step {/:Italic n}", .scale = AxisScale::linear},
                  .y = {.label = label, .scale = scale},
                  .layers = layers,
                  .x_name = "step"};
@@ -175,7 +175,9 @@ Figure mean_field_figure(const std::string& name) {
   };
   return {
       .name = name,
-      .panels = {panel("{/:Italic L} − {/:Italic L}*", AxisScale::log, {layer("excess_loss", "")}),
+      .panels = {panel("excess loss {/:Italic L} − {/:Italic L}*",
+                       AxisScale::log,
+                       {layer("excess_loss", "")}),
                  panel("signal",
                        Axis{}.scale,
                        {layer("alpha_V", "{/:Italic α}_V"), layer("alpha_A", "{/:Italic α}_A")}),

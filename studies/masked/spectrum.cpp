@@ -316,6 +316,7 @@ Figure figure(const Configuration& c) {
   std::vector<Panel> panels;
   const auto lambdas = c.reals("sweep.lambda");
   const std::string label = lambdas.size() > 1 ? "{/:Italic λ} = {lambda}" : "";
+  const std::string which = label.empty() ? "" : ", " + label;
   const SampleSizes sizes = masked_sizes(c);
   for (std::size_t k = 0; k < sizes.count(); ++k) {
     const Point only = {{"alpha", sizes.alpha(k)}};
@@ -342,9 +343,9 @@ Figure figure(const Configuration& c) {
                     .residuals = true});
   panels.push_back({.x = alpha,
                     .y = {.label = "{/:Italic w}"},
-                    .layers = {{.series = "lower_edge", .label = label},
-                               {.series = "upper_edge"},
-                               {.series = "atom", .hollow = true}},
+                    .layers = {{.series = "lower_edge", .label = "lower edge" + which},
+                               {.series = "upper_edge", .label = "upper edge" + which},
+                               {.series = "atom", .label = "atom" + which, .hollow = true}},
                     .x_name = "alpha"});
   return {.name = "masked-spectrum",
           .panels = panels,
