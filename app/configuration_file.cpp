@@ -654,8 +654,9 @@ std::vector<Parameter> all_parameters(const Study& study) {
        .choices = style_names()},
       {.key = "plot.width",
        .type = ParameterType::text,
-       .fallback = Value("half"),
-       .meaning = "half: one column; full: the page's text width",
+       .fallback = std::nullopt,
+       .meaning = "half: one column; full: the page's text width; unset: full for several columns "
+                  "of panels",
        .choices = {"half", "full"}},
       {.key = "plot.formats",
        .type = ParameterType::text,

@@ -487,7 +487,7 @@ std::vector<Key> figure_change_keys(FigureChange& figure, FigureReader& reader) 
          const auto text = text_of(node);
          const auto inches = number_of(node);
          if (text == "half" || text == "full") {
-           figure.width = text == "full" ? FigureWidth::full : FigureWidth::half;
+           figure.width = figure_width(*text);
            figure.inches.reset();
            return true;
          }

@@ -197,12 +197,11 @@ DrawOptions draw_options(const RunRecord& run,
     metadata.emplace_back("planted", fmt::format("{}", fmt::join(verdict.planted, ", ")));
   if (!verdict.edited.empty())
     metadata.emplace_back("edited", fmt::format("{}", fmt::join(verdict.edited, ", ")));
-  DrawOptions drawing{
-      .folder = run.path / "plots",
-      .formats = values.texts("plot.formats"),
-      .style = values.text("plot.style"),
-      .width = values.text("plot.width") == "full" ? FigureWidth::full : FigureWidth::half,
-      .metadata = std::move(metadata)};
+  DrawOptions drawing{.folder = run.path / "plots",
+                      .formats = values.texts("plot.formats"),
+                      .style = values.text("plot.style"),
+                      .metadata = std::move(metadata)};
+  if (values.has("plot.width")) drawing.width = figure_width(values.text("plot.width"));
   Figure same = figure;
   apply(read_figure_changes(configuration.figure), same, drawing);
   return drawing;

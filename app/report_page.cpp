@@ -57,21 +57,25 @@ ReportRow point_row(const Json& point) {
     coordinates += fmt::format("{}{} = {}", coordinates.empty() ? "" : ", ", name, plain(value));
   }
   const std::string verdict = point.at("verdict");
+  const std::string x_name = point.at("x_name");
+  // Without a theory there is nothing to compare.
+  const bool compared = !number(point, "theory", "{}").empty();
+  const auto comparison = [&](const char* key, const char* format) {
+    return compared ? number(point, key, format) : "";
+  };
   return {.cells = {verdict,
                     point.at("series"),
                     coordinates,
-                    fmt::format("{} = {:.5g}",
-                                point.at("x_name").get<std::string>(),
-                                point.at("x").get<double>()),
+                    x_name == "none" ? "" : x_name + number(point, "x", " = {:.5g}"),
                     number(point, "theory", "{:.6g}"),
                     number(point, "mean", "{:.6g}"),
                     number(point, "sem", "{:.2g}"),
                     number(point, "n", "{:.0f}"),
-                    number(point, "difference", "{:+.3g}"),
-                    number(point, "margin", "{:.3g}"),
-                    number(point, "p_agree", "{:.2g}"),
-                    number(point, "p_disagree_adjusted", "{:.2g}"),
-                    number(point, "replicates_needed", "{:.0f}")},
+                    comparison("difference", "{:+.3g}"),
+                    comparison("margin", "{:.3g}"),
+                    comparison("p_agree", "{:.2g}"),
+                    comparison("p_disagree_adjusted", "{:.2g}"),
+                    comparison("replicates_needed", "{:.0f}")},
           .verdict = verdict};
 }
 

@@ -95,7 +95,7 @@ void enter_drawing_options(const Options& options, DrawOptions& drawing) {
   if (!options.formats.empty()) drawing.formats = options.formats;
   if (!options.style.empty()) drawing.style = options.style;
   if (!options.width.empty()) {
-    drawing.width = options.width == "full" ? FigureWidth::full : FigureWidth::half;
+    drawing.width = figure_width(options.width);
     drawing.look.width.reset();
   }
   drawing.replace_edited = options.force;

@@ -94,6 +94,26 @@ std::string log_label(int mantissa, int exponent, bool plain) {
                        : fmt::format("{}×{}", mantissa, power_label(exponent));
 }
 
+/// Where the labels of a logarithmic axis stand.
+struct Labels {
+  int count = 0;
+  double span = 0;  ///< part of the axis between the first and the last
+  double gap = 1;   ///< part of the axis between the two nearest
+};
+
+Labels labels_of(const std::vector<Tick>& ticks, double low, double high) {
+  std::vector<double> places;
+  for (const Tick& tick : ticks) {
+    if (tick.major) places.push_back(log_ratio(low, tick.position) / log_ratio(low, high));
+  }
+  Labels labels{.count = static_cast<int>(places.size())};
+  if (!places.empty()) labels.span = places.back() - places.front();
+  for (std::size_t i = 1; i < places.size(); ++i)
+    labels.gap = std::min(labels.gap, places[i] - places[i - 1]);
+  return labels;
+}
+
+/// The first that is clear and lets the whole axis be read; else the first that is clear.
 std::vector<Tick> log_ticks(double low, double high, int wanted) {
   const double decades = std::log10(high) - std::log10(low);
   constexpr double kPlainDecades = 3.6;
@@ -109,11 +129,20 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
     int stride;
   };
   std::vector<Candidate> candidates = {
-      {{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1}, {{1, 2, 5}, 1}, {{1, 3}, 1}};
+      {{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1}, {{1, 2, 5}, 1}, {{1, 3}, 1}, {{1, 2, 3, 5, 7}, 1}};
+  const auto several = static_cast<std::ptrdiff_t>(candidates.size());
   for (int stride = 1; stride <= last - first + 1; ++stride) candidates.push_back({{1}, stride});
   constexpr double kDenseDecades = 2.5;  // beyond this, powers of ten alone are clearer
+  if (decades > kDenseDecades)
+    std::rotate(candidates.begin(), candidates.begin() + several, candidates.end());
+  constexpr double kClear = 0.6;    // of the distance of `wanted` labels
+  constexpr double kTelling = 0.5;  // part of the axis that labels must span
+  const auto clear = [&](const Labels& l) {
+    return l.count >= 2 && l.count <= wanted && l.gap * wanted >= kClear;
+  };
+  const auto telling = [](const Labels& l) { return l.count > 2 && l.span >= kTelling; };
+  std::vector<Tick> first_clear;
   for (const auto& [mantissas, stride] : candidates) {
-    if (mantissas.size() > 1 && decades > kDenseDecades) continue;
     std::vector<Tick> ticks;
     for (int exponent = first; exponent <= last; ++exponent) {
       for (int m = 1; m < kBase; ++m) {
@@ -128,12 +157,19 @@ std::vector<Tick> log_ticks(double low, double high, int wanted) {
         }
       }
     }
-    const auto labels =
-        std::count_if(ticks.begin(), ticks.end(), [](const Tick& t) { return t.major; });
-    if (labels >= 2 && labels <= wanted) return ticks;
+    const Labels labels = labels_of(ticks, low, high);
+    if (!clear(labels)) continue;
+    if (telling(labels)) return ticks;
+    if (first_clear.empty()) first_clear = std::move(ticks);
   }
-  // Within one decade without two round numbers: mark it as if it were linear.
-  return linear_ticks(low, high, wanted);
+  // Within one decade without enough round numbers: mark it as if it were linear.
+  constexpr double kAlmostLinear = 0.6;
+  for (int most = wanted; most > 2 && decades < kAlmostLinear; --most) {
+    std::vector<Tick> ticks = linear_ticks(low, high, most);
+    if (const Labels labels = labels_of(ticks, low, high); clear(labels) && telling(labels))
+      return ticks;
+  }
+  return first_clear.empty() ? linear_ticks(low, high, wanted) : first_clear;
 }
 
 }  // namespace

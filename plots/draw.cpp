@@ -120,8 +120,9 @@ std::vector<fs::path> draw(const Figure& figure,
   check_formats(options.formats);
   const Look& look = options.look;
   const plots::Theme theme = themed(options.style, look);
-  const double own_inches =
-      options.width == FigureWidth::half ? theme.half_width : theme.full_width;
+  const FigureWidth width =
+      options.width.value_or(figure.columns > 1 ? FigureWidth::full : FigureWidth::half);
+  const double own_inches = width == FigureWidth::half ? theme.half_width : theme.full_width;
   const plots::Content content = plots::arrange(figure, data, look);
   const plots::Layout layout = plots::lay_out(
       content, theme, look.width.value_or(own_inches) * kPointsPerInch, options.note, look);

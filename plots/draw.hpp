@@ -4,7 +4,9 @@
 /// files.
 
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,12 +21,18 @@ enum class FigureWidth {
   full,  ///< the page's whole text width
 };
 
+/// @param name "half" or "full"
+inline FigureWidth figure_width(std::string_view name) {
+  return name == "full" ? FigureWidth::full : FigureWidth::half;
+}
+
 /// @brief Where and how to draw.
 struct DrawOptions {
   std::filesystem::path folder;                              ///< created if it does not exist
   std::vector<std::string> formats = {"svg", "pdf", "png"};  ///< any of these, and tex
   std::string style = "aps";                                 ///< one of style_names()
-  FigureWidth width = FigureWidth::half;
+  /// Empty: full for several columns of panels, half for one.
+  std::optional<FigureWidth> width = {};
   Look look = {};
   /// (name, value) pairs such as the run's id, hash and verdict, recorded inside every file: a
   /// trailing comment in SVG, TeX and the script, the information dictionary in PDF, tEXt chunks

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "attica/plots/text.hpp"
@@ -34,6 +35,9 @@ bool differs(const std::pair<std::string, CoordinateValue>& coordinate,
 
 std::string pretty_number(double value) {
   std::string text = fmt::format("{:.4g}", value);
+  constexpr double kMostDigits = 1e7;  // 65536, not 6.554×10^4
+  if (value == std::round(value) && std::abs(value) < kMostDigits && std::stod(text) != value)
+    text = fmt::format("{:.0f}", value);
   if (const auto e = text.find('e'); e != std::string::npos) {
     const int exponent = std::stoi(text.substr(e + 1));
     const std::string mantissa = text.substr(0, e);

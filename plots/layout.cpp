@@ -148,9 +148,11 @@ class Composer {
   /// that fit.
   void choose_columns() {
     constexpr double kLeastRight = 5;
+    std::vector<std::pair<double, double>> ends;
+    double narrowest = column_width_;
     for (std::size_t column = 0; column < std::min(columns_, layout_.panels.size()); ++column) {
       // A panel's letter stands in the column of its label, beside the uppermost tick's.
-      double labels = lettered() ? text_width("(a)", theme_.label_size) - em(kLabelGap) : 0;
+      double labels = lettered() ? text_width("(a)", theme_.label_size) : 0;
       double ticks = 0;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         labels = std::max(labels, line_count(y_label(i)) * label_line());
@@ -164,14 +166,18 @@ class Composer {
       double bars = 0;
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_)
         bars = std::max(bars, choose_bar(i));
-      double right = start + column_width_ - kLeastRight - bars;
+      ends.emplace_back(left, start + column_width_ - kLeastRight - bars);
+      narrowest = std::min(narrowest, ends.back().second - left);
+    }
+    for (std::size_t column = 0; column < ends.size(); ++column) {
+      auto [left, right] = ends[column];
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {
         Axes& axes = layout_.panels[i].axes;
-        axes.x_ticks = x_ticks(axes.x, right - left);
+        axes.x_ticks = x_ticks(axes.x, narrowest);  // equal axes have equal labels
         for (const Tick& tick : axes.x_ticks) {
           const double overhang = text_width(tick.label, theme_.small_size) / 2 -
                                   (1 - axes.x.position(tick.position)) * (right - left);
-          right = std::min(right, start + column_width_ - overhang);
+          right = std::min(right, column_start(column) + column_width_ - overhang);
         }
       }
       for (std::size_t i = column; i < layout_.panels.size(); i += columns_) {

@@ -469,6 +469,14 @@ class Writer {
     }
   }
 
+  static constexpr double kHalo = 2;
+  /// What is drawn beneath a curve over a map, on whose colours nothing else stands out.
+  static DrawnCurve haloed(DrawnCurve curve) {
+    curve.style.colour = "#ffffff";
+    curve.style.dash = "solid";
+    return curve;
+  }
+
   void main_axes(const PanelContent& panel, const Axes& axes) {
     frame(axes, panel.map.has_value());
     // Many curves in one panel are drawn finer.
@@ -491,12 +499,15 @@ class Writer {
                       " notitle");
     for (const bool reference : {true, false}) {
       for (const DrawnCurve& curve : panel.curves) {
-        if (curve.data->theory && curve.reference == reference)
-          items.push_back(theory_line(curve, axes, size));
+        if (!curve.data->theory || curve.reference != reference) continue;
+        if (panel.map) items.push_back(theory_line(haloed(curve), axes, kHalo));
+        items.push_back(theory_line(curve, axes, size));
       }
     }
     for (const DrawnCurve& curve : panel.curves) {
       if (curve.data->theory) continue;
+      if (panel.map && !curve.trajectory)
+        items.push_back(simulation_points(haloed(curve), axes, kHalo));
       items.push_back(curve.trajectory ? trajectory_line(curve)
                                        : simulation_points(curve, axes, size));
     }

@@ -170,7 +170,8 @@ std::vector<std::string> theory_figure(const std::string& target,
                                        const std::string& format,
                                        const std::string& style,
                                        const std::string& width) {
-  if (width != "half" && width != "full") throw invalid_parameter("width", width, "half or full");
+  if (!width.empty() && width != "half" && width != "full")
+    throw invalid_parameter("width", width, "half or full");
   const py::gil_scoped_release unlocked;
   const app::Work work = requested_work(target, preset, assignments);
   const std::vector<Prediction> theory = app::compute_theory(work, TheoryGrid::run).predictions;
@@ -181,7 +182,7 @@ std::vector<std::string> theory_figure(const std::string& target,
             {.folder = folder,
             .formats = {format},
             .style = style,
-            .width = width == "full" ? FigureWidth::full : FigureWidth::half})) {
+            .width = width.empty() ? std::nullopt : std::optional(figure_width(width))})) {
     files.push_back(file.string());
   }
   return files;

@@ -63,6 +63,13 @@ std::vector<double> line_between(const std::vector<double>& values,
   return all;
 }
 
+std::vector<std::int64_t> steps_between(const std::vector<std::int64_t>& steps, TheoryGrid grid) {
+  std::vector<std::int64_t> all;
+  for (const double x : line_between(as_reals(steps), AxisScale::linear, grid))
+    all.push_back(std::llround(x));
+  return ascending(std::move(all));
+}
+
 std::int64_t realised_samples(double alpha, double inputs) {
   constexpr double kLargest = 1e15;  // far beyond what a run may simulate
   return std::max<std::int64_t>(1, std::llround(std::min(alpha * inputs, kLargest)));

@@ -50,6 +50,9 @@ std::vector<double> line_between(const std::vector<double>& values,
                                  TheoryGrid grid = TheoryGrid::run,
                                  int parts = 16);
 
+/// @brief The same between recorded steps: whole numbers.
+std::vector<std::int64_t> steps_between(const std::vector<std::int64_t>& steps, TheoryGrid grid);
+
 /// @brief `sim.steps`, the recorded steps: rising, each once; the last is the length of a run.
 template <class T = std::int64_t>
 std::vector<T> recorded_steps(const Configuration& c) {

@@ -103,9 +103,11 @@ Parameter replicates_parameter(std::int64_t fallback, const std::string& meaning
   return integer_parameter("sim.replicates", fallback, meaning);
 }
 
-Parameter full_width_parameter() {
-  return word_parameter(
-      "plot.width", "full", "half: one column; full: the page's text width", {"half", "full"});
+std::string power_label(double value) {
+  const double exponent = std::log10(value);
+  const double whole = std::round(exponent);
+  if (whole > -2 || std::abs(exponent - whole) > 1e-9) return fmt::format("{:g}", value);
+  return fmt::format("10^{{−{:g}}}", -whole);
 }
 
 }  // namespace attica

@@ -53,8 +53,9 @@ std::vector<Parameter> without(std::vector<Parameter> parameters,
 Parameter steps_parameter(List fallback, double least = 0);
 /// `sim.replicates`
 Parameter replicates_parameter(std::int64_t fallback, const std::string& meaning);
-/// `plot.width` with "full" as default: for figures of two columns of panels.
-Parameter full_width_parameter();
 /// @}
+
+/// @brief A value in a label: "10^{−4}" for a power of ten below a tenth, else the number.
+std::string power_label(double value);
 
 }  // namespace attica

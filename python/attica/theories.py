@@ -149,10 +149,10 @@ class Theory(Mapping[str, Series]):
             arrays[name] = values.to_xarray() if axes else xarray.DataArray(values)
         return xarray.Dataset(arrays, attrs={"study": self.study})
 
-    def figure(self, format: str = "svg", style: str = "aps", width: str = "half") -> Figure:
+    def figure(self, format: str = "svg", style: str = "aps", width: str = "") -> Figure:
         """The study's figure with the theory alone: its lines are drawn as finely as in a run.
 
-        format: "svg", "pdf" or "png"; style and width as in `attica plot`.
+        format: "svg", "pdf" or "png"; style and width ("half", "full") as in `attica plot`.
         """
         with tempfile.TemporaryDirectory() as folder:
             target, preset, assignments = self._request

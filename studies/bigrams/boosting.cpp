@@ -30,9 +30,9 @@ class Boosting : public PointwiseExperiment {
     }
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     Curves curves({}, "step", kNames);
-    for (const double n : as_reals(setup_.steps)) {
+    for (const double n : as_reals(steps_between(setup_.steps, grid))) {
       const double m = closed_.alpha_v_discrete(n);
       const double sd = closed_.alpha_v_deviation(n, setup_.model.kappa_v(), setup_.batch);
       const double boosted = sd > 0 ? normal_tail(-(m - theta_) / sd) : 0;

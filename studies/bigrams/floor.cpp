@@ -32,21 +32,23 @@ class Floor : public PointwiseExperiment {
     warnings_ = setup_.warnings;
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    constexpr int kParts = 4;
     const double eta = setup_.rates.eta_a;
     Curves curves({}, "l1", {"distance_A", "zero_fraction"});
     Curves closed({}, "l1", {"distance_A_closed"});
     TheoryResult result;
     List ratios;
-    for (const double lambda : lambdas_) {
+    for (const double lambda : line_between(lambdas_, AxisScale::linear, grid, kParts)) {
       const L1Floor formula = l1_floor_closed_form(setup_.model, eta, lambda, setup_.batch);
-      ratios.emplace_back(formula.noise_ratio);
       closed.add(lambda, {formula.stated(formula.distance_a2)});
       if (relaxation_ <= kMostSteps) {
         const Floors floors = mean_field(lambda);
         curves.add(lambda,
                    {floors.distance, {floors.zeros, 0, lambda > 0}});  // without l1 there are none
       }
+      if (!std::ranges::binary_search(lambdas_, lambda)) continue;
+      ratios.emplace_back(formula.noise_ratio);
       if (formula.status == L1FloorStatus::settled) continue;
       result.warnings.push_back(
           fmt::format("floor at lambda = {}: {}", lambda, to_string(formula.status)));

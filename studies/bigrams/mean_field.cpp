@@ -76,7 +76,7 @@ class MeanField : public PointwiseExperiment {
           typical.add(n, observables(mean_field_names(), recursion.state()));
         });
     typical.into(result);
-    if (!add_mean_of_runs(result)) return result;
+    if (!add_mean_of_runs(grid, result)) return result;
     result.diagnostics = {{"omega", setup_.boosting().omega()}};
     return result;
   }
@@ -113,7 +113,8 @@ class MeanField : public PointwiseExperiment {
   }
 
   /// False if it is not finite at any step.
-  bool add_mean_of_runs(TheoryResult& result) const {
+  bool add_mean_of_runs(TheoryGrid grid, TheoryResult& result) const {
+    const std::vector<std::int64_t> steps = steps_between(setup_.steps, grid);
     const std::vector<std::string>& names = mean_field_names();
     const Eigen::MatrixXd averaged = averaged_over_amplitudes(
         setup_.model,
@@ -121,7 +122,7 @@ class MeanField : public PointwiseExperiment {
         setup_.batch,
         setup_.mismatch(),
         value_noise(),
-        setup_.steps,
+        steps,
         [&](const BigramRecursion& r) -> Eigen::RowVectorXd {
           const std::vector<double> row = observables(names, r.state());
           return Eigen::Map<const Eigen::RowVectorXd>(row.data(), static_cast<Index>(row.size()));
@@ -129,7 +130,11 @@ class MeanField : public PointwiseExperiment {
     Index finite = 0;
     while (finite < averaged.rows() && averaged.row(finite).allFinite()) ++finite;
     if (finite == 0) return false;
-    const Eigen::RowVectorXd scale = averaged.topRows(finite).cwiseAbs().colwise().maxCoeff();
+    Eigen::RowVectorXd scale = Eigen::RowVectorXd::Zero(averaged.cols());
+    for (Index row = 0; row < finite; ++row) {
+      if (std::ranges::binary_search(setup_.steps, steps[static_cast<std::size_t>(row)]))
+        scale = scale.cwiseMax(averaged.row(row).cwiseAbs());
+    }
     const auto d_v = std::ranges::find(names, "d_V") - names.begin();
     Curves curves(kMeanOfRuns, "step", names);
     for (Index row = 0; row < finite; ++row) {
@@ -142,7 +147,7 @@ class MeanField : public PointwiseExperiment {
             curve_allowance(y, scale[i]) + (distance_v ? order_ * averaged(row, d_v) : 0),
             claimed_);
       }
-      curves.add(static_cast<double>(setup_.steps[static_cast<std::size_t>(row)]), values);
+      curves.add(static_cast<double>(steps[static_cast<std::size_t>(row)]), values);
     }
     curves.into(result);
     return true;
@@ -160,7 +165,7 @@ std::unique_ptr<Experiment> make_mean_field(Configuration& c) { return make<Mean
 
 Figure mean_field_figure(const std::string& name) {
   const auto panel = [](const char* label, AxisScale scale, const std::vector<Layer>& layers) {
-    return Panel{.x = {.label = "step", .scale = AxisScale::linear},
+    return Panel{.x = {.label = "step {/:Italic n}", .scale = AxisScale::linear},
                  .y = {.label = label, .scale = scale},
                  .layers = layers,
                  .x_name = "step"};
@@ -170,7 +175,9 @@ Figure mean_field_figure(const std::string& name) {
   };
   return {
       .name = name,
-      .panels = {panel("{/:Italic L} − {/:Italic L}*", AxisScale::log, {layer("excess_loss", "")}),
+      .panels = {panel("excess loss {/:Italic L} − {/:Italic L}*",
+                       AxisScale::log,
+                       {layer("excess_loss", "")}),
                  panel("signal",
                        Axis{}.scale,
                        {layer("alpha_V", "{/:Italic α}_V"), layer("alpha_A", "{/:Italic α}_A")}),

@@ -39,9 +39,10 @@ class Regularisation : public PointwiseExperiment {
     if (!has_mean_field(setup_, grid)) return result;
     // The end of boosting differs from run to run; its traces are gone after a few times 1/ω.
     const double aligned = 5 / setup_.boosting().omega();
+    BigramSetup finer = setup_;
+    finer.steps = steps_between(setup_.steps, grid);
     for (const std::string& algorithm : algorithms_) {
-      const std::vector<StagedMeanField> field =
-          staged_theory(setup_, algorithm, ColumnSums::fluctuating);
+      std::vector<StagedMeanField> field = staged_theory(finer, algorithm, ColumnSums::fluctuating);
       if (field.empty()) continue;  // recorded alone
       Curves curves({{"algorithm", algorithm}}, "step", kNames);
       for (const auto& [step, s, noise, rounded, sure, zeros] : field) {
@@ -55,6 +56,9 @@ class Regularisation : public PointwiseExperiment {
                     {s.distance_a2, 0, settled}});
       }
       curves.into(result);
+      std::erase_if(field, [&](const StagedMeanField& at) {
+        return !std::ranges::binary_search(setup_.steps, at.step);
+      });
       if (algorithm == "l1") add_l1(field, aligned, result);
       if (refit_steps_ > 0) {
         const double refitted =

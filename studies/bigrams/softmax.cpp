@@ -50,14 +50,14 @@ class Softmax : public PointwiseExperiment {
     warnings_ = setup_.warnings;
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
     // Linear attention by discrete steps of the four-variable system, standard start: d = 0.
     BigramRecursion whole(
         setup_.model, {eta_flow_, eta_flow_}, std::numeric_limits<double>::infinity());
     Curves linear = signal("linear");
     Curves softmax = signal("softmax");
     at_steps(
-        setup_.steps,
+        steps_between(setup_.steps, grid),
         [&] { whole.step(); },
         [&](double n) {
           const double a = whole.signals().alpha_a;

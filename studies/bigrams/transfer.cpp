@@ -75,10 +75,13 @@ class Transfer : public PointwiseExperiment {
       if (l1) {
         L1MeanField field(setup_.model, setup_.rates, setup_.batch, setup_.lambda, start);
         field.keep_laws();
-        add_curves(k, std::move(field), result, halves);
+        add_curves(k, std::move(field), grid, result, halves);
       } else {
-        add_curves(
-            k, BigramRecursion(setup_.model, setup_.rates, setup_.batch, start), result, halves);
+        add_curves(k,
+                   BigramRecursion(setup_.model, setup_.rates, setup_.batch, start),
+                   grid,
+                   result,
+                   halves);
       }
     }
     if (!halves.empty()) halves.into(result);
@@ -135,14 +138,15 @@ class Transfer : public PointwiseExperiment {
   static Curves half_curve() { return {{}, "correlation", {"half_samples"}}; }
 
   template <class Field>
-  void add_curves(std::size_t k, Field field, TheoryResult& result, Curves& halves) const {
+  void add_curves(
+      std::size_t k, Field field, TheoryGrid grid, TheoryResult& result, Curves& halves) const {
     const BigramModel& model = setup_.model;
     constexpr bool kL1 = std::is_same_v<Field, L1MeanField>;
     Curves curves = curves_at(k);
     Crossing half = half_signal();
     bool finite = true;  // until above the stability limit it is no more
     at_steps(
-        setup_.steps,
+        steps_between(setup_.steps, grid),
         [&] { field.step(); },
         [&](double n) {
           BigramState s = field.state();
@@ -160,7 +164,9 @@ class Transfer : public PointwiseExperiment {
                       {s.alpha_v, curve_allowance(s.alpha_v, 1)},
                       {s.alpha_a, curve_allowance(s.alpha_a, 1)},
                       {s.d_a, curve_allowance(s.d_a, model.k_q())}});
-          half.see(n * setup_.batch, s.alpha_a);
+          // As the simulation sees it: on lines between recorded steps.
+          if (std::ranges::binary_search(setup_.steps, static_cast<std::int64_t>(n)))
+            half.see(n * setup_.batch, s.alpha_a);
         });
     curves.into(result);
     add_half(k, half, halves);

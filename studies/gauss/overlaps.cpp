@@ -46,7 +46,7 @@ Figure figure(const Configuration& c) {
   return {.name = "gauss-overlaps",
           .panels = {panel("overlap_m", "overlap {/:Italic m}", AxisScale::linear),
                      panel("overlap_q", "overlap {/:Italic q}", AxisScale::log),
-                     panel("weight_norm2", "norm |{/:Italic w}|^2", AxisScale::log)},
+                     panel("weight_norm2", "norm ‖{/:Italic ŵ}‖²", AxisScale::log)},
           .columns = 1,
           .caption =
               "Ridge estimators of Gaussian masked modelling against the number of samples per "

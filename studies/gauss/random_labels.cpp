@@ -33,7 +33,7 @@ Panel random_label_panel(const Configuration& configuration,
                          const char* rows) {
   const std::string lambda = lambda_label(configuration);
   Panel p{.x = alpha_axis(),
-          .y = {.label = label, .low = 0.0},
+          .y = {.label = label},
           .layers = {{.series = gaussian, .label = "Gaussian, " + lambda}},
           .x_name = "alpha",
           .vertical_marks = {1.0}};
@@ -176,7 +176,7 @@ Figure figure(const Configuration& c) {
   return {
       .name = "gauss-random-labels",
       .panels = {panel("least objective", kGaussian.objective, kRows.objective),
-                 panel("train error", kGaussian.train, kRows.train)},
+                 panel("train error {/:Italic E}_{train}", kGaussian.train, kRows.train)},
       .columns = 2,
       .caption =
           "Ridge regression of random signs on Gaussian samples and, of the same covariance, "
@@ -222,8 +222,7 @@ Study study() {
                               8,
                               "independent labellings of every data set, averaged",
                               {.low = 1, .high = 1e6}),
-            replicates_parameter(500, "replicates of every number of samples"),
-            full_width_parameter()}}),
+            replicates_parameter(500, "replicates of every number of samples")}}),
       .series = {{"train_error",
                   "E_train",
                   "mean squared error on the random signs, Gaussian inputs"},

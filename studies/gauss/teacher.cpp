@@ -265,14 +265,15 @@ Figure figure(const Configuration& c) {
                            .hollow = true}},
                .x_name = "alpha",
                .vertical_marks = {1.0}};
-  Panel peaks{.x = {.label = "noise of the labels {/:Italic σ}^2"},
-              .y = {.label = "{/:Italic E}_{test} at {/:Italic M} = {/:Italic N}"},
-              .layers = {{.series = "peak", .label = "masked" + lambda},
-                         {.series = "teacher_peak",
-                          .label = "teacher, {/:Italic σ}^2" + lambda,
-                          .hollow = true},
-                         {.series = "clean_peak", .label = "teacher, no noise" + lambda}},
-              .x_name = "noise"};
+  Panel peaks{
+      .x = {.label = "noise of the labels {/:Italic σ}^2"},
+      .y = {.label = "{/:Italic E}_{test} at {/:Italic M} = {/:Italic N}", .scale = AxisScale::log},
+      .layers = {{.series = "peak", .label = "masked" + lambda},
+                 {.series = "teacher_peak",
+                  .label = "teacher, {/:Italic σ}^2" + lambda,
+                  .hollow = true},
+                 {.series = "clean_peak", .label = "teacher, no noise" + lambda}},
+      .x_name = "noise"};
   return {
       .name = "gauss-teacher",
       .panels = {curves, peaks},
@@ -372,8 +373,7 @@ Study study() {
                               16,
                               "teachers of every data set, whose errors are averaged",
                               {.low = 1, .high = kMostTeachers}),
-            replicates_parameter(240, "replicates of every number of samples"),
-            full_width_parameter()}}),
+            replicates_parameter(240, "replicates of every number of samples")}}),
       .series = {test_error_info(),
                  {"teacher_error",
                   "E_test(teacher)",

@@ -230,7 +230,7 @@ Figure figure(const Configuration& c) {
   return {.name = "icl-alignment",
           .panels = {{.x = {.label = "tasks {/:Italic κ} = {/:Italic k}/{/:Italic d}",
                             .scale = AxisScale::log},
-                      .y = {.label = "ICL error", .scale = AxisScale::log},
+                      .y = {.label = "ICL error {/:Italic E}_{ICL}", .scale = AxisScale::log},
                       .layers = {{.series = "icl", .label = "{test_spectrum}"}},
                       .x_name = "kappa",
                       .residuals = true}},

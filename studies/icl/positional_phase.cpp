@@ -36,8 +36,9 @@ class PositionalPhase : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
+    constexpr int kParts = 40;  // for overlaps that jump
     const PositionalMoments& moments = moments_.get();
-    const std::vector<double> omegas = line_between(omegas_, AxisScale::linear, grid);
+    const std::vector<double> omegas = line_between(omegas_, AxisScale::linear, grid, kParts);
     const std::vector<double> horizon = {setup_.time(steps_)};
     for (const double a : strengths_) {
       Curves losses({{"a", a}}, "omega", kLosses);

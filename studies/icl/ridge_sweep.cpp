@@ -505,7 +505,9 @@ std::vector<SeriesInfo> context_series() {
 
 Panel context_panel(const std::string& series, Axis x, std::string x_name, std::string label) {
   Panel panel{.x = std::move(x),
-              .y = {.label = series == "icl" ? "ICL error" : "IDG error", .scale = AxisScale::log},
+              .y = {.label = series == "icl" ? "ICL error {/:Italic E}_{ICL}"
+                                             : "IDG error {/:Italic E}_{IDG}",
+                    .scale = AxisScale::log},
               .layers = {{.series = series, .label = std::move(label)}},
               .x_name = std::move(x_name),
               .residuals = true};

@@ -187,7 +187,8 @@ Figure figure(const Configuration& c) {
   std::vector<Panel> panels = {
       {.x = {.label = "inverse temperature {/:Italic β}"},
        .y = {.label = "clustering time {/:Italic T}", .scale = AxisScale::log},
-       .layers = {{.series = "time"}},
+       .layers = {{.series = "time",
+                   .label = fmt::format("{{/:Italic n}} = {}", c.integer("model.tokens"))}},
        .x_name = "beta",
        .residuals = true}};
   if (c.text("model.normalisation") == "softmax") {

@@ -129,7 +129,7 @@ Figure figure(const Configuration&) {
   const Axis step{.label = "step", .scale = AxisScale::log};
   return {.name = "icl-training",
           .panels = {{.x = step,
-                      .y = {.label = "ICL error"},
+                      .y = {.label = "ICL error {/:Italic E}_{ICL}"},
                       .layers = {{.series = "icl", .label = "training", .theory = false},
                                  {.series = "icl_end",
                                   .label = "ridge theory",
@@ -138,7 +138,7 @@ Figure figure(const Configuration&) {
                       .x_name = "step"},
                      {.x = step,
                       .y = {.label = "‖Γ − Γ*‖/‖Γ*‖", .scale = AxisScale::log},
-                      .layers = {{.series = "distance", .label = "distance", .theory = false}},
+                      .layers = {{.series = "distance", .theory = false}},
                       .x_name = "step"}},
           .columns = 1,
           .caption =

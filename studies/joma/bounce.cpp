@@ -235,7 +235,7 @@ Figure figure(const Configuration& c) {
           .panels = {{.x = time, .y = entropy, .layers = std::move(curves), .x_name = "time"},
                      {.x = gamma,
                       .y = {.label = "bounce depth", .scale = AxisScale::log},
-                      .layers = {{.series = "bounce_depth", .label = "theory"}},
+                      .layers = {{.series = "bounce_depth", .label = ""}},
                       .x_name = "gamma"},
                      {.x = time,
                       .y = entropy,
@@ -302,8 +302,7 @@ Study study() {
            integer_parameter("sim.batch", 8, "one-token regression: samples per step"),
            real_parameter(
                "check.visible", 1e-3, "depth from which a bounce counts as visible", kPositive),
-           replicates_parameter(200, "runs of SGD on the one-token regression"),
-           full_width_parameter()},
+           replicates_parameter(200, "runs of SGD on the one-token regression")},
       .series = {{"attention_entropy", "H(t)", "entropy of softmax(gamma v^2), nats"},
                  {"minimum_time", "t_min", "time of the deepest minimum"},
                  {"minimum_entropy", "H_min", "entropy there"},

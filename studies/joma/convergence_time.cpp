@@ -82,14 +82,6 @@ class ConvergenceTime : public PointwiseExperiment {
   double gamma_;
 };
 
-/// "10^{−4}" for a power of ten below a tenth, else the number.
-std::string power_label(double epsilon) {
-  const double exponent = std::log10(epsilon);
-  const double whole = std::round(exponent);
-  if (whole > -2 || std::abs(exponent - whole) > 1e-9) return fmt::format("{:g}", epsilon);
-  return fmt::format("10^{{−{:g}}}", -whole);
-}
-
 Figure figure(const Configuration& c) {
   std::vector<Layer> times;
   for (const double epsilon : c.reals("sweep.epsilon")) {
@@ -106,7 +98,7 @@ Figure figure(const Configuration& c) {
                       .x_name = "mu"},
                      {.x = mu,
                       .y = {.label = "correction {/:Italic Q}", .scale = AxisScale::log},
-                      .layers = {{.series = "correction_q", .label = "{/:Italic Q}"}},
+                      .layers = {{.series = "correction_q", .label = ""}},
                       .x_name = "mu"}},
           .columns = 1,
           .caption =

@@ -28,19 +28,21 @@ class EntropyGd : public PointwiseExperiment {
     std::sort(bounce_.mu.begin(), bounce_.mu.end());
   }
 
-  TheoryResult theory(TheoryGrid) const override {
+  TheoryResult theory(TheoryGrid grid) const override {
+    const std::vector<std::int64_t> steps = steps_between(steps_, grid);
     std::vector<double> times;
-    for (const std::int64_t step : steps_) times.push_back(eta_ * static_cast<double>(step));
+    for (const std::int64_t step : steps) times.push_back(eta_ * static_cast<double>(step));
     const BounceCurve curve = bounce_curve(bounce_, times);
     TheoryResult result;
     Curves entropy = entropy_curve();
-    for (std::size_t k = 0; k < steps_.size(); ++k) {
-      entropy.add(static_cast<double>(steps_[k]),
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      entropy.add(static_cast<double>(steps[k]),
                   {Told(k < curve.entropy.size() ? curve.entropy[k] : std::nan(""))});
     }
     entropy.into(result);
     for (std::size_t k = 0; k < curve.values.size(); ++k) {
-      weights(steps_[k], curve.values[k]).into(result);
+      if (std::ranges::binary_search(steps_, steps[k]))
+        weights(steps[k], curve.values[k]).into(result);
     }
     const BounceSummary summary = bounce_summary(bounce_);
     result.diagnostics = {{"final_entropy", summary.final_entropy}};

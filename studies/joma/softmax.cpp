@@ -155,7 +155,8 @@ Figure figure(const Configuration& c) {
                 .layers = {},
                 .x_name = "step"};
     for (const std::string& v : variants) {
-      panel.layers.push_back({.series = series, .label = v, .only = {{"inputs", v}}});
+      panel.layers.push_back(
+          {.series = series, .label = v == "gaussian" ? "Gaussian" : v, .only = {{"inputs", v}}});
     }
     return panel;
   };
@@ -245,8 +246,7 @@ Study study() {
                                     {"deterministic", "random"}),
                      real_parameter("sim.eta", 0.1, "learning rate", kPositive),
                      steps_parameter({1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 400}),
-                     replicates_parameter(8, "identical by design"),
-                     full_width_parameter()},
+                     replicates_parameter(8, "identical by design")},
       .series = {{"correlation_nc",
                   "NC",
                   "Pearson correlation over tokens of logits and invariant"},

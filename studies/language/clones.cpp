@@ -234,17 +234,21 @@ class Clones : public PointwiseExperiment {
 
 Figure figure(const Configuration& c) {
   const std::vector<std::int64_t> orders = ascending(c.integers("model.chain_orders"));
-  Panel distances{.kind = PanelKind::scatter,
-                  .x = {.label = "pattern", .low = 0.5, .high = 7.5},
-                  .y = {.label = "total variation", .scale = AxisScale::log},
-                  .layers = {{.series = "variation",
-                              .label = "the text itself",
-                              .theory = false,
-                              .only = {{"clone", std::string("text")}}}},
-                  .x_name = "pattern"};
+  Panel distances{
+      .kind = PanelKind::scatter,
+      .x = {.label = "pattern of sites: 1: 0; 2: 0, 1; 3: 0, 2; 4: 0, 4; 5: 0, 1, 2; 6: 0, "
+                     "1, 3; 7: 0, 1, 2, 3",
+            .low = 0.5,
+            .high = 7.5},
+      .y = {.label = "total variation", .scale = AxisScale::log},
+      .layers = {{.series = "variation",
+                  .label = "the text itself",
+                  .theory = false,
+                  .only = {{"clone", std::string("text")}}}},
+      .x_name = "pattern"};
   for (const std::int64_t n : orders) {
     distances.layers.push_back({.series = "variation",
-                                .label = fmt::format("chain {{/:Italic n}} = {}", n),
+                                .label = clone_label(chain_name(static_cast<int>(n))),
                                 .theory = false,
                                 .only = {{"clone", chain_name(static_cast<int>(n))}}});
   }

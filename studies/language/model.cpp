@@ -222,6 +222,11 @@ Parameter factored_steps_parameter() {
 
 std::string chain_name(int order) { return fmt::format("chain-{}", order); }
 
+std::string clone_label(const std::string& clone) {
+  const std::string chain = "chain-";
+  return clone.starts_with(chain) ? "chain {/:Italic n} = " + clone.substr(chain.size()) : clone;
+}
+
 std::vector<SeriesInfo> language_series(const std::vector<SeriesInfo>& own) {
   std::vector<SeriesInfo> all = {
       {"floor",

@@ -95,6 +95,8 @@ inline constexpr const char* kNoClone =
 
 /// @brief `chain-2`, the name of a clone.
 std::string chain_name(int order);
+/// @brief A clone in a legend.
+std::string clone_label(const std::string& clone);
 
 /// @brief `floor` and `plateau`, then a study's own.
 std::vector<SeriesInfo> language_series(const std::vector<SeriesInfo>& own);

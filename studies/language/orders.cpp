@@ -495,10 +495,14 @@ Figure figure(const Configuration& c) {
       .title = "dotted: nearest, {/:Italic t_n}; dash-dotted: overtaken, {/:Italic s_n}",
       .recorded_marks = {"nearest_time", "crossing_time"}};
   for (const std::string& clone : clones) {
-    losses.layers.push_back(
-        {.series = "clone_loss", .label = clone, .theory = false, .only = {{"clone", clone}}});
-    divergences.layers.push_back(
-        {.series = "divergence", .label = clone, .theory = false, .only = {{"clone", clone}}});
+    losses.layers.push_back({.series = "clone_loss",
+                             .label = clone_label(clone),
+                             .theory = false,
+                             .only = {{"clone", clone}}});
+    divergences.layers.push_back({.series = "divergence",
+                                  .label = clone_label(clone),
+                                  .theory = false,
+                                  .only = {{"clone", clone}}});
   }
   losses.layers.push_back({.series = "test_loss", .label = "held-out text", .theory = false});
   losses.layers.push_back({.series = "floor",
@@ -930,8 +934,8 @@ std::vector<Parameter> parameters() {
                           "steps of that fit, each on 1024 of them",
                           {.low = 10, .high = 1e7}),
         replicates_parameter(
-            8, "trainings from other starts with other data; clones and test windows are shared"),
-        full_width_parameter()}});
+            8,
+            "trainings from other starts with other data; clones and test windows are shared")}});
 }
 
 }  // namespace

@@ -324,6 +324,7 @@ Figure figure(const Configuration& c) {
   std::vector<Panel> panels;
   const auto lambdas = c.reals("sweep.lambda");
   const std::string label = lambdas.size() > 1 ? "{/:Italic λ} = {lambda}" : "";
+  const std::string which = label.empty() ? "" : ", " + label;
   const SampleSizes sizes = masked_sizes(c);
   for (std::size_t k = 0; k < sizes.count(); ++k) {
     const Point only = {{"alpha", sizes.alpha(k)}};
@@ -335,7 +336,9 @@ Figure figure(const Configuration& c) {
   }
   const Axis alpha{.label = "{/:Italic α} = {/:Italic n}/{/:Italic d}", .scale = AxisScale::log};
   const bool identity = c.text("model.covariance") == "identity";
-  std::vector<Layer> moments = {{.series = "moment2", .label = label}};
+  std::vector<Layer> moments = {
+      {.series = "moment2",
+       .label = label.empty() && identity ? "to order 1/{/:Italic n}" : label}};
   if (identity)
     moments.push_back({.series = "moment2_leading",
                        .label = "leading order",
@@ -348,9 +351,9 @@ Figure figure(const Configuration& c) {
                     .residuals = true});
   panels.push_back({.x = alpha,
                     .y = {.label = "{/:Italic w}"},
-                    .layers = {{.series = "lower_edge", .label = label},
-                               {.series = "upper_edge"},
-                               {.series = "atom", .hollow = true}},
+                    .layers = {{.series = "lower_edge", .label = "lower edge" + which},
+                               {.series = "upper_edge", .label = "upper edge" + which},
+                               {.series = "atom", .label = "atom" + which, .hollow = true}},
                     .x_name = "alpha"});
   return {.name = "masked-spectrum",
           .panels = panels,

@@ -201,7 +201,7 @@ class Transfer : public PointwiseExperiment {
   }
 
   void crossings(TheoryGrid grid, TheoryResult& result) const {
-    constexpr int kParts = 12;
+    constexpr int kParts = 20;
     const std::vector<double> alphas =
         line_between(sizes_.alphas(grid), AxisScale::log, grid, kParts);
     std::vector<std::optional<double>> found(alphas.size());
@@ -350,8 +350,7 @@ Study study() {
                              "averaged",
                              {.low = 1, .high = 1e6}),
            masked_memory_parameter(),
-           replicates_parameter(400, "replicates: unlabelled samples and labelled data sets"),
-           full_width_parameter()},
+           replicates_parameter(400, "replicates: unlabelled samples and labelled data sets")},
       .series =
           {{"raw_risk",
             "R_raw",

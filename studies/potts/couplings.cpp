@@ -238,8 +238,7 @@ Study study() {
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(8, 4, 1.5, 0.2, 2e-3)),
            factored_plan_parameters(3000, "sim.eta"),
-           {full_width_parameter(),
-            replicates_parameter(30, "training runs with their own data and start; one model")},
+           {replicates_parameter(30, "training runs with their own data and start; one model")},
            gibbs_pool_parameters()}),
       .series = {{"coupling", "A_ij", "learnt attention in the gauge of the model, over beta J_ij"},
                  {"colour_coupling",

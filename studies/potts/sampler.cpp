@@ -34,7 +34,8 @@ class Sampler : public PointwiseExperiment {
       return result;
     }
     Curves means({}, "beta", {"energy", "occupation"});
-    for (const double beta : betas_) {
+    constexpr int kParts = 4;
+    for (const double beta : line_between(betas_, AxisScale::linear, grid, kParts)) {
       const PottsModel model = at(beta);
       const WeightedSequences states = enumerate(model).states;
       double energy = 0;
@@ -80,19 +81,19 @@ class Sampler : public PointwiseExperiment {
 };
 
 Figure figure(const Configuration& /*c*/) {
-  const auto panel = [&](const char* series, const char* y, AxisScale scale, const char* label) {
+  const auto panel = [](const char* series, const char* y, AxisScale scale) {
     return Panel{.x = {.label = "inverse temperature {/:Italic β}"},
                  .y = {.label = y, .scale = scale},
-                 .layers = {{.series = series, .label = label}},
+                 .layers = {{.series = series}},
                  .x_name = "beta"};
   };
-  Panel energy = panel("energy", "{/:Italic βE} / {/:Italic L}", AxisScale::linear, "energy");
+  Panel energy = panel("energy", "{/:Italic βE} / {/:Italic L}", AxisScale::linear);
   energy.residuals = true;
   return {
       .name = "potts-sampler",
       .panels = {energy,
-                 panel("autocorrelation_time", "{/:Italic τ} (sweeps)", AxisScale::log, ""),
-                 panel("r_hat", "{/:Italic R̂}", AxisScale::linear, "")},
+                 panel("autocorrelation_time", "{/:Italic τ} (sweeps)", AxisScale::log),
+                 panel("r_hat", "{/:Italic R̂}", AxisScale::linear)},
       .columns = 1,
       .caption =
           "Gibbs sampling of a Potts model: energy against its enumerated mean, and the largest "

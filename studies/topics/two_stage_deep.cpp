@@ -138,7 +138,7 @@ Figure figure(const Configuration& c) {
                 .y = {.label = "norm over layers"},
                 .layers = norm_layers(),
                 .x_name = "step",
-                .title = "Adam, {/:Italic ε} = " + shown(epsilon)};
+                .title = "Adam, {/:Italic ε} = " + power_label(epsilon)};
     for (Layer& layer : panel.layers) layer.only = {{"adam_epsilon", epsilon}};
     panels.push_back(std::move(panel));
   }

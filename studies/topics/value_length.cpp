@@ -153,7 +153,7 @@ Figure figure(const Configuration& c) {
                 .y = {.label = "entry of {/:Italic W}*"},
                 .layers = value_layers(c),
                 .x_name = "length",
-                .title = fmt::format("{} prior", prior)};
+                .title = (prior == "dirichlet" ? "Dirichlet" : prior) + " prior"};
     panel.layers.push_back(
         {.series = "limit", .label = "limit of long documents", .reference = true});
     for (Layer& layer : panel.layers) layer.only = {{"prior", prior}};

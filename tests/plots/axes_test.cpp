@@ -38,6 +38,25 @@ TEST_CASE("choose_ticks: logarithmic axes", "[plots]") {
   CHECK(labels({1.1, 1.4, log}, 5).size() >= 2);  // no power of ten within
 }
 
+TEST_CASE("choose_ticks: labels of a logarithmic axis span it and stand apart", "[plots]") {
+  const auto log = AxisScale::log;
+  CHECK(labels({0.84, 1.4, log}, 9) == Texts{"0.9", "1.0", "1.1", "1.2", "1.3", "1.4"});
+  CHECK(labels({0.022, 0.18, log}, 9) == Texts{"0.03", "0.05", "0.07", "0.1"});
+  for (const double low : {0.0031, 0.2, 0.36, 1.0, 7.3}) {
+    for (double factor = 1.3; factor < 1e4; factor *= 1.07) {
+      const Range range{low, low * factor, log};
+      std::vector<double> places;
+      for (const Tick& tick : choose_ticks(range, 9)) {
+        if (tick.major) places.push_back(range.position(tick.position));
+      }
+      CAPTURE(low, factor);
+      REQUIRE(places.size() >= 2);
+      for (std::size_t i = 1; i < places.size(); ++i) CHECK(places[i] - places[i - 1] > 0.06);
+      CHECK(places.back() - places.front() > 0.35);
+    }
+  }
+}
+
 TEST_CASE("choose_ticks: never more labels than wanted, always two, all inside", "[plots]") {
   for (const double low : {-3.7e4, -1.0, 1e-9, 0.013, 5.0, 99999.0}) {
     for (const double width : {1e-6, 0.3, 7.0, 1e8}) {

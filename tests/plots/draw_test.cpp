@@ -605,4 +605,20 @@ TEST_CASE("draw: maps and scatter plots in every style, redrawn alike by the scr
   CHECK(read(scratch.path() / "pair.svg") == svg);
 }
 
+TEST_CASE("draw: several columns of panels take the page's width unless told otherwise",
+          "[plots]") {
+  const Scratch scratch;
+  const auto pages = [&](std::size_t columns, std::optional<FigureWidth> width) {
+    DrawOptions how = options(scratch);
+    how.width = width;
+    const Figure figure{"pair", {test_error_panel(), train_error_panel()}, columns, ""};
+    draw(figure, double_descent({0.1}), how);
+    const std::string svg = read(scratch.path() / "pair.svg");
+    return svg.substr(0, svg.find("viewBox"));
+  };
+  CHECK(pages(1, {}) == pages(1, FigureWidth::half));
+  CHECK(pages(2, {}) == pages(2, FigureWidth::full));
+  CHECK(pages(2, {}) != pages(2, FigureWidth::half));
+}
+
 }  // namespace draw_test

@@ -45,5 +45,7 @@ TEST_CASE("labels: points become readable", "[plots]") {
   CHECK_FALSE(mentions_coordinate("{alpha}", point));
   CHECK(pretty_number(-2.5e-7) == "−2.5×10^{−7}");
   CHECK(pretty_number(1200) == "1200");
+  CHECK(pretty_number(65536) == "65536");
+  CHECK(pretty_number(300000) == "3×10^{5}");
   CHECK(pretty_name("test_error") == "test error");
 }

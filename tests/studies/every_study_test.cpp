@@ -1,5 +1,6 @@
 // Properties that every study of the registry has, so that a new one is covered the day it is
 // added.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <ctime>
@@ -7,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "attica/studies/grids.hpp"
 #include "attica/studies/study.hpp"
 #include "configured_study.hpp"
 
@@ -104,6 +106,32 @@ TEST_CASE("every study: has words for what it asks, neglects, cites and yields",
       CHECK(keys.count(new_key) == 1);
     }
   }
+}
+
+/// Legends of several layers fall back on the names of the series, which are for files.
+TEST_CASE("every study: axes have labels, and layers side by side have words", "[studies]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    for (const Panel& panel : study.figure(configured(study, {})).panels) {
+      CHECK_FALSE(panel.x.label.empty());
+      CHECK_FALSE(panel.y.label.empty());
+      const bool map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
+      for (std::size_t k = map ? 1 : 0; k < panel.layers.size(); ++k) {
+        INFO(panel.layers[k].series);
+        CHECK((panel.layers.size() == 1 || !panel.layers[k].label.empty()));
+      }
+    }
+  }
+}
+
+TEST_CASE("steps_between: whole numbers, the recorded ones among them", "[studies]") {
+  const std::vector<std::int64_t> steps = {0, 3, 100, 1000};
+  CHECK(steps_between(steps, TheoryGrid::requested) == steps);
+  const std::vector<std::int64_t> all = steps_between(steps, TheoryGrid::run);
+  CHECK(all.size() > 30);
+  CHECK(all.size() < 40);                                                     // 0, 1, 2, 3 once
+  CHECK(std::ranges::adjacent_find(all, std::greater_equal{}) == all.end());  // rising
+  CHECK(std::ranges::includes(all, steps));
 }
 
 TEST_CASE("every study: all presets and recipes can be made, and their theory answers",
