@@ -50,9 +50,23 @@ void write_all(int descriptor, std::string_view content, const std::filesystem::
 
 constexpr mode_t kFileMode = 0644;
 
+/// Devices and pipes are written to; a file renamed into their place would be no device any more.
+bool is_special(const std::filesystem::path& path) {
+  std::error_code missing;
+  const std::filesystem::file_status status = std::filesystem::status(path, missing);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
 }  // namespace
 
 void write_atomically(const std::filesystem::path& path, std::string_view content) {
+  if (is_special(path)) {
+    const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (device.get() < 0) throw storage_error("open", path);
+    write_all(device.get(), content, path);
+    return;
+  }
   static std::atomic<unsigned> counter{0};  // distinct names for concurrent writers of this process
   const std::filesystem::path temporary =
       path.parent_path() /

@@ -8,7 +8,8 @@
 
 namespace attica::app {
 
-/// @brief Writes under a temporary name in the same folder, flushes to disk, renames into place.
+/// @brief Writes under a temporary name in the same folder, flushes to disk, renames into place;
+/// devices and pipes are written to.
 /// @throws Error of kind storage with the system's reason
 void write_atomically(const std::filesystem::path& path, std::string_view content);
 

@@ -1,8 +1,11 @@
 #include "attica/app/files.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "app/toy_study.hpp"
@@ -19,6 +22,20 @@ TEST_CASE("sha256: known answers of FIPS 180-4", "[app][files]") {
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
   CHECK(sha256(std::string(1000000, 'a')) ==
         "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST_CASE("write_atomically: a pipe is written to, not replaced", "[app][files]") {
+  const toy::Folder folder;
+  const fs::path pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  write_atomically(pipe, "text");
+  std::array<char, 8> read{};
+  CHECK(::read(reader, read.data(), read.size()) == 4);
+  CHECK(std::string(read.data()) == "text");
+  CHECK(fs::is_fifo(pipe));
+  ::close(reader);
 }
 
 TEST_CASE("write_atomically: replaces whole files and leaves nothing else", "[app][files]") {

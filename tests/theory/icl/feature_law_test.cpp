@@ -92,6 +92,25 @@ TEST_CASE("context_pool: Gaussian features when the fit is rigid or the data are
   CHECK(context_pool(pool, few).icl > 1.02 * context_gaussian(pool, few).icl);
 }
 
+TEST_CASE("context_pool: large pools by the law of their first tasks", "[theory][icl]") {
+  RandomStream stream({.seed = 8});
+  constexpr Index d = 6;
+  const MatrixXd pool = sphere_pool(60 * d, d, stream);
+  const PoolSizes sizes{.context = 12, .samples = 72, .rho = 0.1, .lambda = 0.1};
+  const ContextNoise context{.length = sizes.context, .rho = sizes.rho};
+  const ContextMoments own = pool_moments(pool, context);
+  const RidgeOfFeatures all =
+      ridge_of_features(FeatureLaw(pool, context), sizes.samples, sizes.lambda, own, 0.5);
+  const auto error = [&](const ContextMoments& test) {
+    return population_error(all.mean, test) + test.second.cwiseProduct(all.covariance).sum();
+  };
+  const ContextErrors few = context_pool(pool, sizes);
+  CHECK_THAT(few.icl, WithinRel(error(fresh_moments(d, context)), 0.002));
+  CHECK_THAT(few.idg, WithinRel(error(own), 0.002));
+  // Not by chance: what the law adds is larger.
+  CHECK(few.icl > 1.02 * context_gaussian(pool, sizes).icl);
+}
+
 TEST_CASE("context_pool: ridge regression on sequences drawn token by token", "[theory][icl]") {
   constexpr Index d = 6;
   constexpr Index kLength = 12;
