@@ -51,7 +51,8 @@ std::vector<ClaimResult> claims_on_average(const Observed& observed,
       const auto at = static_cast<std::size_t>(found - told.x.begin());
       const bool compared = theory.compared.empty() || theory.compared[at];
       const double allowance = theory.finite_size.empty() ? 0 : theory.finite_size[at];
-      const double unit = kShare * rule->relative * std::abs(told.y[at]) + allowance;
+      const double unit =
+          kShare * (rule->relative * std::abs(told.y[at]) + rule->absolute) + allowance;
       if (!compared || !std::isfinite(told.y[at]) || !(unit > 0)) continue;
       const double scatter = summarise(curve->values[k]).sem / unit;
       points.push_back({k, told.y[at], unit, 1 / (1 + scatter * scatter)});

@@ -118,7 +118,9 @@ TEST_CASE("every study: axes have labels, and layers side by side have words", "
       const bool map = panel.kind == PanelKind::heat_map || panel.kind == PanelKind::contours;
       for (std::size_t k = map ? 1 : 0; k < panel.layers.size(); ++k) {
         INFO(panel.layers[k].series);
-        CHECK((panel.layers.size() == 1 || !panel.layers[k].label.empty()));
+        // Levels that the caption names are no curves.
+        CHECK((panel.layers.size() == 1 || !panel.layers[k].label.empty() ||
+               panel.layers[k].reference));
       }
     }
   }
