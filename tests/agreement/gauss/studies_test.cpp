@@ -21,7 +21,10 @@ TEST_CASE("gauss-lambda: agrees, and a theory 2 % off does not", "[agreement]") 
 }
 
 TEST_CASE("gauss-overlaps: without a best predictor, rho = 0", "[agreement]") {
-  const StudyRun run(study_named("gauss-overlaps"), {{"model.rho", 0.0}});
+  const StudyRun run(study_named("gauss-overlaps"),
+                     {{"model.rho", 0.0},
+                      {"sweep.alpha", List{0.5, 1.0, 2.0, 4.0}},
+                      {"sweep.lambda", List{0.0, 0.1}}});
   CHECK(run.points(false) != Verdict::disagree);
   for (const ClaimResult& claim : run.study.claims(run.configuration, run.observed)) {
     CAPTURE(claim.name, claim.detail);
