@@ -12,6 +12,8 @@ constexpr Index kRows =
     6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
 constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
 
+constexpr Index kAhead = 24;  // rows of a transposed operand that are fetched before they are due
+
 // From this depth and up to so many rows dot products are quicker than packing a transposed
 // operand.
 constexpr Index kGreatDepth = 128;
@@ -24,9 +26,14 @@ inline constexpr Index kPanel = 2 * kLanes<T>;
 template <class T>
 struct Simd {
   using Vector __attribute__((vector_size(kVectorBytes))) = T;
+  using Half __attribute__((vector_size(kVectorBytes / 2))) = T;
   // The same, at any address.
   using Loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias)) = T;
 };
+
+/// Whether a panel of more than one vector and at most one and a half takes that many. Where a wide
+/// vector keeps two narrow units busy, half of one takes half the time.
+constexpr bool kHalves = kVectorBytes == 64;
 
 template <class T>
 typename Simd<T>::Vector load(const T* p) {
@@ -49,21 +56,29 @@ template <class T, Index Half>
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
-/// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile
-/// are stored.
-template <class T, Index Rows, int V>
+/// Rows x (V vectors, and half of one) of c (+)= a b, where b is a panel of kPanel columns;
+/// `columns` of the tile are stored.
+template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile(
     Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
+  using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
   Vector sum[Rows][V] = {};
+  Half half_sum[WithHalf ? Rows : 1] = {};
   for (Index k = 0; k < depth; ++k) {
     Vector right[V];
     for (int v = 0; v < V; ++v)
       right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * kWidth);
+    // Of a transposed operand every row is a cache line of its own.
+    __builtin_prefetch(a.data + (k + kAhead) * a.column_stride);
+    Half half_right = {};
+    if constexpr (WithHalf)
+      half_right = *reinterpret_cast<const Half*>(b + k * kPanel<T> + V * kWidth);
     for (Index i = 0; i < Rows; ++i) {
       const T left = a.data[i * a.row_stride + k * a.column_stride];
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
+      if constexpr (WithHalf) half_sum[i] += left * half_right;
     }
   }
   alignas(kVectorBytes) T edge[kWidth];
@@ -77,12 +92,16 @@ template <class T, Index Rows, int V>
         store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, add);
       }
     }
+    if constexpr (WithHalf) {
+      *reinterpret_cast<Half*>(edge) = half_sum[i];
+      store_pieces<T, kWidth / 2>(c + i * stride + V * kWidth, edge, columns - V * kWidth, add);
+    }
   }
 }
 // NOLINTEND(modernize-avoid-c-arrays)
 
 /// The tile of the last `rows` < kRows rows.
-template <class T, Index Rows, int V>
+template <class T, Index Rows, int V, bool WithHalf>
 void last_tile(Index rows,
                Operand<T> a,
                const T* b,
@@ -92,33 +111,33 @@ void last_tile(Index rows,
                Index columns,
                bool add) {
   if (rows == Rows) {
-    tile<T, Rows, V>(a, b, depth, c, stride, columns, add);
+    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, add);
   } else if constexpr (Rows > 1) {
-    last_tile<T, Rows - 1, V>(rows, a, b, depth, c, stride, columns, add);
+    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, add);
   }
 }
 
-/// All rows of one panel's columns, which fill V vectors.
-template <class T, int V>
+/// All rows of one panel's columns, which fill V vectors, and half of one.
+template <class T, int V, bool WithHalf = false>
 void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
-    tile<T, kRows, V>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                      b,
-                      depth,
-                      c.row(i),
-                      c.stride,
-                      c.columns,
-                      add);
+    tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                b,
+                                depth,
+                                c.row(i),
+                                c.stride,
+                                c.columns,
+                                add);
   }
-  last_tile<T, kRows - 1, V>(c.rows - i,
-                             {a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                             b,
-                             depth,
-                             c.row(i),
-                             c.stride,
-                             c.columns,
-                             add);
+  last_tile<T, kRows - 1, V, WithHalf>(c.rows - i,
+                                       {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                       b,
+                                       depth,
+                                       c.row(i),
+                                       c.stride,
+                                       c.columns,
+                                       add);
 }
 
 /// Rows of b's columns first..first+columns-1, zero-padded to a panel.
@@ -198,7 +217,9 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
       const Index columns = std::min(kPanel<T>, c.columns - j);
       pack_panel(right, rows, j, columns, panel.data());
       const bool add = into == Into::add || k > 0;
-      if (columns > kLanes<T>) {
+      if (kHalves && columns > kLanes<T> && columns <= kLanes<T> / 2 * 3) {
+        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add);
+      } else if (columns > kLanes<T>) {
         multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add);
       } else {
         multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add);
