@@ -8,8 +8,8 @@
 namespace attica::networks {
 namespace {
 
-constexpr Index kRows =
-    6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
+// Rows of a register tile: their 2 accumulators each hide the latency of the FMA.
+constexpr Index kRows = kVectorBytes == 64 ? 8 : 6;
 constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
 
 constexpr Index kAhead = 24;  // rows of a transposed operand that are fetched before they are due
@@ -44,15 +44,28 @@ void store(T* p, typename Simd<T>::Vector v) {
   *reinterpret_cast<typename Simd<T>::Loose*>(p) = v;
 }
 
+/// What becomes of a sum that is through.
+template <class T>
+struct Finish {
+  bool add;       ///< to what lies there
+  const T* bias;  ///< added afterwards, a number a column; or none
+
+  Finish from(Index column) const { return {add, bias == nullptr ? nullptr : bias + column}; }
+};
+
 /// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
 template <class T, Index Half>
-[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, bool add) {
+[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, Finish<T> end) {
   if ((count & Half) != 0) {
-    for (Index j = 0; j < Half; ++j) out[j] = add ? out[j] + from[j] : from[j];
+    for (Index j = 0; j < Half; ++j) out[j] = end.add ? out[j] + from[j] : from[j];
+    if (end.bias != nullptr) {
+      for (Index j = 0; j < Half; ++j) out[j] += end.bias[j];
+    }
     out += Half;
     from += Half;
+    end = end.from(Half);
   }
-  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, add);
+  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, end);
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
@@ -60,7 +73,7 @@ template <class T, Index Half>
 /// `columns` of the tile are stored.
 template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile(
-    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
+    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, Finish<T> end) {
   using Vector = typename Simd<T>::Vector;
   using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
@@ -86,15 +99,18 @@ template <class T, Index Rows, int V, bool WithHalf>
     for (int v = 0; v < V; ++v) {
       T* out = c + i * stride + v * kWidth;
       if (columns >= (v + 1) * kWidth) {
-        store(out, add ? load(out) + sum[i][v] : sum[i][v]);
+        Vector value = end.add ? load(out) + sum[i][v] : sum[i][v];
+        if (end.bias != nullptr) value += load(end.bias + v * kWidth);
+        store(out, value);
       } else {
         store(edge, sum[i][v]);
-        store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, add);
+        store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, end.from(v * kWidth));
       }
     }
     if constexpr (WithHalf) {
       *reinterpret_cast<Half*>(edge) = half_sum[i];
-      store_pieces<T, kWidth / 2>(c + i * stride + V * kWidth, edge, columns - V * kWidth, add);
+      store_pieces<T, kWidth / 2>(
+          c + i * stride + V * kWidth, edge, columns - V * kWidth, end.from(V * kWidth));
     }
   }
 }
@@ -109,17 +125,17 @@ void last_tile(Index rows,
                T* c,
                Index stride,
                Index columns,
-               bool add) {
+               Finish<T> end) {
   if (rows == Rows) {
-    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, add);
+    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, end);
   } else if constexpr (Rows > 1) {
-    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, add);
+    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, end);
   }
 }
 
 /// All rows of one panel's columns, which fill V vectors, and half of one.
 template <class T, int V, bool WithHalf = false>
-void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
+void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, Finish<T> end) {
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
     tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -128,7 +144,7 @@ void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool
                                 c.row(i),
                                 c.stride,
                                 c.columns,
-                                add);
+                                end);
   }
   last_tile<T, kRows - 1, V, WithHalf>(c.rows - i,
                                        {a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -137,7 +153,7 @@ void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool
                                        c.row(i),
                                        c.stride,
                                        c.columns,
-                                       add);
+                                       end);
 }
 
 /// Rows of b's columns first..first+columns-1, zero-padded to a panel.
@@ -162,7 +178,7 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
 /// c (+)= a b as dot products, for operands whose memory runs along the depth: nothing is packed.
 template <class T>
-void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add) {
+void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Finish<T> end) {
   using Vector = typename Simd<T>::Vector;
   constexpr Index kHeight = 4;  // 4 x 3 accumulators
   constexpr Index kWidth = 3;
@@ -192,7 +208,8 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, boo
           T total = lanes.sum();
           for (Index m = k; m < depth; ++m) total += left[p][m] * right[q][m];
           T& out = c.row(i + p)[j + q];
-          out = add ? out + total : total;
+          out = end.add ? out + total : total;
+          if (end.bias != nullptr) out += end.bias[j + q];
         }
       }
     }
@@ -203,10 +220,13 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, boo
 }  // namespace
 
 template <class T>
-void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
-  if (depth == 0 && into == Into::overwrite) c.map().setZero();
+void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into, const T* bias) {
+  if (depth == 0) {
+    if (into == Into::overwrite) c.map().setZero();
+    for (Index i = 0; bias != nullptr && i < c.rows; ++i) add_row(c.columns, bias, c.row(i));
+  }
   if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
-    return multiply_dots(a, b, depth, c, into == Into::add);
+    return multiply_dots(a, b, depth, c, Finish<T>{into == Into::add, bias});
   }
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
@@ -216,19 +236,22 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
     for (Index j = 0; j < c.columns; j += kPanel<T>) {
       const Index columns = std::min(kPanel<T>, c.columns - j);
       pack_panel(right, rows, j, columns, panel.data());
-      const bool add = into == Into::add || k > 0;
+      const bool last = k + rows == depth;
+      const Finish<T> end = Finish<T>{into == Into::add || k > 0, last ? bias : nullptr}.from(j);
       if (kHalves && columns > kLanes<T> && columns <= kLanes<T> / 2 * 3) {
-        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), end);
       } else if (columns > kLanes<T>) {
-        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), end);
       } else {
-        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), end);
       }
     }
   }
 }
 
-template void multiply(Operand<float>, Operand<float>, Index, MatrixView<float>, Into);
-template void multiply(Operand<double>, Operand<double>, Index, MatrixView<double>, Into);
+template void multiply(
+    Operand<float>, Operand<float>, Index, MatrixView<float>, Into, const float*);
+template void multiply(
+    Operand<double>, Operand<double>, Index, MatrixView<double>, Into, const double*);
 
 }  // namespace attica::networks
