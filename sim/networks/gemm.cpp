@@ -44,28 +44,15 @@ void store(T* p, typename Simd<T>::Vector v) {
   *reinterpret_cast<typename Simd<T>::Loose*>(p) = v;
 }
 
-/// What becomes of a sum that is through.
-template <class T>
-struct Finish {
-  bool add;       ///< to what lies there
-  const T* bias;  ///< added afterwards, a number a column; or none
-
-  Finish from(Index column) const { return {add, bias == nullptr ? nullptr : bias + column}; }
-};
-
 /// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
 template <class T, Index Half>
-[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, Finish<T> end) {
+[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, bool add) {
   if ((count & Half) != 0) {
-    for (Index j = 0; j < Half; ++j) out[j] = end.add ? out[j] + from[j] : from[j];
-    if (end.bias != nullptr) {
-      for (Index j = 0; j < Half; ++j) out[j] += end.bias[j];
-    }
+    for (Index j = 0; j < Half; ++j) out[j] = add ? out[j] + from[j] : from[j];
     out += Half;
     from += Half;
-    end = end.from(Half);
   }
-  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, end);
+  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, add);
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
@@ -73,7 +60,7 @@ template <class T, Index Half>
 /// `columns` of the tile are stored.
 template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile(
-    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, Finish<T> end) {
+    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
   using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
@@ -83,8 +70,9 @@ template <class T, Index Rows, int V, bool WithHalf>
     Vector right[V];
     for (int v = 0; v < V; ++v)
       right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * kWidth);
-    // Of a transposed operand every row is a cache line of its own.
-    __builtin_prefetch(a.data + (k + kAhead) * a.column_stride);
+    // Of a transposed operand every row is a cache line of its own. Narrow vectors leave no load to
+    // spare.
+    if constexpr (kVectorBytes == 64) __builtin_prefetch(a.data + (k + kAhead) * a.column_stride);
     Half half_right = {};
     if constexpr (WithHalf)
       half_right = *reinterpret_cast<const Half*>(b + k * kPanel<T> + V * kWidth);
@@ -99,18 +87,15 @@ template <class T, Index Rows, int V, bool WithHalf>
     for (int v = 0; v < V; ++v) {
       T* out = c + i * stride + v * kWidth;
       if (columns >= (v + 1) * kWidth) {
-        Vector value = end.add ? load(out) + sum[i][v] : sum[i][v];
-        if (end.bias != nullptr) value += load(end.bias + v * kWidth);
-        store(out, value);
+        store(out, add ? load(out) + sum[i][v] : sum[i][v]);
       } else {
         store(edge, sum[i][v]);
-        store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, end.from(v * kWidth));
+        store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, add);
       }
     }
     if constexpr (WithHalf) {
       *reinterpret_cast<Half*>(edge) = half_sum[i];
-      store_pieces<T, kWidth / 2>(
-          c + i * stride + V * kWidth, edge, columns - V * kWidth, end.from(V * kWidth));
+      store_pieces<T, kWidth / 2>(c + i * stride + V * kWidth, edge, columns - V * kWidth, add);
     }
   }
 }
@@ -125,17 +110,23 @@ void last_tile(Index rows,
                T* c,
                Index stride,
                Index columns,
-               Finish<T> end) {
+               bool add) {
   if (rows == Rows) {
-    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, end);
+    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, add);
   } else if constexpr (Rows > 1) {
-    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, end);
+    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, add);
   }
 }
 
 /// All rows of one panel's columns, which fill V vectors, and half of one.
+/// @param bias of these columns, added to what is stored while it is in first-level cache; or null
 template <class T, int V, bool WithHalf = false>
-void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, Finish<T> end) {
+void multiply_panel(
+    Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add, const T* bias) {
+  const auto finish = [&](Index first, Index rows) {
+    if (bias == nullptr) return;
+    for (Index i = first; i < first + rows; ++i) add_row(c.columns, bias, c.row(i));
+  };
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
     tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -144,7 +135,8 @@ void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, Fini
                                 c.row(i),
                                 c.stride,
                                 c.columns,
-                                end);
+                                add);
+    finish(i, kRows);
   }
   last_tile<T, kRows - 1, V, WithHalf>(c.rows - i,
                                        {a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -153,21 +145,22 @@ void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, Fini
                                        c.row(i),
                                        c.stride,
                                        c.columns,
-                                       end);
+                                       add);
+  finish(i, c.rows - i);
 }
 
-/// Rows of b's columns first..first+columns-1, zero-padded to a panel.
+/// Rows of b's columns first..first+columns-1, zero-padded to the width that is read.
 template <class T>
-void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
+void pack_panel(Operand<T> b, Index depth, Index first, Index columns, Index width, T* out) {
   constexpr Index kColumns = kPanel<T>;
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
       T* to = out + k * kColumns;
       copy_row(columns, b.data + k * b.row_stride + first, to);
-      zero_row(kColumns - columns, to + columns);
+      zero_row(width - columns, to + columns);
     }
   } else {
-    if (columns < kColumns) std::fill_n(out, depth * kColumns, T(0));
+    for (Index k = 0; k < depth; ++k) zero_row(width - columns, out + k * kColumns + columns);
     for (Index j = 0; j < columns; ++j) {
       const T* from = b.data + (first + j) * b.column_stride;
       for (Index k = 0; k < depth; ++k) out[k * kColumns + j] = from[k * b.row_stride];
@@ -178,7 +171,8 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
 /// c (+)= a b as dot products, for operands whose memory runs along the depth: nothing is packed.
 template <class T>
-void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Finish<T> end) {
+void multiply_dots(
+    Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add, const T* bias) {
   using Vector = typename Simd<T>::Vector;
   constexpr Index kHeight = 4;  // 4 x 3 accumulators
   constexpr Index kWidth = 3;
@@ -208,8 +202,8 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Fin
           T total = lanes.sum();
           for (Index m = k; m < depth; ++m) total += left[p][m] * right[q][m];
           T& out = c.row(i + p)[j + q];
-          out = end.add ? out + total : total;
-          if (end.bias != nullptr) out += end.bias[j + q];
+          out = add ? out + total : total;
+          if (bias != nullptr) out += bias[j + q];
         }
       }
     }
@@ -226,7 +220,7 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
     for (Index i = 0; bias != nullptr && i < c.rows; ++i) add_row(c.columns, bias, c.row(i));
   }
   if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
-    return multiply_dots(a, b, depth, c, Finish<T>{into == Into::add, bias});
+    return multiply_dots(a, b, depth, c, into == Into::add, bias);
   }
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
@@ -235,15 +229,19 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
     const Operand<T> right{b.data + k * b.row_stride, b.row_stride, b.column_stride};
     for (Index j = 0; j < c.columns; j += kPanel<T>) {
       const Index columns = std::min(kPanel<T>, c.columns - j);
-      pack_panel(right, rows, j, columns, panel.data());
-      const bool last = k + rows == depth;
-      const Finish<T> end = Finish<T>{into == Into::add || k > 0, last ? bias : nullptr}.from(j);
-      if (kHalves && columns > kLanes<T> && columns <= kLanes<T> / 2 * 3) {
-        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), end);
-      } else if (columns > kLanes<T>) {
-        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), end);
+      constexpr Index kOne = kLanes<T>;
+      constexpr Index kOneAndHalf = kOne / 2 * 3;
+      const bool half = kHalves && columns > kOne && columns <= kOneAndHalf;
+      const Index width = half ? kOneAndHalf : columns > kOne ? kPanel<T> : kOne;
+      pack_panel(right, rows, j, columns, width, panel.data());
+      const bool add = into == Into::add || k > 0;
+      const T* last = bias == nullptr || k + rows < depth ? nullptr : bias + j;
+      if (half) {
+        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add, last);
+      } else if (columns > kOne) {
+        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add, last);
       } else {
-        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), end);
+        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add, last);
       }
     }
   }
