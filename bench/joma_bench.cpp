@@ -88,11 +88,12 @@ void tree_sample(benchmark::State& state) {
   constexpr int kSequences = 1000;
   const LatentTreeSampler sampler(bit_tree(kDepth, 4, 0.9, 0.1, 0.9));
   RandomStream stream({.seed = 1});
+  TreeSequences sequences(sampler, stream);
   std::vector<int> leaves;
   for (auto _ : state) {
     int active = 0;
     for (int i = 0; i < kSequences; ++i) {
-      sampler.draw(stream, leaves);
+      sequences.draw(leaves);
       active += leaves.front();
     }
     benchmark::DoNotOptimize(active);

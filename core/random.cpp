@@ -1,6 +1,9 @@
 #include "attica/core/random.hpp"
 
 #include <Random123/philox.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #include <Eigen/Core>
 #include <algorithm>
@@ -164,6 +167,33 @@ BulkBits::BulkBits(RandomStream& stream) : key_(stream.bits()), stream_(stream.b
 
 namespace {
 
+// 64-bit lanes in one register of the instruction set that is compiled for, whose products of
+// 32-bit numbers are one instruction. What a lane has above 32 bits does not count.
+#if defined(__AVX512F__)
+constexpr std::size_t kRegisterLanes = 8;
+#elif defined(__AVX2__)
+constexpr std::size_t kRegisterLanes = 4;
+#else
+constexpr std::size_t kRegisterLanes = 2;
+#endif
+typedef std::uint64_t Register __attribute__((vector_size(kRegisterLanes * sizeof(std::uint64_t))));
+
+inline Register product(Register a, std::uint32_t b) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Register>(
+      _mm512_mul_epu32(reinterpret_cast<__m512i>(a), _mm512_set1_epi64(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Register>(
+      _mm256_mul_epu32(reinterpret_cast<__m256i>(a), _mm256_set1_epi64x(b)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Register>(
+      _mm_mul_epu32(reinterpret_cast<__m128i>(a), _mm_set1_epi64x(b)));
+#else
+  constexpr std::uint64_t kLow = 0xFFFFFFFFU;
+  return (a & kLow) * std::uint64_t{b};
+#endif
+}
+
 /// 2 Groups kLanes words from this block on. Groups do not wait for each other's products.
 template <std::size_t Groups>
 void philox_lanes(std::uint64_t key,
@@ -173,32 +203,35 @@ void philox_lanes(std::uint64_t key,
   constexpr int kHalf = 32;
   constexpr int kRounds = 10;
   constexpr std::uint64_t kLow = 0xFFFFFFFFU;
-  std::array<std::array<Lanes, 4>, Groups> c;
-  for (std::size_t g = 0; g < Groups; ++g) {
-    const Lanes counter = Lanes{0, 1, 2, 3, 4, 5, 6, 7} + (block + g * kLanes);
-    c[g] = {
-        counter & kLow, counter >> kHalf, Lanes{} + (stream & kLow), Lanes{} + (stream >> kHalf)};
+  constexpr std::size_t kRegisters = Groups * kLanes / kRegisterLanes;
+  std::array<std::array<Register, 4>, kRegisters> c;
+  for (std::size_t g = 0; g < kRegisters; ++g) {
+    Register counter = Register{} + (block + g * kRegisterLanes);
+    for (std::size_t i = 0; i < kRegisterLanes; ++i) counter[i] += i;
+    c[g] = {counter, counter >> kHalf, Register{} + stream, Register{} + (stream >> kHalf)};
   }
   auto k0 = static_cast<std::uint32_t>(key);
   auto k1 = static_cast<std::uint32_t>(key >> kHalf);
   for (int round = 0; round < kRounds; ++round) {
     for (auto& [c0, c1, c2, c3] : c) {
-      const Lanes p0 = c0 * std::uint64_t{PHILOX_M4x32_0};
-      const Lanes p1 = c2 * std::uint64_t{PHILOX_M4x32_1};
+      const Register p0 = product(c0, PHILOX_M4x32_0);
+      const Register p1 = product(c2, PHILOX_M4x32_1);
       c0 = (p1 >> kHalf) ^ c1 ^ std::uint64_t{k0};
       c2 = (p0 >> kHalf) ^ c3 ^ std::uint64_t{k1};
-      c1 = p1 & kLow;
-      c3 = p0 & kLow;
+      c1 = p1;
+      c3 = p0;
     }
     k0 += PHILOX_W32_0;
     k1 += PHILOX_W32_1;
   }
-  for (const auto& [c0, c1, c2, c3] : c) {
-    const Lanes low = c0 | (c1 << kHalf);
-    const Lanes high = c2 | (c3 << kHalf);
-    std::memcpy(out, &low, sizeof(low));
-    std::memcpy(out + kLanes, &high, sizeof(high));
-    out += 2 * kLanes;
+  for (std::size_t g = 0; g < kRegisters; ++g) {
+    const auto& [c0, c1, c2, c3] = c[g];
+    const Register low = (c0 & kLow) | (c1 << kHalf);
+    const Register high = (c2 & kLow) | (c3 << kHalf);
+    const std::size_t first = g * kRegisterLanes;
+    std::uint64_t* to = out + first / kLanes * 2 * kLanes + first % kLanes;
+    std::memcpy(to, &low, sizeof(low));
+    std::memcpy(to + kLanes, &high, sizeof(high));
   }
 }
 

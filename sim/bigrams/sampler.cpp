@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #include "attica/core/error.hpp"
 
@@ -29,6 +33,29 @@ void draw_cells(std::span<std::uint16_t> cells, BulkBits& bits) {
   std::array<std::uint64_t, kBlock / kPerWord> words;  // NOLINT(*-member-init): filled just below
   bits.fill(std::span(words).first(cells.size() / kPerWord));
   std::memcpy(cells.data(), words.data(), cells.size_bytes());
+}
+
+/// Which of kUnit cells lie below the border, a bit each.
+std::uint64_t below(const std::uint16_t* cells, std::uint16_t border) {
+  std::uint64_t bits = 0;
+#if defined(__AVX2__)
+  // No unsigned comparison: a cell below the border is changed by the maximum with it.
+  constexpr std::size_t kCount = 16;
+  const __m256i least = _mm256_set1_epi16(static_cast<std::int16_t>(border));
+  const auto not_below = [&](std::size_t first) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(cells + first));
+    return _mm256_cmpeq_epi16(_mm256_max_epu16(x, least), x);
+  };
+  for (std::size_t i = 0; i < kUnit; i += 2 * kCount) {
+    constexpr int kInOrder = 0b11011000;  // packing works on halves of registers
+    const __m256i packed =
+        _mm256_permute4x64_epi64(_mm256_packs_epi16(not_below(i), not_below(i + kCount)), kInOrder);
+    bits |= std::uint64_t{~static_cast<std::uint32_t>(_mm256_movemask_epi8(packed))} << i;
+  }
+#else
+  for (std::size_t i = 0; i < kUnit; ++i) bits |= std::uint64_t{cells[i] < border} << i;
+#endif
+  return bits;
 }
 
 }  // namespace
@@ -87,24 +114,24 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
     tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(rest).first(cells), bits);
     for (std::size_t j = 0; j < digits; ++j) {
-      for (std::size_t i = 0; i < cells; ++i) {
-        const std::uint32_t product = std::uint32_t{rest[i]} * uniform_;
-        token[i] = static_cast<Token>(product >> 16U);
-        rest[i] = static_cast<Cell>(product);
+      for (std::size_t first = 0; first < cells; first += kUnit) {
+        // The halves of the products one after the other: each is one instruction on 16 bits.
+        for (std::size_t i = first; i < first + kUnit; ++i) {
+          token[i] = static_cast<Token>(std::uint32_t{rest[i]} * uniform_ >> 16U);
+        }
+        for (std::size_t i = first; i < first + kUnit; ++i) {
+          rest[i] = static_cast<Cell>(std::uint32_t{rest[i]} * uniform_);
+        }
       }
       if (j * cells >= stretch.size()) continue;
       std::copy_n(token.begin(),
                   std::min(cells, stretch.size() - j * cells),
                   stretch.begin() + static_cast<std::ptrdiff_t>(j * cells));
     }
-    // A few in a thousand: looked for 32 at a time.
-    constexpr std::size_t kLook = 32;
-    for (std::size_t look = 0; look < cells; look += kLook) {
-      Cell least = rest[look];
-      for (std::size_t i = look; i < look + kLook; ++i) least = std::min(least, rest[i]);
-      if (least >= reject_) continue;
-      for (std::size_t i = look; i < look + kLook; ++i) {
-        if (rest[i] >= reject_) continue;
+    // A few in a thousand.
+    for (std::size_t first = 0; first < cells; first += kUnit) {
+      for (std::uint64_t left = below(&rest[first], reject_); left != 0; left &= left - 1) {
+        const std::size_t i = first + static_cast<std::size_t>(std::countr_zero(left));
         for (std::size_t at = i; at < stretch.size(); at += cells) {
           stretch[at] = static_cast<Token>(stream.below(uniform_));
         }

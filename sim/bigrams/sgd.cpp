@@ -1,6 +1,8 @@
 #include "attica/sim/bigrams/sgd.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -41,10 +43,11 @@ struct Lanes {
   }
 };
 
-/// Tokens whose sums fit the registers, beside the operands. The 32 of AVX-512 have masks of their
-/// own: there passing over the sequence again beats indexing up to 48 tokens.
-constexpr Index kMostSums = kRegister == 64 ? 24 : kRegister == 32 ? 12 : 2;
-constexpr Index kMostScattered = kRegister == 64 ? 2 * kMostSums : kMostSums;
+/// Tokens whose sums fit the registers, beside the operands: for these comparing is quicker.
+constexpr Index kMostSums = kRegister >= 32 ? 12 : 2;
+/// Tokens that have a sum for every lane. With AVX-512 more than are compared: indexing takes no
+/// longer the more tokens there are.
+constexpr Index kMostScattered = kRegister == 64 ? 48 : kMostSums;
 constexpr Index kParts = 8;  // sums of which no two wait for each other
 #ifdef __AVX2__
 constexpr Index kTables = 2;  // registers of w that gather permutes
@@ -71,13 +74,49 @@ void scatter_tokens(const Real* a, const Token* x, Index length, Index first, Re
   }
 }
 
-/// The sums of tokens first .. u.size() - 1, as many at a time as stay in registers.
+/// The sums of all tokens, at most Count, which stay in registers.
 template <class Real, int Count = kMostSums>
-void scatter_from(
-    Index first, const Real* a, const Token* x, Index length, Eigen::Matrix<Real, -1, 1>& u) {
-  for (; u.size() - first >= Count; first += Count)
-    scatter_tokens<Real, Count>(a, x, length, first, u.data() + first);
-  if constexpr (Count > 1) scatter_from<Real, Count - 1>(first, a, x, length, u);
+void scatter_compared(const Real* a, const Token* x, Index length, Eigen::Matrix<Real, -1, 1>& u) {
+  if (u.size() == Count) {
+    scatter_tokens<Real, Count>(a, x, length, 0, u.data());
+  } else if constexpr (Count > 1) {
+    scatter_compared<Real, Count - 1>(a, x, length, u);
+  }
+}
+
+/// sums[(t mod Parts) stride + x[t]] += a[t], whole Parts of t only. Equal tokens follow each
+/// other: with one sum each, one that is read before it is written would have to wait.
+template <Index Parts, class Real>
+void add_parts(const Real* a, const Token* x, Index length, Index stride, Real* sums) {
+  constexpr Index kWord = sizeof(std::uint64_t) / sizeof(Token);
+  static_assert(Parts % kWord == 0);
+  for (Index t = 0; t + Parts <= length; t += Parts) {
+#pragma GCC unroll 16
+    for (Index k = 0; k < Parts; k += kWord) {
+      // Loads are what limits the loop: four tokens at a time.
+      std::uint64_t word;  // NOLINT(*-init-variables): filled just below
+      std::memcpy(&word, x + t + k, sizeof(word));
+#pragma GCC unroll 4
+      for (Index i = 0; i < kWord; ++i) {
+        constexpr int kBits = 8 * sizeof(Token);
+        const auto place = std::endian::native == std::endian::little ? i : kWord - 1 - i;
+        const auto token = static_cast<Token>(word >> (kBits * place));
+        sums[(k + i) * stride + token] += a[t + k + i];
+      }
+    }
+  }
+}
+
+/// The sums of scatter_tokens in tables, one a lane.
+template <class Real>
+void scatter_indexed(const Real* a, const Token* x, Index length, Eigen::Matrix<Real, -1, 1>& u) {
+  constexpr Index kLanes = Lanes<Real>::kCount;
+  alignas(kRegister) std::array<Real, kLanes * kMostScattered> sums{};
+  add_parts<kLanes>(a, x, length, kMostScattered, sums.data());
+  for (Index lane = 0; lane < kLanes; ++lane) {
+    u += Eigen::Map<const Eigen::Matrix<Real, -1, 1>>(
+        &sums[static_cast<std::size_t>(lane * kMostScattered)], u.size());
+  }
 }
 
 /// u[n] = Σ_t a[t] 1{x[t] = n}.
@@ -91,23 +130,60 @@ void scatter(const Real* a,
   Index t = 0;
   if (u.size() <= kMostScattered) {
     u.setZero();
-    scatter_from<Real>(0, a, x.data(), length, u);
+    if (u.size() <= kMostSums) {
+      scatter_compared<Real>(a, x.data(), length, u);
+    } else {
+      scatter_indexed<Real>(a, x.data(), length, u);
+    }
     t = length - length % Lanes<Real>::kCount;
   } else if (u.size() * kParts <= length) {
-    // Equal tokens follow each other: a sum that is read before it is written would have to wait.
     parts.setZero();
-    Real* sums = parts.data();
-    const Token* at = x.data();
-    const Index tokens = u.size();
-    for (; t + kParts <= length; t += kParts) {
-#pragma GCC unroll 8
-      for (Index k = 0; k < kParts; ++k) sums[k * tokens + at[t + k]] += a[t + k];
-    }
+    add_parts<kParts>(a, x.data(), length, u.size(), parts.data());
+    t = length - length % kParts;
     u = parts.rowwise().sum();
   } else {
     u.setZero();
   }
   for (; t < length; ++t) u[x[static_cast<std::size_t>(t)]] += a[t];
+}
+
+/// Two sequences with the same a by their pairs of tokens: one addition where two would be.
+constexpr Index kMostPaired = 24;  // whose tables stay in first-level cache
+constexpr Index kPairParts = 4;
+constexpr Index kPairs = kMostPaired * kMostPaired;
+bool pairs_pay(Index tokens, Index length) {
+  return tokens > kMostSums && tokens <= kMostPaired && 2 * tokens * tokens <= length;
+}
+
+/// What scatter gives for x and for y.
+/// @param joint  as long as they, overwritten
+template <class Real>
+void scatter_pair(const Real* a,
+                  std::span<const Token> x,
+                  std::span<const Token> y,
+                  std::span<Token> joint,
+                  Eigen::Matrix<Real, -1, 1>& u,
+                  Eigen::Matrix<Real, -1, 1>& v) {
+  const Index tokens = u.size();
+  for (std::size_t t = 0; t < x.size(); ++t) {
+    joint[t] = static_cast<Token>(x[t] * static_cast<Token>(tokens) + y[t]);
+  }
+  const auto length = static_cast<Index>(x.size());
+  alignas(kRegister) std::array<Real, static_cast<std::size_t>(kPairParts * kPairs)> sums;
+  for (Index part = 0; part < kPairParts; ++part) {
+    std::fill_n(sums.data() + part * kPairs, tokens * tokens, Real(0));
+  }
+  add_parts<kPairParts>(a, joint.data(), length, kPairs, sums.data());
+  for (Index t = length - length % kPairParts; t < length; ++t) {
+    sums[joint[static_cast<std::size_t>(t)]] += a[t];
+  }
+  using Table = Eigen::Map<Eigen::Matrix<Real, -1, -1>>;
+  Table total(sums.data(), tokens, tokens);  // row y, column x
+  for (Index part = 1; part < kPairParts; ++part) {
+    total += Table(sums.data() + part * kPairs, tokens, tokens);
+  }
+  u = total.colwise().sum().transpose();
+  v = total.rowwise().sum();
 }
 
 /// g[t] += w[x[t]].
@@ -198,9 +274,15 @@ void BigramSgd<Real>::step() {
 template <class Real>
 void BigramSgd<Real>::step(const BigramSource& source) {
   const Index n = v_.rows();
+  const auto length = static_cast<std::size_t>(a_.rows());
   std::vector<std::int64_t> counts(static_cast<std::size_t>(n));
-  std::vector<Token> tokens(static_cast<std::size_t>(a_.rows()));
-  Vector u(n);
+  const bool pairs = pairs_pay(n, a_.rows());
+  // Of one sample, or of two.
+  std::array<std::vector<Token>, 2> tokens = {std::vector<Token>(length),
+                                              std::vector<Token>(pairs ? length : 0)};
+  std::array<Vector, 2> sums = {Vector(n), Vector(n)};
+  std::array<Token, 2> next{};
+  std::vector<Token> joint(pairs ? length : 0);
   Matrix parts(n, kParts);
   Vector r(n);
   Vector w(n);
@@ -215,16 +297,25 @@ void BigramSgd<Real>::step(const BigramSource& source) {
     if (count > 0) {
       const Real sum = a_.col(k).sum();
       column_gradient.setZero();
-      for (std::int64_t b = 0; b < count; ++b) {
-        const Token y = source.sample(k, tokens);
-        scatter<Real>(a_.col(k).data(), tokens, parts, u);
-        r.noalias() = v_ * u;
-        r[y] -= 1;
-        w.noalias() = v_.transpose() * r;
-        if (hat_value) u = u.cwiseProduct(inverse_mu_).array() - sum;
-        value_gradient.noalias() += r * u.transpose();
-        gather<Real>(w, tokens, column_gradient.data());
-        batch_loss_ += 0.5 * static_cast<double>(r.squaredNorm());
+      for (std::int64_t b = 0; b < count;) {
+        const std::size_t now = pairs && b + 1 < count ? 2 : 1;
+        for (std::size_t i = 0; i < now; ++i) next[i] = source.sample(k, tokens[i]);
+        if (now == 2) {
+          scatter_pair<Real>(a_.col(k).data(), tokens[0], tokens[1], joint, sums[0], sums[1]);
+        } else {
+          scatter<Real>(a_.col(k).data(), tokens[0], parts, sums[0]);
+        }
+        for (std::size_t i = 0; i < now; ++i) {
+          Vector& u = sums[i];
+          r.noalias() = v_ * u;
+          r[next[i]] -= 1;
+          w.noalias() = v_.transpose() * r;
+          if (hat_value) u = u.cwiseProduct(inverse_mu_).array() - sum;
+          value_gradient.noalias() += r * u.transpose();
+          gather<Real>(w, tokens[i], column_gradient.data());
+          batch_loss_ += 0.5 * static_cast<double>(r.squaredNorm());
+        }
+        b += static_cast<std::int64_t>(now);
       }
       update_column(k, column_gradient / static_cast<Real>(batch_));
     }

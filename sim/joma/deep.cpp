@@ -168,7 +168,8 @@ std::vector<TreeSample> tree_samples(const LatentTreeSampler& sampler,
                                      std::size_t count,
                                      RandomStream& stream) {
   std::vector<TreeSample> samples(count);
-  for (TreeSample& s : samples) s.label = sampler.draw(stream, s.leaves);
+  TreeSequences sequences(sampler, stream);
+  for (TreeSample& s : samples) s.label = sequences.draw(s.leaves);
   return samples;
 }
 
@@ -189,9 +190,10 @@ DeepTask tree_task(const LatentTreeSampler& sampler,
     address.step = step;
     RandomStream stream(address);
     clear(target);
+    TreeSequences sequences(sampler, stream);
     std::vector<int> drawn;
     for (int i = 0; i < batch; ++i) {
-      const int label = sampler.draw(stream, drawn);
+      const int label = sequences.draw(drawn);
       append_labelled(leaf_sequence(drawn), label, target);
     }
     networks::set_equal_lengths(target, leaves);

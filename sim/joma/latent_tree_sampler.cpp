@@ -1,50 +1,110 @@
 #include "attica/sim/joma/latent_tree_sampler.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 namespace attica {
+namespace {
+
+constexpr std::size_t kEdges = 8;   // edges that are drawn together
+constexpr std::size_t kDigits = 8;  // binary digits that are compared for all sequences
+using Words = std::array<std::uint64_t, kEdges>;
+
+/// Bit s of word i: whether edge i of sequence s has a random number below probability 2^-64.
+Words below(std::uint64_t probability, BulkBits& bits, RandomStream& stream) {
+  constexpr int kWordBits = 64;
+  alignas(64) std::array<std::uint64_t, kDigits * kEdges> digits;  // NOLINT(*-member-init)
+  bits.fill(digits);
+  Words less{};
+  Words undecided;
+  undecided.fill(~std::uint64_t{0});
+  for (std::size_t d = 0; d < kDigits; ++d) {
+    const std::uint64_t digit = 0 - (probability >> (kWordBits - 1 - d) & 1U);
+    for (std::size_t i = 0; i < kEdges; ++i) {
+      const std::uint64_t drawn = digits[d * kEdges + i];
+      less[i] |= undecided[i] & ~drawn & digit;
+      undecided[i] &= ~(drawn ^ digit);
+    }
+  }
+  const std::uint64_t rest = probability << kDigits;
+  for (std::size_t i = 0; i < kEdges; ++i) {
+    for (std::uint64_t left = undecided[i]; left != 0; left &= left - 1) {
+      if (stream.bits() < rest) less[i] |= left & (0 - left);
+    }
+  }
+  return less;
+}
+
+}  // namespace
+
+std::uint64_t TreeBlock::of_class(int k) const {
+  std::uint64_t bits = 0;
+  for (std::size_t s = 0; s < kSequences; ++s) bits |= std::uint64_t{classes[s] == k} << s;
+  return bits;
+}
 
 LatentTreeSampler::LatentTreeSampler(LatentTree tree)
     : tree_(std::move(tree)), cumulative_(tree_.prior.begin(), tree_.prior.end()) {
   std::partial_sum(cumulative_.begin(), cumulative_.end(), cumulative_.begin());
 }
 
-int LatentTreeSampler::draw(RandomStream& stream, std::vector<int>& leaves) const {
-  const auto at = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, stream.uniform());
-  const auto k = at - cumulative_.begin();
-  leaves.clear();
-  for (Eigen::Index a = 0; a < tree_.root_child.rows(); ++a) {
-    leaves.push_back(stream.uniform() < tree_.root_child(a, k) ? 1 : 0);
-  }
-  // The rarer of keeping and changing the parent's value happens with probability `rare` at an
-  // edge; how many edges lie before the next one is geometric: one draw each instead of one an
-  // edge.
-  const double rare = 0.5 * (1 - std::abs(tree_.rho));
-  const int usual = tree_.rho >= 0 ? 0 : 1;
-  const double log_usual = std::log1p(-rare);
-  const auto edges_before_next = [&] {
-    constexpr double kForever = 1e15;
-    const double edges = rare > 0 ? std::log1p(-stream.uniform()) / log_usual : kForever;
-    return static_cast<std::int64_t>(std::min(edges, kForever));
-  };
-  std::int64_t left = edges_before_next();
-  for (int level = 1; level < tree_.depth; ++level) {
-    // In place from the end: children 2i, 2i+1 never overwrite a parent that is still needed.
-    const std::size_t parents = leaves.size();
-    leaves.resize(2 * parents);
-    for (std::size_t i = parents; i-- > 0;) {
-      const int parent = leaves[i];
-      for (const std::size_t child : {2 * i + 1, 2 * i}) {
-        leaves[child] = parent ^ usual;
-        if (left-- > 0) continue;
-        leaves[child] ^= 1;
-        left = edges_before_next();
-      }
+void LatentTreeSampler::draw(RandomStream& stream, TreeBlock& block) const {
+  std::array<double, TreeBlock::kSequences> uniform;  // NOLINT(*-member-init): filled just below
+  stream.fill_uniform(uniform);
+  block.classes.fill(0);
+  for (std::size_t k = 0; k + 1 < cumulative_.size(); ++k) {
+    for (std::size_t s = 0; s < uniform.size(); ++s) {
+      block.classes[s] += uniform[s] >= cumulative_[k] ? 1 : 0;
     }
   }
-  return static_cast<int>(k);
+  // Filled up to whole groups of edges, whatever is drawn for those that do not exist.
+  const auto filled = [](std::size_t nodes) { return (nodes + kEdges - 1) / kEdges * kEdges; };
+  std::vector<std::uint64_t>& nodes = block.leaves;
+  const auto leaves = static_cast<std::size_t>(tree_.leaves());
+  nodes.resize(filled(leaves));
+  auto count = static_cast<std::size_t>(tree_.root_child.rows());
+  for (std::size_t a = 0; a < count; ++a) {
+    stream.fill_uniform(uniform);
+    nodes[a] = 0;
+    for (std::size_t s = 0; s < uniform.size(); ++s) {
+      const bool active =
+          uniform[s] < tree_.root_child(static_cast<Eigen::Index>(a), block.classes[s]);
+      nodes[a] |= std::uint64_t{active} << s;
+    }
+  }
+  // The rarer of keeping and changing the parent's value, and what else happens.
+  const double rare = 0.5 * (1 - std::abs(tree_.rho));
+  const auto probability = static_cast<std::uint64_t>(std::ldexp(rare, 64));
+  const std::uint64_t usual = tree_.rho >= 0 ? 0 : ~std::uint64_t{0};
+  BulkBits bits(stream);
+  for (int level = 1; level < tree_.depth; ++level) {
+    // In place from the end: children never overwrite a parent that is still needed.
+    count *= 2;
+    for (std::size_t first = filled(count); first > 0;) {
+      first -= kEdges;
+      Words changed{};
+      if (probability > 0) changed = below(probability, bits, stream);
+      std::array<std::uint64_t, kEdges / 2> parents;  // NOLINT(*-member-init): filled just below
+      std::copy_n(&nodes[first / 2], parents.size(), parents.begin());
+      for (std::size_t i = 0; i < kEdges; ++i)
+        nodes[first + i] = parents[i / 2] ^ usual ^ changed[i];
+    }
+  }
+  nodes.resize(leaves);
+}
+
+int TreeSequences::draw(std::vector<int>& leaves) {
+  if (next_ == TreeBlock::kSequences) {
+    sampler_.draw(stream_, block_);
+    next_ = 0;
+  }
+  leaves.resize(block_.leaves.size());
+  for (std::size_t l = 0; l < leaves.size(); ++l) {
+    leaves[l] = static_cast<int>(block_.leaves[l] >> next_ & 1U);
+  }
+  return block_.classes[next_++];
 }
 
 LeafCounts count_leaves(const LatentTreeSampler& sampler,
@@ -56,21 +116,29 @@ LeafCounts count_leaves(const LatentTreeSampler& sampler,
   LeafCounts counts{std::vector<Eigen::MatrixXd>(static_cast<std::size_t>(tree.depth),
                                                  Eigen::MatrixXd::Zero(tree.classes(), 4)),
                     Eigen::MatrixXd::Zero(shown, shown)};
-  std::vector<int> leaves;
-  std::vector<Eigen::Index> active;
-  for (std::int64_t i = 0; i < samples; ++i) {
-    const int k = sampler.draw(stream, leaves);
-    for (int height = 1; height <= tree.depth; ++height) {
-      const auto partner = static_cast<std::size_t>(LatentTree::partner(height));
-      counts.partners[static_cast<std::size_t>(height - 1)](k, 2 * leaves[0] + leaves[partner]) +=
-          1;
+  TreeBlock block;
+  constexpr auto kBlock = static_cast<std::int64_t>(TreeBlock::kSequences);
+  for (std::int64_t left = samples; left > 0; left -= kBlock) {
+    sampler.draw(stream, block);
+    const std::uint64_t counted = ~std::uint64_t{0} >> (kBlock - std::min(left, kBlock));
+    const std::vector<std::uint64_t>& leaves = block.leaves;
+    for (Eigen::Index k = 0; k < tree.classes(); ++k) {
+      const std::uint64_t those = counted & block.of_class(static_cast<int>(k));
+      if (those == 0) continue;
+      for (int height = 1; height <= tree.depth; ++height) {
+        const std::uint64_t partner = leaves[static_cast<std::size_t>(LatentTree::partner(height))];
+        auto row = counts.partners[static_cast<std::size_t>(height - 1)].row(k);
+        row[0] += std::popcount(those & ~leaves[0] & ~partner);
+        row[1] += std::popcount(those & ~leaves[0] & partner);
+        row[2] += std::popcount(those & leaves[0] & ~partner);
+        row[3] += std::popcount(those & leaves[0] & partner);
+      }
     }
-    active.clear();
-    for (Eigen::Index l = 0; l < shown; ++l) {
-      if (leaves[static_cast<std::size_t>(l)] == 1) active.push_back(l);
-    }
-    for (const Eigen::Index m : active) {
-      for (const Eigen::Index l : active) counts.pairs(l, m) += 1;
+    for (Eigen::Index m = 0; m < shown; ++m) {
+      const std::uint64_t given = counted & leaves[static_cast<std::size_t>(m)];
+      for (Eigen::Index l = 0; l < shown; ++l) {
+        counts.pairs(l, m) += std::popcount(given & leaves[static_cast<std::size_t>(l)]);
+      }
     }
   }
   return counts;

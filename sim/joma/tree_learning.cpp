@@ -1,5 +1,7 @@
 #include "attica/sim/joma/tree_learning.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -67,15 +69,42 @@ class Unit {
   Index left_;
 };
 
-}  // namespace
+/// Sums over a batch.
+struct BatchSums {
+  double rewards = 0;  ///< of g
+  ArrayXd rewarded;    ///< of g x
+  ArrayXd count;       ///< of x
 
-int draw_with_first_leaf(const LatentTreeSampler& sampler,
-                         RandomStream& stream,
-                         std::vector<int>& leaves) {
-  int k = sampler.draw(stream, leaves);
-  while (leaves.front() == 0) k = sampler.draw(stream, leaves);
-  return k;
+  explicit BatchSums(Index leaves) : rewarded(leaves), count(leaves) {}
+  void clear() {
+    rewards = 0;
+    rewarded.setZero();
+    count.setZero();
+  }
+  /// @param those sequences of the block, as bits
+  void add(const TreeBlock& block, std::uint64_t those, const std::vector<double>& reward) {
+    for (std::size_t k = 0; k < reward.size() && those != 0; ++k) {
+      const std::uint64_t chosen = those & block.of_class(static_cast<int>(k));
+      those &= ~chosen;
+      if (chosen == 0) continue;
+      rewards += reward[k] * std::popcount(chosen);
+      for (Index l = 0; l < count.size(); ++l) {
+        const int active = std::popcount(chosen & block.leaves[static_cast<std::size_t>(l)]);
+        count[l] += active;
+        rewarded[l] += reward[k] * active;
+      }
+    }
+  }
+};
+
+/// The lowest n bits that are set in a word that has as many.
+std::uint64_t lowest(std::uint64_t word, int n) {
+  std::uint64_t rest = word;
+  for (int i = 0; i < n; ++i) rest &= rest - 1;
+  return word ^ rest;
 }
+
+}  // namespace
 
 std::array<UnitRecord, 2> descend_tree(const LatentTreeSampler& sampler,
                                        const TreeDescent& options,
@@ -87,9 +116,9 @@ std::array<UnitRecord, 2> descend_tree(const LatentTreeSampler& sampler,
   const double batch = options.batch;
   std::array<Unit, 2> units = {Unit(leaves, steps.size(), options.threshold),
                                Unit(leaves, steps.size(), options.threshold)};
-  std::vector<int> drawn;
-  std::vector<int> count(static_cast<std::size_t>(leaves));
-  ArrayXd rewarded(leaves);  // sum of g x
+  TreeBlock block;
+  std::uint64_t left = 0;  // sequences of the block with leaf 0 that no batch has had
+  BatchSums sums(leaves);
   std::array<ArrayXd, 2> gx;
   std::size_t record = 0;
   for (std::int64_t step = 0;; ++step) {
@@ -100,24 +129,20 @@ std::array<UnitRecord, 2> descend_tree(const LatentTreeSampler& sampler,
     const double time = options.eta * static_cast<double>(step);
     const bool all = units[kPlain].done() && units[kCentred].done();
     if (record == steps.size() && (all || time >= options.horizon)) break;
-    std::fill(count.begin(), count.end(), 0);
-    rewarded.setZero();
-    double rewards = 0;
-    for (int i = 0; i < options.batch; ++i) {
-      const int k = draw_with_first_leaf(sampler, stream, drawn);
-      const double g = options.rewards[static_cast<std::size_t>(k)];
-      rewards += g;
-      for (std::size_t l = 0; l < drawn.size(); ++l) {
-        count[l] += drawn[l];
-        rewarded[static_cast<Index>(l)] += g * drawn[l];
+    sums.clear();
+    for (int missing = options.batch; missing > 0;) {
+      if (left == 0) {
+        sampler.draw(stream, block);
+        left = block.leaves[0];
       }
+      const int taken = std::min(missing, std::popcount(left));
+      const std::uint64_t those = lowest(left, taken);
+      sums.add(block, those, options.rewards);
+      left ^= those;
+      missing -= taken;
     }
-    gx[kPlain] = rewarded / batch;
-    gx[kCentred].resize(leaves);
-    for (Index l = 0; l < leaves; ++l) {
-      const double product = rewards * count[static_cast<std::size_t>(l)] / batch;
-      gx[kCentred][l] = (rewarded[l] - product) / (batch - 1);
-    }
+    gx[kPlain] = sums.rewarded / batch;
+    gx[kCentred] = (sums.rewarded - sums.rewards * sums.count / batch) / (batch - 1);
     for (const std::size_t u : {kPlain, kCentred}) {
       if (record < steps.size()) units[u].saw(gx[u]);
       units[u].step(gx[u], options.eta, time);

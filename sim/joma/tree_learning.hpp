@@ -44,9 +44,4 @@ std::array<UnitRecord, 2> descend_tree(const LatentTreeSampler& sampler,
                                        std::span<const std::int64_t> steps,
                                        RandomStream& stream);
 
-/// @brief Draws until leaf 0 is 1. The class; `leaves` is filled with 0 and 1.
-int draw_with_first_leaf(const LatentTreeSampler& sampler,
-                         RandomStream& stream,
-                         std::vector<int>& leaves);
-
 }  // namespace attica

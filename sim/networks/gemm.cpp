@@ -8,9 +8,11 @@
 namespace attica::networks {
 namespace {
 
-constexpr Index kRows =
-    6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
+// Rows of a register tile: their 2 accumulators each hide the latency of the FMA.
+constexpr Index kRows = kVectorBytes == 64 ? 8 : 6;
 constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
+
+constexpr Index kAhead = 24;  // rows of a transposed operand that are fetched before they are due
 
 // From this depth and up to so many rows dot products are quicker than packing a transposed
 // operand.
@@ -24,9 +26,14 @@ inline constexpr Index kPanel = 2 * kLanes<T>;
 template <class T>
 struct Simd {
   using Vector __attribute__((vector_size(kVectorBytes))) = T;
+  using Half __attribute__((vector_size(kVectorBytes / 2))) = T;
   // The same, at any address.
   using Loose __attribute__((vector_size(kVectorBytes), aligned(alignof(T)), may_alias)) = T;
 };
+
+/// Whether a panel of more than one vector and at most one and a half takes that many. Where a wide
+/// vector keeps two narrow units busy, half of one takes half the time.
+constexpr bool kHalves = kVectorBytes == 64;
 
 template <class T>
 typename Simd<T>::Vector load(const T* p) {
@@ -49,21 +56,30 @@ template <class T, Index Half>
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
-/// Rows x (V vectors) of c (+)= a b, where b is a panel of kPanel columns; `columns` of the tile
-/// are stored.
-template <class T, Index Rows, int V>
+/// Rows x (V vectors, and half of one) of c (+)= a b, where b is a panel of kPanel columns;
+/// `columns` of the tile are stored.
+template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile(
     Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
   using Vector = typename Simd<T>::Vector;
+  using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
   Vector sum[Rows][V] = {};
+  Half half_sum[WithHalf ? Rows : 1] = {};
   for (Index k = 0; k < depth; ++k) {
     Vector right[V];
     for (int v = 0; v < V; ++v)
       right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * kWidth);
+    // Of a transposed operand every row is a cache line of its own. Narrow vectors leave no load to
+    // spare.
+    if constexpr (kVectorBytes == 64) __builtin_prefetch(a.data + (k + kAhead) * a.column_stride);
+    Half half_right = {};
+    if constexpr (WithHalf)
+      half_right = *reinterpret_cast<const Half*>(b + k * kPanel<T> + V * kWidth);
     for (Index i = 0; i < Rows; ++i) {
       const T left = a.data[i * a.row_stride + k * a.column_stride];
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
+      if constexpr (WithHalf) half_sum[i] += left * half_right;
     }
   }
   alignas(kVectorBytes) T edge[kWidth];
@@ -77,12 +93,16 @@ template <class T, Index Rows, int V>
         store_pieces<T, kWidth / 2>(out, edge, columns - v * kWidth, add);
       }
     }
+    if constexpr (WithHalf) {
+      *reinterpret_cast<Half*>(edge) = half_sum[i];
+      store_pieces<T, kWidth / 2>(c + i * stride + V * kWidth, edge, columns - V * kWidth, add);
+    }
   }
 }
 // NOLINTEND(modernize-avoid-c-arrays)
 
 /// The tile of the last `rows` < kRows rows.
-template <class T, Index Rows, int V>
+template <class T, Index Rows, int V, bool WithHalf>
 void last_tile(Index rows,
                Operand<T> a,
                const T* b,
@@ -92,47 +112,55 @@ void last_tile(Index rows,
                Index columns,
                bool add) {
   if (rows == Rows) {
-    tile<T, Rows, V>(a, b, depth, c, stride, columns, add);
+    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, add);
   } else if constexpr (Rows > 1) {
-    last_tile<T, Rows - 1, V>(rows, a, b, depth, c, stride, columns, add);
+    last_tile<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, add);
   }
 }
 
-/// All rows of one panel's columns, which fill V vectors.
-template <class T, int V>
-void multiply_panel(Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
+/// All rows of one panel's columns, which fill V vectors, and half of one.
+/// @param bias of these columns, added to what is stored while it is in first-level cache; or null
+template <class T, int V, bool WithHalf = false>
+void multiply_panel(
+    Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add, const T* bias) {
+  const auto finish = [&](Index first, Index rows) {
+    if (bias == nullptr) return;
+    for (Index i = first; i < first + rows; ++i) add_row(c.columns, bias, c.row(i));
+  };
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
-    tile<T, kRows, V>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                      b,
-                      depth,
-                      c.row(i),
-                      c.stride,
-                      c.columns,
-                      add);
+    tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                b,
+                                depth,
+                                c.row(i),
+                                c.stride,
+                                c.columns,
+                                add);
+    finish(i, kRows);
   }
-  last_tile<T, kRows - 1, V>(c.rows - i,
-                             {a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                             b,
-                             depth,
-                             c.row(i),
-                             c.stride,
-                             c.columns,
-                             add);
+  last_tile<T, kRows - 1, V, WithHalf>(c.rows - i,
+                                       {a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                       b,
+                                       depth,
+                                       c.row(i),
+                                       c.stride,
+                                       c.columns,
+                                       add);
+  finish(i, c.rows - i);
 }
 
-/// Rows of b's columns first..first+columns-1, zero-padded to a panel.
+/// Rows of b's columns first..first+columns-1, zero-padded to the width that is read.
 template <class T>
-void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
+void pack_panel(Operand<T> b, Index depth, Index first, Index columns, Index width, T* out) {
   constexpr Index kColumns = kPanel<T>;
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
       T* to = out + k * kColumns;
       copy_row(columns, b.data + k * b.row_stride + first, to);
-      zero_row(kColumns - columns, to + columns);
+      zero_row(width - columns, to + columns);
     }
   } else {
-    if (columns < kColumns) std::fill_n(out, depth * kColumns, T(0));
+    for (Index k = 0; k < depth; ++k) zero_row(width - columns, out + k * kColumns + columns);
     for (Index j = 0; j < columns; ++j) {
       const T* from = b.data + (first + j) * b.column_stride;
       for (Index k = 0; k < depth; ++k) out[k * kColumns + j] = from[k * b.row_stride];
@@ -143,7 +171,8 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, T* out) {
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
 /// c (+)= a b as dot products, for operands whose memory runs along the depth: nothing is packed.
 template <class T>
-void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add) {
+void multiply_dots(
+    Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add, const T* bias) {
   using Vector = typename Simd<T>::Vector;
   constexpr Index kHeight = 4;  // 4 x 3 accumulators
   constexpr Index kWidth = 3;
@@ -174,6 +203,7 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, boo
           for (Index m = k; m < depth; ++m) total += left[p][m] * right[q][m];
           T& out = c.row(i + p)[j + q];
           out = add ? out + total : total;
+          if (bias != nullptr) out += bias[j + q];
         }
       }
     }
@@ -184,10 +214,13 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, boo
 }  // namespace
 
 template <class T>
-void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
-  if (depth == 0 && into == Into::overwrite) c.map().setZero();
+void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into, const T* bias) {
+  if (depth == 0) {
+    if (into == Into::overwrite) c.map().setZero();
+    for (Index i = 0; bias != nullptr && i < c.rows; ++i) add_row(c.columns, bias, c.row(i));
+  }
   if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
-    return multiply_dots(a, b, depth, c, into == Into::add);
+    return multiply_dots(a, b, depth, c, into == Into::add, bias);
   }
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
@@ -196,18 +229,27 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
     const Operand<T> right{b.data + k * b.row_stride, b.row_stride, b.column_stride};
     for (Index j = 0; j < c.columns; j += kPanel<T>) {
       const Index columns = std::min(kPanel<T>, c.columns - j);
-      pack_panel(right, rows, j, columns, panel.data());
+      constexpr Index kOne = kLanes<T>;
+      constexpr Index kOneAndHalf = kOne / 2 * 3;
+      const bool half = kHalves && columns > kOne && columns <= kOneAndHalf;
+      const Index width = half ? kOneAndHalf : columns > kOne ? kPanel<T> : kOne;
+      pack_panel(right, rows, j, columns, width, panel.data());
       const bool add = into == Into::add || k > 0;
-      if (columns > kLanes<T>) {
-        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add);
+      const T* last = bias == nullptr || k + rows < depth ? nullptr : bias + j;
+      if (half) {
+        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add, last);
+      } else if (columns > kOne) {
+        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add, last);
       } else {
-        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add, last);
       }
     }
   }
 }
 
-template void multiply(Operand<float>, Operand<float>, Index, MatrixView<float>, Into);
-template void multiply(Operand<double>, Operand<double>, Index, MatrixView<double>, Into);
+template void multiply(
+    Operand<float>, Operand<float>, Index, MatrixView<float>, Into, const float*);
+template void multiply(
+    Operand<double>, Operand<double>, Index, MatrixView<double>, Into, const double*);
 
 }  // namespace attica::networks

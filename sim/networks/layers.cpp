@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "attica/sim/networks/chunks.hpp"
+#include "attica/sim/networks/gemm.hpp"
 
 namespace attica::networks {
 namespace {
@@ -29,6 +31,16 @@ void for_each_token(const Batch& batch, F f) {
 
 /// Rows whose exponentials and logarithms are taken together: classes are few, vectors are long.
 constexpr Index kLossRows = 64;
+/// Of long rows that are whole vectors, which do not see their neighbours, as many are taken at a
+/// time as stay in first-level cache from pass to pass.
+template <class T>
+Index rows_at_once(MatrixView<const T> logits) {
+  constexpr Index kNumbers = 4096;
+  const Index n = logits.columns;
+  const bool vectors = logits.stride == n && n % kLanes<T> == 0 &&
+                       reinterpret_cast<std::uintptr_t>(logits.data) % kVectorBytes == 0;
+  return vectors ? std::clamp(kNumbers / n, Index{1}, kLossRows) : kLossRows;
+}
 
 /// Cross-entropy of at most kLossRows rows, which become the gradient by the logits.
 template <class T>
@@ -40,25 +52,30 @@ double softmax_backward(MatrixView<T> logits,
   const Index count = logits.rows;
   Numbers gap(count);
   Numbers sum(count);
-  for (Index i = 0; i < count; ++i) {
-    T* f = logits.row(i);
-    const T top = chunked_max(n, f);
-    gap[i] = static_cast<double>(top - f[targets[static_cast<std::size_t>(i)]]);
-    for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) -= top; });
-  }
-  if (logits.stride == n) {
-    flat(logits) = flat(logits).exp();
-  } else {
-    for (Index i = 0; i < count; ++i) row(logits, i) = row(logits, i).exp();
-  }
-  for (Index i = 0; i < count; ++i) {
-    T* f = logits.row(i);
-    const T total = chunked_sum<T>(n, [=](auto w, Index j) { return chunk(w, f + j); });
-    sum[i] = static_cast<double>(total);
-    const auto weight = static_cast<T>(weights[static_cast<std::size_t>(i)]);
-    const T factor = weight / total;
-    for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) *= factor; });
-    f[targets[static_cast<std::size_t>(i)]] -= weight;
+  const Index at_once = rows_at_once<T>(logits);
+  for (Index first = 0; first < count; first += at_once) {
+    const Index end = std::min(first + at_once, count);
+    for (Index i = first; i < end; ++i) {
+      T* f = logits.row(i);
+      const T top = chunked_max(n, f);
+      gap[i] = static_cast<double>(top - f[targets[static_cast<std::size_t>(i)]]);
+      for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) -= top; });
+    }
+    if (logits.stride == n) {
+      auto some = flat(logits.block(first, end - first));
+      some = some.exp();
+    } else {
+      for (Index i = first; i < end; ++i) row(logits, i) = row(logits, i).exp();
+    }
+    for (Index i = first; i < end; ++i) {
+      T* f = logits.row(i);
+      const T total = chunked_sum<T>(n, [=](auto w, Index j) { return chunk(w, f + j); });
+      sum[i] = static_cast<double>(total);
+      const auto weight = static_cast<T>(weights[static_cast<std::size_t>(i)]);
+      const T factor = weight / total;
+      for_chunks(n, [=](auto w, Index j) { chunk(w, f + j) *= factor; });
+      f[targets[static_cast<std::size_t>(i)]] -= weight;
+    }
   }
   return ((sum.log() + gap) * Eigen::Map<const Eigen::ArrayXd>(weights.data(), count)).sum();
 }
@@ -122,9 +139,7 @@ void linear_forward(MatrixView<const T> x,
                     MatrixView<const T> w,
                     MatrixView<const T> b,
                     MatrixView<T> y) {
-  multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
-  if (b.data == nullptr) return;
-  for (Index i = 0; i < y.rows; ++i) add_row(y.columns, b.data, y.row(i));
+  multiply<T>(plain(x), transposed(w), x.columns, y, Into::overwrite, b.data);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "attica/core/bigrams/instances.hpp"
 #include "attica/core/error.hpp"
 #include "theory/bigrams/reference.hpp"
 
@@ -74,6 +75,74 @@ TEST_CASE("bigram SGD: minibatch gradients of the reference", "[sim][bigrams]") 
   const MatrixXd p3 = MatrixXd::Identity(3, 3).array() - 1.0 / 3;
   const MatrixXd p4 = MatrixXd::Identity(4, 4).array() - 1.0 / 4;
   check_update<double>(BigramAlgorithm::sgd_projected, p3 * raw_v * p_mu, p4 * raw_a, 1e-14);
+}
+
+/// A step with plain gradients, sample by sample and position by position, against BigramSgd.
+template <class Real>
+void check_plain_step(Index tokens, Index context, double tolerance) {
+  CAPTURE(tokens, context);
+  RandomStream stream({.seed = static_cast<std::uint64_t>(tokens)});
+  const BigramModel model(circulant_chain(tokens, 0.8),
+                          context,
+                          1,
+                          random_attention(tokens, context, 1, AttentionWeights::uniform, stream));
+  struct Sample {
+    Index last;
+    std::vector<Token> x;
+    Token y;
+  };
+  std::vector<Sample> samples;
+  const auto any = [&] {
+    return static_cast<Token>(stream.below(static_cast<std::uint64_t>(tokens)));
+  };
+  for (Index k = 0; k < tokens; ++k) {
+    for (Index b = 0; b < k % 4; ++b) {  // none to three of a last token
+      samples.push_back({k, std::vector<Token>(static_cast<std::size_t>(context)), any()});
+      for (Token& t : samples.back().x) t = any();
+    }
+  }
+  MatrixXd a(context, tokens);
+  for (double& x : a.reshaped()) x = stream.normal() / static_cast<double>(context);
+  MatrixXd v(tokens, tokens);
+  for (double& x : v.reshaped()) x = stream.normal();
+  const auto size = static_cast<double>(samples.size());
+  MatrixXd expected_v = v;
+  MatrixXd expected_a = a;
+  for (const Sample& s : samples) {
+    Eigen::VectorXd u = Eigen::VectorXd::Zero(tokens);
+    for (Index t = 0; t < context; ++t) u[s.x[static_cast<std::size_t>(t)]] += a(t, s.last);
+    Eigen::VectorXd r = v * u;
+    r[s.y] -= 1;
+    expected_v -= 0.5 / size * r * u.transpose();
+    const Eigen::VectorXd w = v.transpose() * r;
+    for (Index t = 0; t < context; ++t) {
+      expected_a(t, s.last) -= 0.25 / size * w[s.x[static_cast<std::size_t>(t)]];
+    }
+  }
+  BigramSgd<Real> sgd(model, BigramAlgorithm::sgd_raw, {0.5, 0.25}, size, v, {});
+  sgd.set_attention(a);
+  sgd.step({[&](std::span<std::int64_t> counts) {
+              std::fill(counts.begin(), counts.end(), 0);
+              for (const Sample& s : samples) ++counts[static_cast<std::size_t>(s.last)];
+            },
+            [&, next = std::size_t{0}](Index last, std::span<Token> x) mutable {
+              const Sample& s = samples[next++];
+              CHECK(s.last == last);
+              std::copy(s.x.begin(), s.x.end(), x.begin());
+              return s.y;
+            }});
+  check_close(sgd.value(), expected_v, tolerance);
+  check_close(sgd.attention().template cast<double>(), expected_a, tolerance);
+}
+
+TEST_CASE("bigram SGD: every way to add up and to look up", "[sim][bigrams]") {
+  // Compared, in tables, in pairs, in parts; lengths that fill no register.
+  for (const Index tokens : {2, 3, 8, 12, 13, 20, 24, 25, 32, 33, 48, 49, 70}) {
+    for (const Index context : {37, 1203}) {
+      check_plain_step<double>(tokens, context, 1e-13);
+      check_plain_step<float>(tokens, context, 2e-5);
+    }
+  }
 }
 
 TEST_CASE("bigram SGD: softmax step", "[sim][bigrams]") {

@@ -128,38 +128,170 @@ TEST_CASE("descend_one_token: tends to the flow's fixed point", "[sim][joma]") {
       });
 }
 
-TEST_CASE("LatentTreeSampler: class and leaf pairs have the exact law", "[sim][tree]") {
-  LatentTree tree{
-      .depth = 3, .prior = VectorXd(2), .root_child = Eigen::MatrixXd(2, 2), .rho = 0.6};
-  tree.prior << 0.3, 0.7;
-  tree.root_child << 0.9, 0.2, 0.4, 0.7;
-  const LatentTreeSampler sampler(tree);
-  RandomStream stream({.seed = 11});
-  std::vector<int> leaves;
-  constexpr int kSamples = 20000;
-  // Leaves 0 and 2 share the first root child; given it they are independent chains of 2 edges.
-  Eigen::ArrayXd counts = Eigen::ArrayXd::Zero(8);
-  for (int i = 0; i < kSamples; ++i) {
-    const int k = sampler.draw(stream, leaves);
-    counts[4 * k + 2 * leaves[0] + leaves[2]] += 1;
+/// The words of a block, drawn edge by edge and sequence by sequence: the whole random number of an
+/// edge is put together before it is compared.
+TreeBlock read_block(const LatentTree& tree, RandomStream& stream) {
+  TreeBlock block;
+  std::array<double, 64> uniform{};
+  stream.fill_uniform(uniform);
+  for (std::size_t s = 0; s < 64; ++s) {
+    double cumulative = tree.prior[0];
+    int k = 0;
+    while (k + 1 < tree.classes() && uniform[s] >= cumulative) cumulative += tree.prior[++k];
+    block.classes[s] = k;
   }
-  const double keep = 0.5 * (1 + 0.36);
-  double chi_square = 0;
-  for (int k = 0; k < 2; ++k) {
-    for (int a = 0; a < 2; ++a) {
-      for (int b = 0; b < 2; ++b) {
-        double p = 0;
-        for (int y = 0; y < 2; ++y) {
-          const double q = tree.root_child(0, k);
-          p += (y == 1 ? q : 1 - q) * (a == y ? keep : 1 - keep) * (b == y ? keep : 1 - keep);
-        }
-        const double expected = kSamples * tree.prior[k] * p;
-        const double off = counts[4 * k + 2 * a + b] - expected;
-        chi_square += off * off / expected;
-      }
+  std::vector<std::array<bool, 64>> level;
+  for (Index a = 0; a < tree.root_child.rows(); ++a) {
+    stream.fill_uniform(uniform);
+    level.emplace_back();
+    for (std::size_t s = 0; s < 64; ++s) {
+      level.back()[s] = uniform[s] < tree.root_child(a, block.classes[s]);
     }
   }
-  CHECK(chi_square_tail(chi_square, 7) > 1e-4);
+  const double rare = 0.5 * (1 - std::abs(tree.rho));
+  BulkBits bulk(stream);
+  for (int depth = 2; depth <= tree.depth; ++depth) {
+    std::vector<std::array<bool, 64>> next(2 * level.size());
+    const std::size_t groups = (next.size() + 7) / 8;
+    for (std::size_t group = groups; group-- > 0 && rare > 0;) {
+      std::array<std::uint64_t, 64> digits{};  // digit d of edge i: word 8 d + i
+      bulk.fill(digits);
+      for (std::size_t i = 0; i < 8; ++i) {
+        for (std::size_t s = 0; s < 64; ++s) {
+          std::uint64_t first = 0;
+          for (std::size_t d = 0; d < 8; ++d) first = 2 * first + (digits[8 * d + i] >> s & 1U);
+          const auto border = static_cast<std::uint64_t>(std::ldexp(rare, 64));
+          bool changes = first < border >> 56U;
+          if (first == border >> 56U) changes = stream.bits() < border << 8U;
+          const std::size_t child = 8 * group + i;
+          if (child < next.size()) next[child][s] = changes;
+        }
+      }
+    }
+    for (std::size_t child = 0; child < next.size(); ++child) {
+      for (std::size_t s = 0; s < 64; ++s) {
+        const bool opposite = tree.rho < 0;
+        next[child][s] = level[child / 2][s] ^ opposite ^ next[child][s];
+      }
+    }
+    level = next;
+  }
+  for (const auto& leaf : level) {
+    block.leaves.push_back(0);
+    for (std::size_t s = 0; s < 64; ++s) block.leaves.back() |= std::uint64_t{leaf[s]} << s;
+  }
+  return block;
+}
+
+LatentTree lopsided_tree(double rho, int depth = 3) {
+  LatentTree tree{
+      .depth = depth, .prior = VectorXd(3), .root_child = Eigen::MatrixXd(3, 3), .rho = rho};
+  tree.prior << 0.3, 0.2, 0.5;
+  tree.root_child << 0.9, 0.2, 0.5, 0.4, 0.7, 0, 1, 0.3, 0.6;
+  return tree;
+}
+
+TEST_CASE("LatentTreeSampler: the bits of a sampler of single edges", "[sim][tree]") {
+  for (const double rho : {0.9, 0.6, 0.0, -0.4, 1.0, -1.0, 0.99999}) {
+    for (const int depth : {1, 2, 3, 5}) {
+      CAPTURE(rho, depth);
+      const LatentTree tree = lopsided_tree(rho, depth);
+      const LatentTreeSampler sampler(tree);
+      RandomStream stream({.seed = 4});
+      RandomStream same({.seed = 4});
+      TreeBlock block;
+      for (int n = 0; n < 3; ++n) {
+        sampler.draw(stream, block);
+        const TreeBlock readable = read_block(tree, same);
+        CHECK(block.classes == readable.classes);
+        CHECK(block.leaves == readable.leaves);
+      }
+      CHECK(stream.bits() == same.bits());
+    }
+  }
+}
+
+TEST_CASE("LatentTreeSampler: class and all leaves have the exact law", "[sim][tree]") {
+  // Two root children with two leaves each: 3 classes, 16 states of the leaves.
+  const double rho = GENERATE(0.6, 0.98, -0.3);
+  LatentTree tree = lopsided_tree(rho, 2);
+  tree.root_child.conservativeResize(2, 3);
+  const LatentTreeSampler sampler(tree);
+  RandomStream stream({.seed = 11});
+  TreeSequences sequences(sampler, stream);
+  std::vector<int> leaves;
+  constexpr int kSamples = 200000;
+  Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(3, 16);
+  for (int i = 0; i < kSamples; ++i) {
+    const int k = sequences.draw(leaves);
+    counts(k, 8 * leaves[0] + 4 * leaves[1] + 2 * leaves[2] + leaves[3]) += 1;
+  }
+  double chi_square = 0;
+  int cells = 0;
+  for (int k = 0; k < 3; ++k) {
+    for (int state = 0; state < 16; ++state) {
+      double p = tree.prior[k];
+      for (int a = 0; a < 2; ++a) {
+        double child = 0;
+        for (int y = 0; y < 2; ++y) {
+          const double q = tree.root_child(a, k);
+          double both = y == 1 ? q : 1 - q;
+          for (int l = 2 * a; l < 2 * a + 2; ++l) {
+            both *= 0.5 * ((state >> (3 - l) & 1) == y ? 1 + rho : 1 - rho);
+          }
+          child += both;
+        }
+        p *= child;
+      }
+      const double off = counts(k, state) - kSamples * p;
+      chi_square += off * off / (kSamples * p);
+      ++cells;
+    }
+  }
+  CHECK(chi_square_tail(chi_square, cells - 1) > 1e-4);
+}
+
+TEST_CASE("TreeSequences: the columns of blocks", "[sim][tree]") {
+  const LatentTreeSampler sampler(bit_tree(5, 4, 0.9, 0.1, 0.9));
+  RandomStream stream({.seed = 2});
+  RandomStream same({.seed = 2});
+  TreeSequences sequences(sampler, stream);
+  TreeBlock block;
+  std::vector<int> leaves;
+  for (int n = 0; n < 2; ++n) {
+    sampler.draw(same, block);
+    for (std::size_t s = 0; s < 64; ++s) {
+      CHECK(sequences.draw(leaves) == block.classes[s]);
+      CHECK((block.of_class(block.classes[s]) >> s & 1U) == 1);
+      REQUIRE(leaves.size() == 32);
+      int wrong = 0;
+      for (std::size_t l = 0; l < 32; ++l) {
+        wrong += leaves[l] == static_cast<int>(block.leaves[l] >> s & 1U) ? 0 : 1;
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("count_leaves: what single sequences show", "[sim][tree]") {
+  const LatentTree tree = lopsided_tree(0.6);
+  const LatentTreeSampler sampler(tree);
+  constexpr int kSamples = 150;  // two blocks and a part of a third one
+  RandomStream stream({.seed = 3});
+  const LeafCounts counts = count_leaves(sampler, kSamples, true, stream);
+  RandomStream same({.seed = 3});
+  TreeSequences sequences(sampler, same);
+  std::vector<Eigen::MatrixXd> partners(3, Eigen::MatrixXd::Zero(3, 4));
+  Eigen::MatrixXd pairs = Eigen::MatrixXd::Zero(12, 12);
+  std::vector<int> leaves;
+  for (int i = 0; i < kSamples; ++i) {
+    const int k = sequences.draw(leaves);
+    for (std::size_t h = 0; h < 3; ++h) partners[h](k, 2 * leaves[0] + leaves[1U << h]) += 1;
+    const VectorXd x = Eigen::Map<const Eigen::VectorXi>(leaves.data(), 12).cast<double>();
+    pairs += x * x.transpose();
+  }
+  for (std::size_t h = 0; h < 3; ++h) CHECK(counts.partners[h] == partners[h]);
+  CHECK(counts.pairs == pairs);
 }
 
 TEST_CASE("count_leaves: heights and pairs of the same samples", "[sim][tree]") {

@@ -27,25 +27,36 @@ LatentTree two_classes() {
   return tree;
 }
 
-TEST_CASE("draw_with_first_leaf: class and leaves have the law given the query", "[sim][joma]") {
+TEST_CASE("descend_tree: batches are the next sequences with the query", "[sim][joma]") {
   const LatentTree tree = two_classes();
   const LatentTreeSampler sampler(tree);
+  // 50 sequences a step: batches end within blocks of 64 and go across them.
+  const TreeDescent options{
+      .eta = 1e-3, .batch = 50, .threshold = 1e9, .horizon = 0, .rewards = {1, -0.5}};
+  constexpr int kSteps = 20;
   RandomStream stream({.seed = 3});
-  constexpr int kDraws = 40000;
-  Eigen::MatrixXd counts = Eigen::MatrixXd::Zero(2, 4);  // class, leaf
+  const auto units = descend_tree(sampler, options, std::vector<std::int64_t>{kSteps}, stream);
+  RandomStream same({.seed = 3});
+  TreeSequences sequences(sampler, same);
+  VectorXd plain = VectorXd::Zero(4);
+  VectorXd centred = VectorXd::Zero(4);
   std::vector<int> leaves;
-  for (int i = 0; i < kDraws; ++i) {
-    const int k = draw_with_first_leaf(sampler, stream, leaves);
-    for (Index l = 0; l < 4; ++l) counts(k, l) += leaves[static_cast<std::size_t>(l)];
-  }
-  CHECK(counts.col(0).sum() == kDraws);
-  for (Index l = 1; l < 4; ++l) {
-    const EnumeratedPair pair(tree, l);
-    for (Index k = 0; k < 2; ++k) {
-      CAPTURE(l, k);
-      const double p = pair.given_query(k, 1);
-      CHECK(std::abs(counts(k, l) / kDraws - p) < 4.5 * std::sqrt(p * (1 - p) / kDraws));
+  for (int step = 0; step < kSteps; ++step) {
+    Eigen::MatrixXd x(50, 4);
+    VectorXd g(50);
+    for (Index i = 0; i < 50; ++i) {
+      int k = sequences.draw(leaves);
+      while (leaves.front() == 0) k = sequences.draw(leaves);
+      g[i] = options.rewards[static_cast<std::size_t>(k)];
+      x.row(i) = Eigen::Map<const Eigen::RowVectorXi>(leaves.data(), 4).cast<double>();
     }
+    plain += x.transpose() * g / 50 / kSteps;
+    const VectorXd off = g.array() - g.mean();
+    centred += x.transpose() * off / 49 / kSteps;
+  }
+  for (Index l = 1; l < 4; ++l) {
+    CHECK(units[kPlain].salience[l] == Approx(plain[l]).epsilon(1e-12));
+    CHECK(units[kCentred].salience[l] == Approx(centred[l]).epsilon(1e-11));
   }
 }
 

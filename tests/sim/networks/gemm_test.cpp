@@ -30,8 +30,8 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
   using T = TestType;
   // Sums of at most 300 products of order one.
   const double tolerance = 300 * 4 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  for (const Index m : {1, 5, 6, 7, 20, 70}) {
-    for (const Index n : {1, 3, 8, 16, 17, 20, 32, 33, 47, 60}) {
+  for (const Index m : {1, 5, 6, 7, 8, 20, 70}) {
+    for (const Index n : {1, 3, 8, 11, 16, 17, 20, 24, 25, 32, 33, 47, 52, 60}) {
       for (const Index k : {0, 1, 2, 31, 300}) {
         RowMatrix<T> a = waves<T>(m, k, 0.1), b = waves<T>(k, n, 0.2), at = a.transpose(),
                      bt = b.transpose();
@@ -54,6 +54,28 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
               REQUIRE((c.col(n).array() == T(7)).all());
             }
           }
+        }
+      }
+    }
+  }
+}
+
+TEMPLATE_TEST_CASE("multiply: a bias is added to sums that are through, bit by bit",
+                   "[sim][networks]",
+                   float,
+                   double) {
+  using T = TestType;
+  for (const Index m : {1, 7, 20}) {
+    for (const Index n : {1, 8, 12, 20, 25, 47, 64}) {
+      for (const Index k : {0, 20, 300}) {
+        for (const Into into : {Into::overwrite, Into::add}) {
+          RowMatrix<T> a = waves<T>(m, k, 0.1), bt = waves<T>(n, k, 0.2);
+          const RowMatrix<T> bias = waves<T>(1, n, 0.4);
+          RowMatrix<T> found = waves<T>(m, n, 0.3), expected = found;
+          multiply(plain(view(a)), transposed(view(bt)), k, view(found), into, bias.data());
+          multiply(plain(view(a)), transposed(view(bt)), k, view(expected), into);
+          expected.rowwise() += bias.row(0);
+          REQUIRE(found == expected);
         }
       }
     }
