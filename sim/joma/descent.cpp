@@ -83,12 +83,11 @@ bool JomaDescent::blown_up() const {
                        state_.z.maxCoeff() > kLargestLogit);
 }
 
-void descend_erf(
-    const JomaTokens& tokens,
-    const ErfDescent& options,
-    std::span<const std::int64_t> steps,
-    const StreamAddress& address,
-    const std::function<void(std::size_t, const VectorXd&, const VectorXd&)>& observe) {
+void descend_erf(const JomaTokens& tokens,
+                 const ErfDescent& options,
+                 std::span<const std::int64_t> steps,
+                 const StreamAddress& address,
+                 const std::function<void(std::size_t, const ErfReached&)>& observe) {
   require(options.eta > 0, "sim.eta", options.eta, "eta > 0");
   RandomStream stream(address);
   const std::vector<double> class_sums = cumulative(tokens.classes);
@@ -98,8 +97,7 @@ void descend_erf(
   }
   const VectorXd population = tokens.delta();
   const Index size = population.size();
-  VectorXd v = VectorXd::Zero(size);
-  VectorXd z = VectorXd::Zero(size);
+  ErfReached at{VectorXd::Zero(size), VectorXd::Zero(size), VectorXd::Zero(size)};
   ArrayXd gx(size);  // mean of g x over the batch
   std::int64_t step = 0;
   for (std::size_t record = 0; record < steps.size(); ++record) {
@@ -116,11 +114,12 @@ void descend_erf(
         }
         gx /= options.batch * options.context;
       }
-      const ArrayXd push = options.eta * gx * z.array().exp();
-      z.array() += push * v.array();
-      v.array() += push;
+      const ArrayXd push = options.eta * gx * at.z.array().exp();
+      at.z.array() += push * at.v.array();
+      at.v.array() += push;
+      at.walk.array() += options.eta * gx;
     }
-    observe(record, v, z);
+    observe(record, at);
   }
 }
 

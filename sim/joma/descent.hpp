@@ -58,14 +58,16 @@ struct ErfDescent {
   int batch = 16;   ///< B; 0: the whole population
   int context = 8;  ///< T_ctx, tokens per sample
 };
-/// @param steps    rising; `observe` sees v and z after so many steps
-void descend_erf(
-    const JomaTokens& tokens,
-    const ErfDescent& options,
-    std::span<const std::int64_t> steps,
-    const StreamAddress& address,
-    const std::function<
-        void(std::size_t record, const Eigen::VectorXd& v, const Eigen::VectorXd& z)>& observe);
+/// What it has reached. `walk` is the sum of (eta/B) sum g x, which no attention multiplies.
+struct ErfReached {
+  Eigen::VectorXd v, z, walk;
+};
+/// @param steps rising; `observe` sees what is reached after so many steps
+void descend_erf(const JomaTokens& tokens,
+                 const ErfDescent& options,
+                 std::span<const std::int64_t> steps,
+                 const StreamAddress& address,
+                 const std::function<void(std::size_t record, const ErfReached&)>& observe);
 
 /// @brief Descent with whole steps on the saturating model with softmax attention,
 ///     v += eta (mu - v) o softmax(gamma v^2).

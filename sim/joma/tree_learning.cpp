@@ -26,7 +26,8 @@ class Unit {
         threshold_(threshold),
         record_{.v = MatrixXd::Constant(static_cast<Index>(records), leaves, kNever),
                 .passage = VectorXd::Constant(leaves, kNever),
-                .salience = VectorXd::Zero(leaves)},
+                .salience = VectorXd::Zero(leaves),
+                .scatter = VectorXd::Zero(leaves)},
         left_(leaves - 1) {}
 
   /// @param time before the step
@@ -48,10 +49,15 @@ class Unit {
       if (!far(l)) record_.v(static_cast<Index>(record), l) = v_[l];
     }
   }
-  void saw(const ArrayXd& gx) { record_.salience.array() += gx; }
+  void saw(const ArrayXd& gx) {
+    record_.salience.array() += gx;
+    record_.scatter.array() += gx.square();
+  }
   bool done() const { return left_ == 0; }
-  UnitRecord record(double steps) {
+  UnitRecord record(double steps, double batch) {
     record_.salience /= steps;
+    record_.scatter -= steps * record_.salience.cwiseAbs2();
+    record_.scatter *= batch / (steps - 1);
     return std::move(record_);
   }
 
@@ -149,7 +155,7 @@ std::array<UnitRecord, 2> descend_tree(const LatentTreeSampler& sampler,
     }
   }
   const auto last = static_cast<double>(steps.back());
-  return {units[kPlain].record(last), units[kCentred].record(last)};
+  return {units[kPlain].record(last, batch), units[kCentred].record(last, batch)};
 }
 
 }  // namespace attica

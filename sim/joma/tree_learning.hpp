@@ -31,6 +31,7 @@ struct UnitRecord {
   Eigen::VectorXd
       passage;  ///< times at which |v| passed, interpolated; NaN: not within the horizon
   Eigen::VectorXd salience;  ///< mean of G up to the last record
+  Eigen::VectorXd scatter;   ///< batch times its variance over these steps
 };
 inline constexpr std::size_t kPlain = 0;
 inline constexpr std::size_t kCentred = 1;

@@ -4,16 +4,67 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <numeric>
+
 #include "attica/studies/gauss/sgd_curves.hpp"
 
 namespace attica::gauss_sgd {
 namespace {
 
+/// A rule beside those of the sweep: what masks and decay add to the recursion counts there.
+struct OtherRule {
+  const char* name;
+  SgdMask mask;
+  std::int64_t batch;
+  double probability;  ///< 0: one site of a sample
+  double lambda;       ///< in mean eigenvalues
+};
+constexpr std::array kOthers = {OtherRule{"one_site", SgdMask::one_site, 1, 0, 0},
+                                OtherRule{"independent", SgdMask::independent, 1, 0.5, 0},
+                                OtherRule{"decay", SgdMask::all_sites, 4, 1, 0.1}};
+
 class OnlineCurves : public SgdCurves {
  public:
   explicit OnlineCurves(Configuration& c) : SgdCurves(c), sgd_(model().problem()) {}
 
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result = SgdCurves::theory(grid);
+    for (const OtherRule& rule : kOthers) {
+      add_constant(
+          result, "rule_error", mean_of(sgd_.errors(parameters(rule), looks())), point_of(rule));
+    }
+    return result;
+  }
+
  protected:
+  Outcome run(const Replicate& replicate) const override {
+    Outcome outcome = SgdCurves::run(replicate);
+    constexpr std::uint64_t kRuns = 640;
+    if (replicate.point() > 0 || replicate.number >= kRuns) return outcome;
+    StreamAddress address = replicate.address();
+    for (const OtherRule& rule : kOthers) {
+      ++address.step;
+      RandomStream samples(address);
+      StreamAddress of_masks = address;
+      of_masks.id = StreamId::minibatch;
+      RandomStream masks(of_masks);
+      const SgdParameters p = parameters(rule);
+      LinearAttentionSgd sgd(model().problem().sites(),
+                             {.eta = p.eta,
+                              .batch = rule.batch,
+                              .lambda = p.lambda,
+                              .mask = rule.mask,
+                              .mask_probability = p.probability},
+                             source(samples),
+                             masks);
+      const SgdRun done = record_sgd(model().problem(), sgd, looks());
+      if (done.diverged) continue;
+      add_constant(outcome, "rule_error", done.test.mean(), point_of(rule));
+    }
+    return outcome;
+  }
+
   std::vector<double> errors(const SgdRule& rule,
                              const std::vector<std::int64_t>& steps) const override {
     return sgd_.errors(rule.parameters, steps);
@@ -35,6 +86,31 @@ class OnlineCurves : public SgdCurves {
   }
 
  private:
+  static Point point_of(const OtherRule& rule) { return {{"rule", std::string(rule.name)}}; }
+
+  /// At these steps errors are averaged, on the way and where they settle.
+  static std::vector<std::int64_t> looks() {
+    constexpr std::int64_t kLast = 400;
+    constexpr std::int64_t kApart = 10;
+    std::vector<std::int64_t> steps;
+    for (std::int64_t step = kApart; step <= kLast; step += kApart) steps.push_back(step);
+    return steps;
+  }
+
+  static double mean_of(const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+
+  SgdParameters parameters(const OtherRule& rule) const {
+    constexpr double kShare = 0.3;  // of the largest stable rate
+    const double sites = static_cast<double>(model().problem().sites());
+    SgdParameters p{.batch = static_cast<double>(rule.batch),
+                    .probability = rule.probability > 0 ? rule.probability : 1 / sites,
+                    .lambda = rule.lambda * model().problem().covariance().trace() / sites};
+    p.eta = kShare * sgd_.eta_max(p);
+    return p;
+  }
+
   OnlineSgd sgd_;
 };
 
@@ -53,7 +129,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // The mean over half of a run scatters less.
   constexpr double kLate = 0.005;
   return {{.series = "test_error", .relative = sgd_margin(c, kMargin)},
-          {.series = "late_error", .relative = sgd_margin(c, kLate)}};
+          {.series = "late_error", .relative = sgd_margin(c, kLate)},
+          {.series = "rule_error", .relative = sgd_margin(c, kLate)}};
 }
 
 }  // namespace
@@ -78,6 +155,9 @@ Study study() {
             replicates_parameter(1000, "independent runs of every learning rate and batch")}}),
       .series = {test_error_info(),
                  late_error_info(),
+                 {"rule_error",
+                  "<E_test>",
+                  "the same over 400 steps of other rules: one site masked, every other, decay"},
                  {"steady_error",
                   "sigma^2/(1-chi)",
                   "test error at late times, averaged over sites (theory, without decay)"},

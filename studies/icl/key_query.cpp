@@ -184,6 +184,59 @@ AgreementRule mse_rule(const Configuration& c, double base) {
   return rule;
 }
 
+namespace {
+
+/// In a context of few pairs moments differ from those of a long one.
+KeyQueryTask few_pairs(const KeyQueryTask& task) {
+  constexpr double kPairs = 4;
+  return {task.spectrum(), kPairs};
+}
+
+}  // namespace
+
+void add_context_moments(const KeyQueryTask& task, TheoryResult& result) {
+  const KeyQueryTask few = few_pairs(task);
+  const Eigen::ArrayXd lambda = few.spectrum().array();
+  const double n = few.context();
+  const double others = static_cast<double>(few.dimension() - 1);
+  // Λ^{-1/2} β = |u| (c û + √c z)/N, u = Λ^{1/2} w, c a χ² of N, z normal across u.
+  const double c2 = n * (n + 2);
+  const double c3 = c2 * (n + 4);
+  const double c4 = c3 * (n + 6);
+  const double u4 = lambda.sum() * lambda.sum() + 2 * lambda.square().sum();
+  add_constant(result, "context_square", few.second().sum());
+  add_constant(result,
+               "context_fourth",
+               u4 * (c2 * others * (others + 2) + 2 * c3 * others + c4) / std::pow(n, 4));
+}
+
+void draw_contexts(const KeyQueryTask& task, const Replicate& replicate, Outcome& outcome) {
+  constexpr Eigen::Index kSequences = 4000;
+  const KeyQueryTask few = few_pairs(task);
+  RandomStream stream = replicate.stream(StreamId::test_data);
+  RegressionBatch batch{Eigen::MatrixXd(few.dimension(), kSequences),
+                        Eigen::MatrixXd(few.dimension(), kSequences),
+                        Eigen::VectorXd(kSequences)};
+  draw_batch(few, stream, batch);
+  add_constant(outcome, "context_square", batch.beta.colwise().squaredNorm().mean());
+  batch.beta.array().colwise() /= few.spectrum().array().sqrt();
+  add_constant(
+      outcome, "context_fourth", batch.beta.colwise().squaredNorm().array().square().mean());
+}
+
+std::vector<SeriesInfo> with_context_moments(std::vector<SeriesInfo> series) {
+  series.push_back(
+      {"context_square", "E |β|^2", "of β = (1/N) sum y x in contexts of N = 4 pairs"});
+  series.push_back({"context_fourth", "E |Λ^-1/2 β|^4", "of the same, in whitened inputs"});
+  return series;
+}
+
+std::vector<AgreementRule> context_moments_rules() {
+  // Exact: five standard errors of 500000 sequences.
+  return {{.series = "context_square", .relative = 0.02},
+          {.series = "context_fourth", .relative = 0.1}};
+}
+
 std::vector<Source> key_query_sources() {
   return {
       cited("zhang2025training",

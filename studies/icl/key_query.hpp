@@ -73,6 +73,14 @@ bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 /// or more
 AgreementRule mse_rule(const Configuration& configuration, double base);
 
+/// @name Second and fourth moments of what a context of four pairs is drawn to be
+/// @{
+void add_context_moments(const KeyQueryTask& task, TheoryResult& result);
+void draw_contexts(const KeyQueryTask& task, const Replicate& replicate, Outcome& outcome);
+std::vector<SeriesInfo> with_context_moments(std::vector<SeriesInfo> series);
+std::vector<AgreementRule> context_moments_rules();
+/// @}
+
 std::vector<Source> key_query_sources();
 
 }  // namespace attica

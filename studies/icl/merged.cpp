@@ -66,6 +66,7 @@ class Merged : public PointwiseExperiment {
       drops.add(scale, {{time, known ? drop_allowance(scale, time) : 0.0, known}});
     }
     drops.into(result);
+    add_context_moments(setup_.task, result);
     for (const bool grows : {true, false}) {
       Curves curve = white_curve(grows);
       for (const double t : asked_times()) {
@@ -101,6 +102,9 @@ class Merged : public PointwiseExperiment {
     const KeyQueryRun done = simulate_run(setup_, shape_, weights(scale), {half}, replicate);
     Outcome outcome;
     if (record_divergence(outcome, done)) return outcome;
+    if (replicate.point() == 0 && !deterministic(0)) {
+      draw_contexts(setup_.task, replicate, outcome);
+    }
     Curves curve({{"init_scale", scale}}, "t", {"mse"});
     for (std::size_t k = 0; k < done.mse.size(); ++k) {
       curve.add(setup_.time(setup_.steps[k]), std::vector<double>{done.mse[k]});
@@ -204,9 +208,11 @@ Figure figure(const Configuration&) {
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
   const AgreementRule mse = mse_rule(c, 0.015);
-  return {mse,
-          {.series = "drop_time", .relative = 0, .deterministic = mse.deterministic},
-          {.series = "white_mse", .relative = kPopulationMargin, .deterministic = true}};
+  std::vector<AgreementRule> all = context_moments_rules();
+  all.push_back(mse);
+  all.push_back({.series = "drop_time", .relative = 0, .deterministic = mse.deterministic});
+  all.push_back({.series = "white_mse", .relative = kPopulationMargin, .deterministic = true});
+  return all;
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -254,56 +260,56 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 Study study() {
   std::vector<double> times;
   for (int k = 1; k <= 30; ++k) times.push_back(2.0 * k);
-  return {
-      .name = "icl-merged",
-      .question =
-          "Why does linear attention with merged keys and queries learn regression in "
-          "context in one abrupt drop?",
-      .neglects =
-          "finite batches: relative order eta; of the drop time also the size of the start and "
-          "what falls besides the leading direction",
-      .parameters = together(
-          {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
-           {word_parameter("model.init",
-                           "gaussian",
-                           "start: gaussian, all weights N(0, init_scale^2); white, U_h "
-                           "proportional to the identity, with a closed form",
-                           {"gaussian", "white"}),
-            reals_parameter("sweep.init_scale",
-                            {0.003, 0.01, 0.05},
-                            "scale of the start",
-                            {.low = 0, .high = 10})}}),
-      .series = {{"mse", "2L", "exact mean square error of the current weights"},
-                 {"white_mse",
-                  "2L",
-                  "the same for equal eigenvalues on the population, from starts proportional to "
-                  "the identity: one that grows, one that only decays"},
-                 {"plateau", "2L_m", "its values at the two fixed points, m = 0 and D (theory)"},
-                 {"drop_time", "t_1/2", "time at which the error is half-way between them"}},
-      .presets = {{"quick", "the defaults: D = 4, N = 31, H = 8, 3 starts, 128 replicates", {}},
-                  {"paper",
-                   "5000 fixed sequences, start 5.6e-6, t to 140, 300 data sets",
-                   {{"sim.data", "fixed"},
-                    {"sim.batch", 5000},
-                    {"sweep.init_scale", List{5.6e-6}},
-                    {"sim.times", log_grid(1, 140, 40)},
-                    {"sim.replicates", 300}}}},
-      .sources = key_query_sources(),
-      .make = make<Merged>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "long-context",
-                  .values = {{"model.context", 1000}},
-                  .meaning = "the limit N to infinity, in which the error vanishes at the end"},
-                 {.name = "half-square",
-                  .series = "mse",
-                  .factor = 0.5,
-                  .meaning = "a loss with the factor 1/2 read as one without"},
-                 {.name = "no-half",
-                  .series = "drop_time",
-                  .factor = 0.5,
-                  .meaning = "time of a loss without the factor 1/2"}}};
+  return {.name = "icl-merged",
+          .question =
+              "Why does linear attention with merged keys and queries learn regression in "
+              "context in one abrupt drop?",
+          .neglects =
+              "finite batches: relative order eta; of the drop time also the size of the start and "
+              "what falls besides the leading direction",
+          .parameters = together(
+              {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
+               {word_parameter("model.init",
+                               "gaussian",
+                               "start: gaussian, all weights N(0, init_scale^2); white, U_h "
+                               "proportional to the identity, with a closed form",
+                               {"gaussian", "white"}),
+                reals_parameter("sweep.init_scale",
+                                {0.003, 0.01, 0.05},
+                                "scale of the start",
+                                {.low = 0, .high = 10})}}),
+          .series = with_context_moments(
+              {{"mse", "2L", "exact mean square error of the current weights"},
+               {"white_mse",
+                "2L",
+                "the same for equal eigenvalues on the population, from starts proportional to "
+                "the identity: one that grows, one that only decays"},
+               {"plateau", "2L_m", "its values at the two fixed points, m = 0 and D (theory)"},
+               {"drop_time", "t_1/2", "time at which the error is half-way between them"}}),
+          .presets = {{"quick", "the defaults: D = 4, N = 31, H = 8, 3 starts, 128 replicates", {}},
+                      {"paper",
+                       "5000 fixed sequences, start 5.6e-6, t to 140, 300 data sets",
+                       {{"sim.data", "fixed"},
+                        {"sim.batch", 5000},
+                        {"sweep.init_scale", List{5.6e-6}},
+                        {"sim.times", log_grid(1, 140, 40)},
+                        {"sim.replicates", 300}}}},
+          .sources = key_query_sources(),
+          .make = make<Merged>,
+          .figure = figure,
+          .agreement = agreement,
+          .claims = claims,
+          .plants = {{.name = "long-context",
+                      .values = {{"model.context", 1000}},
+                      .meaning = "the limit N to infinity, in which the error vanishes at the end"},
+                     {.name = "half-square",
+                      .series = "mse",
+                      .factor = 0.5,
+                      .meaning = "a loss with the factor 1/2 read as one without"},
+                     {.name = "no-half",
+                      .series = "drop_time",
+                      .factor = 0.5,
+                      .meaning = "time of a loss without the factor 1/2"}}};
 }
 
 }  // namespace attica::icl_merged

@@ -257,6 +257,25 @@ double towards_limit(Index dimension, const std::function<double(Index times)>& 
   return 2 * at(2 * times) - at(times);
 }
 
+/// Mean square of what noise adds to h along its task, given the labels, times l/d: rho. The mean
+/// along w/|w|, √(sd) g/(s + ρ) with s = |w|²/d, is taken off.
+double context_noise(const ContextSequences& sequences,
+                     const MatrixXd& pool,
+                     double rho,
+                     double length) {
+  const auto d = static_cast<double>(pool.cols());
+  double sum = 0;
+  for (Index mu = 0; mu < sequences.labels.size(); ++mu) {
+    const auto task = pool.row(mu % pool.rows());  // in turn
+    const double norm = task.norm();
+    const auto context = sequences.contexts.col(mu);
+    const double along = task.dot(context.head(pool.cols())) / norm;
+    const double mean = norm / (norm * norm / d + rho) * context(pool.cols());
+    sum += (along - mean) * (along - mean);
+  }
+  return sum / static_cast<double>(sequences.labels.size()) * length / d;
+}
+
 Told limit_told(const ContextErrors& limit, Index dimension) {
   const auto large = static_cast<double>(times_towards_limit(dimension) * dimension);
   // What extrapolation leaves is 0.3 to 0.9 of that share: λ = 1e-5, τ from 0.5 to 1.5, d = 64.
@@ -331,6 +350,7 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
   const ContextMoments drawn = fresh_moments(dimension_, noise_of(largest().sizes, base_.rho));
   add_constant(result, "label_square", drawn.second(dimension_, dimension_));
   add_constant(result, "label_noise", {base_.rho, 0, base_.rho > 0});
+  add_constant(result, "context_noise", {base_.rho, 0, base_.rho > 0});
   return result;
 }
 
@@ -389,6 +409,9 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
                  "label_square",
                  sequences.contexts.row(dimension_).squaredNorm() / static_cast<double>(n));
     add_constant(outcome, "label_noise", noise_square);
+    add_constant(outcome,
+                 "context_noise",
+                 context_noise(sequences, pool, base_.rho, static_cast<double>(one.sizes.context)));
   }
   if (axis_ == ContextAxis::tau && &one == &middle()) {
     RandomStream pools = replicate.stream(StreamId::model);
@@ -489,7 +512,9 @@ std::vector<AgreementRule> context_agreement(const Configuration& c) {
   // A replicate is a mean over hundreds of sequences: next to symmetric.
   all.push_back({.series = "context_square", .relative = kSquare, .tails = Tails::normal});
   all.push_back({.series = "label_square", .relative = kLabel, .tails = Tails::normal});
-  all.push_back({.series = "label_noise", .relative = kNoise, .tails = Tails::normal});
+  for (const char* noise : {"label_noise", "context_noise"}) {
+    all.push_back({.series = noise, .relative = kNoise, .tails = Tails::normal});
+  }
   if (c.declares("sweep.lambda")) all.push_back({.series = "limit_icl", .relative = kLimitMargin});
   return all;
 }
@@ -504,6 +529,9 @@ std::vector<SeriesInfo> context_series() {
        "mean square of what attention reads off the largest data set"},
       {"label_square", "E g^2", "mean of the squared mean square g of a context's labels, there"},
       {"label_noise", "rho", "mean square of y - w.x in the largest data set"},
+      {"context_noise",
+       "rho",
+       "of what noise adds to h along the task, given the labels: its variance times l/d"},
       {"bayes", "E_B", "error of the best predictor of a fresh task, ridge in context (theory)"}};
 }
 

@@ -76,6 +76,7 @@ class Separate : public PointwiseExperiment {
         curve.add(times[k], std::vector<double>{mse[k]});
     }
     curve.into(result);
+    add_context_moments(setup_.task, result);
     const Index modes = setup_.task.dimension();
     for (Index m = 0; m <= modes; ++m) {
       if (m % shape_.rank != 0 && m != modes) continue;
@@ -116,6 +117,9 @@ class Separate : public PointwiseExperiment {
         simulate_run(setup_of(replicate.point()), shape_, weights(), levels, replicate);
     Outcome outcome;
     if (record_divergence(outcome, done)) return outcome;
+    if (replicate.point() == 0 && !deterministic(0)) {
+      draw_contexts(setup_.task, replicate, outcome);
+    }
     const std::string kind = replicate.point() == 0 ? "" : "population_";
     Curves curve({}, "t", {kind + "mse"});
     for (std::size_t k = 0; k < done.mse.size(); ++k) {
@@ -178,12 +182,15 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   constexpr double kAlignedStart = 0.015;
   constexpr double kTimes = 0.01;  // sharper than errors on the way down
   const AgreementRule mse = mse_rule(c, aligned(c) ? kAlignedStart : kRandomStart);
-  return {mse,
-          {.series = "step_time",
-           .relative = mse.deterministic ? mse.relative : mse.relative - kTimes,
-           .deterministic = mse.deterministic},
-          {.series = "population_mse", .relative = kPopulationMargin, .deterministic = true},
-          {.series = "population_step_time", .relative = kPopulationMargin, .deterministic = true}};
+  std::vector<AgreementRule> all = context_moments_rules();
+  all.push_back(mse);
+  all.push_back({.series = "step_time",
+                 .relative = mse.deterministic ? mse.relative : mse.relative - kTimes,
+                 .deterministic = mse.deterministic});
+  for (const char* series : {"population_mse", "population_step_time"}) {
+    all.push_back({.series = series, .relative = kPopulationMargin, .deterministic = true});
+  }
+  return all;
 }
 
 /// Runs end within 2 % of the lowest plateau.
@@ -275,15 +282,14 @@ Study study() {
                            "gaussian, all weights N(0, init_scale^2)",
                            {"aligned", "gaussian"}),
             real_parameter("model.init_scale", 0.25, "scale of the start", kNotNegative)}}),
-      .series = {{"mse", "2L", "exact mean square error of the current weights"},
-                 {"plateau",
-                  "2L_m",
-                  "error of regression in context on the first m principal components (theory)"},
-                 {"step_time",
-                  "t_m",
-                  "time at which the error is half-way between plateaus m - 1 and m"},
-                 {"population_mse", "2L", "the error of descent on the population in small steps"},
-                 {"population_step_time", "t_m", "its step times"}},
+      .series = with_context_moments(
+          {{"mse", "2L", "exact mean square error of the current weights"},
+           {"plateau",
+            "2L_m",
+            "error of regression in context on the first m principal components (theory)"},
+           {"step_time", "t_m", "time at which the error is half-way between plateaus m - 1 and m"},
+           {"population_mse", "2L", "the error of descent on the population in small steps"},
+           {"population_step_time", "t_m", "its step times"}}),
       .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 48 replicates", {}},
                   {"paper",
                    "D = 4, H = 5, gaussian start, 80000 fixed sequences, 300 data sets",

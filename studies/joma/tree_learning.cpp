@@ -65,6 +65,7 @@ class TreeLearning : public PointwiseExperiment {
       for (const std::size_t unit : {kPlain, kCentred}) {
         Curves times_of = heights(rho, unit, "learning_time");
         Curves salience = heights(rho, unit, "salience");
+        Curves scatter = heights(rho, unit, "scatter");
         for (int height = 1; height <= tree_.depth; ++height) {
           const TokenSignal signal = token_signal(at(rho),
                                                   descent_.rewards,
@@ -79,10 +80,12 @@ class TreeLearning : public PointwiseExperiment {
           const Told passage = learning_time(walk);
           if (passage.y < descent_.horizon) times_of.add(height, {passage});
           salience.add(height, {Told(signal.delta)});
+          scatter.add(height, {Told(signal.variance, 0, steps_.back() > 1)});
           growth(walk, rho, unit, height, times, grid, passage.y).into(result);
         }
         if (!times_of.empty()) times_of.into(result);
         salience.into(result);
+        scatter.into(result);
       }
     }
     return result;
@@ -106,12 +109,15 @@ class TreeLearning : public PointwiseExperiment {
       const UnitRecord& record = units.at(unit);
       Curves times = heights(rho, unit, "learning_time");
       Curves salience = heights(rho, unit, "salience");
+      Curves scatter = heights(rho, unit, "scatter");
       for (int height = 1; height <= tree_.depth; ++height) {
         // The leaves of a height: all of the other child of the ancestor there.
         const Index first = LatentTree::partner(height);
         const double passage = record.passage.segment(first, first).mean();
         if (std::isfinite(passage)) times.add(height, {Told(passage)});
         salience.add(height, {Told(record.salience.segment(first, first).mean())});
+        const double spread = record.scatter.segment(first, first).mean();
+        if (std::isfinite(spread)) scatter.add(height, {Told(spread)});
         Curves v = growth_curve(rho, unit, height);
         for (std::size_t k = 0; k < steps_.size(); ++k) {
           const double mean = record.v.row(static_cast<Index>(k)).segment(first, first).mean();
@@ -121,6 +127,7 @@ class TreeLearning : public PointwiseExperiment {
       }
       if (!times.empty()) times.into(outcome);
       salience.into(outcome);
+      if (!scatter.empty()) scatter.into(outcome);
     }
     return outcome;
   }
@@ -228,6 +235,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   // steps have no heavy tails.
   return {{.series = "learning_time", .relative = 0.02, .tails = Tails::normal},
           {.series = "salience", .relative = 0.004, .absolute = 5e-4, .tails = Tails::normal},
+          {.series = "scatter", .relative = 0.015, .absolute = 5e-4, .tails = Tails::normal},
           {.series = "v", .relative = 0.02, .absolute = 0.005, .tails = Tails::normal}};
 }
 
@@ -310,6 +318,7 @@ Study study() {
                   "T_H",
                   "time until |v| passes the threshold, mean over the tokens of a height"},
                  {"salience", "Δ_H", "mean of g x, or covariance, given the query"},
+                 {"scatter", "B Var", "batch size times the variance of a step's salience"},
                  {"v", "v_H", "weight, mean over the tokens of a height"}},
       .presets =
           {{"quick", "the defaults: depth 4, three rho", {}},

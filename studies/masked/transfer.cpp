@@ -97,10 +97,10 @@ class Transfer : public PointwiseExperiment {
         const double allowance =
             -feature_risk_slope(task_, overlap.y, labels[k]) * overlap.finite_size;
         const LabelRidge& ridge = raw[k].ridge;
-        curves.add(
-            labels[k],
-            {{risk, allowance, overlap.compared},
-             {ridge.test_error - risk, allowance + ridge.finite_size_test, overlap.compared}});
+        curves.add(labels[k],
+                   {{risk, allowance, overlap.compared},
+                    {ridge.test_error - risk, allowance + ridge.finite_size_test, overlap.compared},
+                    feature_risk(task_, 1, labels[k]) / least_risk(1)});
       }
       curves.into(result);
       add_constant(result, "overlap_right", overlap, {{"alpha", alpha}});
@@ -131,12 +131,15 @@ class Transfer : public PointwiseExperiment {
     RandomStream unlabelled = replicate.stream();
     Outcome outcome;
     std::vector<VectorXd> features;
+    std::vector<double> least;
     for (std::size_t size = 0; size < sizes_.count(); ++size) {
       const MaskedRidge ridge(sample_covariance(noise, sizes_[size], unlabelled), lambda_);
       const VectorXd v =
           largest_eigenpair(ridge.inverse_form).vector.cwiseQuotient(ridge.diagonal.cwiseSqrt());
       features.push_back(v.normalized());
-      add_constant(outcome, "overlap_right", squared_cosine(v, u), {{"alpha", sizes_.alpha(size)}});
+      const double overlap = squared_cosine(v, u);
+      least.push_back(least_risk(overlap));
+      add_constant(outcome, "overlap_right", overlap, {{"alpha", sizes_.alpha(size)}});
     }
     RandomStream labelled = replicate.stream(StreamId::test_data);
     std::vector<Curves> curves;
@@ -162,7 +165,10 @@ class Transfer : public PointwiseExperiment {
       const auto x = static_cast<double>(labels_[k]);
       rival.add(x, std::vector<double>{raw});
       for (std::size_t size = 0; size < features.size(); ++size) {
-        curves[size].add(x, std::vector<double>{transferred[size], raw - transferred[size]});
+        curves[size].add(
+            x,
+            std::vector<double>{
+                transferred[size], raw - transferred[size], transferred[size] / least[size]});
       }
     }
     rival.into(outcome);
@@ -177,8 +183,11 @@ class Transfer : public PointwiseExperiment {
   };
 
   static Curves of_feature(double alpha) {
-    return {{{"alpha", alpha}}, "labels", {"feature_risk", "gain"}};
+    return {{{"alpha", alpha}}, "labels", {"feature_risk", "gain", "head_factor"}};
   }
+
+  /// The risk of the best multiple of a direction with this overlap.
+  double least_risk(double overlap) const { return task_.noise + 1 / (1 + task_.theta * overlap); }
 
   /// x = z + √θ s u, y = s + √τ² ε
   Labelled draw(const VectorXd& u, Index samples, RandomStream& stream) const {
@@ -267,6 +276,8 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   constexpr double kRelative = 0.01;
   return {{.series = "raw_risk", .relative = kRelative},
           {.series = "feature_risk", .relative = kRelative},
+          // Exact, the overlap being that of the run: five standard errors at the fewest labels.
+          {.series = "head_factor", .relative = 0.01, .tails = Tails::normal},
           {.series = "gain", .relative = 0, .absolute = kOverlapMargin},
           {.series = "overlap_right", .relative = 0, .absolute = kOverlapMargin}};
 }
@@ -360,6 +371,9 @@ Study study() {
            {"feature_risk",
             "R(q, M)",
             "population mean squared error of least squares on the direction's projection"},
+           {"head_factor",
+            "(M-1)/(M-2)",
+            "that over the risk of the best multiple of the same direction"},
            {"gain", "R_raw - R(q, M)", "risk saved by transfer, on the same labelled samples"},
            {"overlap_right", "(u.r)^2", "squared cosine of the spike and A's right eigenvector"},
            {"crossing",

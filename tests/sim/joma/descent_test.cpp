@@ -38,7 +38,7 @@ TEST_CASE("JomaTokens: moments and whole-population descent of the reference", "
                 {.eta = row["eta"].get<double>() / factor, .batch = 0},
                 steps,
                 {},
-                [&](std::size_t, const VectorXd& v, const VectorXd&) { end = v; });
+                [&](std::size_t, const ErfReached& at) { end = at.v; });
     CHECK((end - vector(row[factor == 1 ? "gd_v_eta" : "gd_v_eta/2"])).norm() < 1e-12);
   }
   const std::vector<double> wanted = {0.3, -0.2, 0.0, 0.05};
@@ -61,8 +61,8 @@ TEST_CASE("descend_erf: SGD has the mean and spread of its samples", "[sim][joma
                 options,
                 steps,
                 {.seed = 5, .replicate = static_cast<std::uint64_t>(r)},
-                [&](std::size_t, const VectorXd& v, const VectorXd&) {
-                  const VectorXd y = v.unaryExpr([](double x) {
+                [&](std::size_t, const ErfReached& at) {
+                  const VectorXd y = at.v.unaryExpr([](double x) {
                     return std::sqrt(std::numbers::pi / 2) * std::erf(x / std::numbers::sqrt2);
                   });
                   sum += y;
