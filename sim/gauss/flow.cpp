@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <array>
 #include <cmath>
-#include <numeric>
-#include <vector>
+#include <complex>
+#include <limits>
 
 #include "attica/core/error.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Eigen::VectorXd;
 
 void check_data(const MatrixXd& data) {
   if (data.rows() < 1 || data.cols() < 2 || !data.allFinite()) {
@@ -25,58 +25,84 @@ void check_data(const MatrixXd& data) {
   }
 }
 
-/// The flow of every site of one data set. The smaller Gram matrix is formed once; each site takes
-/// its part of it.
+/// e^{-y} on y >= 0 as a sum of simple poles, 2 Re sum_j a_j/(-y - p_j), to 3e-14: the best
+/// rational approximation of degree 14 (Carpenter, Ruttan, Varga 1984; digits of Pusa 2010).
+struct Pole {
+  std::complex<double> at;
+  std::complex<double> residue;
+};
+constexpr std::array<Pole, 7> kPoles{{
+    {{-8.8977731864688888199, 16.630982619902085304},
+     {-7.1542880635890672853e-5, 1.4361043349541300111e-4}},
+    {{-3.7032750494234480603, 13.656371871483268171},
+     {9.4390253107361688779e-3, -1.7184791958483017511e-2}},
+    {{-0.2087586382501301251, 10.991260561901260913},
+     {-3.7636003878226968717e-1, 3.3518347029450104214e-1}},
+    {{3.9933697105785685194, 6.0048316422350373178},
+     {-2.3498232091082701191e1, -5.8083591297142074004}},
+    {{5.0893450605806245066, 3.5888240290270065102},
+     {4.6933274488831293047e1, 4.5643649768827760791e1}},
+    {{5.6231425727459771248, 1.1940690463439669766},
+     {-2.7875161940145646468e1, -1.0214733999056451434e2}},
+    {{2.2697838292311127097, 8.4617379730402214019},
+     {4.8071120988325088907, -1.3209793837428723881}},
+}};
+
+/// The flow of all sites of one data set, from one eigendecomposition S = Z^T Z/M = V s V^T. With
+/// w_j = -a_j/p_j the poles give
+///   phi_t(x) = 2 Re sum_j w_j/(x + z_j),   z_j = p_j/t,   2 Re sum_j w_j = 1 to 4e-14:
+/// the flow is a sum of ridge regressions with complex penalties z_j, and these have the residuals
+/// e_i - a_i = G e_i/G_ii of all sites from one matrix, G = (S + z)^{-1}. So, by components along V
+/// and with d_kj = 1/(t s_k + p_j),
+///   [V^T (e_i - a_i(t))]_k = 2 Re sum_j w_j V_ik d_kj / sum_l V_il^2 d_lj.
 class SiteFlows {
  public:
-  explicit SiteFlows(const MatrixXd& data)
-      : data_(data), samples_(static_cast<double>(data.rows())), wide_(data.rows() < data.cols()) {
-    const MatrixXd side = wide_ ? data : MatrixXd(data.transpose());
-    gram_ = side * side.transpose() / samples_;
+  explicit SiteFlows(const MatrixXd& data) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(data.transpose() * data /
+                                                           static_cast<double>(data.rows()));
+    vectors_ = spectrum.eigenvectors();
+    s_ = spectrum.eigenvalues().array();
+    // What rounding leaves of a zero would grow at late times.
+    const double least =
+        s_.maxCoeff() * static_cast<double>(s_.size()) * std::numeric_limits<double>::epsilon();
+    s_ = (s_ < least).select(0, s_);
+    if (data.rows() < data.cols()) s_.head(data.cols() - data.rows()).setZero();
+    squares_ = vectors_.cwiseAbs2();
   }
 
-  /// Trains one site: residuals e_i - a_i at the times, @shape{L x times}, and train errors.
-  void solve(Index site, std::span<const double> times) {
-    std::vector<Index> inputs(static_cast<std::size_t>(data_.cols()));
-    std::iota(inputs.begin(), inputs.end(), Index{0});
-    inputs.erase(inputs.begin() + site);
-    const VectorXd y = data_.col(site);
-    // Tall data: S of the inputs and r. Wide data: K = X X^T/M, with which a = X^T phi(K) y/M.
-    const MatrixXd square =
-        wide_ ? MatrixXd(gram_ - y * y.transpose() / samples_) : MatrixXd(gram_(inputs, inputs));
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(square);
-    const ArrayXd s = spectrum.eigenvalues().array().max(0);
-    const VectorXd label = wide_ ? y : VectorXd(gram_(inputs, site));
-    const ArrayXd components = (spectrum.eigenvectors().transpose() * label).array();
-    MatrixXd filtered(s.size(), static_cast<Index>(times.size()));
-    train_.resize(filtered.cols());
-    for (Index k = 0; k < filtered.cols(); ++k) {
-      const double t = times[static_cast<std::size_t>(k)];
-      filtered.col(k) =
-          components * s.unaryExpr([t](double x) { return x > 0 ? -std::expm1(-x * t) / x : t; });
-      if (wide_) train_[k] = (components * (-t * s).exp()).square().sum() / samples_;
+  /// V^T (1 - A(t))^T: a column for every site.
+  MatrixXd components(double time) const {
+    constexpr auto kCount = static_cast<Index>(kPoles.size());
+    MatrixXd shares(s_.size(), 2 * kCount);  // Re d, Im d
+    for (Index j = 0; j < kCount; ++j) {
+      const std::complex<double> pole = kPoles[static_cast<std::size_t>(j)].at;
+      const ArrayXd real = time * s_ + pole.real();
+      const ArrayXd norm = real.square() + pole.imag() * pole.imag();
+      shares.col(j) = real / norm;
+      shares.col(kCount + j) = -pole.imag() / norm;
     }
-    const MatrixXd reached = spectrum.eigenvectors() * filtered;
-    residuals_.resize(data_.cols(), filtered.cols());
-    if (wide_) {
-      residuals_.noalias() = data_.transpose() * reached / -samples_;
-    } else {
-      residuals_(inputs, Eigen::all) = -reached;
+    const MatrixXd diagonal = squares_ * shares;
+    MatrixXd weights(2 * kCount, s_.size());  // of Re d and Im d, for every site
+    for (Index j = 0; j < kCount; ++j) {
+      const Pole& pole = kPoles[static_cast<std::size_t>(j)];
+      for (Index i = 0; i < s_.size(); ++i) {
+        const std::complex<double> weight =
+            -2.0 * pole.residue /
+            (pole.at * std::complex<double>(diagonal(i, j), diagonal(i, kCount + j)));
+        weights(j, i) = weight.real();
+        weights(kCount + j, i) = -weight.imag();
+      }
     }
-    residuals_.row(site).setOnes();
-    if (!wide_) train_ = (data_ * residuals_).colwise().squaredNorm() / samples_;
+    return vectors_.transpose().cwiseProduct(shares * weights);
   }
 
-  const MatrixXd& residuals() const { return residuals_; }
-  const Eigen::RowVectorXd& train() const { return train_; }
+  const MatrixXd& vectors() const { return vectors_; }
+  const ArrayXd& eigenvalues() const { return s_; }
 
  private:
-  const MatrixXd& data_;
-  double samples_;
-  bool wide_;  // fewer samples than sites
-  MatrixXd gram_;
-  MatrixXd residuals_;
-  Eigen::RowVectorXd train_;
+  MatrixXd vectors_;
+  MatrixXd squares_;
+  ArrayXd s_;
 };
 
 }  // namespace
@@ -95,12 +121,13 @@ TrainingErrors gradient_flow(const GaussianMlm& problem,
   const Index sites = problem.sites();
   TrainingErrors errors{.test = MatrixXd(sites, static_cast<Index>(times.size())), .train = {}};
   errors.train.resizeLike(errors.test);
-  SiteFlows flows(data);
-  for (Index i = 0; i < sites; ++i) {
-    flows.solve(i, times);
-    errors.test.row(i) =
-        (problem.covariance() * flows.residuals()).cwiseProduct(flows.residuals()).colwise().sum();
-    errors.train.row(i) = flows.train();
+  const SiteFlows flows(data);
+  const MatrixXd covariance = flows.vectors().transpose() * problem.covariance() * flows.vectors();
+  for (Index k = 0; k < errors.test.cols(); ++k) {
+    const MatrixXd residuals = flows.components(times[static_cast<std::size_t>(k)]);
+    errors.test.col(k) = (covariance * residuals).cwiseProduct(residuals).colwise().sum();
+    errors.train.col(k) =
+        (residuals.array().square().colwise() * flows.eigenvalues()).colwise().sum().transpose();
   }
   return errors;
 }
@@ -108,12 +135,8 @@ TrainingErrors gradient_flow(const GaussianMlm& problem,
 MatrixXd gradient_flow_attention(const MatrixXd& data, double time) {
   check_data(data);
   require(std::isfinite(time) && time >= 0, "time", time, "0 <= time < infinity");
-  MatrixXd attention(data.cols(), data.cols());
-  SiteFlows flows(data);
-  for (Index i = 0; i < data.cols(); ++i) {
-    flows.solve(i, std::span(&time, 1));
-    attention.row(i) = -flows.residuals().col(0).transpose();
-  }
+  const SiteFlows flows(data);
+  MatrixXd attention = -(flows.vectors() * flows.components(time)).transpose();
   attention.diagonal().setZero();
   return attention;
 }

@@ -7,8 +7,8 @@
 /// - a_i)|²: with the other sites' S = X^T X/M = Q s Q^T and r = X^T y/M, the flow has reached at
 /// time t
 ///   a_i(t) = Q phi_t(s) Q^T r,   phi_t(s) = (1 - e^{-st})/s   (t at s = 0),
-/// so one eigendecomposition per site serves all times. Test errors are exact population values of
-/// that A,
+/// and a sum over the poles of a rational approximation of phi gets all sites and times from one
+/// eigendecomposition of Z^T Z/M, to 1e-11. Test errors are exact population values of that A,
 /// [(1-A) Sigma (1-A)^T]_ii; no test sample is drawn. Mean squares without factor 1/2.
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "attica/sim/gauss/flow.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -62,6 +63,33 @@ TEST_CASE("gradient_flow: small steps of descent converge to it in first order",
     const double coarse = distance(400);
     CHECK(coarse < 0.02);
     CHECK_THAT(coarse / distance(800), WithinAbs(2, 0.03));  // next order: a factor 1 + O(1/400)
+  }
+}
+
+TEST_CASE("gradient_flow: a site's own eigenvectors give it at every time", "[sim][flow]") {
+  const Eigen::Index sites = 9;
+  const GaussianMlm problem(ar1_covariance(sites, 0.8));
+  RandomStream stream({.seed = 3});
+  for (const Eigen::Index samples : {1, 5, 9, 40}) {
+    const MatrixXd data = gaussian_samples(problem.factor(), true, samples, stream);
+    for (const double time : {0.0, 1e-3, 0.4, 7.0, 300.0, 1e6}) {
+      const MatrixXd attention = gradient_flow_attention(data, time);
+      for (Eigen::Index i = 0; i < sites; ++i) {
+        MatrixXd inputs = data;
+        inputs.col(i).setZero();  // an input that is always 0 is never used
+        const double m = static_cast<double>(samples);
+        const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(inputs.transpose() * inputs / m);
+        const Eigen::VectorXd label =
+            spectrum.eigenvectors().transpose() * inputs.transpose() * data.col(i) / m;
+        Eigen::VectorXd filtered = Eigen::VectorXd::Zero(sites);
+        for (Eigen::Index k = 0; k < sites; ++k) {
+          const double s = spectrum.eigenvalues()[k];
+          if (s > 1e-12) filtered[k] = -std::expm1(-s * time) / s * label[k];
+        }
+        const Eigen::VectorXd expected = spectrum.eigenvectors() * filtered;
+        CHECK((attention.row(i).transpose() - expected).cwiseAbs().maxCoeff() < 1e-9);
+      }
+    }
   }
 }
 
