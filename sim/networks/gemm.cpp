@@ -8,11 +8,9 @@
 namespace attica::networks {
 namespace {
 
-// Rows of a register tile: their 2 accumulators each hide the latency of the FMA.
-constexpr Index kRows = kVectorBytes == 64 ? 8 : 6;
+constexpr Index kRows =
+    6;  // rows of a register tile: 6 x 2 accumulators hide the latency of the FMA
 constexpr Index kDepth = 256;  // rows of a panel kept in the first-level cache (32 kB)
-
-constexpr Index kAhead = 24;  // rows of a transposed operand that are fetched before they are due
 
 // From this depth and up to so many rows dot products are quicker than packing a transposed
 // operand.
@@ -70,9 +68,6 @@ template <class T, Index Rows, int V, bool WithHalf>
     Vector right[V];
     for (int v = 0; v < V; ++v)
       right[v] = *reinterpret_cast<const Vector*>(b + k * kPanel<T> + v * kWidth);
-    // Of a transposed operand every row is a cache line of its own. Narrow vectors leave no load to
-    // spare.
-    if constexpr (kVectorBytes == 64) __builtin_prefetch(a.data + (k + kAhead) * a.column_stride);
     Half half_right = {};
     if constexpr (WithHalf)
       half_right = *reinterpret_cast<const Half*>(b + k * kPanel<T> + V * kWidth);
@@ -118,15 +113,11 @@ void last_tile(Index rows,
   }
 }
 
-/// All rows of one panel's columns, which fill V vectors, and half of one.
-/// @param bias of these columns, added to what is stored while it is in first-level cache; or null
+/// All rows of one panel's columns, which fill V vectors, and half of one. A function of its own:
+/// inlined beside the others it has fewer registers for addresses.
 template <class T, int V, bool WithHalf = false>
-void multiply_panel(
-    Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add, const T* bias) {
-  const auto finish = [&](Index first, Index rows) {
-    if (bias == nullptr) return;
-    for (Index i = first; i < first + rows; ++i) add_row(c.columns, bias, c.row(i));
-  };
+[[gnu::noinline]] void multiply_panel(
+    Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
     tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -136,7 +127,6 @@ void multiply_panel(
                                 c.stride,
                                 c.columns,
                                 add);
-    finish(i, kRows);
   }
   last_tile<T, kRows - 1, V, WithHalf>(c.rows - i,
                                        {a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -146,7 +136,6 @@ void multiply_panel(
                                        c.stride,
                                        c.columns,
                                        add);
-  finish(i, c.rows - i);
 }
 
 /// Rows of b's columns first..first+columns-1, zero-padded to the width that is read.
@@ -160,7 +149,9 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, Index wid
       zero_row(width - columns, to + columns);
     }
   } else {
-    for (Index k = 0; k < depth; ++k) zero_row(width - columns, out + k * kColumns + columns);
+    if (columns < width) {
+      for (Index k = 0; k < depth; ++k) zero_row(width - columns, out + k * kColumns + columns);
+    }
     for (Index j = 0; j < columns; ++j) {
       const T* from = b.data + (first + j) * b.column_stride;
       for (Index k = 0; k < depth; ++k) out[k * kColumns + j] = from[k * b.row_stride];
@@ -171,8 +162,7 @@ void pack_panel(Operand<T> b, Index depth, Index first, Index columns, Index wid
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
 /// c (+)= a b as dot products, for operands whose memory runs along the depth: nothing is packed.
 template <class T>
-void multiply_dots(
-    Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add, const T* bias) {
+void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, bool add) {
   using Vector = typename Simd<T>::Vector;
   constexpr Index kHeight = 4;  // 4 x 3 accumulators
   constexpr Index kWidth = 3;
@@ -203,7 +193,6 @@ void multiply_dots(
           for (Index m = k; m < depth; ++m) total += left[p][m] * right[q][m];
           T& out = c.row(i + p)[j + q];
           out = add ? out + total : total;
-          if (bias != nullptr) out += bias[j + q];
         }
       }
     }
@@ -214,13 +203,10 @@ void multiply_dots(
 }  // namespace
 
 template <class T>
-void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into, const T* bias) {
-  if (depth == 0) {
-    if (into == Into::overwrite) c.map().setZero();
-    for (Index i = 0; bias != nullptr && i < c.rows; ++i) add_row(c.columns, bias, c.row(i));
-  }
+void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
+  if (depth == 0 && into == Into::overwrite) c.map().setZero();
   if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
-    return multiply_dots(a, b, depth, c, into == Into::add, bias);
+    return multiply_dots(a, b, depth, c, into == Into::add);
   }
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 32 kB
   for (Index k = 0; k < depth; k += kDepth) {
@@ -235,21 +221,18 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
       const Index width = half ? kOneAndHalf : columns > kOne ? kPanel<T> : kOne;
       pack_panel(right, rows, j, columns, width, panel.data());
       const bool add = into == Into::add || k > 0;
-      const T* last = bias == nullptr || k + rows < depth ? nullptr : bias + j;
       if (half) {
-        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add, last);
+        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add);
       } else if (columns > kOne) {
-        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add, last);
+        multiply_panel<T, 2>(left, panel.data(), rows, c.slice(j, columns), add);
       } else {
-        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add, last);
+        multiply_panel<T, 1>(left, panel.data(), rows, c.slice(j, columns), add);
       }
     }
   }
 }
 
-template void multiply(
-    Operand<float>, Operand<float>, Index, MatrixView<float>, Into, const float*);
-template void multiply(
-    Operand<double>, Operand<double>, Index, MatrixView<double>, Into, const double*);
+template void multiply(Operand<float>, Operand<float>, Index, MatrixView<float>, Into);
+template void multiply(Operand<double>, Operand<double>, Index, MatrixView<double>, Into);
 
 }  // namespace attica::networks

@@ -3,7 +3,7 @@
 /// @brief Matrix products for the shapes of transformers: tall and thin, small per head, with
 /// strided operands.
 ///
-/// One micro-kernel holds 6 or 8 rows x 2 vectors of the result in registers. Its right operand is
+/// One micro-kernel holds 6 rows x 2 vectors of the result in registers. Its right operand is
 /// packed into column panels, zero-padded to full vectors; its left operand is read where it lies,
 /// with any two strides, so that a transpose costs nothing. For these shapes this is 1.3 to 2 times
 /// faster than a general library product (bench/networks_bench.cpp), which is the oracle in the
@@ -52,10 +52,8 @@ enum class Into { overwrite, add };
 
 /// @brief c (+)= a b. a: c.rows x depth; b: depth x c.columns. Sums over depth run in a fixed
 /// order.
-/// @param bias added to every row of the result; null: nothing
 template <class T>
-void multiply(
-    Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into, const T* bias = nullptr);
+void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into);
 
 /// @brief A matrix of Eigen's, a block or a transpose of one.
 template <class Derived>

@@ -139,7 +139,9 @@ void linear_forward(MatrixView<const T> x,
                     MatrixView<const T> w,
                     MatrixView<const T> b,
                     MatrixView<T> y) {
-  multiply<T>(plain(x), transposed(w), x.columns, y, Into::overwrite, b.data);
+  multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
+  if (b.data == nullptr) return;
+  for (Index i = 0; i < y.rows; ++i) add_row(y.columns, b.data, y.row(i));
 }
 
 template <class T>

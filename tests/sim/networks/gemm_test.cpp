@@ -60,28 +60,6 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
   }
 }
 
-TEMPLATE_TEST_CASE("multiply: a bias is added to sums that are through, bit by bit",
-                   "[sim][networks]",
-                   float,
-                   double) {
-  using T = TestType;
-  for (const Index m : {1, 7, 20}) {
-    for (const Index n : {1, 8, 12, 20, 25, 47, 64}) {
-      for (const Index k : {0, 20, 300}) {
-        for (const Into into : {Into::overwrite, Into::add}) {
-          RowMatrix<T> a = waves<T>(m, k, 0.1), bt = waves<T>(n, k, 0.2);
-          const RowMatrix<T> bias = waves<T>(1, n, 0.4);
-          RowMatrix<T> found = waves<T>(m, n, 0.3), expected = found;
-          multiply(plain(view(a)), transposed(view(bt)), k, view(found), into, bias.data());
-          multiply(plain(view(a)), transposed(view(bt)), k, view(expected), into);
-          expected.rowwise() += bias.row(0);
-          REQUIRE(found == expected);
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("multiply: blocks and transposes of Eigen's matrices", "[sim][networks]") {
   const Eigen::MatrixXd a = waves<double>(30, 40, 0.1), b = waves<double>(40, 25, 0.2),
                         start = waves<double>(30, 25, 0.3), bt = b.transpose();
