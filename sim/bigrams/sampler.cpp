@@ -23,6 +23,17 @@ constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cac
 constexpr std::size_t kUnit = 64;    // cells come in multiples of it: 16 words of bits
 using Cells = std::array<std::uint16_t, kBlock>;
 
+// The widest registers of the instruction set that this file is compiled for.
+#if defined(__AVX512BW__)
+constexpr std::size_t kRegister = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t kRegister = 32;
+#else
+constexpr std::size_t kRegister = 16;
+#endif
+typedef std::uint16_t CellLanes __attribute__((vector_size(kRegister)));
+static_assert(kUnit * sizeof(std::uint16_t) % kRegister == 0);
+
 /// The cells to draw for so many more, in whole units.
 std::size_t cells_for(std::size_t wanted) {
   return std::min(kBlock, (wanted + kUnit - 1) / kUnit * kUnit);
@@ -88,6 +99,13 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
 }
 
 Token TokenLaw::invert(double u) const {
+  // Few borders are counted sooner than searched: no branch hangs on chance.
+  constexpr std::size_t kFew = 8;
+  if (cumulative_.size() <= kFew) {
+    int passed = 0;
+    for (const double border : cumulative_) passed += border <= u ? 1 : 0;
+    return static_cast<Token>(passed);
+  }
   return static_cast<Token>(std::upper_bound(cumulative_.begin(), cumulative_.end(), u) -
                             cumulative_.begin());
 }
@@ -142,21 +160,26 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
 
 void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
   BulkBits bits(stream);
-  Cells cell;  // NOLINT(*-member-init): filled before use
-  Cells token{};
-  Cells undecided{};
+  Cells cell;       // NOLINT(*-member-init): filled before use
+  Cells token;      // NOLINT(*-member-init)
+  Cells undecided;  // NOLINT(*-member-init)
   while (!tokens.empty()) {
     const std::size_t cells = cells_for(tokens.size());
     const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
     tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(cell).first(cells), bits);
-    token.fill(0);
-    undecided.fill(0);
-    for (const Cell border : borders_) {
-      for (std::size_t i = 0; i < cells; ++i) {
-        token[i] = static_cast<Token>(token[i] + (cell[i] >= border));
-        undecided[i] = static_cast<std::uint16_t>(undecided[i] | (cell[i] == border));
+    // All borders for a register of cells at a time. A comparison that holds is -1.
+    for (std::size_t at = 0; at < cells; at += kRegister / sizeof(std::uint16_t)) {
+      CellLanes drawn;
+      CellLanes passed = {};
+      CellLanes equal = {};
+      std::memcpy(&drawn, cell.data() + at, kRegister);
+      for (const Cell border : borders_) {
+        passed -= reinterpret_cast<CellLanes>(drawn >= border);
+        equal |= reinterpret_cast<CellLanes>(drawn == border);
       }
+      std::memcpy(token.data() + at, &passed, kRegister);
+      std::memcpy(undecided.data() + at, &equal, kRegister);
     }
     std::copy_n(token.begin(), stretch.size(), stretch.begin());
     // Hardly any: looked for 64 at a time.

@@ -15,7 +15,8 @@ using ConstRow = Eigen::Map<const Eigen::ArrayXf>;
 
 namespace {
 
-constexpr Index kVector = 8;
+constexpr Index kVector = 16;
+using Vector = Eigen::Array<float, kVector, 1>;
 
 Index padded(Index symbols) { return (symbols + kVector - 1) / kVector * kVector; }
 
@@ -38,13 +39,21 @@ PairModel::PairModel(Index sites, Index symbols)
       }()) {}
 
 void PairModel::law(const Symbol* window, Index site, float* p) const {
+  // Whole vectors of the padded rows, each summed in a register.
   const float* w = parameters_.values().data();
-  Row logits(p, symbols_);
-  logits = ConstRow(w + at(site, site, 0), symbols_);
-  for (Index j = 0; j < sites_; ++j) {
-    if (j != site) logits += ConstRow(w + at(site, j, window[j]), symbols_);
+  const float* biases = w + at(site, site, 0);
+  for (Index first = 0; first < symbols_; first += kVector) {
+    Vector sum = Eigen::Map<const Vector>(biases + first);
+    for (Index j = 0; j < sites_; ++j) {
+      if (j != site) sum += Eigen::Map<const Vector>(w + at(site, j, window[j]) + first);
+    }
+    if (first + kVector <= symbols_) {
+      Eigen::Map<Vector>(p + first) = sum;
+    } else {
+      std::copy_n(sum.data(), symbols_ - first, p + first);
+    }
   }
-  softmax(logits);
+  softmax(Row(p, symbols_));
 }
 
 Laws PairModel::laws(const MaskedWindows& masked) const {
@@ -67,7 +76,14 @@ Eigen::MatrixXf PairModel::coupling(Index i, Index j) const {
 double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const {
   gradient.assign(parameters_.values().size(), 0.0F);
   const auto weight = 1 / static_cast<float>(examples.masked.count());
-  Eigen::ArrayXf p(symbols_);
+  Eigen::ArrayXf padded_p = Eigen::ArrayXf::Zero(stride_);  // zeros beyond the symbols
+  Row p(padded_p.data(), symbols_);
+  const auto add = [&](std::size_t to) {
+    for (Index first = 0; first < stride_; first += kVector) {
+      Eigen::Map<Vector>(gradient.data() + to + static_cast<std::size_t>(first)) +=
+          Eigen::Map<const Vector>(padded_p.data() + first);
+    }
+  };
   double loss = 0;
   for (Index k = 0; k < examples.masked.count(); ++k) {
     const Symbol* window = examples.masked.windows.row(k).data();
@@ -83,9 +99,9 @@ double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>
       p -= target;
     }
     p *= weight;
-    Row(gradient.data() + at(i, i, 0), symbols_) += p;
+    add(at(i, i, 0));
     for (Index j = 0; j < sites_; ++j) {
-      if (j != i) Row(gradient.data() + at(i, j, window[j]), symbols_) += p;
+      if (j != i) add(at(i, j, window[j]));
     }
   }
   return loss * static_cast<double>(weight);

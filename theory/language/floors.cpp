@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -102,12 +104,18 @@ double masked_floor(const MarkovClone& chain, Index sites) {
   const TupleFrequencies& p = chain.frequencies();
   EntropySum entropy(p, order);
   std::vector<double> law = {1.0};  // of no symbol
+  std::map<std::pair<int, Index>, std::vector<double>> known;
   double total = 0;
   for (int site = 0; site < static_cast<int>(sites); ++site) {
     const int length = std::min(site, order - 1);
     const Index after = std::min<Index>(order - 1, sites - 1 - site);
+    // Sites away from the ends differ by the law of their contexts alone.
+    std::vector<double>& of_context = known[{length, after}];
+    for (std::size_t context = of_context.size(); context < law.size(); ++context) {
+      of_context.push_back(entropy(length, context, after));
+    }
     for (std::size_t context = 0; context < law.size(); ++context) {
-      total += law[context] * entropy(length, context, after);
+      total += law[context] * of_context[context];
     }
     law = advanced(p, order, std::move(law), site);
   }
