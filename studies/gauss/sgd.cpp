@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "attica/studies/gauss/sgd_curves.hpp"
@@ -40,27 +41,31 @@ class OnlineCurves : public SgdCurves {
  protected:
   Outcome run(const Replicate& replicate) const override {
     Outcome outcome = SgdCurves::run(replicate);
-    constexpr std::uint64_t kRuns = 640;
+    constexpr std::uint64_t kRuns = 500;
+    constexpr int kTimes = 2;
     if (replicate.point() > 0 || replicate.number >= kRuns) return outcome;
     StreamAddress address = replicate.address();
     for (const OtherRule& rule : kOthers) {
-      ++address.step;
-      RandomStream samples(address);
-      StreamAddress of_masks = address;
-      of_masks.id = StreamId::minibatch;
-      RandomStream masks(of_masks);
       const SgdParameters p = parameters(rule);
-      LinearAttentionSgd sgd(model().problem().sites(),
-                             {.eta = p.eta,
-                              .batch = rule.batch,
-                              .lambda = p.lambda,
-                              .mask = rule.mask,
-                              .mask_probability = p.probability},
-                             source(samples),
-                             masks);
-      const SgdRun done = record_sgd(model().problem(), sgd, looks());
-      if (done.diverged) continue;
-      add_constant(outcome, "rule_error", done.test.mean(), point_of(rule));
+      double error = 0;
+      for (int time = 0; time < kTimes; ++time) {
+        ++address.step;
+        RandomStream samples(address);
+        StreamAddress of_masks = address;
+        of_masks.id = StreamId::minibatch;
+        RandomStream masks(of_masks);
+        LinearAttentionSgd sgd(model().problem().sites(),
+                               {.eta = p.eta,
+                                .batch = rule.batch,
+                                .lambda = p.lambda,
+                                .mask = rule.mask,
+                                .mask_probability = p.probability},
+                               source(samples),
+                               masks);
+        const SgdRun done = record_sgd(model().problem(), sgd, looks());
+        error += (done.diverged ? std::nan("") : done.test.mean()) / kTimes;
+      }
+      if (std::isfinite(error)) add_constant(outcome, "rule_error", error, point_of(rule));
     }
     return outcome;
   }

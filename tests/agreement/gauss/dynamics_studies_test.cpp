@@ -62,7 +62,7 @@ TEST_CASE("gauss-sgd: agrees with masks and decay", "[agreement][sgd]") {
                         {"sim.steps", List{1, 10, 100}},
                         {"sim.mask_probability", probability},
                         {"sim.lambda", 0.1},
-                        {"sim.replicates", 400}});
+                        {"sim.replicates", 600}});
     CHECK(run.points() == Verdict::agree);
   }
 }
