@@ -271,7 +271,7 @@ Study study() {
       .neglects = kContextNeglects,
       .parameters = together(
           {context_parameters(
-               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 250}),
+               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 500}),
            {spectra().parameter("model.train_spectrum",
                                 "ramp",
                                 "spectrum of the pretraining tasks' covariance, of mean 1: flat; "
@@ -300,7 +300,7 @@ Study study() {
             "E |h|^2/d",
             "mean square of what attention reads off a sequence of the test spectrum; none: of "
             "the largest training set"}},
-      .presets = {{"quick", "the defaults: d = 16, 5 kappa, 3 test spectra, 250 replicates", {}},
+      .presets = {{"quick", "the defaults: d = 16, 5 kappa, 3 test spectra, 500 replicates", {}},
                   {"paper",
                    "d = 32, 6 kappa, 5 test spectra, 320 replicates",
                    {{"model.dimension", 32},
