@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 #include "attica/core/error.hpp"
 #include "attica/core/softmax.hpp"
@@ -43,13 +44,31 @@ DeepFactoredNetwork<T>::DeepFactoredNetwork(const DeepFactoredShape& shape)
   pull_y_.resize(size);
 }
 
+/// A function of the number of colours, known to the compiler where it is small: sums over colours
+/// then stay in registers, in the same order.
+template <class Function>
+void with_colours(Index colours, const Function& function) {
+  switch (colours) {
+    case 2:
+      function(std::integral_constant<Index, 2>());
+      return;
+    case 3:
+      function(std::integral_constant<Index, 3>());
+      return;
+    case 4:
+      function(std::integral_constant<Index, 4>());
+      return;
+    default:
+      function(colours);
+  }
+}
+
 /// Logits of the site for up to 16 rows of the sequences; further lanes repeat the last row.
 template <class T>
 void DeepFactoredNetwork<T>::forward(const Sequences& sequences,
                                      std::span<const Index> rows,
                                      Index site) {
   const Index sites = shape_.sites;
-  const Index colours = shape_.colours;
   for (Lanes& entry : x(0)) entry.setZero();
   for (Index lane = 0; lane < kLanes; ++lane) {
     const auto row = rows[std::min(static_cast<std::size_t>(lane), rows.size() - 1)];
@@ -57,28 +76,37 @@ void DeepFactoredNetwork<T>::forward(const Sequences& sequences,
       if (j != site) x(0)[static_cast<std::size_t>(at(j, sequences(row, j)))][lane] = 1;
     }
   }
-  for (int l = 0; l < shape_.layers; ++l) {
-    const bool last = l + 1 == shape_.layers;
-    const auto a = parameters_.matrix(parameters_.blocks()[static_cast<std::size_t>(2 * l)].name);
-    const auto v =
-        parameters_.matrix(parameters_.blocks()[static_cast<std::size_t>(2 * l + 1)].name);
-    const Lanes* in = x(l).data();
-    for (Index j = last ? site : 0; j < (last ? site + 1 : sites); ++j) {
-      Lanes* y = mixed(l).data() + (last ? 0 : at(j, 0));
-      for (Index c = 0; c < colours; ++c) {
-        Lanes sum = a.row(j)[0] * in[c];
-        for (Index k = 1; k < sites; ++k) sum += a.row(j)[k] * in[at(k, c)];
-        y[c] = sum;
-      }
-      for (Index b = 0; b < colours; ++b) {
-        Lanes sum = v.row(b)[0] * y[0];
-        for (Index c = 1; c < colours; ++c) sum += v.row(b)[c] * y[c];
-        z(l)[static_cast<std::size_t>((last ? 0 : at(j, 0)) + b)] = sum;
-        if (last) continue;
-        const auto entry = static_cast<std::size_t>(at(j, b));
-        x(l + 1)[entry] = sum.square();
-        if (shape_.residual) x(l + 1)[entry] += in[entry];
-      }
+  with_colours(shape_.colours, [&](auto colours) {
+    for (int l = 0; l < shape_.layers; ++l) pass(l, site, colours);
+  });
+}
+
+/// One layer of it.
+template <class T>
+template <class Colours>
+void DeepFactoredNetwork<T>::pass(int l, Index site, Colours colours) {
+  const Index sites = shape_.sites;
+  const bool last = l + 1 == shape_.layers;
+  const T* a = parameters_.values().data() + attention_block(l).offset;
+  const T* v = parameters_.values().data() + value_block(l).offset;
+  const Lanes* in = x(l).data();
+  Lanes* out = last ? nullptr : x(l + 1).data();
+  for (Index j = last ? site : 0; j < (last ? site + 1 : sites); ++j) {
+    const Index offset = last ? 0 : j * colours;
+    Lanes* y = mixed(l).data() + offset;
+    Lanes* image = z(l).data() + offset;
+    const T* shares = a + j * sites;
+    for (Index c = 0; c < colours; ++c) y[c] = shares[0] * in[c];
+    for (Index k = 1; k < sites; ++k) {
+      for (Index c = 0; c < colours; ++c) y[c] += shares[k] * in[k * colours + c];
+    }
+    for (Index b = 0; b < colours; ++b) {
+      Lanes sum = v[b * colours] * y[0];
+      for (Index c = 1; c < colours; ++c) sum += v[b * colours + c] * y[c];
+      image[b] = sum;
+      if (last) continue;
+      out[offset + b] = sum.square();
+      if (shape_.residual) out[offset + b] += in[offset + b];
     }
   }
 }
@@ -86,50 +114,55 @@ void DeepFactoredNetwork<T>::forward(const Sequences& sequences,
 /// Adds to the gradient; the derivatives by the logits stand in their place in z.
 template <class T>
 void DeepFactoredNetwork<T>::backward(Index site) {
+  with_colours(shape_.colours, [&](auto colours) {
+    for (int l = shape_.layers - 1; l >= 0; --l) pull(l, site, colours);
+  });
+}
+
+/// One layer of it.
+template <class T>
+template <class Colours>
+void DeepFactoredNetwork<T>::pull(int l, Index site, Colours colours) {
   const Index sites = shape_.sites;
-  const Index colours = shape_.colours;
-  for (int l = shape_.layers - 1; l >= 0; --l) {
-    const bool last = l + 1 == shape_.layers;
-    const networks::Block& a_block = parameters_.blocks()[static_cast<std::size_t>(2 * l)];
-    const networks::Block& v_block = parameters_.blocks()[static_cast<std::size_t>(2 * l + 1)];
-    const auto a = parameters_.matrix(a_block.name);
-    const auto v = parameters_.matrix(v_block.name);
-    Lanes* da = gradient_lanes_.data() + a_block.offset;
-    Lanes* dv = gradient_lanes_.data() + v_block.offset;
-    const Lanes* in = x(l).data();
-    const Index begin = last ? site : 0;
-    const Index end = last ? site + 1 : sites;
-    for (Index j = begin; j < end; ++j) {
-      const Index offset = last ? 0 : at(j, 0);
-      Lanes* dz = z(l).data() + offset;
-      if (!last) {  // x^{l+1} = r x^l + z^2
-        for (Index b = 0; b < colours; ++b)
-          dz[b] *= 2 * pull_x_[static_cast<std::size_t>(offset + b)];
-      }
-      const Lanes* y = mixed(l).data() + offset;
-      Lanes* dy = pull_y_.data() + at(j, 0);
-      for (Index c = 0; c < colours; ++c) dy[c].setZero();
-      for (Index b = 0; b < colours; ++b) {
-        for (Index c = 0; c < colours; ++c) {
-          dv[b * colours + c] += dz[b] * y[c];
-          dy[c] += v.row(b)[c] * dz[b];
-        }
-      }
-      for (Index k = 0; k < sites; ++k) {
-        Lanes sum = dy[0] * in[at(k, 0)];
-        for (Index c = 1; c < colours; ++c) sum += dy[c] * in[at(k, c)];
-        da[j * sites + k] += sum;
+  const bool last = l + 1 == shape_.layers;
+  const T* a = parameters_.values().data() + attention_block(l).offset;
+  const T* v = parameters_.values().data() + value_block(l).offset;
+  Lanes* da = gradient_lanes_.data() + attention_block(l).offset;
+  Lanes* dv = gradient_lanes_.data() + value_block(l).offset;
+  const Lanes* in = x(l).data();
+  const Index begin = last ? site : 0;
+  const Index end = last ? site + 1 : sites;
+  for (Index j = begin; j < end; ++j) {
+    const Index offset = last ? 0 : j * colours;
+    Lanes* dz = z(l).data() + offset;
+    if (!last) {  // x^{l+1} = r x^l + z^2
+      for (Index b = 0; b < colours; ++b)
+        dz[b] *= 2 * pull_x_[static_cast<std::size_t>(offset + b)];
+    }
+    const Lanes* y = mixed(l).data() + offset;
+    Lanes* dy = pull_y_.data() + j * colours;
+    for (Index c = 0; c < colours; ++c) dy[c].setZero();
+    for (Index b = 0; b < colours; ++b) {
+      for (Index c = 0; c < colours; ++c) {
+        dv[b * colours + c] += dz[b] * y[c];
+        dy[c] += v[b * colours + c] * dz[b];
       }
     }
-    if (l == 0) break;
     for (Index k = 0; k < sites; ++k) {
-      for (Index c = 0; c < colours; ++c) {
-        Lanes& dx = pull_x_[static_cast<std::size_t>(at(k, c))];
-        if (last || !shape_.residual) dx.setZero();
-        for (Index j = begin; j < end; ++j) {
-          dx += a.row(j)[k] * pull_y_[static_cast<std::size_t>(at(j, c))];
-        }
-      }
+      Lanes sum = dy[0] * in[k * colours];
+      for (Index c = 1; c < colours; ++c) sum += dy[c] * in[k * colours + c];
+      da[j * sites + k] += sum;
+    }
+  }
+  if (l == 0) return;
+  for (Index k = 0; k < sites; ++k) {
+    Lanes* dx = pull_x_.data() + k * colours;
+    if (last || !shape_.residual) {
+      for (Index c = 0; c < colours; ++c) dx[c].setZero();
+    }
+    for (Index j = begin; j < end; ++j) {
+      for (Index c = 0; c < colours; ++c)
+        dx[c] += a[j * sites + k] * pull_y_[static_cast<std::size_t>(j * colours + c)];
     }
   }
 }
@@ -179,8 +212,14 @@ double DeepFactoredNetwork<T>::loss_and_gradient(const Sequences& batch,
         logits[b] = (logits[b] - largest).exp();
         sum += logits[b];
       }
-      for (std::size_t lane = 0; lane < block.size(); ++lane) {
-        loss += shares[lane] * std::log(static_cast<double>(sum[static_cast<Index>(lane)]));
+      if (weights.empty()) {  // one logarithm for all: a sum is at most C <= 64
+        double product = 1;
+        for (std::size_t lane = 0; lane < block.size(); ++lane)
+          product *= static_cast<double>(sum[static_cast<Index>(lane)]);
+        loss += equal * std::log(product);
+      } else {
+        for (std::size_t lane = 0; lane < block.size(); ++lane)
+          loss += shares[lane] * std::log(static_cast<double>(sum[static_cast<Index>(lane)]));
       }
       factor /= sum;
       for (Index b = 0; b < colours; ++b) logits[b] *= factor;

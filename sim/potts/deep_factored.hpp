@@ -63,6 +63,16 @@ class DeepFactoredNetwork {
 
   void forward(const Sequences& sequences, std::span<const Eigen::Index> rows, Eigen::Index site);
   void backward(Eigen::Index site);
+  template <class Colours>
+  void pass(int layer, Eigen::Index site, Colours colours);
+  template <class Colours>
+  void pull(int layer, Eigen::Index site, Colours colours);
+  const networks::Block& attention_block(int layer) const {
+    return parameters_.blocks()[static_cast<std::size_t>(2 * layer)];
+  }
+  const networks::Block& value_block(int layer) const {
+    return parameters_.blocks()[static_cast<std::size_t>(2 * layer + 1)];
+  }
   Eigen::Index at(Eigen::Index j, Eigen::Index a) const { return j * shape_.colours + a; }
   std::vector<Lanes>& x(int layer) { return states_[static_cast<std::size_t>(layer)]; }
   std::vector<Lanes>& mixed(int layer) { return mixed_[static_cast<std::size_t>(layer)]; }

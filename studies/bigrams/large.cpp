@@ -17,7 +17,7 @@ Study study() {
                                        .batch = 512,
                                        .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600},
                                        .surrogate = "dense",
-                                       .replicates = 80,
+                                       .replicates = 40,
                                        .law = unequal_law(),
                                        .starts = {"stationary", "uniform"}}),
       .series = bigram_series(mean_field_names()),
