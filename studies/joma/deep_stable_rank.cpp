@@ -49,8 +49,8 @@ Study study() {
                            {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive)});
   // The rank falls in most runs, not in all: of 16 enough do, of 8 one that does not decides
   // nothing.
-  study.presets[0].meaning = "16 runs; with model.file: 1 layer, width 64, 2000 words, 2000 steps";
-  study.presets[0].values.emplace_back("sim.replicates", 16);
+  constexpr std::int64_t kRuns = 16;
+  std::ranges::find(study.parameters, "sim.replicates", &Parameter::key)->fallback = kRuns;
   study.figure = figure;
   study.claims = claims;
   study.diagnostic = {
