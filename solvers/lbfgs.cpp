@@ -5,64 +5,10 @@
 #include <glog/logging.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <exception>
 #include <mutex>
 
 #include "attica/core/error.hpp"
-
-// A static Ceres asks for SuiteSparse and LAPACK, for solvers of least squares that are not called
-// here. Found here instead, they need not be loaded: 20 libraries, of which one starts threads, and
-// a third of what the program takes to start.
-extern "C" {
-// NOLINTBEGIN(*-macro-usage)
-#define ATTICA_UNUSED(name) \
-  __attribute__((visibility("hidden"))) void name() { std::abort(); }
-// NOLINTEND(*-macro-usage)
-ATTICA_UNUSED(cholmod_amd)
-ATTICA_UNUSED(cholmod_analyze)
-ATTICA_UNUSED(cholmod_analyze_p)
-ATTICA_UNUSED(cholmod_camd)
-ATTICA_UNUSED(cholmod_factorize)
-ATTICA_UNUSED(cholmod_finish)
-ATTICA_UNUSED(cholmod_free_dense)
-ATTICA_UNUSED(cholmod_free_factor)
-ATTICA_UNUSED(cholmod_free_sparse)
-ATTICA_UNUSED(cholmod_print_common)
-ATTICA_UNUSED(cholmod_solve)
-ATTICA_UNUSED(cholmod_start)
-ATTICA_UNUSED(cholmod_triplet_to_sparse)
-ATTICA_UNUSED(cholmod_zeros)
-ATTICA_UNUSED(cs_di_amd)
-ATTICA_UNUSED(cs_di_calloc)
-ATTICA_UNUSED(cs_di_chol)
-ATTICA_UNUSED(cs_di_cholsol)
-ATTICA_UNUSED(cs_di_compress)
-ATTICA_UNUSED(cs_di_counts)
-ATTICA_UNUSED(cs_di_cumsum)
-ATTICA_UNUSED(cs_di_etree)
-ATTICA_UNUSED(cs_di_free)
-ATTICA_UNUSED(cs_di_ipvec)
-ATTICA_UNUSED(cs_di_lsolve)
-ATTICA_UNUSED(cs_di_ltsolve)
-ATTICA_UNUSED(cs_di_malloc)
-ATTICA_UNUSED(cs_di_multiply)
-ATTICA_UNUSED(cs_di_nfree)
-ATTICA_UNUSED(cs_di_pinv)
-ATTICA_UNUSED(cs_di_post)
-ATTICA_UNUSED(cs_di_pvec)
-ATTICA_UNUSED(cs_di_schol)
-ATTICA_UNUSED(cs_di_sfree)
-ATTICA_UNUSED(cs_di_spfree)
-ATTICA_UNUSED(cs_di_symperm)
-ATTICA_UNUSED(cs_di_transpose)
-ATTICA_UNUSED(dgeqrf_)
-ATTICA_UNUSED(dormqr_)
-ATTICA_UNUSED(dpotrf_)
-ATTICA_UNUSED(dpotrs_)
-ATTICA_UNUSED(dtrtrs_)
-#undef ATTICA_UNUSED
-}
 
 namespace attica {
 namespace {
