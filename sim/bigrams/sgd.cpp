@@ -130,10 +130,14 @@ void scatter(const Real* a,
   Index t = 0;
   if (u.size() <= kMostScattered) {
     u.setZero();
-    if (u.size() <= kMostSums) {
-      scatter_compared<Real>(a, x.data(), length, u);
+    if constexpr (kMostScattered > kMostSums) {
+      if (u.size() > kMostSums) {
+        scatter_indexed<Real>(a, x.data(), length, u);
+      } else {
+        scatter_compared<Real>(a, x.data(), length, u);
+      }
     } else {
-      scatter_indexed<Real>(a, x.data(), length, u);
+      scatter_compared<Real>(a, x.data(), length, u);
     }
     t = length - length % Lanes<Real>::kCount;
   } else if (u.size() * kParts <= length) {
