@@ -58,7 +58,8 @@ struct ErfDescent {
   int batch = 16;   ///< B; 0: the whole population
   int context = 8;  ///< T_ctx, tokens per sample
 };
-/// What it has reached. `walk` is the sum of (eta/B) sum g x, which no attention multiplies.
+/// What it has reached, an entry for every token each: weights v, logits z, and `walk`, the sum
+/// over steps of eta mean(g x), which no attention multiplies.
 struct ErfReached {
   Eigen::VectorXd v, z, walk;
 };

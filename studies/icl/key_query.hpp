@@ -73,7 +73,9 @@ bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 /// or more
 AgreementRule mse_rule(const Configuration& configuration, double base);
 
-/// @name Second and fourth moments of what a context of four pairs is drawn to be
+/// @name Second and fourth moments of what a context of N = 4 pairs is drawn to be: E|beta|^2 and
+/// E|Lambda^-1/2 beta|^4 for beta = (1/N) sum y x, where a long context hides slips of order 1/N.
+/// Exact for Gaussian inputs and tasks (ours: chi-squared moments along and across the task).
 /// @{
 void add_context_moments(const KeyQueryTask& task, TheoryResult& result);
 void draw_contexts(const KeyQueryTask& task, const Replicate& replicate, Outcome& outcome);
