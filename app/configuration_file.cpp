@@ -680,6 +680,13 @@ const Preset& find_preset(const Study& study, const std::string& name) {
   throw invalid_parameter("--preset", name, fmt::format("one of {}", fmt::join(names, ", ")));
 }
 
+std::string left_out() {
+  return fmt::format(
+      "This attica was built without the families {}; `./dev build` (CMake: ATTICA_FAMILIES=all) "
+      "builds them.",
+      fmt::join(absent_families(), ", "));
+}
+
 const Study& find_study(const std::string& name, const std::vector<Study>& registry) {
   static const Study own = own_study({});
   if (name == own.name) return own;
@@ -690,8 +697,11 @@ const Study& find_study(const std::string& name, const std::vector<Study>& regis
   }
   const std::string near = nearest(name, names);
   throw Error(ErrorKind::input,
-              near.empty() ? fmt::format("unknown study '{}'; `attica list` names them all", name)
-                           : fmt::format("unknown study '{}'; did you mean '{}'?", name, near));
+              fmt::format("unknown study '{}'; {}{}",
+                          name,
+                          near.empty() ? "`attica list` names them all"
+                                       : fmt::format("did you mean '{}'?", near),
+                          absent_families().empty() ? "" : ". " + left_out()));
 }
 
 CheckedConfiguration read_configuration(const ConfigurationRequest& request,

@@ -61,7 +61,11 @@ std::vector<Parameter> all_parameters(const Study& study);
 CheckedConfiguration read_configuration(const ConfigurationRequest& request,
                                         const std::vector<Study>& registry);
 
-/// @brief The study of that name. @throws Error of kind input with the nearest name.
+/// @brief Says which families of studies this build leaves out, and how to have them.
+std::string left_out();
+
+/// @brief The study of that name.
+/// @throws Error of kind input with the nearest name, and the families that are left out
 const Study& find_study(const std::string& name, const std::vector<Study>& registry);
 /// @throws Error of kind input that names the study's presets
 const Preset& find_preset(const Study& study, const std::string& name);

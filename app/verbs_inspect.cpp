@@ -30,7 +30,7 @@
 #include "attica/app/version.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
-#include "attica/sim/networks/measures.hpp"
+#include "attica/sim/networks/matrix_measures.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/own/study.hpp"
 
@@ -291,6 +291,7 @@ int list_verb(const Options& options, const Registry& registry) {
   }
   for (const Study* study : shown)
     fmt::print("{:<24} {:<8} {}\n", study->name, family(*study), study->question);
+  if (!absent_families().empty()) say(left_out() + "\n");
   return kExitDone;
 }
 
@@ -516,6 +517,8 @@ int doctor_verb(const Options& options, const Registry& registry) {
       {"libraries", kLibraries},
       {"mpi", kMpi},
       {"studies", registry.size()},
+      {"families_left_out",
+       absent_families().empty() ? "none" : fmt::format("{}", fmt::join(absent_families(), ", "))},
       {"processors", std::thread::hardware_concurrency()},
       {"default_threads", default_threads()},
       {"data_folder", data.empty() ? "not found" : data.string()},

@@ -189,10 +189,10 @@ std::string family_of(const std::string& name, const fs::path& studies) {
 
 /// The study as one of attica's own.
 void write_in_tree(const std::string& name, const fs::path& tree) {
-  const fs::path registry = tree / "studies" / "registry.cpp";
-  if (!fs::exists(registry)) {
+  const fs::path families = tree / "studies" / "families.cmake";
+  if (!fs::exists(families)) {
     throw invalid_parameter(
-        "--in-tree", tree.string(), "a checkout of attica, with studies/registry.cpp");
+        "--in-tree", tree.string(), "a checkout of attica, with studies/families.cmake");
   }
   const std::string family = family_of(name, tree / "studies");
   const bool prefixed = name.starts_with(family + "-");
@@ -225,12 +225,7 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
                     "  }};\n}}\n\n}}  // namespace attica\n",
                     family,
                     space));
-    plan.insert(registry,
-                "std::vector<Study> ",
-                "_studies();",
-                fmt::format("std::vector<Study> {}_studies();", family));
-    plan.insert(
-        registry, "             ", "_studies,", fmt::format("             {}_studies,", family));
+    plan.insert(families, "  ", "", "  " + family);
   }
   if (const fs::path page = tree / "docs" / (family + ".md"); fs::exists(page)) {
     plan.append(page, "\n" + filled("page.md.in", page_words("##")));

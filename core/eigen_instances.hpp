@@ -16,7 +16,6 @@
   EXTERN template class SelfAdjointEigenSolver<MatrixXd>;                                          \
   EXTERN template class ColPivHouseholderQR<MatrixXd>;                                             \
   EXTERN template class CompleteOrthogonalDecomposition<MatrixXd>;                                 \
-  EXTERN template class BDCSVD<MatrixXd>;                                                          \
   EXTERN template LLT<MatrixXd>& LLT<MatrixXd>::compute(const EigenBase<MatrixXd>&);               \
   EXTERN template SelfAdjointEigenSolver<MatrixXd>&                                                \
       SelfAdjointEigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, int);                  \

@@ -4,34 +4,31 @@
 
 namespace attica {
 
-// A family's list stands in <family>/studies.cpp.
-std::vector<Study> gauss_studies();
-std::vector<Study> potts_studies();
-std::vector<Study> topics_studies();
-std::vector<Study> joma_studies();
-std::vector<Study> bigrams_studies();
-std::vector<Study> icl_studies();
-std::vector<Study> language_studies();
-std::vector<Study> masked_studies();
+// Which families there are stands in families.cmake, the list of each in <family>/studies.cpp.
+#define ATTICA_FAMILY(family) std::vector<Study> family##_studies();
+#include "attica/studies/families.inc"
+#undef ATTICA_FAMILY
 
 const std::vector<Study>& studies() {
   static const std::vector<Study> all = [] {
     std::vector<Study> joined;
     for (const auto family : {
-             gauss_studies,
-             potts_studies,
-             topics_studies,
-             joma_studies,
-             bigrams_studies,
-             icl_studies,
-             language_studies,
-             masked_studies,
+#define ATTICA_FAMILY(family) family##_studies,
+#include "attica/studies/families.inc"
+#undef ATTICA_FAMILY
          }) {
       for (Study& study : family()) joined.push_back(std::move(study));
     }
     return joined;
   }();
   return all;
+}
+
+const std::vector<std::string>& absent_families() {
+  static const std::vector<std::string> absent = {
+#include "attica/studies/families.inc"
+  };
+  return absent;
 }
 
 const Study& study_named(std::string_view name) {

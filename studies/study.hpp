@@ -259,6 +259,9 @@ struct Study {
 /// @brief The studies that come with attica, in the order of `attica list`.
 const std::vector<Study>& studies();
 
+/// @brief The families of studies that this build leaves out (ATTICA_FAMILIES), usually none.
+const std::vector<std::string>& absent_families();
+
 /// @brief The one of them that has this name. @throws std::logic_error if there is none
 const Study& study_named(std::string_view name);
 

@@ -288,7 +288,7 @@ for new in gauss-mean:gauss/mean fresh-mean:fresh/mean deep-mean:joma/deep_mean;
   [ "$(grep -cE "^(namespace $space \{ Study study\(\); \}|      $space::study\(\),)$" "tree/studies/${file%/*}/studies.cpp")" -eq 2 ] || fail "$name is not listed"
   run 5 new "$name" --in-tree tree
 done
-[ "$(grep -c fresh_studies tree/studies/registry.cpp)" -eq 2 ] || fail "a new family is not registered"
+[ "$(grep -cx "  fresh" tree/studies/families.cmake)" -eq 1 ] || fail "a new family is not registered"
 present tree/docs/gauss-mean.md
 says tree/docs/joma.md "## deep-mean"
 [ "$(diff -r before tree | grep -c '^<')" -eq 0 ] || fail "attica new takes something away: $(diff -r before tree)"

@@ -50,8 +50,8 @@ done < <(git ls-files '*.hpp' | grep -E "^($(IFS='|'; echo "${folders[*]}"))/")
 
 # What a touched header costs: the sources that read it, directly or through another header. The kit does not know how
 # curves are judged. A header of theory/ is read by thirteen sources at most.
-grep -roE --include='*.[ch]pp' '#include "attica/[^"]*' "${folders[@]}" | sed -E 's/^([^:]*):#include "attica\/(.*)/\1 \2/' |
-  awk '{ reads[$1] = reads[$1] " " $2; if ($1 ~ /cpp$/) sources[$1] }
+grep -roE --include='*.[ch]pp' '#include "attica/[^"]*' "${folders[@]}" | sed -E 's/^([^:]*):#include "attica\/(.*)/\1 \2/' >"$work/includes"
+awk '{ reads[$1] = reads[$1] " " $2; if ($1 ~ /cpp$/) sources[$1] }
     function visit(file, source,   list, k, n) {
       if ((file, source) in seen) return
       seen[file, source]
@@ -64,11 +64,32 @@ grep -roE --include='*.[ch]pp' '#include "attica/[^"]*' "${folders[@]}" | sed -E
       for (header in readers) print header, readers[header]
       visit("studies/kit.hpp", "the kit")
       if (("solvers/statistics/agreement.hpp", "the kit") in seen) print "the kit includes agreement.hpp", 1000
-    }' >"$work/readers"
+    }' "$work/includes" >"$work/readers"
 while read -r header count; do
   [[ $header != theory/* ]] || [ "$count" -le 13 ] || fail "$count sources read $header"
 done <"$work/readers"
 ! grep 'the kit includes' "$work/readers" || fail "the kit includes how curves are judged"
+
+# A build of some families alone compiles every source whose header it reads.
+for family in gauss joma; do
+  cmake -S . -B "$work/some" -G Ninja -DATTICA_FAMILIES=$family -DATTICA_TOGETHER=OFF -DATTICA_PRECOMPILE=OFF >"$work/cmake" 2>&1 ||
+    fail "ATTICA_FAMILIES=$family: $(tail -3 "$work/cmake")"
+  sed -nE "s|^ *\"file\": \"$PWD/(.*\.cpp)\".*|\1|p" "$work/some/compile_commands.json" | sort >"$work/compiled"
+  grep -qx "studies/$family/studies.cpp" "$work/compiled" || fail "ATTICA_FAMILIES=$family leaves that family out"
+  awk -v compiled="$work/compiled" '
+    { reads[$1] = reads[$1] " " $2 }
+    function visit(file,   list, k, n) {
+      if (file in seen) return
+      seen[file]
+      n = split(reads[file], list, " ")
+      for (k = 1; k <= n; ++k) visit(list[k])
+    }
+    END {
+      while ((getline file < compiled) > 0) { built[file]; visit(file) }
+      for (file in seen) if (sub(/hpp$/, "cpp", file) && (file in reads) && !(file in built)) print file
+    }' "$work/includes" >"$work/lacking"
+  [ ! -s "$work/lacking" ] || fail "ATTICA_FAMILIES=$family does not compile $(tr '\n' ' ' <"$work/lacking")"
+done
 
 # A type has one definition: two of a name in a namespace link without a word, and one of them is used for both.
 git ls-files {core,solvers,theory,sim,plots,studies,app}'/*.hpp' | xargs awk '

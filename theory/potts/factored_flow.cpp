@@ -1,7 +1,6 @@
 #include "attica/theory/potts/factored_flow.hpp"
 
 #include <Eigen/Eigenvalues>
-#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts/enumeration.hpp"
+#include "attica/core/potts/thin_svd.hpp"
 #include "attica/core/softmax.hpp"
 
 namespace attica {
@@ -151,10 +151,10 @@ EarlyGrowth early_growth(const WeightedSequences& population, Index colours) {
       }
     }
   }
-  const Eigen::BDCSVD<MatrixXd> svd(gamma, Eigen::ComputeThinU | Eigen::ComputeThinV);
-  return {.singular_values = svd.singularValues(),
-          .attention_mode = svd.matrixU().col(0).reshaped(sites, sites),
-          .value_mode = svd.matrixV().col(0).reshaped(colours, colours)};
+  const ThinSvd svd = thin_svd(gamma);
+  return {.singular_values = svd.values,
+          .attention_mode = svd.left.col(0).reshaped(sites, sites),
+          .value_mode = svd.right.col(0).reshaped(colours, colours)};
 }
 
 void orient(EarlyGrowth& growth, const FactoredAttention& start) {

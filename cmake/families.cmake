@@ -1,0 +1,22 @@
+# Which families of studies are built.
+include(${PROJECT_SOURCE_DIR}/studies/families.cmake)
+set(ATTICA_FAMILIES all CACHE STRING "The families of studies to build, e.g. gauss;joma (all: every one)")
+
+set(ATTICA_BUILT ${ATTICA_FAMILIES})
+if(ATTICA_BUILT STREQUAL "all")
+  set(ATTICA_BUILT ${ATTICA_EVERY_FAMILY})
+endif()
+foreach(family ${ATTICA_BUILT})
+  if(NOT family IN_LIST ATTICA_EVERY_FAMILY)
+    list(JOIN ATTICA_EVERY_FAMILY ", " known)
+    message(FATAL_ERROR "ATTICA_FAMILIES: '${family}' is none of ${known}")
+  endif()
+endforeach()
+# What another family builds on (tests/program/structure.sh holds the list against the includes).
+if("potts" IN_LIST ATTICA_BUILT OR "masked" IN_LIST ATTICA_BUILT)
+  list(APPEND ATTICA_BUILT gauss)
+endif()
+set(ATTICA_ABSENT ${ATTICA_EVERY_FAMILY})
+list(REMOVE_ITEM ATTICA_ABSENT ${ATTICA_BUILT})
+set(ATTICA_BUILT ${ATTICA_EVERY_FAMILY})
+list(REMOVE_ITEM ATTICA_BUILT ${ATTICA_ABSENT} "")

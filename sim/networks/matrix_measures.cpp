@@ -1,0 +1,84 @@
+#include "attica/sim/networks/matrix_measures.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+namespace attica::networks {
+namespace {
+
+template <class T>
+double sum_of_entropies(MatrixView<const T> weights) {
+  double sum = 0;
+  for (Index i = 0; i < weights.rows; ++i) {
+    for (Index j = 0; j < weights.columns; ++j) {
+      const auto p = static_cast<double>(weights.row(i)[j]);
+      if (p > 0) sum -= p * std::log(p);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+double row_entropies(MatrixView<const double> weights) { return sum_of_entropies(weights); }
+double row_entropies(MatrixView<const float> weights) { return sum_of_entropies(weights); }
+
+double mean_row_entropy(MatrixView<const double> weights) {
+  return row_entropies(weights) / static_cast<double>(weights.rows);
+}
+double mean_row_entropy(MatrixView<const float> weights) {
+  return row_entropies(weights) / static_cast<double>(weights.rows);
+}
+
+double spectral_norm(const Eigen::MatrixXd& w) {
+  // The smaller Gram matrix; its largest eigenvalue is accurate to rounding.
+  if (w.size() == 0) return 0;
+  const Eigen::MatrixXd gram =
+      w.rows() < w.cols() ? Eigen::MatrixXd(w * w.transpose()) : Eigen::MatrixXd(w.transpose() * w);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram, Eigen::EigenvaluesOnly);
+  return std::sqrt(std::max(0.0, solver.eigenvalues().maxCoeff()));
+}
+
+std::optional<double> stable_rank(const Eigen::MatrixXd& w) {
+  const double largest = spectral_norm(w);
+  if (largest == 0) return std::nullopt;
+  return w.squaredNorm() / (largest * largest);
+}
+
+std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {
+  constexpr Index kBlock = 256;  // columns whose products are held at a time
+  Eigen::MatrixXd unit(w.rows(), w.cols());
+  Index count = 0;
+  for (Index j = 0; j < w.cols(); ++j) {
+    const double norm = w.col(j).stableNorm();
+    if (norm > 0) unit.col(count++) = w.col(j) / norm;
+  }
+  if (count < 2) return std::nullopt;
+  double sum = 0;  // over ordered pairs, with the diagonal
+  for (Index j = 0; j < count; j += kBlock) {
+    const Index columns = std::min(kBlock, count - j);
+    const Eigen::MatrixXd cosines = unit.leftCols(count).transpose() * unit.middleCols(j, columns);
+    sum += cosines.cwiseAbs().sum();
+  }
+  const auto n = static_cast<double>(count);
+  return (sum - n) / (n * (n - 1));
+}
+
+MatrixMeasures measure(const Eigen::MatrixXd& w) {
+  MatrixMeasures m{.rows = w.rows(),
+                   .columns = w.cols(),
+                   .frobenius_norm = w.stableNorm(),
+                   .spectral_norm = spectral_norm(w)};
+  if (m.spectral_norm > 0) m.stable_rank = std::pow(m.frobenius_norm / m.spectral_norm, 2);
+  m.mean_abs_cosine = mean_abs_cosine(w);
+  constexpr double kTolerance = 1e-4;  // rows of single- or half-precision softmax outputs
+  if (w.size() > 0 && w.minCoeff() >= 0 &&
+      ((w.rowwise().sum().array() - 1).abs() <= kTolerance).all()) {
+    const RowMatrix<double> rows = w;
+    m.attention_entropy = mean_row_entropy({rows.data(), rows.rows(), rows.cols(), rows.cols()});
+  }
+  return m;
+}
+
+}  // namespace attica::networks

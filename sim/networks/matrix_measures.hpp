@@ -1,0 +1,49 @@
+#pragma once
+/// @file
+/// @brief Numbers that describe a matrix from anywhere. Sources: attention entropy and stable rank
+/// as in Tian et al. 2023 (arXiv:2310.00535).
+
+#include <Eigen/Core>
+#include <optional>
+
+#include "attica/sim/networks/matrix_view.hpp"
+
+namespace attica::networks {
+
+/// @brief Sum over the rows of -sum p ln p (nats, 0 ln 0 = 0).
+/// @param weights rows are probability distributions
+double row_entropies(MatrixView<const double> weights);
+double row_entropies(MatrixView<const float> weights);
+
+/// @brief The mean over the rows of the same.
+/// @param weights rows are probability distributions
+double mean_row_entropy(MatrixView<const double> weights);
+double mean_row_entropy(MatrixView<const float> weights);
+
+/// @brief |W|_F^2 / |W|_2^2, between 1 and the rank; empty for W = 0.
+std::optional<double> stable_rank(const Eigen::MatrixXd& w);
+
+/// @brief Largest singular value.
+double spectral_norm(const Eigen::MatrixXd& w);
+
+/// @brief Mean |cos| over pairs of different columns, leaving out columns that are 0; empty without
+/// a pair.
+std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w);
+
+/// @brief What is measured of a matrix from a file.
+struct MatrixMeasures {
+  Eigen::Index rows = 0;
+  Eigen::Index columns = 0;
+  double frobenius_norm = 0;
+  double spectral_norm = 0;
+  std::optional<double> stable_rank = {};  ///< empty for the zero matrix
+  std::optional<double> mean_abs_cosine =
+      {};  ///< of columns; empty with fewer than two that are not 0
+  std::optional<double> attention_entropy =
+      {};  ///< mean row entropy, if the rows are probability distributions
+};
+
+/// @param w finite entries
+MatrixMeasures measure(const Eigen::MatrixXd& w);
+
+}  // namespace attica::networks
