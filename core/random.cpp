@@ -13,6 +13,8 @@
 #include <limits>
 #include <numbers>
 
+#include "attica/core/register.hpp"
+
 namespace attica {
 namespace {
 
@@ -167,19 +169,13 @@ BulkBits::BulkBits(RandomStream& stream) : key_(stream.bits()), stream_(stream.b
 
 namespace {
 
-// 64-bit lanes in one register of the instruction set that is compiled for, whose products of
-// 32-bit numbers are one instruction. What a lane has above 32 bits does not count.
-#if defined(__AVX512F__)
-constexpr std::size_t kRegisterLanes = 8;
-#elif defined(__AVX2__)
-constexpr std::size_t kRegisterLanes = 4;
-#else
-constexpr std::size_t kRegisterLanes = 2;
-#endif
-typedef std::uint64_t Register __attribute__((vector_size(kRegisterLanes * sizeof(std::uint64_t))));
+// 64-bit lanes in one register, whose products of 32-bit numbers are one instruction. What a lane
+// has above 32 bits does not count.
+typedef std::uint64_t Register __attribute__((vector_size(kRegisterBytes)));
+constexpr std::size_t kRegisterLanes = kRegisterBytes / sizeof(std::uint64_t);
 
 inline Register product(Register a, std::uint32_t b) {
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
   return reinterpret_cast<Register>(
       _mm512_mul_epu32(reinterpret_cast<__m512i>(a), _mm512_set1_epi64(b)));
 #elif defined(__AVX2__)

@@ -10,6 +10,7 @@
 #endif
 
 #include "attica/core/error.hpp"
+#include "attica/core/register.hpp"
 
 namespace attica {
 
@@ -23,16 +24,8 @@ constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cac
 constexpr std::size_t kUnit = 64;    // cells come in multiples of it: 16 words of bits
 using Cells = std::array<std::uint16_t, kBlock>;
 
-// The widest registers of the instruction set that this file is compiled for.
-#if defined(__AVX512BW__)
-constexpr std::size_t kRegister = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t kRegister = 32;
-#else
-constexpr std::size_t kRegister = 16;
-#endif
-typedef std::uint16_t CellLanes __attribute__((vector_size(kRegister)));
-static_assert(kUnit * sizeof(std::uint16_t) % kRegister == 0);
+typedef std::uint16_t CellLanes __attribute__((vector_size(kRegisterBytes)));
+static_assert(kUnit * sizeof(std::uint16_t) % kRegisterBytes == 0);
 
 /// The cells to draw for so many more, in whole units.
 std::size_t cells_for(std::size_t wanted) {
@@ -169,17 +162,17 @@ void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) cons
     tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(cell).first(cells), bits);
     // All borders for a register of cells at a time. A comparison that holds is -1.
-    for (std::size_t at = 0; at < cells; at += kRegister / sizeof(std::uint16_t)) {
+    for (std::size_t at = 0; at < cells; at += kRegisterBytes / sizeof(std::uint16_t)) {
       CellLanes drawn;
       CellLanes passed = {};
       CellLanes equal = {};
-      std::memcpy(&drawn, cell.data() + at, kRegister);
+      std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
       for (const Cell border : borders_) {
         passed -= reinterpret_cast<CellLanes>(drawn >= border);
         equal |= reinterpret_cast<CellLanes>(drawn == border);
       }
-      std::memcpy(token.data() + at, &passed, kRegister);
-      std::memcpy(undecided.data() + at, &equal, kRegister);
+      std::memcpy(token.data() + at, &passed, kRegisterBytes);
+      std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
     }
     std::copy_n(token.begin(), stretch.size(), stretch.begin());
     // Hardly any: looked for 64 at a time.

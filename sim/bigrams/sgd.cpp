@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "attica/core/error.hpp"
+#include "attica/core/register.hpp"
 
 namespace attica {
 
@@ -17,15 +18,7 @@ using Eigen::VectorXd;
 
 namespace {
 
-// The widest registers of the instruction set that this file is compiled for: wider vectors would
-// be taken apart number by number (20 times slower at 64 bytes with AVX2).
-#if defined(__AVX512F__)
-constexpr Index kRegister = 64;
-#elif defined(__AVX2__)
-constexpr Index kRegister = 32;
-#else
-constexpr Index kRegister = 16;
-#endif
+constexpr Index kRegister{kRegisterBytes};
 
 /// A register of Reals and of whole numbers of the same size (GCC and Clang vector extensions).
 template <class Real>
