@@ -10,7 +10,7 @@ using namespace attica;
 TEST_CASE(
     "thin_svd: orthonormal factors give the matrix back, values are roots of the Gram matrix's",
     "[core][potts]") {
-  RandomStream stream(3, {});
+  RandomStream stream({.seed = 3});
   for (const auto& [rows, columns] : {std::pair{20, 7}, {7, 20}, {40, 40}}) {
     Eigen::MatrixXd m(rows, columns);
     stream.fill_normal({m.data(), static_cast<std::size_t>(m.size())});
