@@ -7,9 +7,7 @@
 
 using namespace attica;
 
-TEST_CASE(
-    "thin_svd: orthonormal factors give the matrix back, values are roots of the Gram matrix's",
-    "[core][potts]") {
+TEST_CASE("thin_svd: orthonormal factors give the matrix back", "[core][potts]") {
   RandomStream stream({.seed = 3});
   for (const auto& [rows, columns] : {std::pair{20, 7}, {7, 20}, {40, 40}}) {
     Eigen::MatrixXd m(rows, columns);
