@@ -263,7 +263,7 @@ TEST_CASE("to_toml: what is written reads back to the same configuration", "[app
 }
 
 TEST_CASE("configuration_template: every study and preset parses back to its values",
-          "[app][config]") {
+          "[app][config][slow]") {
   std::vector<Study> registry = studies();
   registry.push_back(toy::study());
   for (const Study& study : registry) {

@@ -271,7 +271,7 @@ std::filesystem::path only_folder(const std::filesystem::path& parent) {
 }
 
 TEST_CASE("map: the region where a theory holds is found by runs, kept, and refined later",
-          "[app][map]") {
+          "[app][map][slow]") {
   const toy::Folder folder;
   const std::vector<Study> registry = bowl();
   Options options = map_options(folder);
