@@ -5,6 +5,7 @@
 #include "attica/core/error.hpp"
 
 namespace attica::networks {
+
 template <class T>
 double attention_entropy(const Transformer<T>& network, int layer, int head) {
   double sum = 0;

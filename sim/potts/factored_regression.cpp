@@ -14,7 +14,7 @@ using Eigen::MatrixXd;
 namespace {
 
 /// Numbers in a chunk's matrices: large enough for matrix products, small enough for the cache.
-constexpr Index kBlockNumbers = 1 << 15;
+constexpr Index kMatrixNumbers = 1 << 15;
 
 /// Deviations e_{s_mj} - f_j of all sequences below each other, @shape{M C x L}.
 MatrixXd deviations(const WeightedSequences& data, const MatrixXd& frequencies) {
@@ -119,7 +119,7 @@ double FactoredRegression::operator()(const double* x, double* gradient) {
   MatrixXd dv = MatrixXd::Zero(colours_, colours_);
   MatrixXd db = MatrixXd::Zero(colours_, sites_);
   const Index count = data_.sequences.rows();
-  const Index chunk = std::clamp<Index>(kBlockNumbers / (sites_ * colours_), 1, count);
+  const Index chunk = std::clamp<Index>(kMatrixNumbers / (sites_ * colours_), 1, count);
   double loss = 0;
   for (Index first = 0; first < count; first += chunk) {
     const Index here = std::min(chunk, count - first);
