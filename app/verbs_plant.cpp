@@ -81,8 +81,9 @@ int sensitivity_check(const Options& options, const FinishedRun& run, const Regi
   }
   Json rows = Json::array();
   std::string lines = "smallest change of the theory's own value that would not have agreed\n";
-  for (const auto& [key, value] : run.configuration.values.entries()) {
-    const auto* number = std::get_if<double>(&value);
+  for (const auto& entry : run.configuration.values.entries()) {
+    const std::string& key = entry.first;
+    const auto* number = std::get_if<double>(&entry.second);
     if (number == nullptr || *number == 0 || !key.starts_with("model.") ||
         run.configuration.is_swept(key)) {
       continue;

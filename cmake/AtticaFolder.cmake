@@ -5,6 +5,9 @@ include_guard()
 # Vectors are passed between functions of one file only: how they are passed is no matter (psabi). A precompiled Eigen
 # loses the pragmas that silence its own attributes.
 set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Wno-psabi -Wno-ignored-attributes)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  list(APPEND ATTICA_WARNINGS -Wno-sign-conversion)  # which GCC's -Wconversion leaves out
+endif()
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
@@ -55,7 +58,7 @@ function(attica_level target level name)
   set(options "")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     set(options -O${level} -fexpensive-optimizations)
-  elseif(ATTICA_SANITIZE AND target MATCHES "^attica_(plots|studies|app)$")
+  elseif(ATTICA_SANITIZE AND NOT target MATCHES "^attica_(core|solvers|theory|sim)$")
     set(options -O0)  # compiled in half the time, and no part of what takes long to run
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -117,10 +117,10 @@ LeafCounts count_leaves(const LatentTreeSampler& sampler,
                                                  Eigen::MatrixXd::Zero(tree.classes(), 4)),
                     Eigen::MatrixXd::Zero(shown, shown)};
   TreeBlock block;
-  constexpr auto kBlock = static_cast<std::int64_t>(TreeBlock::kSequences);
-  for (std::int64_t left = samples; left > 0; left -= kBlock) {
+  constexpr auto kDrawn = static_cast<std::int64_t>(TreeBlock::kSequences);
+  for (std::int64_t left = samples; left > 0; left -= kDrawn) {
     sampler.draw(stream, block);
-    const std::uint64_t counted = ~std::uint64_t{0} >> (kBlock - std::min(left, kBlock));
+    const std::uint64_t counted = ~std::uint64_t{0} >> (kDrawn - std::min(left, kDrawn));
     const std::vector<std::uint64_t>& leaves = block.leaves;
     for (Eigen::Index k = 0; k < tree.classes(); ++k) {
       const std::uint64_t those = counted & block.of_class(static_cast<int>(k));

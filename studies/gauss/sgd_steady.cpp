@@ -113,7 +113,7 @@ class SteadySgd : public PointwiseExperiment {
  private:
   static Point at(const SgdRule& rule) { return {{"batch", static_cast<double>(rule.batch)}}; }
 
-  void require_simulable() const {
+  void require_simulable() const override {
     constexpr double kMostSteps = 1e12;
     const double steps = (burn_in_time_ + average_time_) / etas_.front();
     require(steps <= kMostSteps,

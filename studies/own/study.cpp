@@ -1178,7 +1178,8 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
     }
   }
   if (values.empty()) return claim_open(name, statement, "the claim names no series");
-  for (const auto& [replicate, ignored] : values.begin()->second) {
+  for (const auto& first : values.begin()->second) {
+    const auto replicate = first.first;
     bool complete = true;
     for (const auto& [series, of_series] : values)
       complete =

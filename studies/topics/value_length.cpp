@@ -50,7 +50,8 @@ class Length : public PointwiseExperiment {
     for (const double n : line_through(as_reals(lengths_), 60, AxisScale::log, grid)) {
       lengths.push_back(std::llround(n));
     }
-    for (const auto& [prior, settings] : priors_) {
+    for (const auto& [prior, of_prior] : priors_) {
+      const auto& settings = of_prior;
       const CommutantAlgebra algebra(settings.vocabulary);
       const auto optimum = [&](std::int64_t n) -> Commutant {
         return value_optimum(algebra, value_moments(at_length(settings, n)), lambda_);

@@ -156,23 +156,26 @@ double value_noise_along(const BigramModel& model,
                          const NoiseMoments& moments,
                          std::span<const AttendedColumn> columns) {
   const VectorXd& mu = model.stationary();
-  const auto& [w, h, w1, w2, w3, s_p] = truth;
+  const MatrixXd& h = truth.h;
+  const VectorXd& w1 = truth.w1;
   const double k_vp = mu.dot(g.diagonal());
   const double k_p = mu.dot(h.diagonal());
   const double k1 = mu.dot(g.cwiseProduct(g.transpose()) * mu);
   const double k2 = mu.dot(g.cwiseProduct(h) * mu);
-  const double spread_v = moments.s_v.cwiseProduct(s_p).sum();
-  const double spread_vp = moments.cross.cwiseProduct(s_p).sum();
-  const VectorXd along_v = w.transpose() * moments.v;
+  const double spread_v = moments.s_v.cwiseProduct(truth.s_p).sum();
+  const double spread_vp = moments.cross.cwiseProduct(truth.s_p).sum();
+  const VectorXd along_v = truth.w.transpose() * moments.v;
   double along = 0;
   for (Index k = 0; k < mu.size(); ++k) {
-    const auto& [a, q, sum, norm2, overlap] = columns[static_cast<std::size_t>(k)];
-    const VectorXd m = sum * along_v - w1;
+    const AttendedColumn& column = columns[static_cast<std::size_t>(k)];
+    const double norm2 = column.norm2;
+    const double overlap = column.overlap;
+    const VectorXd m = column.sum * along_v - w1;
     // E[(P δ·r)²] of a position, from its token: the mean of r, other positions, the draw of y.
     const auto square = [&](double at, double qt) {
       const VectorXd mean = m + at * g.diagonal() - qt * h.diagonal();
       const VectorXd next = w1 + qt * h.diagonal();
-      return mu.dot(mean.cwiseAbs2() + w2 + qt * w3 - next.cwiseAbs2()) +
+      return mu.dot(mean.cwiseAbs2() + truth.w2 + qt * truth.w3 - next.cwiseAbs2()) +
              (norm2 - at * at) * spread_v - (overlap - at * qt) * spread_vp;
     };
     const double elsewhere = square(0, 0);
@@ -180,9 +183,9 @@ double value_noise_along(const BigramModel& model,
     double second = mean * mean + k1 * norm2 * norm2 - 2 * k2 * norm2 * overlap -
                     k_p * k_p * overlap * overlap + norm2 * elsewhere;
     // A position and itself are no pair.
-    for (Index t = 0; t < a.size(); ++t) {
-      const double at = a[t];
-      const double qt = q[t];
+    for (Index t = 0; t < column.a.size(); ++t) {
+      const double at = column.a[t];
+      const double qt = column.q[t];
       const double pair =
           std::pow(k_vp * at - k_p * qt, 2) + k1 * at * at - 2 * k2 * at * qt - k_p * k_p * qt * qt;
       second += at * at * (square(at, qt) - elsewhere - pair);

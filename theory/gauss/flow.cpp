@@ -162,8 +162,7 @@ ArrayXd double_contour(const ArrayXcd& z,
 /// @brief Every kind of site once, on contours that they share.
 class GaussianFlow::AllSites {
  public:
-  AllSites(const GaussianFlow& flow, double samples)
-      : spectrum_(flow.spectrum_), samples_(samples), order_(flow.order_) {
+  AllSites(const GaussianFlow& flow, double samples) : samples_(samples), order_(flow.order_) {
     for (const auto& [site, share] : flow.ridge_.kinds()) {
       views_.emplace_back(flow, site, samples);
       shares_.push_back(share);
@@ -591,7 +590,6 @@ class GaussianFlow::AllSites {
     contour.circle.left = left;
   }
 
-  const ArrayXd& spectrum_;
   double samples_;
   RidgeOrder order_;
   std::vector<SiteView> views_;

@@ -109,7 +109,7 @@ TEST_CASE("bigram surrogates: same law as SGD", "[sim][bigrams][slow]") {
   }
 }
 
-TEST_CASE("bigram surrogates: dense, aggregated and sparse have one law", "[sim][bigrams]") {
+TEST_CASE("bigram surrogates: dense, aggregated and sparse have one law", "[sim][bigrams][slow]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 60);
   const std::vector<int> steps{1, 20, 60};
   constexpr int kRuns = 300;
@@ -140,7 +140,7 @@ TEST_CASE("bigram surrogates: dense, aggregated and sparse have one law", "[sim]
 }
 
 TEST_CASE("sparse surrogate: aggregated until a threshold, entries of the same law after it",
-          "[sim][bigrams]") {
+          "[sim][bigrams][slow]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 300);
   const std::vector<int> steps{100, 101, 140};
   constexpr int kRuns = 300;

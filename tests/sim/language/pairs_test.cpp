@@ -69,7 +69,7 @@ TEST_CASE("pair model: logits are sums over pairs, mixed differences of two cont
 }
 
 TEST_CASE("pair model: fits a chain of order 2 to its floor, and laws of its own kind",
-          "[sim][language]") {
+          "[sim][language][slow]") {
   std::vector<Symbol> sequence;
   RandomStream stream({.seed = 6, .id = StreamId::self_test});
   for (std::size_t k = 0; k < 5000; ++k) {

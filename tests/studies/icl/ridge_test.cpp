@@ -45,7 +45,7 @@ TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") 
              Contains("theory.level"));
 }
 
-TEST_CASE("icl ridge studies: too much memory is refused before any work", "[studies][icl]") {
+TEST_CASE("icl ridge studies: too much memory is refused before any work", "[studies][icl][slow]") {
   for (const char* name :
        {"icl-double-descent", "icl-diversity", "icl-context", "icl-alignment", "icl-training"}) {
     CAPTURE(name);

@@ -52,7 +52,7 @@ TEST_CASE("body_training: initial scales of shallower networks", "[studies]") {
   CHECK(body_training(c, 4).initial_scale == std::vector<double>(4, 0.1));
 }
 
-TEST_CASE("body_model: random parts come from the seed alone", "[studies]") {
+TEST_CASE("body_model: random parts come from the seed alone", "[studies][slow]") {
   const auto weight = [](std::int64_t seed) {
     const auto experiment = made(study_named("body4-msd"),
                                  {{"sim.seed", seed},
@@ -67,7 +67,7 @@ TEST_CASE("body_model: random parts come from the seed alone", "[studies]") {
 }
 
 TEST_CASE("body4-msd: a theory of the times for every start, where it takes no minutes",
-          "[studies]") {
+          "[studies][slow]") {
   const Study study = study_named("body4-msd");
   const auto theory =
       made(study, {{"sim.length", 200}, {"sim.starts", 2}})->theory(TheoryGrid::requested);

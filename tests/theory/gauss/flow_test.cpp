@@ -244,7 +244,7 @@ TEST_CASE("GaussianFlow: a singular covariance is the limit of regular ones", "[
   }
 }
 
-TEST_CASE("GaussianFlow: averages are means over sites", "[theory][flow]") {
+TEST_CASE("GaussianFlow: averages are means over sites", "[theory][flow][slow]") {
   // The average integrates on contours that the sites share, a site on its own: they agree to the
   // 1e-9 to which both settle.
   RandomStream stream({.seed = 5, .id = StreamId::model});

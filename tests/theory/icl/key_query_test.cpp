@@ -177,7 +177,7 @@ double half_way(const KeyQueryTask& task,
 
 }  // namespace
 
-TEST_CASE("drop_time: the crossing of the flow from a small start", "[theory][key_query]") {
+TEST_CASE("drop_time: the crossing of the flow from a small start", "[theory][key_query][slow]") {
   RandomStream stream({.seed = 5, .id = StreamId::initialisation});
   struct Spectrum {
     int dimension;
