@@ -44,4 +44,8 @@ class Notice {
   std::jthread waiting_;
 };
 
+/// What a notice says while a theory is computed.
+inline constexpr const char* kComputingTheory =
+    "computing the theory; at large sizes some take minutes ...";
+
 }  // namespace attica::app

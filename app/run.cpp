@@ -11,6 +11,7 @@
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
+#include "attica/app/progress.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/parallel.hpp"
@@ -350,7 +351,11 @@ RunEnd carry_out(Work work,
   if (request.theory_json) {
     theory_text = *request.theory_json;
   } else {
-    TheoryRecord theory = compute_theory(work, TheoryGrid::run);
+    TheoryRecord theory;
+    {
+      const Notice notice(request.quiet, kComputingTheory);
+      theory = compute_theory(work, TheoryGrid::run);
+    }
     warn(request.quiet, theory.warnings);
     if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
     theory_text = theory_json(theory);

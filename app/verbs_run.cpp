@@ -192,7 +192,11 @@ int demo_verb(const Options& options, const Registry& registry) {
 int theory_verb(const Options& options, const Registry& registry) {
   const Work work = requested_work(options, registry);
   warn(options.quiet, work.warnings);
-  const TheoryRecord theory = compute_theory(work, TheoryGrid::requested);
+  TheoryRecord theory;
+  {
+    const Notice notice(options.quiet, kComputingTheory);
+    theory = compute_theory(work, TheoryGrid::requested);
+  }
   warn(options.quiet, theory.warnings);
   if (theory.predictions.empty()) {
     throw Error(ErrorKind::input,

@@ -164,7 +164,7 @@ int plan_verb(const Options& options, const Registry& registry) {
   }
   TheoryRecord theory;
   {
-    const Notice notice(options.quiet, "computing the theory ...");
+    const Notice notice(options.quiet, kComputingTheory);
     theory = compute_theory(work, TheoryGrid::run);
   }
   const Pilot pilot = run_pilot(work, threads, options.quiet);

@@ -49,7 +49,7 @@ attempt() {
   fi
   PATH=$PWD/build:$PATH command -v "$first" >/dev/null || { left_out=$((left_out + 1)); return; }
   [[ $line == *'# minutes' || $line == *'# hours' ]] && line="${line%%#*} --dry-run"
-  [[ $line == *'# until Ctrl-C' ]] && line="timeout --signal=INT --preserve-status 5 ${line%%#*}"
+  [[ $line == *'# until Ctrl-C' ]] && line="timeout --signal=INT --preserve-status 3 ${line%%#*}"
   PATH=$PWD/build:$PATH PYTHONPATH=$package:$PWD/loaders PYTHONDONTWRITEBYTECODE=1 bash -c "$line" >out 2>err </dev/null
   code=$?
   commands=$((commands + 1))
