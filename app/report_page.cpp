@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
 #include "attica/app/text.hpp"
@@ -51,11 +56,52 @@ std::string after_verdict(const std::string& summary) {
   return colon == std::string::npos ? summary : summary.substr(colon + 2);
 }
 
-ReportRow point_row(const Json& point) {
-  std::string coordinates;
-  for (const auto& [name, value] : point.at("point").items()) {
-    coordinates += fmt::format("{}{} = {}", coordinates.empty() ? "" : ", ", name, plain(value));
+/// "lambda = 0.1, width = 16".
+std::string coordinates_text(const Json& point) {
+  std::string text;
+  for (const auto& [name, value] : point.items()) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, plain(value));
   }
+  return text;
+}
+
+/// A sentence on the points that the figure draws and the verdict leaves out; empty if there are
+/// none.
+std::string not_compared(const Json& check, const Figure& figure) {
+  constexpr std::size_t kListed = 6;
+  std::set<std::string> drawn;
+  for (const Panel& panel : figure.panels) {
+    for (const Layer& layer : panel.layers) drawn.insert(layer.series);
+  }
+  std::vector<std::pair<std::string, std::size_t>> curves;
+  for (const Json& at : check.value("outside", Json::array())) {
+    const std::string series = at.at("series");
+    if (!drawn.contains(series)) continue;
+    const std::string coordinates = coordinates_text(at.at("point"));
+    std::string curve = coordinates.empty() ? series : series + " at " + coordinates;
+    const auto known = std::find_if(
+        curves.begin(), curves.end(), [&](const auto& of) { return of.first == curve; });
+    if (known == curves.end()) {
+      curves.emplace_back(std::move(curve), 1);
+    } else {
+      ++known->second;
+    }
+  }
+  if (curves.empty()) return "";
+  std::string text;
+  for (std::size_t k = 0; k < std::min(curves.size(), kListed); ++k) {
+    text += fmt::format("{}{} ({} {})",
+                        k == 0 ? "" : "; ",
+                        curves[k].first,
+                        curves[k].second,
+                        curves[k].second == 1 ? "point" : "points");
+  }
+  if (curves.size() > kListed) text += fmt::format("; {} more", curves.size() - kListed);
+  return " Drawn, but not compared, as outside what the theory claims: " + text + ".";
+}
+
+ReportRow point_row(const Json& point) {
+  const std::string coordinates = coordinates_text(point.at("point"));
   const std::string verdict = point.at("verdict");
   const std::string x_name = point.at("x_name");
   // Without a theory there is nothing to compare.
@@ -94,7 +140,7 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                           .neglects = neglects_sentence(study.neglects),
                           .warnings = {},
                           .figure_svg = {},
-                          .caption = figure.caption,
+                          .caption = figure.caption + not_compared(check, figure),
                           .wide = figure.columns > 1,
                           .columns = {"verdict",
                                       "series",

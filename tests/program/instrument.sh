@@ -113,6 +113,12 @@ run 0 report "$planned"
 present "$planned/report.html"
 says "$planned/report.html" "AGREE"
 grep -Eq '(src|href)="(https?:)?//' "$planned/report.html" && fail "the report refers to the network"
+# What a figure draws beside its points and no verdict knows is said beneath it, and only that.
+grep -q "but not compared" "$planned/report.html" && fail "the report leaves out points that are compared"
+run 3 run masked-transfer --quiet --name weak --replicates 20 --set model.dimension=100 --set 'sweep.alpha=[0.05,4.0]' \
+  --set 'sweep.labels=[10,30]' --set 'plot.formats=["svg"]'
+says "$(echo runs/weak-*)/report.html" \
+  "Drawn, but not compared, as outside what the theory claims: feature_risk at alpha = 0.05 (2 points); gain at alpha = 0.05 (2 points)."
 
 # completion and manual page come from the verbs' own table.
 run 0 completion bash
