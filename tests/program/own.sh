@@ -121,7 +121,7 @@ says err "is a run folder, whose commands are not carried out"
 absent trace
 
 # ------------------------------------------------------------------------------------------------------------- bounds
-run 1 bound bound.toml $svg --quiet --replicates 100
+run 1 bound bound.toml $svg --quiet
 says out "VIOLATED: first at n=3"
 says out "bound union"
 says out "HOLDS"
