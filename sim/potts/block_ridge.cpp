@@ -24,7 +24,9 @@ BlockRidgeErrors smallest_norm_errors(const MatrixXd& data,
     // Residuals of block i are Z R with R = e_i - W_i on the rows of the other blocks.
     MatrixXd inputs = data;
     inputs.middleCols(first, block).setZero();  // takes no part in a solution of smallest norm
-    MatrixXd r = -inputs.completeOrthogonalDecomposition().solve(data.middleCols(first, block));
+    MatrixXd r =
+        inputs.completeOrthogonalDecomposition().solve(MatrixXd(data.middleCols(first, block)));
+    r = -r;
     r.middleRows(first, block).setIdentity();
     errors.test += (r.transpose() * covariance * r).trace() / blocks;
     errors.train += (data * r).squaredNorm() / static_cast<double>(data.rows()) / blocks;

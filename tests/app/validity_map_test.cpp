@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "app/toy_study.hpp"
+#include "app/bowl_study.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
@@ -15,7 +15,10 @@
 
 using namespace attica;
 using namespace attica::app;
+using toy::bowl;
+using toy::map_options;
 using toy::message_of;
+using toy::only_folder;
 
 namespace validity_map_test {
 
@@ -184,146 +187,6 @@ TEST_CASE("map: axes as they are written, and mistakes in them", "[app][map]") {
   CHECK_THAT(refused("a=0..1:5:log"), Catch::Contains("LOW > 0"));
   CHECK_THAT(refused("a=1..2:1"), Catch::Contains("2 to 65 places"));
   CHECK_THAT(refused("a=1..2:66"), Catch::Contains("2 to 65 places"));
-}
-
-/// A theory that says 1 where the simulation says 1 + (a^2 + b^2)/9: with a margin of 5 % it agrees
-/// within a circle of a^2 + b^2 = 0.45, which passes no place of the grids below closer than 0.003,
-/// many times the error of a mean. Beyond a = 1.5 there is no such problem.
-class Bowl : public attica::Experiment {
- public:
-  explicit Bowl(const Configuration& c) : a_(c.real("model.a")), b_(c.real("model.b")) {
-    require(a_ <= 1.5, "model.a", a_, "a <= 1.5");
-  }
-  TheoryResult theory(TheoryGrid) const override {
-    return {.predictions = {{.series = {"y", {}, "x", {1}, {1}}}}};
-  }
-  std::size_t points() const override { return 1; }
-  std::uint64_t replicates_per_piece(std::size_t) const override { return 10; }
-  std::vector<Outcome> simulate(const Piece& piece) const override {
-    ++simulated();
-    std::vector<Outcome> all;
-    for (std::uint64_t r = piece.first_replicate; r < piece.first_replicate + piece.replicates;
-         ++r) {
-      RandomStream stream({.seed = piece.seed, .point = piece.stream_point, .replicate = r});
-      Outcome outcome;
-      outcome.series.push_back(
-          {"y", {}, "x", {1}, {1 + (a_ * a_ + b_ * b_) / 9 + 1e-6 * stream.normal()}});
-      all.push_back(std::move(outcome));
-    }
-    return all;
-  }
-  static std::atomic<int>& simulated() {
-    static std::atomic<int> count{0};
-    return count;
-  }
-
- private:
-  double a_;
-  double b_;
-};
-
-std::vector<Study> bowl() {
-  Study study = toy::study();
-  study.name = "toy-bowl";
-  study.parameters = {{.key = "model.a",
-                       .type = ParameterType::real,
-                       .fallback = Value(0.0),
-                       .meaning = "a",
-                       .range = {.low = -2, .high = 2}},
-                      {.key = "model.b",
-                       .type = ParameterType::real,
-                       .fallback = Value(0.0),
-                       .meaning = "b",
-                       .range = {.low = -2, .high = 2}},
-                      {.key = "model.word",
-                       .type = ParameterType::text,
-                       .fallback = Value("red"),
-                       .meaning = "colour"}};
-  study.presets = {};
-  study.renamed = {};
-  study.make = [](Configuration& c) -> std::unique_ptr<attica::Experiment> {
-    return std::make_unique<Bowl>(c);
-  };
-  study.agreement = [](const Configuration&) {
-    return std::vector<AgreementRule>{{.series = "y", .relative = 0.05}};
-  };
-  return {study};
-}
-
-Options map_options(const toy::Folder& folder) {
-  Options options;
-  options.target = "toy-bowl";
-  options.x = "model.a=-2..2:5";
-  options.y = "model.b=-2..2:5";
-  options.depth = 1;
-  options.overrides = {{"--replicates 10", "sim.replicates=10"}};
-  options.out = (folder / "maps").string();
-  options.quiet = true;
-  options.formats = {"svg"};
-  return options;
-}
-
-std::filesystem::path only_folder(const std::filesystem::path& parent) {
-  std::vector<std::filesystem::path> all;
-  for (const auto& entry : std::filesystem::directory_iterator(parent)) all.push_back(entry.path());
-  REQUIRE(all.size() == 1);
-  return all.front();
-}
-
-TEST_CASE("map: the region where a theory holds is found by runs, kept, and refined later",
-          "[app][map][slow]") {
-  const toy::Folder folder;
-  const std::vector<Study> registry = bowl();
-  Options options = map_options(folder);
-  Bowl::simulated() = 0;
-  REQUIRE(map_verb(options, registry) == kExitDone);
-  const auto made = only_folder(folder / "maps");
-  const auto check_cells = [&] {
-    const Json map = Json::parse(read_whole(made / "map.json"));
-    std::size_t errors = 0;
-    for (const Json& cell : map["cells"]) {
-      const double x = cell["x"].get<double>();
-      const double y = cell["y"].get<double>();
-      CAPTURE(x, y);
-      if (x > 1.5) {
-        ++errors;
-        CHECK(cell["verdict"] == "ERROR");
-        CHECK_THAT(cell["message"].get<std::string>(), Catch::Contains("a <= 1.5"));
-        continue;
-      }
-      CHECK(cell["verdict"] == (x * x + y * y < 0.45 ? "AGREE" : "DISAGREE"));
-      CHECK(cell["deviation"].get<double>() == Approx((x * x + y * y) / 0.45).margin(5e-3));
-      CHECK(std::filesystem::exists(made / "cells" / cell["run"].get<std::string>() / "run.json"));
-    }
-    CHECK(errors > 0);
-    return map;
-  };
-  const Json coarse = check_cells();
-  const int runs = Bowl::simulated();
-  CHECK(runs + coarse["counts"]["ERROR"].get<int>() == static_cast<int>(coarse["cells"].size()));
-  CHECK(std::filesystem::exists(made / "plots" / "map.svg"));
-  std::istringstream table(read_whole(made / "map.csv"));
-  std::string header;
-  std::getline(table, header);
-  CHECK(header == "model.a,model.b,verdict,deviation,z,resolution,run,message");
-
-  // Refused without --resume; with it nothing is simulated twice.
-  CHECK_THAT(message_of([&] { map_verb(options, registry); }), Catch::Contains("--resume"));
-  options.resume = true;
-  REQUIRE(map_verb(options, registry) == kExitDone);
-  CHECK(Bowl::simulated() == runs);
-  options.depth = 3;
-  REQUIRE(map_verb(options, registry) == kExitDone);
-  const Json fine = check_cells();
-  CHECK(fine["cells"].size() > coarse["cells"].size());
-  CHECK(Bowl::simulated() + fine["counts"]["ERROR"].get<int>() ==
-        static_cast<int>(fine["cells"].size()));
-  // The edge, to half of the finest spacing.
-  const double h = 1.0 / 8;
-  REQUIRE(fine["edge"].size() == 1);
-  for (const Json& vertex : fine["edge"][0])
-    CHECK(std::abs(std::hypot(vertex[0].get<double>(), vertex[1].get<double>()) -
-                   std::sqrt(0.45)) <= h / 2);
 }
 
 TEST_CASE("map: out of time it stops with what it knows, and goes on", "[app][map]") {

@@ -1,5 +1,6 @@
 # What the tests of the program share; sourced with PROGRAM and the project's folder as $1 and $2.
 set -uo pipefail
+PATH=/usr/bin:$PATH  # Debian's Python, whose packages ./dev installs; others take a tenth of a second to start
 program=$1
 project=$2
 work=$(mktemp -d)

@@ -78,7 +78,8 @@ TEST_CASE("gradient_flow: a site's own eigenvectors give it at every time", "[si
         MatrixXd inputs = data;
         inputs.col(i).setZero();  // an input that is always 0 is never used
         const double m = static_cast<double>(samples);
-        const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(inputs.transpose() * inputs / m);
+        const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(
+            MatrixXd(inputs.transpose() * inputs / m));
         const Eigen::VectorXd label =
             spectrum.eigenvectors().transpose() * inputs.transpose() * data.col(i) / m;
         Eigen::VectorXd filtered = Eigen::VectorXd::Zero(sites);

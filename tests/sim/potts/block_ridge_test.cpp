@@ -66,7 +66,8 @@ TEST_CASE("block_ridge_errors: at lambda = 0 it is the limit of a small penalty"
       penalised.diagonal().array() += 1e-9;
       MatrixXd r = MatrixXd::Zero(size, 2);
       r.middleRows(first, 2).setIdentity();
-      r(inputs, Eigen::all) = -penalised.ldlt().solve(x.transpose() * z.middleCols(first, 2));
+      r(inputs, Eigen::all) =
+          -penalised.llt().solve(MatrixXd(x.transpose() * z.middleCols(first, 2)));
       test += (r.transpose() * covariance * r).trace() / 4;
       train += (z * r).squaredNorm() / static_cast<double>(samples) / 4;
     }

@@ -10,19 +10,6 @@ using Catch::Contains;
 
 namespace icl_ridge_test {
 
-/// Refused by `require_simulable` only; the theory still answers.
-std::string not_simulable(const Study& study, const Table& overrides) {
-  const std::unique_ptr<Experiment> experiment = made(study, overrides);
-  CHECK_NOTHROW(experiment->theory(TheoryGrid::requested));
-  try {
-    experiment->require_simulable();
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::input);
-    return error.what();
-  }
-  return "accepted";
-}
-
 const Series& named(const TheoryResult& theory, const std::string& name) {
   for (const Prediction& p : theory.predictions) {
     if (p.series.name == name) return p.series;
@@ -43,19 +30,6 @@ TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") 
              Contains("model.lambda"));
   CHECK_THAT(refusal(study_named("icl-training"), {{"model.pool", "fresh"}}),
              Contains("theory.level"));
-}
-
-TEST_CASE("icl ridge studies: too much memory is refused before any work", "[studies][icl][slow]") {
-  for (const char* name :
-       {"icl-double-descent", "icl-diversity", "icl-context", "icl-alignment", "icl-training"}) {
-    CAPTURE(name);
-    CHECK_THAT(not_simulable(study_named(name), {{"sim.max_memory", 1e-4}}),
-               Contains("sim.max_memory") && Contains("bytes"));
-  }
-  // The Gaussian theory: that of the law of the features takes minutes there.
-  CHECK_THAT(not_simulable(study_named("icl-double-descent"),
-                           {{"model.dimension", 200}, {"theory.level", "gaussian"}}),
-             Contains("sim.max_memory"));
 }
 
 TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared", "[studies][icl]") {

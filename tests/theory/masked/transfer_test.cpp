@@ -68,7 +68,7 @@ TEST_CASE("raw_task: the regression of y on x = z + √θ s u", "[theory][masked
   const Eigen::MatrixXd covariance =
       Eigen::MatrixXd::Identity(d, d) + kTask.theta * u * u.transpose();
   const Eigen::VectorXd cross = std::sqrt(kTask.theta) * u;
-  const Eigen::VectorXd best = covariance.ldlt().solve(cross);
+  const Eigen::VectorXd best = covariance.llt().solve(cross);
   const LinearTask raw = raw_task(kTask);
   CHECK_THAT(raw.weights2.sum(), WithinRel(best.squaredNorm(), 1e-12));
   CHECK_THAT(raw.noise, WithinRel(1 + kTask.noise - best.dot(cross), 1e-12));

@@ -87,7 +87,8 @@ TEST_CASE("factored_tail: the curvature is that of the loss, the slope's covaria
     const Eigen::VectorXd g = gradient(at, equally_weighted(population.sequences.row(n)));
     covariance += population.weights[n] * g * g.transpose();
   }
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(0.5 * (hessian + hessian.transpose()));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(
+      MatrixXd(0.5 * (hessian + hessian.transpose())));
   const LearningTail tail = factored_tail(model, population);
   double trace = 0;
   for (Index k = 25 - tail.rank; k < 25; ++k) {

@@ -1,0 +1,245 @@
+// Properties of every study of the registry that take long: its theories, its simulation.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "attica/studies/study.hpp"
+#include "configured_study.hpp"
+
+namespace attica {
+namespace {
+
+using testing::configured;
+using testing::made;
+
+constexpr std::uint64_t kSeed = 1;
+
+Piece piece_of(std::size_t point, std::uint64_t first, std::uint64_t count) {
+  return {.point = point,
+          .stream_point = point,
+          .first_replicate = first,
+          .replicates = count,
+          .seed = kSeed};
+}
+
+/// Everything that a replicate recorded, to be compared digit for digit.
+std::string written(const Outcome& outcome) {
+  std::string text = outcome.status + (outcome.failed ? " failed " : " ") + outcome.message;
+  for (const Series& s : outcome.series) {
+    text += '\n' + s.name + ' ' + describe(s.point) + ' ' + s.x_name;
+    for (std::size_t k = 0; k < s.x.size(); ++k) {
+      text += ' ' + describe(CoordinateValue(s.x[k])) + ':' + describe(CoordinateValue(s.y[k]));
+    }
+  }
+  return text;
+}
+
+/// A tenth of the training, where it takes hundreds of steps, and few starts: their number is no
+/// matter here.
+Table short_training(const Study& study) {
+  constexpr std::int64_t kMany = 500;
+  constexpr std::int64_t kLess = 10;
+  constexpr std::int64_t kStarts = 16;
+  static const std::set<std::string> kLengths{"sim.length",
+                                              "sim.clone_steps",
+                                              "sim.factored_steps",
+                                              "sim.clone_windows",
+                                              "sim.share_fit_steps",
+                                              "sim.share_windows"};
+  Table values;
+  for (const Parameter& p : study.parameters) {
+    if (kLengths.count(p.key) != 0 && p.type == ParameterType::integer && !p.list && p.fallback) {
+      const auto length = std::get<std::int64_t>(*p.fallback);
+      if (length >= kMany) values.push_back({p.key, length / kLess});
+    }
+    if (p.key == "sim.starts") values.push_back({p.key, kStarts});
+    if (p.key == "sim.share_steps") values.push_back({p.key, List{64, 128}});
+    if (p.key != "sim.steps" || !p.list) continue;
+    const std::int64_t last =
+        p.fallback ? std::get<std::int64_t>(std::get<List>(*p.fallback).back()) : 2 * kMany;
+    const std::int64_t first = p.range.contains(0) ? 0 : 1;
+    if (last > kMany) values.push_back({p.key, List{first, last / kLess / 2, last / kLess}});
+  }
+  return values;
+}
+
+/// With the defaults, but for the length of training if the study takes another.
+std::unique_ptr<Experiment> made_short(const Study& study) {
+  try {
+    return made(study, short_training(study));
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::input);
+    return made(study, {});
+  }
+}
+
+}  // namespace
+
+/// The theory of a preset has neither the memory nor the hours that its simulation needs: seconds
+/// of processor time.
+void check_theory(const Study& study, const Preset& preset) {
+  constexpr double kPatience = 300;
+  INFO(study.name << ' ' << preset.name);
+  // Sampled populations are as exact as their chains are many, which is no matter here.
+  Table values = preset.values;
+  for (const Parameter& p : study.parameters) {
+    if (p.key == "sim.chains") values.push_back({p.key, std::int64_t{1000}});
+  }
+  const std::clock_t start = std::clock();  // of this process: other work does not count
+  const std::unique_ptr<Experiment> experiment = made(study, values);
+  CHECK_NOTHROW(experiment->theory(TheoryGrid::run));
+  TheoryResult theory;
+  try {
+    theory = experiment->theory(TheoryGrid::requested);
+  } catch (const Error& error) {
+    // Some have no theory, some enumerate states: where there are too many, they say so.
+    CHECK(error.kind() == ErrorKind::input);
+    CHECK_FALSE(std::string(error.what()).empty());
+  }
+  for (const Prediction& p : theory.predictions) {
+    INFO(p.series.name);
+    CHECK(p.series.x.size() == p.series.y.size());
+    CHECK((p.finite_size.empty() || p.finite_size.size() == p.series.x.size()));
+    CHECK((p.numerical_error.empty() || p.numerical_error.size() == p.series.x.size()));
+    CHECK((p.compared.empty() || p.compared.size() == p.series.x.size()));
+  }
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  CHECK(seconds < kPatience);
+  if (seconds > 1) WARN(study.name << ' ' << preset.name << ": theory takes " << seconds << " s");
+}
+
+TEST_CASE("every study: all presets and recipes can be made, and their theory answers",
+          "[studies][slow]") {
+  // Theories of these take more than two seconds at paper size: theirs are asked below.
+  const std::set<std::string> long_ones{"bigrams-large",
+                                        "bigrams-regularisation",
+                                        "bigrams-softmax",
+                                        "bigrams-vocabulary",
+                                        "gauss-flow",
+                                        "gauss-lambda",
+                                        "gauss-sgd",
+                                        "gauss-sgd-data",
+                                        "gauss-teacher",
+                                        "icl-alignment",
+                                        "icl-context",
+                                        "icl-diversity",
+                                        "icl-double-descent",
+                                        "joma-overlap",
+                                        "positional-phase",
+                                        "potts-flow",
+                                        "potts-square"};
+  for (const Study& study : studies()) {
+    for (const Preset& preset : study.presets) {
+      INFO(study.name << ' ' << preset.name);
+      // A run that names no preset is the quick one.
+      if (preset.name == "quick") CHECK(preset.values.empty());
+      const std::unique_ptr<Experiment> experiment = made(study, preset.values);
+      REQUIRE(experiment != nullptr);
+      // What a run would refuse, it would refuse here.
+      CHECK_NOTHROW(experiment->require_simulable());
+      if (preset.name != "paper" || long_ones.count(study.name) == 0) check_theory(study, preset);
+    }
+    for (const Recipe& recipe : study.recipes) {
+      INFO(study.name << ' ' << recipe.name);
+      Table values;
+      for (const Preset& preset : study.presets) {
+        if (preset.name == recipe.preset) values = preset.values;
+      }
+      values.insert(values.end(), recipe.values.begin(), recipe.values.end());
+      CHECK(made(study, values) != nullptr);
+    }
+  }
+}
+
+TEST_CASE("every study: the theory of its paper preset answers", "[.][all]") {
+  for (const Study& study : studies()) {
+    for (const Preset& preset : study.presets) {
+      if (preset.name == "paper") check_theory(study, preset);
+    }
+  }
+}
+
+/// What the theory and the simulation yield has words, and is drawn, judged or said to be
+/// diagnostic.
+void check_words(const Study& study, const std::set<std::string>& seen) {
+  const Configuration c = configured(study, {});
+  std::set<std::string> used;
+  const Figure figure = study.figure(c);
+  for (const Panel& panel : figure.panels) {
+    for (const Layer& layer : panel.layers) used.insert(layer.series);
+  }
+  if (study.agreement != nullptr) {
+    for (const AgreementRule& rule : study.agreement(c)) used.insert(rule.series);
+  }
+  if (study.exponents != nullptr) {
+    for (const ExponentClaim& claim : study.exponents(c)) {
+      used.insert(claim.series);
+      used.insert(claim.cap_series);
+    }
+  }
+  std::set<std::string> described;
+  for (const SeriesInfo& info : study.series) described.insert(info.name);
+  used.insert(study.diagnostic.begin(), study.diagnostic.end());
+  for (const std::string& name : study.diagnostic) CHECK(described.count(name) == 1);
+  for (const std::string& name : seen) {
+    INFO(name);
+    REQUIRE(described.count(name) == 1);
+    // What is neither drawn nor compared serves a claim, or is said to be diagnostic.
+    CHECK((used.count(name) != 0 || study.claims != nullptr));
+  }
+}
+
+/// Stopped at any moment, the first replicate carries on from what it has kept to what it was
+/// without a stop.
+void check_stops(const Study& study, const Experiment& experiment, const Outcome& undisturbed) {
+  Piece piece = piece_of(0, 0, 1);
+  piece.state = std::filesystem::temp_directory_path() / ("attica-" + study.name);
+  const std::filesystem::path kept = piece.state_file(0);
+  std::filesystem::remove(kept);
+  for (const int microseconds : {0, 100, 3000, 100000}) {
+    std::stop_source source;
+    piece.stop = source.get_token();
+    std::jthread stopper([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+      source.request_stop();
+    });
+    CHECK_NOTHROW(experiment.simulate(piece));
+  }
+  if (!std::filesystem::exists(kept)) return;
+  piece.stop = {};
+  CHECK(written(experiment.simulate(piece).front()) == written(undisturbed));
+  std::filesystem::remove(kept);
+}
+
+TEST_CASE("every study: has words for what it yields, may be cut into pieces, and may be stopped",
+          "[studies][slow]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    const std::unique_ptr<Experiment> experiment = made_short(study);
+    std::set<std::string> seen;
+    for (const Prediction& p : experiment->theory(TheoryGrid::run).predictions) {
+      seen.insert(p.series.name);
+    }
+    std::vector<std::vector<Outcome>> outcomes;  // of every point; two replicates of the last
+    for (std::size_t point = 0; point < experiment->points(); ++point) {
+      const bool last = point + 1 == experiment->points();
+      outcomes.push_back(experiment->simulate(piece_of(point, 0, last ? 2 : 1)));
+      for (const Series& s : outcomes.back().front().series) seen.insert(s.name);
+    }
+    check_words(study, seen);
+    if (outcomes.empty()) continue;
+    // Another experiment, the second replicate alone: nothing is left over from the first.
+    const std::size_t last = outcomes.size() - 1;
+    CHECK(experiment->replicates_per_piece(last) >= 1);
+    const std::vector<Outcome> second = made_short(study)->simulate(piece_of(last, 1, 1));
+    REQUIRE(outcomes.back().size() == 2);
+    REQUIRE(second.size() == 1);
+    CHECK(written(second.front()) == written(outcomes.back()[1]));
+    check_stops(study, *experiment, outcomes.front().front());
+  }
+}
+
+}  // namespace attica
