@@ -88,7 +88,7 @@ TEST_CASE("correlated chain: the correlation asked for is realised", "[core][big
     CHECK_NOTHROW(validate(other));
     CHECK(chain_correlation(chain, other) == Approx(rho).epsilon(1e-9));
   }
-  const auto& reference = testing::reference_values("bigrams")["correlated_pair"];
+  const auto reference = testing::reference_values("bigrams")["correlated_pair"];
   const BigramChain hat{testing::matrix(reference["Phat_matrix"]), VectorXd::Constant(3, 1.0 / 3)};
   CHECK(chain_correlation(circulant_chain(3, 0.8), hat) == Approx(reference["rho"].get<double>()));
 }

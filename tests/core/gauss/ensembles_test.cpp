@@ -39,7 +39,7 @@ TEST_CASE("equi_covariance and arrow_covariance: known spectra", "[core][gaussia
 }
 
 TEST_CASE("precision_covariance_from: reference matrix", "[core][gaussian_ensembles]") {
-  const nlohmann::json& reference = reference_values("potts").at("precision_ensemble_det");
+  const Reference reference = reference_values("potts").at("precision_ensemble_det");
   const auto sites = reference.at("L").get<Eigen::Index>();
   const Eigen::MatrixXd omega =
       Eigen::MatrixXd::NullaryExpr(sites, sites, [](Eigen::Index i, Eigen::Index j) {

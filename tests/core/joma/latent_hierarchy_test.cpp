@@ -14,10 +14,10 @@ using namespace attica;
 using Catch::Matchers::Contains;
 
 TEST_CASE("LatentHierarchy: reference sequences", "[core][tree]") {
-  const auto& row = testing::reference_values("joma")["transformer_metrics"]["hierarchy"];
+  const auto row = testing::reference_values("joma")["transformer_metrics"]["hierarchy"];
   const LatentHierarchy hierarchy({.tokens = row["M"], .length = row["L"]},
                                   row["combos"].get<std::vector<std::vector<std::vector<int>>>>());
-  for (const auto& s : row["sequences"]) {
+  for (const auto s : row["sequences"]) {
     const auto& mine = hierarchy.sequences()[s["label"].get<std::size_t>()];
     CHECK(mine.tokens == s["sequence"].get<std::vector<std::int32_t>>());
     CHECK(mine.active[0] == s["active_level0"].get<std::vector<int>>());

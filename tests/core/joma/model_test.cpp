@@ -19,11 +19,11 @@ using attica::testing::matrix;
 using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace joma_model_test {
 
-const json& reference() { return testing::reference_values("joma")["full_model"]; }
+Reference reference() { return testing::reference_values("joma")["full_model"]; }
 
 double largest(const MatrixXd& m) { return m.cwiseAbs().maxCoeff(); }
 
@@ -47,7 +47,7 @@ JomaState moved(const JomaState& state, double step, const JomaState& direction)
 }
 
 TEST_CASE("JomaModel: losses and gradients of all reference combinations", "[core][joma]") {
-  for (const json& row : reference()["gradients"]) {
+  for (const Reference row : reference()["gradients"]) {
     const JomaCase c = joma_case(row);
     JomaState descent;
     CAPTURE(row["attn"], row["phi"], row["loss"]);
@@ -59,7 +59,7 @@ TEST_CASE("JomaModel: losses and gradients of all reference combinations", "[cor
 }
 
 TEST_CASE("JomaModel: gradients are those of the loss", "[core][joma]") {
-  const json& row = reference()["gradients"].back();
+  const Reference row = reference()["gradients"].back();
   const JomaCase c = joma_case(row);
   JomaState descent;
   c.model.loss(c.start, &descent);
@@ -71,7 +71,7 @@ TEST_CASE("JomaModel: gradients are those of the loss", "[core][joma]") {
 }
 
 TEST_CASE("JomaModel: the identity of descent holds to rounding", "[core][joma]") {
-  for (const json& row : reference()["sgd_identity"]) {
+  for (const Reference row : reference()["sgd_identity"]) {
     JomaCase c = joma_case(row);
     JomaState state = c.start;
     VectorXd accumulated = VectorXd::Zero(c.model.tokens());
@@ -97,7 +97,7 @@ TEST_CASE("JomaModel: overlapping embeddings descend as weights and key-query ma
           "[core][joma]") {
   // Token embeddings U with U^T U = K and query embeddings orthogonal to them, in one more
   // dimension than needed; the loss as a function of W and Q, by finite differences.
-  for (const json& row : reference()["gradients"]) {
+  for (const Reference row : reference()["gradients"]) {
     const JomaCase c = joma_case(row);
     if (c.model.law().activation == JomaActivation::relu) continue;  // kinks
     const JomaModel model = overlapping(c);
@@ -142,7 +142,7 @@ TEST_CASE("JomaModel: overlapping embeddings descend as weights and key-query ma
 
 TEST_CASE("JomaModel: overlap leaves one conserved quantity for each connected set of tokens",
           "[core][joma]") {
-  for (const json& row : reference()["gradients"]) {
+  for (const Reference row : reference()["gradients"]) {
     const JomaCase c = joma_case(row);
     if (c.model.law().activation == JomaActivation::relu) continue;
     CAPTURE(row["attn"], row["phi"], row["loss"]);

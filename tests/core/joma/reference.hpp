@@ -29,12 +29,12 @@ struct JomaCase {
   JomaState start;
 };
 
-inline JomaCase joma_case(const nlohmann::json& row) {
-  const nlohmann::json& data = reference_values("joma")["full_model"]["data"];
+inline JomaCase joma_case(Reference row) {
+  const Reference data = reference_values("joma")["full_model"]["data"];
   const bool two = row["MQ"] == 2;
   const std::string attention = row["attn"];
   const std::string loss = row["loss"];
-  const nlohmann::json weights = data["weight"];
+  const Reference weights = data["weight"];
   Eigen::VectorXd w(static_cast<Eigen::Index>(weights.size()));
   for (std::size_t i = 0; i < weights.size(); ++i) w[static_cast<Eigen::Index>(i)] = weights[i];
   JomaCase c{

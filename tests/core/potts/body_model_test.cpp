@@ -15,7 +15,7 @@ using namespace attica::testing;
 using Eigen::Index;
 
 TEST_CASE("BodyModel: recorded values of a four-body model", "[core]") {
-  const nlohmann::json& r = reference_values("potts").at("fourbody");
+  const Reference r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   CHECK(all.log_partition == Approx(r.at("lnZ").get<double>()).epsilon(1e-12));
@@ -72,7 +72,7 @@ TEST_CASE("BodyModel: order 2 is the Potts model", "[core]") {
 }
 
 TEST_CASE("pure parts: add up, are orthogonal, and vanish under sums", "[core]") {
-  const nlohmann::json& r = reference_values("potts").at("fourbody");
+  const Reference r = reference_values("potts").at("fourbody");
   const ColourTensor u = cosine_tensor(4, 3);
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(u.entries.size());
   for (int part = 0; part <= 4; ++part) {

@@ -2,7 +2,6 @@
 
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts/ensembles.hpp"
@@ -14,7 +13,7 @@ using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;
 
 TEST_CASE("coded_moments: match the reference", "[core][potts]") {
-  const auto& r = reference_values("potts")["potts"];
+  const auto r = reference_values("potts")["potts"];
   const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);
   const CodedMoments moments = coded_moments(enumerate(model).states, 3);
   for (std::size_t i = 0; i < 8; ++i) {

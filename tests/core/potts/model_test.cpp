@@ -17,7 +17,7 @@ using namespace attica::testing;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace potts_model_test {
 
@@ -26,7 +26,7 @@ constexpr double kTolerance = 1e-12;
 constexpr double kScale = 0.3;  // of the recorded student
 
 TEST_CASE("PottsModel: enumeration matches the reference", "[core][potts]") {
-  const json& r = reference_values("potts").at("potts");
+  const Reference r = reference_values("potts").at("potts");
   const PottsModel model = cosine_model(r["L"], r["C"], r["beta"]);
   CHECK((model.couplings() - matrix(r["J"])).cwiseAbs().maxCoeff() < kTolerance);
   CHECK((model.colour_couplings() - matrix(r["U"])).cwiseAbs().maxCoeff() < kTolerance);
@@ -47,7 +47,7 @@ TEST_CASE("PottsModel: enumeration matches the reference", "[core][potts]") {
 }
 
 TEST_CASE("factored_loss: loss, gradient and excess match the reference", "[core][potts]") {
-  const json& r = reference_values("potts").at("potts");
+  const Reference r = reference_values("potts").at("potts");
   const PottsModel model = cosine_model(4, 3, 1.2);
   const FactoredAttention student = deterministic_student(4, 3, kScale);
   const WeightedSequences population = enumerate(model).states;

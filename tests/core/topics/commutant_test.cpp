@@ -3,7 +3,6 @@
 #include "attica/core/topics/commutant.hpp"
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/topics/model.hpp"
@@ -45,9 +44,9 @@ TEST_CASE("CommutantAlgebra: products, norms and traces are those of dense matri
 }
 
 TEST_CASE("CommutantAlgebra: matches the reference", "[core][topics]") {
-  const auto& c = reference_values("topics")["commutant_product"][0];
+  const auto c = reference_values("topics")["commutant_product"][0];
   const CommutantAlgebra algebra({c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()});
-  const auto read = [](const nlohmann::json& j) {
+  const auto read = [](Reference j) {
     Commutant x;
     for (Eigen::Index k = 0; k < kCommutantClasses; ++k) x[k] = j[static_cast<std::size_t>(k)];
     return x;
@@ -89,8 +88,8 @@ TEST_CASE("TopicModel: refuses what is out of its domain, by name", "[core][topi
 }
 
 TEST_CASE("TopicModel: shares of shown tokens match the reference", "[core][topics]") {
-  const nlohmann::json& reference = reference_values("topics");
-  for (const auto& c : reference["masking"]) {
+  const Reference reference = reference_values("topics");
+  for (const auto c : reference["masking"]) {
     const TopicModel model({.vocabulary = {c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()},
                             .topics_per_document = c["tau"],
                             .mask_rate = c["pm"],

@@ -14,13 +14,12 @@ using namespace attica::testing;
 using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Json = nlohmann::json;
 
 /// The samples of the reference, in the order of their last tokens.
-BigramSource replay(const Json& batch) {
+BigramSource replay(Reference batch) {
   return {[&batch](std::span<std::int64_t> counts) {
             std::fill(counts.begin(), counts.end(), 0);
-            for (const Json& k : batch["k"]) ++counts[k.get<std::size_t>()];
+            for (const Reference k : batch["k"]) ++counts[k.get<std::size_t>()];
           },
           [&batch, next = std::size_t{0}, token = Index{-1}](Index last,
                                                              std::span<Token> tokens) mutable {
@@ -47,8 +46,8 @@ void check_update(BigramAlgorithm algorithm,
                   const MatrixXd& grad_a,
                   double tolerance) {
   const BigramModel model = tiny_model();
-  const Json& batch = reference_values("bigrams")["minibatch"];
-  const Json& tiny = reference_values("bigrams")["population"]["tiny"];
+  const Reference batch = reference_values("bigrams")["minibatch"];
+  const Reference tiny = reference_values("bigrams")["population"]["tiny"];
   const MatrixXd v = matrix(tiny["V"]);
   const MatrixXd a = matrix(tiny["A"]);
   const auto size = static_cast<double>(batch["k"].size());
@@ -61,7 +60,7 @@ void check_update(BigramAlgorithm algorithm,
 }
 
 TEST_CASE("bigram SGD: minibatch gradients of the reference", "[sim][bigrams]") {
-  const Json& batch = reference_values("bigrams")["minibatch"];
+  const Reference batch = reference_values("bigrams")["minibatch"];
   const MatrixXd raw_v = matrix(batch["grad_V"]);
   const MatrixXd raw_a = matrix(batch["grad_A"]);
   const MatrixXd hat_v = matrix(batch["hat_grad_V"]);
@@ -147,7 +146,7 @@ TEST_CASE("bigram SGD: every way to add up and to look up", "[sim][bigrams]") {
 
 TEST_CASE("bigram SGD: softmax step", "[sim][bigrams]") {
   const BigramModel model = tiny_model();
-  const Json& batch = reference_values("bigrams")["minibatch"];
+  const Reference batch = reference_values("bigrams")["minibatch"];
   const MatrixXd a = matrix(reference_values("bigrams")["population"]["tiny"]["A"]);
   MatrixXd w = a;
   for (Index k = 0; k < w.cols(); ++k) w.col(k) = (a.col(k) / a.col(k).sum()).array().log();
@@ -169,7 +168,7 @@ TEST_CASE("bigram SGD: softmax step", "[sim][bigrams]") {
   check_close(sgd.attention(), expected, 1e-14);
   // Preconditioner of the flow in A: J² at an attended position and (1 - a1)/(T-1) elsewhere.
   for (const char* name : {"J2_T50", "J2_T1000"}) {
-    const Json& r = reference_values("bigrams")["misc_deterministic"][name];
+    const Reference r = reference_values("bigrams")["misc_deterministic"][name];
     const double t = std::string(name) == "J2_T50" ? 50 : 1000;
     const double a1 = r["a1"].get<double>();
     CHECK(std::pow(a1 * (1 - a1), 2) * t / (t - 1) == Approx(r["J2_11"].get<double>()));
@@ -244,7 +243,7 @@ TEST_CASE("bigram SGD: its mean gradient is the population's", "[sim][bigrams]")
   // One step with a large batch from a generic point: the update is -η times the mean of B
   // gradients, each of variance about 0.1 (V) and 0.1/μ² (A).
   const BigramModel model = tiny_model();
-  const Json& r = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Reference r = reference_values("bigrams")["population"]["tiny_constrained"];
   constexpr double kBatch = 200000;
   BigramSgd<double> sgd(
       model, BigramAlgorithm::sgd_hat, {1, 1}, kBatch, matrix(r["V"]), {.seed = 7});
@@ -257,7 +256,7 @@ TEST_CASE("bigram SGD: its mean gradient is the population's", "[sim][bigrams]")
 }
 
 TEST_CASE("bigram SGD: proximal steps", "[sim][bigrams]") {
-  const Json& r = reference_values("bigrams")["misc_deterministic"]["prox_sum1"];
+  const Reference r = reference_values("bigrams")["misc_deterministic"]["prox_sum1"];
   const Eigen::VectorXd z = vector(r["z"]);
   check_close(soft_threshold_sum1(z, r["lam"].get<double>()), vector(r["result"]), 1e-14);
   check_close(
@@ -278,7 +277,7 @@ TEST_CASE("bigram SGD: proximal steps", "[sim][bigrams]") {
 }
 
 TEST_CASE("bigram training: rounding of the reference", "[sim][bigrams]") {
-  const Json& r = reference_values("bigrams")["rounding"];
+  const Reference r = reference_values("bigrams")["rounding"];
   const Eigen::VectorXd mu = vector(r["mu"]);
   const BigramModel model(
       {mu.replicate(1, 3), mu}, 5, 2, {{{0}, {1.0}}, {{2}, {1.0}}, {{4}, {1.0}}});

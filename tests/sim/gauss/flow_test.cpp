@@ -3,7 +3,6 @@
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attica/core/gauss/ensembles.hpp"
@@ -27,10 +26,10 @@ MatrixXd sine_data(Eigen::Index samples, Eigen::Index sites) {
 }
 
 TEST_CASE("gradient_flow: reference values", "[sim][flow]") {
-  const nlohmann::json& entry = reference_values("potts").at("gf_given_data");
+  const Reference entry = reference_values("potts").at("gf_given_data");
   const MatrixXd data = sine_data(7, 5);
   const GaussianMlm problem(ar1_covariance(5, 0.6));
-  for (const auto& c : entry.at("cases")) {
+  for (const auto c : entry.at("cases")) {
     const double time = c.at("t");
     const TrainingErrors errors = gradient_flow(problem, data, std::vector<double>{time});
     const MatrixXd attention = gradient_flow_attention(data, time);

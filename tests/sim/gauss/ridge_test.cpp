@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -119,9 +118,9 @@ TEST_CASE("RidgeFits: equals site-by-site least squares on both sides of M = L",
 }
 
 TEST_CASE("RidgeFits: reference estimators of explicit data", "[sim][ridge]") {
-  const auto& cases = reference_values("potts").at("ridge_given_data");
+  const auto cases = reference_values("potts").at("ridge_given_data");
   REQUIRE(cases.size() == 2);
-  for (const auto& c : cases) {
+  for (const auto c : cases) {
     const Index m = c.at("M");
     const Index l = c.at("L");
     MatrixXd z(m, l);

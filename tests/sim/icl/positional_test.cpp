@@ -125,7 +125,7 @@ TEST_CASE("PositionalStudent: in law the training of the whole vector", "[sim][p
 
 TEST_CASE("sampled_positional_loss: that of the semantic state", "[sim][positional]") {
   // q = q*: 2 ω² E(σ - A)², from two known expectations.
-  const auto& entry = reference_values("incontext").at("positional").at("moments")[0];
+  const auto entry = reference_values("incontext").at("positional").at("moments")[0];
   const PositionalTask task{1.2, 0.6};
   const double own = task.own();
   const double known =

@@ -128,7 +128,7 @@ TEST_CASE("draw_sequences: higher moments agree between the two samplers", "[sim
 }
 
 TEST_CASE("population_error: reference values and samples", "[sim][icl]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("pool")) {
+  for (const Reference entry : reference_values("incontext").at("ridge").at("pool")) {
     const Index d = entry.at("d");
     const ContextNoise noise{.length = entry.at("l"), .rho = entry.at("rho")};
     const MatrixXd gamma = reference_gamma(d);

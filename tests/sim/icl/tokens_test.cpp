@@ -46,7 +46,7 @@ TEST_CASE("gram_rate: that of the tokens themselves", "[sim][tokens]") {
 }
 
 TEST_CASE("gram_step: reference values", "[sim][tokens]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("tokens").at("gram")) {
+  for (const Reference entry : reference_values("incontext").at("tokens").at("gram")) {
     CAPTURE(entry.dump());
     const Index n = entry.at("n");
     const TokenDynamics dynamics{.tokens = n, .beta = entry.at("beta")};

@@ -31,7 +31,7 @@ const networks::KeptRecords kNothing{.measure = [](std::uint64_t) { return std::
                                      .tell = [](std::uint64_t, const std::vector<double>&) {}};
 
 TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
-  const auto& row = testing::reference_values("joma")["transformer_metrics"]["nc_table"];
+  const auto row = testing::reference_values("joma")["transformer_metrics"]["nc_table"];
   const MatrixXd latent = attica::testing::matrix(row["latent"]);
   const MatrixXd hidden = attica::testing::matrix(row["hidden"]);
   const VectorXd weights =

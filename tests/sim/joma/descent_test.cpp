@@ -24,7 +24,7 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 TEST_CASE("JomaTokens: moments and whole-population descent of the reference", "[sim][joma]") {
-  const auto& row = reference_values("joma")["bounce_hblt"]["sgd_law"];
+  const auto row = reference_values("joma")["bounce_hblt"]["sgd_law"];
   const JomaTokens tokens{.classes = vector(row["Pn"]),
                           .rewards = vector(row["g"]),
                           .tokens = attica::testing::matrix(row["Pl"])};
@@ -80,7 +80,7 @@ TEST_CASE("descend_erf: SGD has the mean and spread of its samples", "[sim][joma
 }
 
 TEST_CASE("JomaDescent: the identity holds for any minibatches", "[sim][joma]") {
-  for (const auto& row : reference_values("joma")["full_model"]["gradients"]) {
+  for (const auto row : reference_values("joma")["full_model"]["gradients"]) {
     const JomaCase c = joma_case(row);
     JomaDescent descent(c.model, c.start, 0.05, 2, {.seed = 1, .id = StreamId::minibatch});
     for (int n = 0; n < 50; ++n) descent.step();

@@ -12,7 +12,7 @@
 using namespace attica;
 using namespace attica::testing;
 using namespace attica::networks;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace networks_measures_test {
 
@@ -59,9 +59,9 @@ std::string complaint(const std::string& name, const std::string& content) {
 }
 
 TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]") {
-  const json& all = reference_values("joma")["transformer_metrics"];
-  const json& params = all["transformer"]["params"];
-  const json& expected = all["metrics"];
+  const Reference all = reference_values("joma")["transformer_metrics"];
+  const Reference params = all["transformer"]["params"];
+  const Reference expected = all["metrics"];
   constexpr double tolerance = 1e-10;
   CHECK(stable_rank(matrix(params["W10"])).value() ==
         Approx(expected["stable_rank_W10"].get<double>()).epsilon(tolerance));
@@ -78,7 +78,7 @@ TEST_CASE("stable_rank and mean_abs_cosine: reference values", "[sim][networks]"
 
 TEST_CASE("attention_entropy: uniform causal attention gives ln(T!) / T in every layer and head",
           "[sim][networks]") {
-  const json& expected =
+  const Reference expected =
       reference_values("joma")["transformer_metrics"]["metrics"]["uniform_causal_entropy"];
   for (const auto& [text, value] : expected.items()) {
     const int length = std::stoi(text);

@@ -9,7 +9,7 @@
 
 using namespace attica::networks;
 using namespace attica::testing;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace networks_reference_test {
 
@@ -24,10 +24,10 @@ double largest_difference(MatrixView<const double> a, const RowMatrix<double>& b
 
 TEST_CASE("Transformer: topic model's one- and two-layer networks match the reference",
           "[sim][networks]") {
-  const json& entries = reference_values("topics")["transformer"];
-  for (const json& entry : entries) {
-    const json& doc = entry["doc"];
-    const auto& shapes = entry["shapes"];
+  const Reference entries = reference_values("topics")["transformer"];
+  for (const Reference entry : entries) {
+    const Reference doc = entry["doc"];
+    const auto shapes = entry["shapes"];
     const int words = shapes["WE"][1];
     const bool deep = shapes.contains("WK0");
     TransformerShape shape{.vocabulary = words,
@@ -80,9 +80,9 @@ TEST_CASE("Transformer: topic model's one- and two-layer networks match the refe
 
 TEST_CASE("Transformer: post-norm causal networks of the hierarchy study match the reference",
           "[sim][networks]") {
-  const json& all = reference_values("joma")["transformer_metrics"]["transformer"];
-  for (const json& entry : all["cases"]) {
-    const json& dims = all["dims"];
+  const Reference all = reference_values("joma")["transformer_metrics"]["transformer"];
+  for (const Reference entry : all["cases"]) {
+    const Reference dims = all["dims"];
     TransformerShape shape{
         .vocabulary = dims["M"],
         .outputs = dims["classes"],
@@ -117,7 +117,7 @@ TEST_CASE("Transformer: post-norm causal networks of the hierarchy study match t
     for (const auto& [name, values] : all["params"].items())
       net.parameters().matrix(here(name)).map() = matrix(values);
     Batch batch;
-    for (const json& sequence : all["tokens"])
+    for (const Reference sequence : all["tokens"])
       for (const int token : sequence) batch.tokens.push_back(token);
     set_equal_lengths(batch, shape.length);
     batch.targets = all["labels"].get<std::vector<std::int32_t>>();
@@ -160,7 +160,7 @@ TEST_CASE("Transformer: post-norm causal networks of the hierarchy study match t
 TEST_CASE("Transformer: factored attention on one-hot colours matches the Potts reference",
           "[sim][networks]") {
   // logits_i = sum_{j != i} A_ij V e_{s_j}, the decoder being the frozen one-hot table.
-  const json& potts = reference_values("potts")["potts"];
+  const Reference potts = reference_values("potts")["potts"];
   const int sites = potts["L"], colours = potts["C"];
   const TransformerShape shape{.vocabulary = colours,
                                .outputs = colours,
@@ -183,7 +183,7 @@ TEST_CASE("Transformer: factored attention on one-hot colours matches the Potts 
     for (Index j = 0; j < colours; ++j)
       v.row(i)[j] = 0.3 * std::cos(1.0 + static_cast<double>(2 * i + j));
   Batch batch;
-  for (const json& sequence : potts["data"])
+  for (const Reference sequence : potts["data"])
     for (const int colour : sequence) batch.tokens.push_back(colour);
   set_equal_lengths(batch, sites);
   set_all_sites(batch);

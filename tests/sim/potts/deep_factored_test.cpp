@@ -49,7 +49,7 @@ double block_norm(const DeepFactoredNetwork<double>& network,
 }
 
 TEST_CASE("DeepFactoredNetwork: recorded population losses and gradients", "[sim]") {
-  const nlohmann::json& r = reference_values("potts").at("fourbody");
+  const Reference r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   const MaskedPopulation population = MaskedPopulation::enumerated(model, all);
@@ -57,7 +57,7 @@ TEST_CASE("DeepFactoredNetwork: recorded population losses and gradients", "[sim
     for (const bool residual : {false, true}) {
       const std::string key = fmt::format("deep_N{}_r{}", layers, residual ? 1 : 0);
       CAPTURE(key);
-      const nlohmann::json& expected = r.at(key);
+      const Reference expected = r.at(key);
       DeepFactoredNetwork<double> network(
           {.sites = 5, .colours = 3, .layers = layers, .residual = residual});
       set_recorded_values(network);

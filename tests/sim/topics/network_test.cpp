@@ -24,7 +24,7 @@ MatrixXd waves(Index rows, Index columns, double amplitude, double phase) {
   });
 }
 
-double largest_difference(const MatrixXd& a, const nlohmann::json& j) {
+double largest_difference(const MatrixXd& a, Reference j) {
   double largest = 0;
   for (Index r = 0; r < a.rows(); ++r)
     for (Index c = 0; c < a.cols(); ++c)
@@ -208,9 +208,9 @@ TEST_CASE("TopicSource: fixed documents come back, with weights that sum to 1", 
 }
 
 TEST_CASE("population_batch: loss and gradients match the reference enumeration", "[sim][topics]") {
-  const auto& all = attica::testing::reference_values("topics");
+  const auto all = attica::testing::reference_values("topics");
   for (const char* name : {"enumeration_SE", "enumeration_CE"}) {
-    const auto& c = all[name];
+    const auto c = all[name];
     const TopicModel model({.vocabulary = {c["T"].get<Index>(), c["v"].get<Index>()},
                             .topics_per_document = c["tau"],
                             .mask_rate = c["pm"],

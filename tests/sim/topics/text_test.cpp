@@ -61,7 +61,7 @@ TEST_CASE("read_text: lines, paragraphs and runs of words", "[core][topics]") {
 
 TEST_CASE("LdaChain: conditionals, joint probability and co-occurrence match the reference",
           "[sim][topics]") {
-  const auto& c = attica::testing::reference_values("topics")["lda_gibbs"];
+  const auto c = attica::testing::reference_values("topics")["lda_gibbs"];
   const WordDocuments corpus{c["docs"], c["V"].get<Index>()};
   const LdaOptions options{.topics = c["K"], .alpha = c["alpha"], .beta = c["beta"]};
   RandomStream stream({.seed = 1});

@@ -37,7 +37,7 @@ TEST_CASE("judge: a point's numbers are those of the references", "[solvers][agr
   auto skewed = point(reference_sample("skw(40)"), 0.5, 3);
   for (double& y : skewed.replicates) y += 3;
   const PointVerdict v = only(skewed);
-  const auto& reference = reference_values("statistics")["point"]["skw(40)"];
+  const auto reference = reference_values("statistics")["point"]["skw(40)"];
   const auto expected = reference["guarded90"];
   CHECK_THAT(v.interval->low, WithinRel(expected[0].get<double>(), 1e-9));
   CHECK_THAT(v.interval->high, WithinRel(expected[1].get<double>(), 1e-9));

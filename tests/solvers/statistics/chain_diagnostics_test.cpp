@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
@@ -28,7 +27,7 @@ std::vector<std::vector<double>> reference_chains(double shift) {
 }
 
 TEST_CASE("chain_diagnostics: matches the reference", "[solvers][chains]") {
-  const auto& r = reference_values("potts")["mcmc_diagnostics"];
+  const auto r = reference_values("potts")["mcmc_diagnostics"];
   for (const auto& [name, shift] : {std::pair{"A", 0.0}, std::pair{"B", 0.5}}) {
     const ChainDiagnostics d = chain_diagnostics(reference_chains(shift));
     CHECK_THAT(d.r_hat, WithinRel(r[name]["Rhat"].get<double>(), 1e-12));

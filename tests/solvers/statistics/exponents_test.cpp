@@ -63,7 +63,7 @@ TEST_CASE("order statistics: medians, quantiles, limits of a median", "[solvers]
 }
 
 TEST_CASE("fit_exponent: reference values", "[solvers][exponents]") {
-  const auto& reference = reference_values("statistics")["exponent"];
+  const auto reference = reference_values("statistics")["exponent"];
   const auto points = reference_points();
   const ExponentFit fit = fit_exponent(points);
   CHECK_THAT(fit.slope, WithinAbs(reference["slope"].get<double>(), 1e-12));

@@ -35,7 +35,7 @@ TEST_CASE("fit_limit: reference values, both kinds of weights", "[solvers][extra
       for (const SizePoint& p : points)
         weights.push_back(by_error ? 1 / (p.sem * p.sem) : double(p.n));
       const LimitFit fit = fit_limit(points, power, weights);
-      const auto& expected = reference_values(
+      const auto expected = reference_values(
           "statistics")[std::string("extrapolate p=") + (power == 1 ? "1.0" : "0.5") +
                         " w=" + (by_error ? "1/sem^2" : "n")];
       auto check = [&](const char* key, double value, double digits = 1e-10) {

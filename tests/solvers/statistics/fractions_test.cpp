@@ -13,7 +13,7 @@ using Catch::WithinAbs;
 using Catch::WithinRel;
 
 TEST_CASE("clopper_pearson and p-values: reference values", "[solvers][fractions]") {
-  for (const auto& row : reference_values("statistics")
+  for (const auto row : reference_values("statistics")
            ["clopper_pearson 95% [k,n,lo,hi,midp two-sided vs 0.3, exact two-sided vs 0.3]"]) {
     const Count count{row[0].get<std::size_t>(), row[1].get<std::size_t>()};
     INFO(count.k << " of " << count.n);
@@ -27,7 +27,7 @@ TEST_CASE("clopper_pearson and p-values: reference values", "[solvers][fractions
 }
 
 TEST_CASE("difference_interval: reference values", "[solvers][fractions]") {
-  for (const auto& row :
+  for (const auto row :
        reference_values("statistics")["diff_proportions 90% [k1,n1,k2,n2,lo,hi]"]) {
     const Interval found =
         difference_interval({row[0].get<std::size_t>(), row[1].get<std::size_t>()},

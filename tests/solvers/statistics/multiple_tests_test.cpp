@@ -13,7 +13,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 
 TEST_CASE("holm: reference values, order of input kept", "[solvers][multiple_tests]") {
-  const auto& reference = reference_values("statistics")["holm"];
+  const auto reference = reference_values("statistics")["holm"];
   const auto adjusted = holm(reference["p"].get<std::vector<double>>());
   const auto expected = reference["adjusted"].get<std::vector<double>>();
   REQUIRE(adjusted.size() == expected.size());
@@ -32,7 +32,7 @@ TEST_CASE("sign_flip_test: reference values", "[solvers][multiple_tests]") {
   }
   const std::vector<double> margins{0, 0.1, 0, 0.2};
   const SignFlips found = sign_flip_test(d, margins, 0);
-  const auto& reference = reference_values("statistics")["signflip"];
+  const auto reference = reference_values("statistics")["signflip"];
   for (std::size_t k = 0; k < 4; ++k) {
     CHECK_THAT(found.statistic[k], WithinAbs(reference["T"][k].get<double>(), 1e-12));
     CHECK(found.adjusted[k] == reference["adjusted"][k].get<double>());  // multiples of 1/128

@@ -13,7 +13,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 
 TEST_CASE("planned_replicates: reference values", "[solvers][planning]") {
-  for (const auto& row : reference_values("statistics")
+  for (const auto row : reference_values("statistics")
            ["plan_n sigma/m,P -> n at delta 0, n at delta m/2 (power .9, tails normal)"]) {
     const double sigma = row[0];
     const PlanGoal goal{.points = row[1]};
@@ -26,7 +26,7 @@ TEST_CASE("planned_replicates: reference values", "[solvers][planning]") {
 }
 
 TEST_CASE("stein_replicates: reference values", "[solvers][planning]") {
-  for (const auto& row : reference_values("statistics")["stein [n0,s0/m,P,power,N]"]) {
+  for (const auto row : reference_values("statistics")["stein [n0,s0/m,P,power,N]"]) {
     CHECK(stein_replicates(row[0], row[1], 1, 0, {.power = row[3], .points = row[2]}) ==
           row[4].get<std::size_t>());
   }

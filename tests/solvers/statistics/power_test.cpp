@@ -13,7 +13,7 @@ using namespace attica::testing;
 using Catch::WithinAbs;
 
 TEST_CASE("agree_power: reference values", "[solvers][power]") {
-  for (const auto& row : reference_values("statistics")["tost_power [n,m,delta,sigma,power]"]) {
+  for (const auto row : reference_values("statistics")["tost_power [n,m,delta,sigma,power]"]) {
     const PowerProblem problem{.margin = row[1], .delta = row[2], .sigma = row[3]};
     // Both sides cut 1e-15 of the distribution; quadrature is converged to that.
     CHECK_THAT(agree_power(row[0].get<std::size_t>(), problem),

@@ -26,7 +26,7 @@ double rate(const SelfTest& test, const std::string& family, const std::string& 
 
 TEST_CASE("self_test: the number of runs gives the stated precision", "[solvers][self_test]") {
   // Widest distance from rate to 95 % limit when the rate is observed.
-  for (const auto& row : reference_values(
+  for (const auto row : reference_values(
            "statistics")["selftest_R [rate, half width, R (first on a 1% grid, exact CP)]"]) {
     const auto runs = row[2].get<std::size_t>();
     const auto k =

@@ -32,7 +32,7 @@ ComparedPoint first(ComparedPoint p, std::size_t n) {
 }
 
 TEST_CASE("group_sequential_boundaries: reference values", "[solvers][sequential]") {
-  for (const auto& row : reference_values(
+  for (const auto row : reference_values(
            "statistics")["group_sequential pocock-type, 5 equal looks [alpha one-sided, "
                          "z1..z5, nominal one-sided levels]"]) {
     const auto z = group_sequential_boundaries(row[0], 5);
@@ -63,7 +63,7 @@ TEST_CASE("group_sequential_boundaries: crossed with the level spent", "[solvers
 }
 
 TEST_CASE("confidence_sequence_radius: reference values", "[solvers][sequential]") {
-  for (const auto& row :
+  for (const auto row :
        reference_values("statistics")["acs [alpha two-sided, t*, rho^2, t, radius/sigma "
                                       "two-sided, radius/sigma one-sided at alpha/2]"]) {
     const auto tight = row[1].get<std::size_t>();

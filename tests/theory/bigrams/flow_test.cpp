@@ -18,17 +18,16 @@ using namespace attica;
 using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using Json = nlohmann::json;
 
-BigramModel circulant(const Json& r) {
+BigramModel circulant(Reference r) {
   return circulant_model(
       r["N"].get<Index>(), r["p_diag"].get<double>(), r["Qs"].get<Index>(), r["T"].get<Index>());
 }
 
 TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
-  const Json& start = reference_values("bigrams")["population"]["tiny_constrained"];
-  const Json& reference = reference_values("bigrams")["flow"]["flow_tiny_constrained"];
+  const Reference start = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Reference reference = reference_values("bigrams")["flow"]["flow_tiny_constrained"];
   const MatrixXd v = matrix(start["V"]);
   const MatrixXd a = matrix(start["A"]);
   const BigramState s = bigram_state(model, v, attention_sums(model, a));
@@ -41,7 +40,7 @@ TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory
   for (std::size_t k = 0; k < times.size(); ++k) {
     const BigramSignals& x = full.signals[k];
     const BigramSignals& y = reduced.signals[k];
-    const Json& row = reference["alpha"][k];
+    const Reference row = reference["alpha"][k];
     for (const auto& [left, right, known] : {std::tuple{x.alpha_v, y.alpha_v, row[0].get<double>()},
                                              std::tuple{x.alpha_a, y.alpha_a, row[1].get<double>()},
                                              std::tuple{x.d_v, y.d_v, row[2].get<double>()},
@@ -57,7 +56,7 @@ TEST_CASE("bigram flow: four numbers describe the flow of all entries", "[theory
 
 TEST_CASE("bigram flow: reference trajectory from the standard start, long times included",
           "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["flow"]["reduced_trajectory"];
+  const Reference r = reference_values("bigrams")["flow"]["reduced_trajectory"];
   const BigramModel model = circulant(r);
   const std::vector<double> times = numbers(r["t"]);
   const BigramCurve curve = reduced_flow(constants(model), {}, {}, times);
@@ -81,7 +80,7 @@ TEST_CASE("bigram flow: reference trajectory from the standard start, long times
 }
 
 TEST_CASE("bigram flow: closed forms", "[theory][bigrams]") {
-  for (const Json& r : reference_values("bigrams")["boost_closed_forms"]) {
+  for (const Reference r : reference_values("bigrams")["boost_closed_forms"]) {
     const BigramModel model = circulant(r);
     const BoostingTheory theory(constants(model),
                                 {r["eta_V"].get<double>(), r["eta_A"].get<double>()});
@@ -127,13 +126,13 @@ TEST_CASE("bigram flow: boosting, saturation, plateau and slow tail of the integ
 
 TEST_CASE("bigram recursion: reference rows and the flow as its limit of large batches",
           "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["meanfield_recursion"];
+  const Reference r = reference_values("bigrams")["meanfield_recursion"];
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   BigramRecursion recursion(model, {eta, eta}, r["B"].get<double>());
   recursion.set_value_noise(ValueNoise::leading_order);  // the reference's
   double step = 0;
-  for (const Json& row : r["rows"]) {
+  for (const Reference row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
     const BigramSignals s = recursion.signals();
     CHECK(s.alpha_v == Approx(row[1].get<double>()).epsilon(1e-11));
@@ -152,7 +151,7 @@ TEST_CASE("bigram recursion: reference rows and the flow as its limit of large b
 }
 
 TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["transfer_recursion"];
+  const Reference r = reference_values("bigrams")["transfer_recursion"];
   const BigramModel model = circulant(r);
   const double eta = r["eta"].get<double>();
   const double theta = r["theta"].get<double>();
@@ -163,7 +162,7 @@ TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bi
                             theta * source + (1 - theta) * stationary_value(model));
   recursion.set_value_noise(ValueNoise::leading_order);
   double step = 0;
-  for (const Json& row : r["rows"]) {
+  for (const Reference row : r["rows"]) {
     for (; step < row[0].get<double>(); ++step) recursion.step();
     const BigramSignals s = recursion.signals();
     CHECK(s.alpha_v == Approx(row[1].get<double>()).epsilon(1e-10));
@@ -175,7 +174,7 @@ TEST_CASE("bigram recursion: reference rows from a transfer start", "[theory][bi
 
 TEST_CASE("bigram l1: stationary second moment, closed form against chain and limits",
           "[theory][bigrams]") {
-  for (const Json& r : reference_values("bigrams")["l1_stationary_second_moment"]) {
+  for (const Reference r : reference_values("bigrams")["l1_stationary_second_moment"]) {
     CHECK(l1_second_moment(r["K"].get<double>(), r["lam"].get<double>(), r["D"].get<double>()) ==
           Approx(r["value"].get<double>()).epsilon(1e-10));
   }

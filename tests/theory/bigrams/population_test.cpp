@@ -96,7 +96,7 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
           "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
+    const Reference reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const MatrixXd a = matrix(reference["A"]);
     const AttentionSums sums = attention_sums(model, a);
@@ -126,7 +126,7 @@ TEST_CASE("bigram population: every expectation equals the enumeration of all se
 TEST_CASE("bigram population: reference values", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const nlohmann::json& reference = reference_values("bigrams")["population"][name];
+    const Reference reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const MatrixXd a = matrix(reference["A"]);
     const AttentionSums sums = attention_sums(model, a);
@@ -206,7 +206,7 @@ TEST_CASE("bigram population: noise of V averaged over steps", "[theory][bigrams
 }
 
 TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][bigrams]") {
-  const nlohmann::json& check = reference_values("bigrams")["l1_stability"]["check"];
+  const Reference check = reference_values("bigrams")["l1_stability"]["check"];
   const BigramModel model = circulant_model(3, 0.8, 2, 300);
   CHECK(attention_rate_limit(model, model.transition(), 16) ==
         Approx(check["limit"].get<double>()).epsilon(kExact));
@@ -214,7 +214,7 @@ TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][big
 
 TEST_CASE("bigram population: descent with linear and with softmax attention",
           "[theory][bigrams]") {
-  const nlohmann::json& r = reference_values("bigrams")["misc_deterministic"]["softmax_vs_linear"];
+  const Reference r = reference_values("bigrams")["misc_deterministic"]["softmax_vs_linear"];
   const double eta = r["eta"].get<double>();
   const auto t = r["T"].get<double>();
   const BigramModel model = circulant_model(3, 0.8, 2, r["T"].get<Index>());

@@ -20,7 +20,7 @@ inline std::vector<SparseColumn> sparse_columns(const Eigen::MatrixXd& q) {
 
 /// N = 3, T = 4, generic P and Q.
 inline BigramModel tiny_model() {
-  const nlohmann::json& tiny = reference_values("bigrams")["population"]["tiny"];
+  const Reference tiny = reference_values("bigrams")["population"]["tiny"];
   const Eigen::MatrixXd q = matrix(tiny["Q"]);
   return {{matrix(tiny["P"]), vector(tiny["mu"])}, q.rows(), 3, sparse_columns(q)};
 }

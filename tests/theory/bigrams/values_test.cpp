@@ -19,7 +19,6 @@ using namespace attica::testing;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using Json = nlohmann::json;
 
 constexpr double kExact = 1e-12;
 constexpr double kNoNoise = std::numeric_limits<double>::infinity();
@@ -29,7 +28,7 @@ void check_close(const MatrixXd& found, const MatrixXd& expected, double toleran
   CHECK((found - expected).cwiseAbs().maxCoeff() <= tolerance);
 }
 
-BigramModel circulant(const Json& r) {
+BigramModel circulant(Reference r) {
   return circulant_model(
       r["N"].get<Index>(), number(r["p_diag"]), r["Qs"].get<Index>(), r["T"].get<Index>());
 }
@@ -37,7 +36,7 @@ BigramModel circulant(const Json& r) {
 TEST_CASE("bigram values: residual covariances and the traces of the noise", "[theory][bigrams]") {
   const BigramModel model = tiny_model();
   for (const char* name : {"tiny", "tiny_constrained"}) {
-    const Json& reference = reference_values("bigrams")["population"][name];
+    const Reference reference = reference_values("bigrams")["population"][name];
     const MatrixXd v = matrix(reference["V"]);
     const AttentionSums sums = attention_sums(model, matrix(reference["A"]));
     for (Index k = 0; k < model.tokens(); ++k) {
@@ -46,8 +45,8 @@ TEST_CASE("bigram values: residual covariances and the traces of the noise", "[t
                   matrix(reference["R"][static_cast<std::size_t>(k)]));
     }
   }
-  const Json& r = reference_values("bigrams")["noise_tiny_constrained"];
-  const Json& point = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Reference r = reference_values("bigrams")["noise_tiny_constrained"];
+  const Reference point = reference_values("bigrams")["population"]["tiny_constrained"];
   const MatrixXd v = matrix(point["V"]);
   const MatrixXd a = matrix(point["A"]);
   const AttentionSums sums = attention_sums(model, a);
@@ -89,7 +88,7 @@ TEST_CASE("bigram values: residual covariances and the traces of the noise", "[t
 
 TEST_CASE("bigram values: boosting, saturation, plateau and slow tail of the reduced flow",
           "[theory][bigrams]") {
-  for (const Json& r : reference_values("bigrams")["flow"]["reduced_from_init"]) {
+  for (const Reference r : reference_values("bigrams")["flow"]["reduced_from_init"]) {
     const BigramModel model = circulant(r);
     const BigramConstants c = constants(model);
     const BigramRates rates{number(r["eta_V"]), number(r["eta_A"])};
@@ -118,7 +117,7 @@ TEST_CASE("bigram values: boosting, saturation, plateau and slow tail of the red
     CHECK(curve.signals[0].alpha_a == Approx(number(r["alpha_at_half_boost"][1])).epsilon(1e-6));
     CHECK(curve.signals[1].alpha_v == Approx(kTheta).epsilon(1e-6));
     CHECK(curve.signals[2].alpha_v * curve.signals[2].alpha_a == Approx(1 - kDelta).epsilon(1e-6));
-    const Json& late = r["alpha_at_tprod_plus_10_over_omega"];
+    const Reference late = r["alpha_at_tprod_plus_10_over_omega"];
     CHECK(curve.signals[3].alpha_v == Approx(number(late[0])).epsilon(1e-6));
     CHECK(curve.signals[3].alpha_a == Approx(number(late[1])).epsilon(1e-6));
   }
@@ -126,17 +125,17 @@ TEST_CASE("bigram values: boosting, saturation, plateau and slow tail of the red
 
 TEST_CASE("bigram values: whole steps close in four numbers, a first-order step from the flow",
           "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["flow"]["population_gd"];
+  const Reference r = reference_values("bigrams")["flow"]["population_gd"];
   const BigramModel model = circulant(r);
   const BigramRates rates{number(r["eta_V"]), number(r["eta_A"])};
   BigramRecursion whole(model, rates, kNoNoise);
   std::vector<std::int64_t> steps;
-  for (const Json& row : r["rows"]) steps.push_back(std::llround(number(row[0])));
+  for (const Reference row : r["rows"]) steps.push_back(std::llround(number(row[0])));
   const std::vector<BigramState> states =
       full_descent(model, rates, stationary_value(model), uniform_attention(model), steps);
   std::int64_t step = 0;
   for (std::size_t k = 0; k < steps.size(); ++k) {
-    const Json& row = r["rows"][k];
+    const Reference row = r["rows"][k];
     for (; step < steps[k]; ++step) whole.step();
     CHECK(whole.signals().alpha_v == Approx(number(row[1])).epsilon(1e-10).margin(1e-15));
     CHECK(whole.signals().alpha_a == Approx(number(row[2])).epsilon(1e-10).margin(1e-15));
@@ -160,7 +159,7 @@ TEST_CASE("bigram values: whole steps close in four numbers, a first-order step 
 }
 
 TEST_CASE("bigram values: a uniform start of V keeps its mismatch with mu", "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["misc_deterministic"]["uniform_V_init"];
+  const Reference r = reference_values("bigrams")["misc_deterministic"]["uniform_V_init"];
   const BigramModel model = tiny_model();
   BigramRecursion run(model, {0.5, 0.5}, kNoNoise, MatrixXd::Constant(3, 3, 1.0 / 3));
   for (int n = 0; n < 20000; ++n) run.step();
@@ -170,8 +169,8 @@ TEST_CASE("bigram values: a uniform start of V keeps its mismatch with mu", "[th
 }
 
 TEST_CASE("bigram values: five proximal steps of the population", "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["prox_population_5_steps"];
-  const Json& start = reference_values("bigrams")["population"]["tiny_constrained"];
+  const Reference r = reference_values("bigrams")["prox_population_5_steps"];
+  const Reference start = reference_values("bigrams")["population"]["tiny_constrained"];
   const BigramModel model = tiny_model();
   MatrixXd v = matrix(start["V"]);
   MatrixXd a = matrix(start["A"]);
@@ -189,7 +188,7 @@ TEST_CASE("bigram values: five proximal steps of the population", "[theory][bigr
 }
 
 TEST_CASE("bigram values: a correlated pair", "[theory][bigrams]") {
-  const Json& r = reference_values("bigrams")["correlated_pair"];
+  const Reference r = reference_values("bigrams")["correlated_pair"];
   const BigramModel model = circulant_model(3, 0.8, 2, 100);
   const MatrixXd source = matrix(r["Phat_matrix"]);
   const VectorXd& mu = model.stationary();

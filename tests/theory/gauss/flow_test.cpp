@@ -64,10 +64,10 @@ struct DirectContour {
 };
 
 TEST_CASE("GaussianFlow: reference values of gradient flow", "[theory][flow]") {
-  const nlohmann::json entry = reference_values("potts").at("gf_rmt");
+  const Reference entry = reference_values("potts").at("gf_rmt");
   const GaussianFlow flow{GaussianMlm(ar1_covariance(40, 0.6))};
   const Eigen::Index site = entry.at("site");
-  for (const auto& c : entry.at("cases")) {
+  for (const auto c : entry.at("cases")) {
     const ResidualFilter filter = flow_filter(c.at("t"));
     const FlowPoint point = one(flow, site, c.at("M"), filter);
     INFO(c.dump());
@@ -81,7 +81,7 @@ TEST_CASE("GaussianFlow: reference values of gradient flow", "[theory][flow]") {
 
 TEST_CASE("GaussianFlow: reference values of gradient descent", "[theory][flow]") {
   const GaussianFlow flow{GaussianMlm(ar1_covariance(40, 0.6))};
-  for (const auto& c : reference_values("potts").at("gd_rmt")) {
+  for (const auto c : reference_values("potts").at("gd_rmt")) {
     const ResidualFilter filter = descent_filter(c.at("eta"), c.at("steps"));
     const FlowPoint point = one(flow, 13, c.at("M"), filter);
     CHECK(point.status == FlowStatus::converged);

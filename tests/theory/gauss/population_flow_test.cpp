@@ -1,7 +1,6 @@
 #include "attica/theory/gauss/population_flow.hpp"
 
 #include <catch2/catch.hpp>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attica/core/gauss/ensembles.hpp"
@@ -13,7 +12,7 @@ using Catch::Matchers::WithinRel;
 using Eigen::MatrixXd;
 
 TEST_CASE("population_errors: reference values", "[theory][population]") {
-  const nlohmann::json& entry = reference_values("potts").at("population_gf");
+  const Reference entry = reference_values("potts").at("population_gf");
   const GaussianMlm problem(ar1_covariance(9, 0.6));
   std::vector<ResidualFilter> filters;
   for (const double time : entry.at("t")) filters.push_back(flow_filter(time));

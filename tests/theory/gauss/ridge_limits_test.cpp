@@ -16,8 +16,8 @@ using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 TEST_CASE("optimal_penalty: reference values", "[theory][ridge_limits]") {
-  for (const nlohmann::json& entry : reference_values("potts").at("optimal_lambda_common")) {
-    const nlohmann::json& sigma = entry.at("sigma");
+  for (const Reference entry : reference_values("potts").at("optimal_lambda_common")) {
+    const Reference sigma = entry.at("sigma");
     const GaussianRidge ridge{GaussianMlm(ar1_covariance(sigma.at("L"), sigma.at("param")))};
     const OptimalPenalty best = optimal_penalty(ridge, entry.at("M"));
     CHECK_FALSE(best.at_edge);
@@ -80,7 +80,7 @@ TEST_CASE("isotropic_ridge: equals the general theory of an isotropic site",
 }
 
 TEST_CASE("precision_ridge_limit: reference values", "[theory][ridge_limits]") {
-  for (const nlohmann::json& entry : reference_values("potts").at("goe_precision_Linf")) {
+  for (const Reference entry : reference_values("potts").at("goe_precision_Linf")) {
     const RidgeLimit limit = precision_ridge_limit(
         {.nu = entry.at("nu"), .tau = entry.at("tau")}, entry.at("alpha"), entry.at("lam"));
     CHECK_THAT(limit.kappa, WithinRel(entry.at("kappa").get<double>(), 1e-12));

@@ -24,7 +24,7 @@ namespace gauss_ridge_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-GaussianMlm reference_problem(const nlohmann::json& sigma) {
+GaussianMlm reference_problem(Reference sigma) {
   const auto sites = sigma.at("L").get<Eigen::Index>();
   const double parameter = sigma.at("param");
   return GaussianMlm(sigma.at("type") == "ar1" ? ar1_covariance(sites, parameter)
@@ -69,7 +69,7 @@ void check_same(const RidgeSite& a, const RidgeSite& b, double tolerance, double
 const std::vector<double> kPenalties = {0, 1e-12, 1e-3, 0.1, 10};
 
 TEST_CASE("GaussianRidge and ridge_site: reference values", "[theory][ridge]") {
-  for (const nlohmann::json& entry : reference_values("potts").at("ridge")) {
+  for (const Reference entry : reference_values("potts").at("ridge")) {
     const GaussianMlm problem = reference_problem(entry.at("sigma"));
     const GaussianRidge ridge(problem);
     const double samples = entry.at("M");
@@ -103,7 +103,7 @@ TEST_CASE("GaussianRidge and ridge_site: reference values", "[theory][ridge]") {
 }
 
 TEST_CASE("GaussianRidge: reference values of a random precision matrix", "[theory][ridge]") {
-  const nlohmann::json entry = reference_values("potts").at("precision_ensemble_det");
+  const Reference entry = reference_values("potts").at("precision_ensemble_det");
   const auto sites = entry.at("L").get<Eigen::Index>();
   const Eigen::MatrixXd covariance =
       Eigen::MatrixXd::NullaryExpr(sites, sites, [&](Eigen::Index i, Eigen::Index j) {
@@ -111,7 +111,7 @@ TEST_CASE("GaussianRidge: reference values of a random precision matrix", "[theo
             .get<double>();
       });
   const GaussianRidge ridge{GaussianMlm(covariance)};
-  for (const nlohmann::json& expected : entry.at("cases")) {
+  for (const Reference expected : entry.at("cases")) {
     const std::vector<RidgeSite> result = ridge.all_sites(expected.at("M"), expected.at("lam"));
     for (std::size_t i = 0; i < result.size(); ++i) {
       check_close(result[i].kappa, expected.at("kappa")[i], 1e-12);  // well conditioned
@@ -122,7 +122,7 @@ TEST_CASE("GaussianRidge: reference values of a random precision matrix", "[theo
 }
 
 TEST_CASE("GaussianRidge: isotropic inputs follow the closed form", "[theory][ridge]") {
-  for (const nlohmann::json& entry : reference_values("potts").at("isotropic_arrow_site0")) {
+  for (const Reference entry : reference_values("potts").at("isotropic_arrow_site0")) {
     const auto inputs = entry.at("N").get<Eigen::Index>();
     const double rho = std::sqrt(entry.at("w2").get<double>());
     const GaussianMlm problem(arrow_covariance(inputs + 1, rho));

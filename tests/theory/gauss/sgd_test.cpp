@@ -19,9 +19,9 @@ namespace gauss_sgd_test {
 using Steps = std::vector<std::int64_t>;
 
 TEST_CASE("online SGD: reference values of errors, steady state and eta_max", "[theory][sgd]") {
-  const nlohmann::json entry = reference_values("potts").at("sgd_online");
+  const Reference entry = reference_values("potts").at("sgd_online");
   const GaussianMlm problem(ar1_covariance(10, 0.6));
-  for (const auto& c : entry.at("cases")) {
+  for (const auto c : entry.at("cases")) {
     const SgdParameters parameters{
         .eta = c.at("eta"), .batch = c.at("B"), .probability = c.at("p"), .lambda = c.at("lam")};
     const Steps steps = c.at("steps");
@@ -139,7 +139,7 @@ TEST_CASE("online SGD: stability", "[theory][sgd]") {
 }
 
 TEST_CASE("SGD with replacement: reference values", "[theory][sgd]") {
-  const nlohmann::json entry = reference_values("potts").at("sgd_multipass_given_data");
+  const Reference entry = reference_values("potts").at("sgd_multipass_given_data");
   const Eigen::MatrixXd data =
       Eigen::MatrixXd::NullaryExpr(7, 5, [](Eigen::Index mu, Eigen::Index j) {
         const double m = static_cast<double>(mu), site = static_cast<double>(j);

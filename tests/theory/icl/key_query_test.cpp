@@ -20,16 +20,16 @@ using Eigen::VectorXd;
 
 namespace icl_key_query_test {
 
-const nlohmann::json& dynamics(const char* key) {
+Reference dynamics(const char* key) {
   return reference_values("incontext").at("dynamics").at(key);
 }
 
-KeyQueryTask task_of(const nlohmann::json& entry) {
+KeyQueryTask task_of(Reference entry) {
   return KeyQueryTask::power_law(entry.at("D"), entry.at("power"), entry.at("N"));
 }
 
 TEST_CASE("KeyQueryTask: plateaus and optimum, reference values", "[theory][key_query]") {
-  for (const nlohmann::json& entry : dynamics("plateaus")) {
+  for (const Reference entry : dynamics("plateaus")) {
     CAPTURE(entry.dump());
     const KeyQueryTask task = task_of(entry);
     const Index d = task.dimension();
@@ -72,7 +72,7 @@ TEST_CASE("weight_direction: minus the gradient of L, by finite differences",
 }
 
 TEST_CASE("flow_mse: reference values", "[theory][key_query]") {
-  for (const nlohmann::json& entry : dynamics("flow")) {
+  for (const Reference entry : dynamics("flow")) {
     CAPTURE(entry.dump());
     const bool merged = entry.at("model") == "merged";
     const KeyQueryShape shape{.kind = merged ? KeyQuery::merged : KeyQuery::separate,
@@ -118,7 +118,7 @@ TEST_CASE("flow_mse: steps of a learning rate, to its first order", "[theory][ke
 }
 
 TEST_CASE("white_mse: reference values, and the flow", "[theory][key_query]") {
-  for (const nlohmann::json& entry : dynamics("white_merged")) {
+  for (const Reference entry : dynamics("white_merged")) {
     CAPTURE(entry.dump());
     const Index d = entry.at("D");
     const KeyQueryTask task = KeyQueryTask::power_law(d, 0, entry.at("N"));
@@ -213,7 +213,7 @@ TEST_CASE("drop_time: the crossing of the flow from a small start", "[theory][ke
 }
 
 TEST_CASE("AlignedFlow: reference values", "[theory][key_query]") {
-  for (const nlohmann::json& entry : dynamics("aligned")) {
+  for (const Reference entry : dynamics("aligned")) {
     CAPTURE(entry.dump());
     const KeyQueryTask task = task_of(entry);
     const AlignedFlow flow(task, entry.at("v0"));

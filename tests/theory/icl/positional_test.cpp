@@ -26,8 +26,8 @@ const PositionalMoments& moments() {
   return made;
 }
 
-const nlohmann::json& reference() {
-  static const nlohmann::json values = reference_values("incontext").at("positional");
+Reference reference() {
+  static const Reference values = reference_values("incontext").at("positional");
   return values;
 }
 
@@ -70,7 +70,7 @@ PositionalTerms by_four_integrals(const PositionalTask& task, const PositionalOv
 }
 
 TEST_CASE("PositionalLandscape: reference values", "[theory][positional]") {
-  for (const nlohmann::json& entry : reference().at("terms")) {
+  for (const Reference entry : reference().at("terms")) {
     CAPTURE(entry.dump());
     const PositionalTerms terms =
         landscape().terms({entry.at("a"), entry.at("omega")}, {entry.at("e"), entry.at("m")});
@@ -125,7 +125,7 @@ TEST_CASE("PositionalLandscape: the series is cut where nothing is left", "[theo
 
 TEST_CASE("PositionalMoments: known values", "[theory][positional]") {
   CHECK_THAT(moments().teacher, WithinAbs(1 - 1 / (2 * std::numbers::sqrt2), 1e-12));
-  const nlohmann::json& entries = reference().at("moments");
+  const Reference entries = reference().at("moments");
   CHECK_THAT(moments().teacher_square, WithinAbs(entries[0].at("square").get<double>(), 1e-12));
   CHECK_THAT(moments().positional, WithinAbs(entries[1].at("mean").get<double>(), 1e-12));
   CHECK_THAT(moments().positional_square, WithinAbs(entries[1].at("square").get<double>(), 1e-12));
@@ -145,7 +145,7 @@ TEST_CASE("positional states: losses are those of the landscape", "[theory][posi
 }
 
 TEST_CASE("positional_transitions: reference values", "[theory][positional]") {
-  for (const nlohmann::json& entry : reference().at("switch")) {
+  for (const Reference entry : reference().at("switch")) {
     const double a = entry.at("a");
     CAPTURE(a);
     CHECK_THAT(positional_transitions(moments(), a).global,
@@ -155,7 +155,7 @@ TEST_CASE("positional_transitions: reference values", "[theory][positional]") {
     CHECK_THAT(positional_loss(moments(), {a, 0.5}),
                WithinAbs(entry.at("positional_at_half").get<double>(), 1e-12));
   }
-  for (const nlohmann::json& entry : reference().at("phase")) {
+  for (const Reference entry : reference().at("phase")) {
     const PositionalTransitions found = positional_transitions(moments(), entry.at("a"));
     CAPTURE(entry.dump());
     CHECK_THAT(found.direction, WithinAbs(entry.at("omega_direction").get<double>(), 1e-9));
@@ -206,7 +206,7 @@ TEST_CASE("positional landscape: no other state is the global minimum", "[theory
 }
 
 TEST_CASE("positional_flow: reference values", "[theory][positional]") {
-  for (const nlohmann::json& entry : reference().at("flow")) {
+  for (const Reference entry : reference().at("flow")) {
     CAPTURE(entry.dump());
     const std::vector<double> times = numbers(entry.at("times"));
     const auto curve = positional_flow(landscape(),

@@ -24,7 +24,7 @@ namespace icl_ridge_test {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-ContextRatios ratios(const nlohmann::json& entry) {
+ContextRatios ratios(Reference entry) {
   return {.alpha = entry.at("alpha"),
           .kappa = entry.at("kappa").is_string() ? kInfinity : entry.at("kappa").get<double>(),
           .tau = entry.at("tau"),
@@ -46,7 +46,7 @@ ArrayXd spectrum(const std::string& name, Eigen::Index d) {
 }
 
 TEST_CASE("context_limit: reference values", "[theory][icl]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("scalar")) {
+  for (const Reference entry : reference_values("incontext").at("ridge").at("scalar")) {
     CAPTURE(entry.dump());
     const ContextErrors errors = context_limit(ratios(entry));
     // Double precision holds 1e-13 there (the reference was checked with 60 digits).
@@ -57,7 +57,7 @@ TEST_CASE("context_limit: reference values", "[theory][icl]") {
 }
 
 TEST_CASE("context_limit: reference values with task covariances", "[theory][icl]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("covariance")) {
+  for (const Reference entry : reference_values("incontext").at("ridge").at("covariance")) {
     CAPTURE(entry.dump());
     const Eigen::Index d = entry.at("d");
     const ContextRatios r = ratios(entry);
@@ -144,7 +144,7 @@ TEST_CASE("context_limit: the memorisation transition at kappa = 1", "[theory][i
 }
 
 TEST_CASE("context_gaussian: reference values", "[theory][icl]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("pool")) {
+  for (const Reference entry : reference_values("incontext").at("ridge").at("pool")) {
     CAPTURE(entry.dump());
     const MatrixXd pool = reference_pool(entry.at("k"), entry.at("d"));
     const ContextErrors errors = context_gaussian(pool,
@@ -170,7 +170,7 @@ TEST_CASE("context_gaussian: infinitely many sequences give the best linear pred
 }
 
 TEST_CASE("context_bayes: reference values and ends", "[theory][icl]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("ridge").at("bayes")) {
+  for (const Reference entry : reference_values("incontext").at("ridge").at("bayes")) {
     CHECK_THAT(context_bayes(entry.at("alpha"), entry.at("rho")),
                WithinRel(entry.at("bayes").get<double>(), 1e-13));
   }

@@ -35,7 +35,7 @@ double time_by_quadrature(const TokenDynamics& dynamics, double start, double de
 }
 
 TEST_CASE("clustering_time: reference values", "[theory][tokens]") {
-  for (const nlohmann::json& entry :
+  for (const Reference entry :
        reference_values("incontext").at("tokens").at("cluster_time")) {
     CAPTURE(entry.dump());
     TokenDynamics dynamics{.tokens = entry.at("n"), .beta = entry.at("beta")};
@@ -86,7 +86,7 @@ TEST_CASE("clustering_time: long contexts freeze above gamma = 1", "[theory][tok
 }
 
 TEST_CASE("overlap_curve: reference values", "[theory][tokens]") {
-  for (const nlohmann::json& entry : reference_values("incontext").at("tokens").at("curve")) {
+  for (const Reference entry : reference_values("incontext").at("tokens").at("curve")) {
     CAPTURE(entry.dump());
     const std::vector<double> times = numbers(entry.at("times"));
     TokenDynamics dynamics{.tokens = entry.at("n"), .beta = entry.at("beta")};

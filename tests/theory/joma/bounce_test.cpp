@@ -24,7 +24,7 @@ BounceKind kind_of(const std::string& name) {
 }
 
 TEST_CASE("bounce_summary: reference minima to 1e-8", "[theory][joma]") {
-  for (const auto& row : reference_values("joma")["bounce_hblt"]["bounce"]) {
+  for (const auto row : reference_values("joma")["bounce_hblt"]["bounce"]) {
     const Bounce bounce{.mu = numbers(row["mu"]),
                         .start = row["v0"],
                         .gamma = row["gamma"],
@@ -61,7 +61,7 @@ TEST_CASE("bounce_summary: no minimum where there is none", "[theory][joma]") {
 }
 
 TEST_CASE("bounce_curve: authors' setting against its reference", "[theory][joma]") {
-  const auto& fig4 = reference_values("joma")["bounce_hblt"]["fig4"];
+  const auto fig4 = reference_values("joma")["bounce_hblt"]["fig4"];
   Bounce bounce{.mu = {}, .start = 0.05, .gamma = 1.0 / 3, .kind = BounceKind::softmax};
   for (int i = 0; i < 10; ++i) bounce.mu.push_back(1 + i / 3.0);
   const std::vector<int> steps = {0, 50, 100, 200, 400, 800, 1000, 1500, 2000, 3000, 4000, 4999};

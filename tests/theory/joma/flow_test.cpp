@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 TEST_CASE("joma_flow: reference states, invariants, exact defect", "[theory][joma]") {
   constexpr double kState = 1e-9;       // integrated to 1e-11
   constexpr double kConserved = 1e-10;  // drift of the integration
-  for (const auto& row : reference_values("joma")["full_model"]["flow"]) {
+  for (const auto row : reference_values("joma")["full_model"]["flow"]) {
     const JomaCase c = joma_case(row);
     CAPTURE(row["attn"], row["phi"], row["loss"]);
     const SoftmaxInvariant softmax(c.model, c.start);

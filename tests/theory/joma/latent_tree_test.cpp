@@ -19,7 +19,7 @@ using Eigen::VectorXd;
 namespace joma_latent_tree_test {
 
 LatentTree reference_tree(double rho, int depth) {
-  const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
+  const auto hblt = reference_values("joma")["bounce_hblt"]["hblt"];
   const std::vector<double> p = numbers(hblt["p0"]);
   return {.depth = depth,
           .prior = Eigen::Map<const VectorXd>(p.data(), 3),
@@ -65,8 +65,8 @@ VectorXd enumerate(const LatentTree& tree, const std::vector<int>& leaves) {
 }
 
 TEST_CASE("latent_tree: reference values", "[theory][tree]") {
-  const auto& hblt = reference_values("joma")["bounce_hblt"]["hblt"];
-  for (const auto& row : hblt["cases"]) {
+  const auto hblt = reference_values("joma")["bounce_hblt"]["hblt"];
+  for (const auto row : hblt["cases"]) {
     const LatentTree tree = reference_tree(row["rho"], row["L"]);
     CAPTURE(tree.rho, tree.depth);
     CHECK(leaf_probability(tree, 0) == Approx(row["P1"].get<double>()).epsilon(1e-14));
@@ -102,7 +102,7 @@ TEST_CASE("latent_tree: reference values", "[theory][tree]") {
     CHECK(std::exp(tree_posterior(tree, pattern).log_evidence) ==
           Approx(row["P_leaf_pattern_10110010"].get<double>()).epsilon(1e-13));
   }
-  for (const auto& row : hblt["formula"]) {
+  for (const auto row : hblt["formula"]) {
     // Theorem 5: (1 + rho^{2H} - 2 rho^{L-1} rho_0) / (2 (1 - rho^{L-1} rho_0)).
     const LatentTree tree{
         .depth = row["L"],

@@ -22,7 +22,7 @@ namespace joma_linear_test {
 constexpr double kRelative = 1e-13;
 
 TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory][joma]") {
-  const auto& reference = reference_values("joma")["reduced"]["linear_exp"];
+  const auto reference = reference_values("joma")["reduced"]["linear_exp"];
   const std::vector<double> delta = numbers(reference["Delta"]);
   CHECK(joint_blowup_time(delta) == Approx(number(reference["t_blowup"])).epsilon(kRelative));
   for (std::size_t l = 0; l + 1 < delta.size(); ++l) {
@@ -30,7 +30,7 @@ TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory]
           Approx(number(reference["t_star"][l])).epsilon(kRelative));
   }
   CHECK(std::isinf(erf_blowup_time({.delta = 0})));
-  for (const auto& point : reference["points"]) {
+  for (const auto point : reference["points"]) {
     const std::vector<double> v = erf_values(delta, number(point["fraction"]));
     const std::vector<double> p = joma_attention(v);
     for (std::size_t l = 0; l < v.size(); ++l) {
@@ -39,7 +39,7 @@ TEST_CASE("erf_values: reference trajectories, attention and entropy", "[theory]
     }
     CHECK(attention_entropy(p) == Approx(number(point["entropy"])).epsilon(kRelative));
   }
-  for (const auto& row : reference["near_blowup"]) {
+  for (const auto row : reference["near_blowup"]) {
     const double v = erf_values_at_gap({0.8}, number(row["rel_gap"]))[0];
     CHECK(v == Approx(number(row["v_winner"])).epsilon(kRelative));
     CHECK(0.5 * v * v == Approx(number(row["z_winner"])).epsilon(kRelative));
@@ -62,20 +62,20 @@ TEST_CASE("erf_values: digits at both ends of the way", "[theory][joma]") {
 }
 
 TEST_CASE("erf_value: general starts", "[theory][joma]") {
-  for (const auto& row : reference_values("joma")["reduced"]["linear_exp_general"]) {
+  for (const auto row : reference_values("joma")["reduced"]["linear_exp_general"]) {
     const ErfToken token{
         .delta = number(row["Delta"]), .start = number(row["v0"]), .offset = number(row["c"])};
     const double blowup = erf_blowup_time(token);
     CHECK(blowup == Approx(number(row["t_star"])).epsilon(kRelative));
-    for (const auto& point : row["points"]) {
+    for (const auto point : row["points"]) {
       CHECK(erf_value(token, number(point["t"])) == Approx(number(point["v"])).epsilon(kRelative));
     }
   }
 }
 
 TEST_CASE("erf_values_of_units and linear attention: references", "[theory][joma]") {
-  const auto& reduced = reference_values("joma")["reduced"];
-  const auto& two = reduced["linear_exp_K2"];
+  const auto reduced = reference_values("joma")["reduced"];
+  const auto two = reduced["linear_exp_K2"];
   Eigen::MatrixXd delta(2, 3);
   for (int k = 0; k < 2; ++k) {
     for (int l = 0; l < 3; ++l) delta(k, l) = two["Delta"][k][l];
@@ -85,7 +85,7 @@ TEST_CASE("erf_values_of_units and linear attention: references", "[theory][joma
   for (int k = 0; k < 2; ++k) {
     for (int l = 0; l < 3; ++l) CHECK(v(k, l) == Approx(number(two["v"][k][l])).epsilon(1e-12));
   }
-  const auto& linear = reduced["linear_linearattn"];
+  const auto linear = reduced["linear_linearattn"];
   for (std::size_t l = 0; l < 3; ++l) {
     const auto value = linear_attention_value(linear["Delta"][l], linear["z0"], linear["t"]);
     CHECK(value.v == Approx(number(linear["v"][l])).epsilon(1e-12));
@@ -108,9 +108,9 @@ TEST_CASE("erf_value: solves its equation", "[theory][joma]") {
 }
 
 TEST_CASE("ErfWalk: reference bias and spread", "[theory][joma]") {
-  const auto& bias = reference_values("joma")["transformer_metrics"]["bias_law"];
+  const auto bias = reference_values("joma")["transformer_metrics"]["bias_law"];
   double previous = 1;
-  for (const auto& row : bias["rows"]) {
+  for (const auto row : bias["rows"]) {
     const double eta = row["eta"];
     const ErfWalk walk{.delta = bias["Delta"], .variance = 0, .eta = eta, .batch = 1};
     const double predicted = walk.bias(eta * row["steps"].get<double>());
@@ -121,7 +121,7 @@ TEST_CASE("ErfWalk: reference bias and spread", "[theory][joma]") {
     CHECK(error < previous);
     previous = error;
   }
-  const auto& law = reference_values("joma")["bounce_hblt"]["sgd_law"];
+  const auto law = reference_values("joma")["bounce_hblt"]["sgd_law"];
   for (std::size_t l = 0; l < law["Delta"].size(); ++l) {
     const ErfWalk walk{
         .delta = law["Delta"][l], .variance = law["Var"][l], .eta = law["eta"], .batch = law["B"]};

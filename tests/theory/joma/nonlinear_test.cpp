@@ -19,7 +19,7 @@ namespace joma_nonlinear_test {
 constexpr double kRelative = 2e-14;  // sums of some hundred positive terms
 
 TEST_CASE("convergence_time: reference table for mu = 0.01..30", "[theory][joma]") {
-  for (const auto& row : reference_values("joma")["reduced"]["nonlinear_T"]["table"]) {
+  for (const auto row : reference_values("joma")["reduced"]["nonlinear_T"]["table"]) {
     const JomaComponent c{.mu = number(row["mu"])};
     CAPTURE(c.mu);
     CHECK(correction_q(c) == Approx(number(row["Q"])).epsilon(kRelative));
@@ -34,7 +34,7 @@ TEST_CASE("convergence_time: reference table for mu = 0.01..30", "[theory][joma]
 }
 
 TEST_CASE("convergence_time: any start", "[theory][joma]") {
-  for (const auto& row : reference_values("joma")["reduced"]["nonlinear_T_init"]["table"]) {
+  for (const auto row : reference_values("joma")["reduced"]["nonlinear_T_init"]["table"]) {
     const JomaComponent c{.mu = number(row["mu"]), .start = number(row["v0"])};
     CAPTURE(c.mu, c.start);
     CHECK(c.delta0() == Approx(number(row["delta0"])).epsilon(1e-14));
@@ -60,8 +60,8 @@ TEST_CASE("correction_q: small and large mu", "[theory][joma]") {
 }
 
 TEST_CASE("nonlinear_value: reference trajectories", "[theory][joma]") {
-  const auto& reference = reference_values("joma")["reduced"]["nonlinear_traj"];
-  for (const auto& point : reference["points"]) {
+  const auto reference = reference_values("joma")["reduced"]["nonlinear_traj"];
+  for (const auto point : reference["points"]) {
     for (std::size_t l = 0; l < reference["mu"].size(); ++l) {
       const JomaComponent c{.mu = number(reference["mu"][l])};
       CHECK(nonlinear_value(c, number(point["t"])) == Approx(number(point["v"][l])).epsilon(1e-12));
@@ -85,7 +85,7 @@ TEST_CASE("nonlinear_value: solves its equation", "[theory][joma]") {
 }
 
 TEST_CASE("salience_ratio: references, and the neglected term", "[theory][joma]") {
-  for (const auto& row : reference_values("joma")["reduced"]["thm4"]["rows"]) {
+  for (const auto row : reference_values("joma")["reduced"]["thm4"]["rows"]) {
     const double ell = number(row["ell_k"]);
     const SalienceRatio r = salience_ratio(number(row["mu_j"]), number(row["mu_k"]), 0.5, ell);
     CHECK(r.lambda == Approx(number(row["Lambda_pred"])).epsilon(1e-12));

@@ -19,14 +19,14 @@ using Eigen::VectorXd;
 namespace joma_one_token_test {
 
 OneTokenRegression reference_problem() {
-  const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
+  const auto row = reference_values("joma")["bounce_hblt"]["one_token"];
   const std::vector<double> p = numbers(row["P"]);
   const std::vector<double> y = numbers(row["y"]);
   return {Eigen::Map<const VectorXd>(p.data(), 4), Eigen::Map<const VectorXd>(y.data(), 4)};
 }
 
 TEST_CASE("one_token_flow: reference values", "[theory][joma]") {
-  const auto& row = reference_values("joma")["bounce_hblt"]["one_token"];
+  const auto row = reference_values("joma")["bounce_hblt"]["one_token"];
   const OneTokenRegression problem = reference_problem();
   std::vector<double> times = numbers(row["t"]);
   times.insert(times.begin(), 0.0);

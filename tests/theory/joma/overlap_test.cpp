@@ -21,7 +21,7 @@ namespace joma_overlap_test {
 /// Smooth networks with exponential and linear attention.
 std::vector<JomaCase> cases() {
   std::vector<JomaCase> all;
-  for (const auto& row : testing::reference_values("joma")["full_model"]["gradients"]) {
+  for (const auto row : testing::reference_values("joma")["full_model"]["gradients"]) {
     if (row["attn"] == "softmax" || row["phi"] == "relu") continue;
     all.push_back(joma_case(row));
   }

@@ -10,11 +10,11 @@
 using namespace attica;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace joma_softmax_test {
 
-const json& reference() { return testing::reference_values("joma")["full_model"]; }
+Reference reference() { return testing::reference_values("joma")["full_model"]; }
 
 TEST_CASE("SoftmaxInvariant: descent of the reference figure", "[theory][joma]") {
   constexpr int kTokens = 20;
@@ -42,11 +42,11 @@ TEST_CASE("SoftmaxInvariant: descent of the reference figure", "[theory][joma]")
          .labels = labels,
          .weights = VectorXd::Constant(kTokens, 1.0 / kTokens)});
     const SoftmaxInvariant invariant(model, state);
-    const json& rows = reference()["fig2"][inputs];
+    const Reference rows = reference()["fig2"][inputs];
     int step = 0;
     JomaState d;
-    for (const json& row : rows) {
-      if (row["step"] > 500) break;
+    for (const Reference row : rows) {
+      if (row["step"].get<int>() > 500) break;
       for (; step < row["step"].get<int>(); ++step) {
         model.loss(state, &d);
         state = state.from_flat(state.flat() + 0.1 * d.flat());

@@ -55,7 +55,7 @@ std::array<double, 4> circle_moments(const MaskedEquivalent& m) {
 }
 
 TEST_CASE("isotropic_spectrum: reference values", "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("iso")) {
+  for (const auto entry : reference_values("masked").at("iso")) {
     const IsotropicSpectrum s =
         isotropic_spectrum(number(entry.at("gamma")), number(entry.at("lambda_")));
     CHECK_THAT(s.kappa, WithinRel(number(entry.at("kappa")), 1e-12));
@@ -97,7 +97,7 @@ TEST_CASE("masked_density: the law of Marchenko and Pastur, mapped", "[theory][m
 }
 
 TEST_CASE("masked_density: reference values of two groups", "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("density")) {
+  for (const auto entry : reference_values("masked").at("density")) {
     const MaskedEquivalent m = masked_equivalent(
         halves(number(entry.at("ratio"))), number(entry.at("gamma")), number(entry.at("lambda_")));
     CHECK_THAT(masked_density(m, number(entry.at("w"))),
@@ -146,7 +146,7 @@ TEST_CASE("masked_resolvent: its moments are those of A", "[theory][masked]") {
 }
 
 TEST_CASE("masked_moment2: of a matrix, by groups and by reference", "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("ar1")) {
+  for (const auto entry : reference_values("masked").at("ar1")) {
     const auto d = entry.at("dimension").get<Eigen::Index>();
     CHECK_THAT(masked_moment2(ar1(d, number(entry.at("rho"))),
                               number(entry.at("samples")),
@@ -169,7 +169,7 @@ TEST_CASE("masked_moment2: of a matrix, by groups and by reference", "[theory][m
 
 TEST_CASE("isotropic_moment2: reference values, and the exact mean at a large penalty",
           "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("m2")) {
+  for (const auto entry : reference_values("masked").at("m2")) {
     const double d = number(entry.at("dimension"));
     const double n = number(entry.at("samples"));
     const double lambda = number(entry.at("lambda_"));

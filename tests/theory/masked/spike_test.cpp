@@ -22,7 +22,7 @@ std::vector<SpikedGroup> halves(double ratio, const std::string& signal) {
   return {{1, 0.5, quiet}, {ratio, 0.5, 1 - quiet}};
 }
 
-DelocalisedSpike of(const nlohmann::json& entry) {
+DelocalisedSpike of(Reference entry) {
   static const std::map<std::string, SpikeEstimator> kinds = {{"masked", SpikeEstimator::masked},
                                                               {"pca", SpikeEstimator::pca},
                                                               {"corr", SpikeEstimator::correlation},
@@ -34,7 +34,7 @@ DelocalisedSpike of(const nlohmann::json& entry) {
 }
 
 TEST_CASE("DelocalisedSpike: reference thresholds and edges", "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("thresholds")) {
+  for (const auto entry : reference_values("masked").at("thresholds")) {
     CAPTURE(entry.dump());
     const DelocalisedSpike spike = of(entry);
     CHECK_THAT(spike.threshold(), WithinRel(number(entry.at("theta_c")), 1e-10));
@@ -44,7 +44,7 @@ TEST_CASE("DelocalisedSpike: reference thresholds and edges", "[theory][masked]"
 
 TEST_CASE("DelocalisedSpike: reference outliers and overlaps", "[theory][masked]") {
   for (const char* table : {"spike", "overlaps"}) {
-    for (const auto& entry : reference_values("masked").at(table)) {
+    for (const auto entry : reference_values("masked").at(table)) {
       CAPTURE(entry.dump());
       const DelocalisedSpike spike = of(entry);
       const double theta = number(entry.at("theta"));
@@ -116,12 +116,12 @@ TEST_CASE("DelocalisedSpike: masking lies between correlations and hollow PCA",
 }
 
 TEST_CASE("localised_spike: reference values and thresholds", "[theory][masked]") {
-  for (const auto& entry : reference_values("masked").at("local")) {
+  for (const auto entry : reference_values("masked").at("local")) {
     CAPTURE(entry.dump());
     const double gamma = number(entry.at("gamma"));
     const double lambda = number(entry.at("lambda_"));
     const LocalisedSpike spike = localised_spike(gamma, lambda, number(entry.at("theta")));
-    for (const auto& known : entry.at("outliers")) {
+    for (const auto known : entry.at("outliers")) {
       const auto& found = number(known.at("l")) > 0 ? spike.upper : spike.lower;
       REQUIRE(found.has_value());
       CHECK_THAT(found->strength, WithinRel(number(known.at("l")), 1e-10));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -20,10 +19,10 @@ using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 
 TEST_CASE("BlockRidge: matches the reference on coded Potts data", "[theory][potts]") {
-  const auto& r = reference_values("potts")["potts"]["square_theory"];
+  const auto r = reference_values("potts")["potts"]["square_theory"];
   const PottsModel model(cosine_couplings(4), cosine_colour_couplings(3), 1.2);
   const BlockRidge theory(coded_moments(enumerate(model).states, 3).covariance, 2);
-  for (const auto& entry : r) {
+  for (const auto entry : r) {
     for (std::size_t i = 0; i < 4; ++i) {
       const BlockRidgeBlock b =
           theory.block(static_cast<Eigen::Index>(i), entry["M"], entry["lam"]);

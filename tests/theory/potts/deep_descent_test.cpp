@@ -76,14 +76,14 @@ double population_loss(const DeepLayers& layers, bool residual, const PottsEnume
 }
 
 TEST_CASE("DeepPopulation: recorded population losses and gradients", "[theory]") {
-  const nlohmann::json& r = reference_values("potts").at("fourbody");
+  const Reference r = reference_values("potts").at("fourbody");
   const BodyModel model = four_body();
   const MaskedPopulation masked = MaskedPopulation::enumerated(model, enumerate(model));
   for (const int depth : {1, 2, 3}) {
     for (const bool residual : {false, true}) {
       const std::string key = fmt::format("deep_N{}_r{}", depth, residual ? 1 : 0);
       CAPTURE(key);
-      const nlohmann::json& expected = r.at(key);
+      const Reference expected = r.at(key);
       const DeepLayers layers = wave_layers(depth, 5, 3);
       const DeepPopulation population(masked, 3, residual);
       double excess = 0;

@@ -15,10 +15,10 @@ using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using nlohmann::json;
+using attica::testing::Reference;
 
 TEST_CASE("factored_flow: matches the reference and conserves what it must", "[theory][potts]") {
-  const json& r = reference_values("potts").at("factored_population_flow");
+  const Reference r = reference_values("potts").at("factored_population_flow");
   const PottsModel model = cosine_model(r["L"], r["C"], r["beta"]);
   const WeightedSequences population = enumerate(model).states;
   const ExcessLoss excess(model, population);
@@ -100,7 +100,7 @@ TEST_CASE("factored_tail: the curvature is that of the loss, the slope's covaria
 }
 
 TEST_CASE("early_growth: singular values match the reference", "[theory][potts]") {
-  const json& r = reference_values("potts").at("potts");
+  const Reference r = reference_values("potts").at("potts");
   const EarlyGrowth growth = early_growth(enumerate(cosine_model(4, 3, 1.2)).states, 3);
   for (Index k = 0; k < 9; ++k) {
     CHECK_THAT(growth.singular_values[k] / 4,
@@ -125,7 +125,7 @@ TEST_CASE("early_overlap: is the flow from a small start", "[theory][potts]") {
 }
 
 TEST_CASE("factored_tail: matches the reference", "[theory][potts]") {
-  const json& r = reference_values("potts").at("potts_asymptotics_L5");
+  const Reference r = reference_values("potts").at("potts_asymptotics_L5");
   const PottsModel model = cosine_model(5, 3, r["beta"]);
   const LearningTail tail = factored_tail(model, enumerate(model).states);
   // The reference took the Hessian from central differences.

@@ -13,7 +13,7 @@ using namespace attica::testing;
 using Eigen::Index;
 
 TEST_CASE("order_plateau: recorded plateaus of a four-body model", "[theory]") {
-  const nlohmann::json& r = reference_values("potts").at("fourbody").at("plateaus");
+  const Reference r = reference_values("potts").at("fourbody").at("plateaus");
   const BodyModel model = four_body();
   const PottsEnumeration all = enumerate(model);
   const MaskedPopulation population = MaskedPopulation::enumerated(model, all);

@@ -10,11 +10,11 @@
 
 using namespace attica;
 using namespace attica::testing;
-using nlohmann::json;
+using attica::testing::Reference;
 
 namespace topics_dynamics_test {
 
-TopicDynamics dynamics_of(const json& c) {
+TopicDynamics dynamics_of(Reference c) {
   const std::string frozen = c.value("frozen", "");
   return {.loss = c["loss"] == "SE" ? TopicLoss::squared : TopicLoss::cross_entropy,
           .scale = c["scale"],
@@ -24,22 +24,22 @@ TopicDynamics dynamics_of(const json& c) {
           .train_attention = frozen != "KQ"};
 }
 
-TopicState start_of(const json& c) {
+TopicState start_of(Reference c) {
   return c["init"] == "identity" ? identity_start(c["eps"]) : split_start(c["eps"]);
 }
 
 TEST_CASE("topic_flow: matches the reference", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["two_stage_ode"]) {
+  for (const Reference c : reference_values("topics")["two_stage_ode"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     std::vector<double> times;
-    for (const json& row : c["rows"]) times.push_back(row["t"]);
+    for (const Reference row : c["rows"]) times.push_back(row["t"]);
     const TopicFlow flow = topic_flow(model, dynamics_of(c), start_of(c), times);
     REQUIRE(flow.states.size() == times.size());
     // The reference was integrated to 1e-10 or so.
     constexpr double kTolerance = 1e-7;
     for (std::size_t k = 0; k < times.size(); ++k) {
-      const json& row = c["rows"][k];
+      const Reference row = c["rows"][k];
       const TopicState& s = flow.states[k];
       INFO("t " << times[k]);
       CHECK(difference(s.value, commutant_of(row["W"])) < kTolerance);
@@ -58,12 +58,12 @@ TEST_CASE(
     "topic_descent_step: matches the reference, and halving the step halves its distance "
     "from the flow",
     "[theory][topics]") {
-  for (const json& c : reference_values("topics")["population_gd"]) {
+  for (const Reference c : reference_values("topics")["population_gd"]) {
     const TopicModel model(topic_settings(c));
     const TopicDynamics dynamics = dynamics_of(c);
     TopicState s = start_of(c);
     int step = 0;
-    for (const json& row : c["rows"]) {
+    for (const Reference row : c["rows"]) {
       for (; step < row["step"].get<int>(); ++step)
         s = topic_descent_step(model, dynamics, s, c["lr"]);
       CHECK(difference(s.value, commutant_of(row["W"])) < 1e-13);
@@ -73,7 +73,7 @@ TEST_CASE(
       CHECK(topic_loss(model, dynamics, s) == Approx(row["loss"].get<double>()).epsilon(1e-12));
     }
   }
-  const json& c = reference_values("topics")["population_gd"][0];
+  const Reference c = reference_values("topics")["population_gd"][0];
   const TopicModel model(topic_settings(c));
   const std::vector<double> end{100};
   const TopicState limit = topic_flow(model, dynamics_of(c), start_of(c), end).states.back();
@@ -88,7 +88,7 @@ TEST_CASE(
 
 TEST_CASE("attention_onset: closed form against the reference and the algebra",
           "[theory][topics]") {
-  for (const json& c : reference_values("topics")["stage2_onset"]) {
+  for (const Reference c : reference_values("topics")["stage2_onset"]) {
     const TopicModel model(topic_settings(c));
     const AttentionOnset onset = attention_onset(model, 1);
     CHECK(onset.topic_contrast == Approx(c["c_topic"].get<double>()).epsilon(1e-13).margin(1e-18));
@@ -159,15 +159,15 @@ TEST_CASE("early_contrast: the flow's keys follow it from a small start", "[theo
 }
 
 TEST_CASE("stage_boundary: matches the reference", "[theory][topics]") {
-  const json& all = reference_values("topics");
-  for (const json& b : all["stage_boundary"]) {
-    const json* c = nullptr;
-    for (const json& candidate : all["two_stage_ode"]) {
+  const Reference all = reference_values("topics");
+  for (const Reference b : all["stage_boundary"]) {
+    std::optional<Reference> c;
+    for (const Reference candidate : all["two_stage_ode"]) {
       if (candidate["T"] == b["T"] && candidate["v"] == b["v"] && candidate["init"] == b["init"] &&
           candidate["loss"] == "SE")
-        c = &candidate;
+        c = candidate;
     }
-    REQUIRE(c != nullptr);
+    REQUIRE(c);
     const TopicModel model(topic_settings(*c));
     const CommutantAlgebra algebra(model.vocabulary());
     const double plateau = std::sqrt(algebra.squared_norm(value_closed_form(model)));
@@ -182,7 +182,7 @@ TEST_CASE("stage_boundary: matches the reference", "[theory][topics]") {
 }
 
 TEST_CASE("embedding_optimum: matches the reference, and descent ends there", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["embedding"]) {
+  for (const Reference c : reference_values("topics")["embedding"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const TopicEmbedding e = embedding_optimum(model, c["lam"]);

@@ -14,11 +14,11 @@
 
 using namespace attica;
 using namespace attica::testing;
-using nlohmann::json;
+using attica::testing::Reference;
 
 TEST_CASE("reduced_loss: values and gradients match the reference", "[theory][topics]") {
   constexpr double kRounding = 1e-13;
-  for (const json& c : reference_values("topics")["reduced_loss"]) {
+  for (const Reference c : reference_values("topics")["reduced_loss"]) {
     const TopicModel model(topic_settings(c));
     const Commutant there =
         (CommutantAlgebra(model.vocabulary()).counts().array() > 0).cast<double>();
@@ -84,7 +84,7 @@ TEST_CASE("reduced_loss: edge cases give numbers", "[theory][topics]") {
 }
 
 TEST_CASE("cross_entropy_optimum: matches the reference", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["stage1_ce_optimum"]) {
+  for (const Reference c : reference_values("topics")["stage1_ce_optimum"]) {
     const TopicModel model(topic_settings(c));
     const Commutant w = cross_entropy_optimum(model, c["lam"]);
     CHECK(difference(w, commutant_of(c["W"])) <
@@ -102,7 +102,7 @@ TEST_CASE("cross_entropy_optimum: matches the reference", "[theory][topics]") {
 }
 
 TEST_CASE("attention_optimum: landscapes and minimisers match the reference", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["landscape"]) {
+  for (const Reference c : reference_values("topics")["landscape"]) {
     const TopicModel model(topic_settings(c));
     const Commutant w = commutant_of(c["w"]);
     INFO(c["kind"] << " T " << c["T"]);
@@ -138,7 +138,7 @@ TEST_CASE("attention_optimum: landscapes and minimisers match the reference", "[
 
 TEST_CASE("attention_optimum: the own topic's weight approaches tau / (1 - kappa)",
           "[theory][topics]") {
-  for (const json& c : reference_values("topics")["landscape_asymptotics"]) {
+  for (const Reference c : reference_values("topics")["landscape_asymptotics"]) {
     const TopicModel model(topic_settings(c));
     const AttentionOptimum optimum =
         attention_optimum(model, TopicLoss::squared, block_value(model, 1 / model.kappa()));
@@ -149,7 +149,7 @@ TEST_CASE("attention_optimum: the own topic's weight approaches tau / (1 - kappa
 }
 
 TEST_CASE("average_attention, bayes_floor: match the reference", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["average_attention"]) {
+  for (const Reference c : reference_values("topics")["average_attention"]) {
     const AverageAttention a = average_attention(
         TopicModel(topic_settings(c)),
         {.same_word = c["a"], .same_topic = c["s"], .mask = c["m"], .mask_query = c["mprime"]});
@@ -157,7 +157,7 @@ TEST_CASE("average_attention, bayes_floor: match the reference", "[theory][topic
     CHECK(a.same_topic == Approx(c["NA_same_topic"].get<double>()).epsilon(1e-13));
     CHECK(a.other_topic == Approx(c["NA_diff_topic"].get<double>()).epsilon(1e-13));
   }
-  for (const json& c : reference_values("topics")["bayes_floor"]) {
+  for (const Reference c : reference_values("topics")["bayes_floor"]) {
     CHECK(bayes_floor(TopicModel(topic_settings(c))) ==
           Approx(c["bayes"].get<double>()).epsilon(1e-14));
   }

@@ -6,7 +6,7 @@
 
 namespace attica::testing {
 
-inline Commutant commutant_of(const nlohmann::json& j) {
+inline Commutant commutant_of(Reference j) {
   Commutant x;
   for (std::size_t k = 0; k < static_cast<std::size_t>(kCommutantClasses); ++k)
     x[static_cast<Eigen::Index>(k)] = j[k].get<double>();
@@ -14,7 +14,7 @@ inline Commutant commutant_of(const nlohmann::json& j) {
 }
 
 /// Subset prior, infinite length, unless the case says otherwise.
-inline TopicSettings topic_settings(const nlohmann::json& c) {
+inline TopicSettings topic_settings(Reference c) {
   TopicSettings s{.vocabulary = {c["T"].get<Eigen::Index>(), c["v"].get<Eigen::Index>()},
                   .mask_rate = c["pm"],
                   .keep_rate = c["pc"],

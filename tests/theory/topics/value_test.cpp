@@ -9,7 +9,7 @@
 
 using namespace attica;
 using namespace attica::testing;
-using nlohmann::json;
+using attica::testing::Reference;
 
 // Moments and optima are short sums of numbers of order one; optima divide by eigenvalues of Σ
 // down to 1e-4.
@@ -17,7 +17,7 @@ constexpr double kMoments = 1e-14;
 constexpr double kOptima = 1e-10;
 
 TEST_CASE("value_moments: match the reference for all priors and lengths", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["stage1"]) {
+  for (const Reference c : reference_values("topics")["stage1"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const ValueMoments m = value_moments(model);
@@ -30,7 +30,7 @@ TEST_CASE("value_moments: match the reference for all priors and lengths", "[the
     const Commutant there = (algebra.counts().array() > 0).cast<double>();
     CHECK(difference(m.sigma, commutant_of(c["Sigma"]).cwiseProduct(there)) < kMoments);
     CHECK(difference(m.target, commutant_of(c["C"]).cwiseProduct(there)) < kMoments);
-    for (const json& o : c["opt"]) {
+    for (const Reference o : c["opt"]) {
       const Commutant w = value_optimum(algebra, m, o["lam"]);
       INFO("lambda " << o["lam"]);
       CHECK(difference(w, commutant_of(o["W"]).cwiseProduct(there)) < kOptima);
@@ -49,13 +49,13 @@ TEST_CASE("value_moments: match the reference for all priors and lengths", "[the
 }
 
 TEST_CASE("mean_value_step: the recursion matches the reference", "[theory][topics]") {
-  for (const json& c : reference_values("topics")["stage1_mean_sgd"]) {
+  for (const Reference c : reference_values("topics")["stage1_mean_sgd"]) {
     const TopicModel model(topic_settings(c));
     const CommutantAlgebra algebra(model.vocabulary());
     const ValueMoments m = value_moments(model);
     Commutant w = Commutant::Zero();
     int step = 0;
-    for (const json& at : c["traj"]) {
+    for (const Reference at : c["traj"]) {
       for (; step < at["step"].get<int>(); ++step)
         w = mean_value_step(algebra, m, w, c["lr"], c["lam"]);
       CHECK(difference(w, commutant_of(at["W"])) < kOptima);
