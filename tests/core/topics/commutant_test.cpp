@@ -8,6 +8,7 @@
 #include "attica/core/topics/model.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::Contains;

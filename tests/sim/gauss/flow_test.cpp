@@ -9,6 +9,7 @@
 #include "attica/sim/gauss/ridge.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;

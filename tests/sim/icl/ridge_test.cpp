@@ -8,6 +8,7 @@
 #include "reference_values.hpp"
 #include "refused.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_gamma;
 using attica::testing::reference_pool;

@@ -7,6 +7,7 @@
 #include "reference_values.hpp"
 #include "refused.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::numbers;
 using attica::testing::reference_tokens;

@@ -11,6 +11,7 @@
 #include "attica/sim/topics/source.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using Eigen::Index;
 using Eigen::MatrixXd;

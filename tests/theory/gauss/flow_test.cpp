@@ -12,6 +12,7 @@
 #include "attica/theory/gauss/site_regression.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;

@@ -6,6 +6,7 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::WithinRel;

@@ -14,6 +14,7 @@
 #include "reference_values.hpp"
 #include "refused.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using attica::testing::refused;

@@ -9,6 +9,7 @@
 #include "attica/theory/gauss/population_flow.hpp"
 #include "reference_values.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::reference_values;
 using Catch::Matchers::WithinAbs;

@@ -7,6 +7,7 @@
 #include "reference_values.hpp"
 #include "refused.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::numbers;
 using attica::testing::reference_values;
@@ -20,9 +21,7 @@ using Eigen::VectorXd;
 
 namespace icl_key_query_test {
 
-Reference dynamics(const char* key) {
-  return reference_values("incontext").at("dynamics").at(key);
-}
+Reference dynamics(const char* key) { return reference_values("incontext").at("dynamics").at(key); }
 
 KeyQueryTask task_of(Reference entry) {
   return KeyQueryTask::power_law(entry.at("D"), entry.at("power"), entry.at("N"));

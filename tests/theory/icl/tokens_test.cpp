@@ -7,6 +7,7 @@
 #include "reference_values.hpp"
 #include "refused.hpp"
 
+using attica::testing::Reference;
 using namespace attica;
 using attica::testing::numbers;
 using attica::testing::reference_values;
@@ -35,8 +36,7 @@ double time_by_quadrature(const TokenDynamics& dynamics, double start, double de
 }
 
 TEST_CASE("clustering_time: reference values", "[theory][tokens]") {
-  for (const Reference entry :
-       reference_values("incontext").at("tokens").at("cluster_time")) {
+  for (const Reference entry : reference_values("incontext").at("tokens").at("cluster_time")) {
     CAPTURE(entry.dump());
     TokenDynamics dynamics{.tokens = entry.at("n"), .beta = entry.at("beta")};
     const double start = entry.at("rho0");
