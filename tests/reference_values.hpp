@@ -22,14 +22,13 @@ inline constexpr bool kIsVector<std::vector<T>> = true;
 
 /// @brief What a reference value is read as: a number, a string, a std::vector of these.
 template <class T>
-concept Readable =
-    std::floating_point<T> || (std::integral<T> && !std::same_as<T, char> &&
-                               !std::same_as<T, bool>) || std::same_as<T, std::string> ||
-    kIsVector<T>;
+concept Readable = std::floating_point<T> ||
+                   (std::integral<T> && !std::same_as<T, char> && !std::same_as<T, bool>) ||
+                   std::same_as<T, std::string> || kIsVector<T>;
 
 /// @brief A value of a reference file: a number, a string, a list or an object of such. A handle of
-/// one pointer, to be copied; files stay open. What is not there, or is of another type, throws. Only
-/// the source knows nlohmann/json: to instantiate its conversions takes seconds in every test.
+/// one pointer, to be copied; files stay open. What is not there, or is of another type, throws.
+/// Only the source knows nlohmann/json: to instantiate its conversions takes seconds in every test.
 class Reference {
  public:
   class Iterator;

@@ -16,10 +16,10 @@ using namespace attica;
 using attica::testing::joma_case;
 using attica::testing::JomaCase;
 using attica::testing::matrix;
+using attica::testing::Reference;
 using Catch::Matchers::Contains;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using attica::testing::Reference;
 
 namespace joma_model_test {
 

@@ -14,10 +14,10 @@
 
 using namespace attica;
 using namespace attica::testing;
+using attica::testing::Reference;
 using Catch::Matchers::WithinAbs;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using attica::testing::Reference;
 
 namespace potts_model_test {
 

@@ -8,9 +8,9 @@
 #include "core/joma/reference.hpp"
 
 using namespace attica;
+using attica::testing::Reference;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-using attica::testing::Reference;
 
 namespace joma_softmax_test {
 

@@ -11,11 +11,11 @@
 
 using namespace attica;
 using namespace attica::testing;
+using attica::testing::Reference;
 using Catch::Matchers::WithinAbs;
 using Catch::Matchers::WithinRel;
 using Eigen::Index;
 using Eigen::MatrixXd;
-using attica::testing::Reference;
 
 TEST_CASE("factored_flow: matches the reference and conserves what it must", "[theory][potts]") {
   const Reference r = reference_values("potts").at("factored_population_flow");
