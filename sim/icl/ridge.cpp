@@ -50,7 +50,7 @@ MatrixXd ContextRidge::fit(double lambda) const {
   require(lambda >= 0, "lambda", lambda, "lambda >= 0");
   const MatrixXd& f = sequences_.features;
   if (lambda == 0) {
-    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> pivoted(MatrixXd(f.transpose()));
+    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> pivoted(f.transpose());
     const VectorXd weights = pivoted.solve(sequences_.labels);
     return as_gamma(weights, dimension_);
   }

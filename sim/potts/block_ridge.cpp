@@ -24,9 +24,7 @@ BlockRidgeErrors smallest_norm_errors(const MatrixXd& data,
     // Residuals of block i are Z R with R = e_i - W_i on the rows of the other blocks.
     MatrixXd inputs = data;
     inputs.middleCols(first, block).setZero();  // takes no part in a solution of smallest norm
-    MatrixXd r =
-        inputs.completeOrthogonalDecomposition().solve(MatrixXd(data.middleCols(first, block)));
-    r = -r;
+    MatrixXd r = -inputs.completeOrthogonalDecomposition().solve(data.middleCols(first, block));
     r.middleRows(first, block).setIdentity();
     errors.test += (r.transpose() * covariance * r).trace() / blocks;
     errors.train += (data * r).squaredNorm() / static_cast<double>(data.rows()) / blocks;

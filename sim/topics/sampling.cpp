@@ -99,9 +99,7 @@ Commutant fit_value(const CommutantAlgebra& algebra, const SampledMoments& momen
   constexpr double kZero = 1e-10;
   solver.setThreshold(kZero);
   solver.compute(system);
-  const MatrixXd target = algebra.dense(moments.target).transpose();
-  const MatrixXd fitted = solver.solve(target);
-  return algebra.project(fitted.transpose());
+  return algebra.project(solver.solve(algebra.dense(moments.target).transpose()).transpose());
 }
 
 EmbeddingDescent descend_embedding(

@@ -17,12 +17,12 @@ using Eigen::MatrixXd;
 
 /// The samples of the reference, in the order of their last tokens.
 BigramSource replay(Reference batch) {
-  return {[&batch](std::span<std::int64_t> counts) {
+  return {[batch](std::span<std::int64_t> counts) {
             std::fill(counts.begin(), counts.end(), 0);
             for (const Reference k : batch["k"]) ++counts[k.get<std::size_t>()];
           },
-          [&batch, next = std::size_t{0}, token = Index{-1}](Index last,
-                                                             std::span<Token> tokens) mutable {
+          [batch, next = std::size_t{0}, token = Index{-1}](Index last,
+                                                            std::span<Token> tokens) mutable {
             if (last != token) {
               token = last;
               next = 0;

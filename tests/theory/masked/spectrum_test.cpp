@@ -1,6 +1,7 @@
 #include "attica/theory/masked/spectrum.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <array>
 #include <catch2/catch.hpp>

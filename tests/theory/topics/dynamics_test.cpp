@@ -3,6 +3,7 @@
 #include "attica/theory/topics/dynamics.hpp"
 
 #include <catch2/catch.hpp>
+#include <optional>
 
 #include "attica/core/error.hpp"
 #include "attica/theory/topics/embedding.hpp"
