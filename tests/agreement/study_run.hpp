@@ -2,6 +2,8 @@
 /// @file
 /// @brief A study run from its defaults to its verdict, in memory and in one thread.
 
+#include <catch2/catch.hpp>
+
 #include "attica/app/comparison.hpp"
 #include "attica/app/results.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
@@ -48,5 +50,45 @@ struct StudyRun {
     }
   }
 };
+
+/// @brief The run with a planted theory in place of its own: a series times a factor, or the theory
+/// of other parameters, compared where the run's is.
+inline StudyRun planted(const StudyRun& run, const Plant& plant) {
+  StudyRun wrong = run;
+  if (plant.values.empty()) {
+    wrong.scale_theory(plant.series, plant.factor);
+    return wrong;
+  }
+  Configuration c = configured(run.study, plant.values);
+  const std::vector<Prediction> other = run.study.make(c)->theory(TheoryGrid::run).predictions;
+  REQUIRE(other.size() == wrong.observed.theory.size());
+  for (std::size_t k = 0; k < other.size(); ++k) {
+    const Point point = wrong.observed.theory[k].series.point;
+    wrong.observed.theory[k] = other[k];
+    wrong.observed.theory[k].series.point = point;
+  }
+  return wrong;
+}
+
+/// @brief The study with these values comes to AGREE, its claims hold, and each of its plants comes
+/// to DISAGREE; `whole`: every point has a theory.
+inline void check_agrees_and_rejects_plants(const Study& study,
+                                            const Table& overrides = {},
+                                            bool whole = true) {
+  CAPTURE(study.name);
+  const StudyRun run(study, overrides);
+  CHECK(run.points(whole) == Verdict::agree);
+  if (study.claims != nullptr) {
+    for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+      CAPTURE(claim.name, claim.detail);
+      CHECK(claim.verdict == Verdict::agree);
+    }
+  }
+  CHECK(study.plants.size() >= 2);
+  for (const Plant& plant : study.plants) {
+    CAPTURE(plant.name);
+    CHECK(planted(run, plant).points(whole) == Verdict::disagree);
+  }
+}
 
 }  // namespace attica::testing

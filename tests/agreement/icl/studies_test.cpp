@@ -6,7 +6,7 @@
 #include "agreement/study_run.hpp"
 
 using namespace attica;
-using attica::testing::configured;
+using attica::testing::check_agrees_and_rejects_plants;
 using attica::testing::StudyRun;
 
 namespace icl_studies_test {
@@ -19,35 +19,6 @@ std::vector<Study> family() {
       all.push_back(study);
   }
   return all;
-}
-
-/// The run with the planted theory in place of its own.
-StudyRun planted(const StudyRun& run, const Plant& plant) {
-  StudyRun wrong = run;
-  if (!plant.values.empty()) {
-    Configuration c = configured(run.study, plant.values);
-    wrong.observed.theory = run.study.make(c)->theory(TheoryGrid::run).predictions;
-  } else {
-    wrong.scale_theory(plant.series, plant.factor);
-  }
-  return wrong;
-}
-
-void check_agrees_and_rejects_plants(const Study& study) {
-  CAPTURE(study.name);
-  const StudyRun run(study, {});
-  CHECK(run.points() == Verdict::agree);
-  if (study.claims != nullptr) {
-    for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
-      CAPTURE(claim.name, claim.detail);
-      CHECK(claim.verdict == Verdict::agree);
-    }
-  }
-  CHECK(study.plants.size() >= 2);
-  for (const Plant& plant : study.plants) {
-    CAPTURE(plant.name);
-    CHECK(planted(run, plant).points() == Verdict::disagree);
-  }
 }
 
 void check_not_rejected(std::string_view name, const Table& overrides) {

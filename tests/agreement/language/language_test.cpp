@@ -6,53 +6,15 @@
 #include "agreement/study_run.hpp"
 
 using namespace attica;
-using attica::testing::configured;
+using attica::testing::check_agrees_and_rejects_plants;
 using attica::testing::StudyRun;
 
-namespace language_test {
-
-/// The run with the planted theory in place of its own.
-StudyRun planted(const StudyRun& run, const Plant& plant) {
-  StudyRun wrong = run;
-  if (plant.values.empty()) {
-    wrong.scale_theory(plant.series, plant.factor);
-  } else {
-    Configuration c = configured(run.study, plant.values);
-    wrong.observed.theory = run.study.make(c)->theory(TheoryGrid::run).predictions;
-  }
-  return wrong;
-}
-
-// Of total variations only one has a theory: points without are no matter.
-
-TEST_CASE("language-clones: two replicates speak against neither theory nor claims, but plants",
+TEST_CASE("language-clones: agrees, its claims hold, and it rejects its plants",
           "[agreement][slow]") {
-  const Study study = study_named("language-clones");
-  const StudyRun run(study, {{"sim.replicates", 2}});
-  CHECK(run.points(false) != Verdict::disagree);
-  for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
-    CAPTURE(claim.name, claim.detail);
-    CHECK(claim.verdict != Verdict::disagree);
-  }
+  const Study& study = study_named("language-clones");
   CHECK(study.plants.size() >= 3);
-  for (const Plant& plant : study.plants) {
-    CAPTURE(plant.name);
-    CHECK(planted(run, plant).points(false) != Verdict::agree);
-  }
-}
-
-TEST_CASE("language-clones: agrees, its claims hold, and it rejects its plants", "[.][all]") {
-  const Study study = study_named("language-clones");
-  const StudyRun run(study, {});
-  CHECK(run.points(false) == Verdict::agree);
-  for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
-    CAPTURE(claim.name, claim.detail);
-    CHECK(claim.verdict == Verdict::agree);
-  }
-  for (const Plant& plant : study.plants) {
-    CAPTURE(plant.name);
-    CHECK(planted(run, plant).points(false) == Verdict::disagree);
-  }
+  // Of total variations only one has a theory: not every point is compared.
+  check_agrees_and_rejects_plants(study, {}, false);
 }
 
 TEST_CASE("language-orders: one text speaks against none of its claims", "[agreement]") {
@@ -72,5 +34,3 @@ TEST_CASE("language-orders: its claims hold", "[.][all]") {
     CHECK(claim.verdict == Verdict::agree);
   }
 }
-
-}  // namespace language_test
