@@ -20,11 +20,6 @@ using Vector = Eigen::Array<float, kVector, 1>;
 
 Index padded(Index symbols) { return (symbols + kVector - 1) / kVector * kVector; }
 
-void softmax(Row logits) {
-  logits = (logits - logits.maxCoeff()).exp();
-  logits /= logits.sum();
-}
-
 }  // namespace
 
 PairModel::PairModel(Index sites, Index symbols)
@@ -42,26 +37,26 @@ void PairModel::law(const Symbol* window, Index site, float* p) const {
   // Whole vectors of the padded rows, each summed in a register.
   const float* w = parameters_.values().data();
   const float* biases = w + at(site, site, 0);
-  for (Index first = 0; first < symbols_; first += kVector) {
+  for (Index first = 0; first < stride_; first += kVector) {
     Vector sum = Eigen::Map<const Vector>(biases + first);
     for (Index j = 0; j < sites_; ++j) {
       if (j != site) sum += Eigen::Map<const Vector>(w + at(site, j, window[j]) + first);
     }
-    if (first + kVector <= symbols_) {
-      Eigen::Map<Vector>(p + first) = sum;
-    } else {
-      std::copy_n(sum.data(), symbols_ - first, p + first);
-    }
+    Eigen::Map<Vector>(p + first) = sum;
   }
-  softmax(Row(p, symbols_));
+  // The softmax of the symbols; what lies beyond them counts for nothing.
+  Row all(p, stride_);
+  all = (all - Row(p, symbols_).maxCoeff()).exp();
+  all.tail(stride_ - symbols_).setZero();
+  all /= all.sum();
 }
 
 Laws PairModel::laws(const MaskedWindows& masked) const {
   Laws result(masked.count(), symbols_);
-  Eigen::ArrayXf p(symbols_);
+  Eigen::ArrayXf p(stride_);
   for (Index k = 0; k < masked.count(); ++k) {
     law(masked.windows.row(k).data(), masked.hidden[static_cast<std::size_t>(k)], p.data());
-    result.row(k) = p.cast<double>();
+    result.row(k) = p.head(symbols_).cast<double>();
   }
   return result;
 }
@@ -76,7 +71,7 @@ Eigen::MatrixXf PairModel::coupling(Index i, Index j) const {
 double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const {
   gradient.assign(parameters_.values().size(), 0.0F);
   const auto weight = 1 / static_cast<float>(examples.masked.count());
-  Eigen::ArrayXf padded_p = Eigen::ArrayXf::Zero(stride_);  // zeros beyond the symbols
+  Eigen::ArrayXf padded_p(stride_);
   Row p(padded_p.data(), symbols_);
   const auto add = [&](std::size_t to) {
     for (Index first = 0; first < stride_; first += kVector) {
@@ -130,7 +125,7 @@ void PairModel::fit(const PairFit& options,
 Windows gibbs_windows(const PairModel& model, Windows windows, int sweeps, RandomStream& stream) {
   std::vector<Index> order(static_cast<std::size_t>(model.sites()));
   std::iota(order.begin(), order.end(), 0);
-  Eigen::ArrayXf p(model.symbols());
+  Eigen::ArrayXf p(model.padded_symbols());
   for (Index k = 0; k < windows.rows(); ++k) {
     Symbol* window = windows.row(k).data();
     for (int sweep = 0; sweep < sweeps; ++sweep) {

@@ -38,7 +38,9 @@ class PairModel {
   Eigen::Index symbols() const { return symbols_; }
 
   Laws laws(const MaskedWindows& masked) const;
-  /// @brief The law of one hidden site. @param p C numbers
+  /// @brief C rounded up to whole vectors.
+  Eigen::Index padded_symbols() const { return stride_; }
+  /// @brief The law of one hidden site. @param p padded_symbols() numbers: C, and zeros
   void law(const Symbol* window, Eigen::Index site, float* p) const;
 
   /// @brief The matrix W_ij, row a, column s_j.
@@ -69,7 +71,7 @@ class PairModel {
 
   Eigen::Index sites_;
   Eigen::Index symbols_;
-  Eigen::Index stride_;  ///< C rounded up to whole vectors
+  Eigen::Index stride_;  ///< padded_symbols()
   networks::Parameters<float> parameters_;
 };
 

@@ -1,7 +1,11 @@
 #include "attica/sim/language/windows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
@@ -37,6 +41,40 @@ std::unordered_map<std::uint64_t, double> tuple_frequencies(const Windows& windo
   return frequencies;
 }
 
+/// Sums p_m(0) + .. + p_m(a) of the conditional laws of a clone, so that a draw is a comparison of
+/// a whole row with one number.
+class CumulativeLaws {
+ public:
+  explicit CumulativeLaws(const MarkovClone& chain)
+      : symbols_(static_cast<std::size_t>(chain.symbols())),
+        stride_((symbols_ + kVector - 1) / kVector * kVector) {
+    std::size_t contexts = 1;
+    for (int m = 1; m <= chain.order(); ++m, contexts *= symbols_) {
+      // Beyond the last symbol but one no uniform number reaches.
+      std::vector<double> table(contexts * stride_, 2.0);
+      for (std::size_t context = 0; context < contexts; ++context) {
+        const double* p = chain.frequencies().row(m, context);
+        std::partial_sum(p, p + symbols_ - 1, table.data() + context * stride_);
+      }
+      tables_.push_back(std::move(table));
+    }
+  }
+
+  /// The symbol after `before` symbols, whose number in base C is `context`, at a uniform number.
+  Symbol at(std::size_t before, std::size_t context, double uniform) const {
+    const double* row = tables_[before].data() + context * stride_;
+    std::int64_t below = 0;
+    for (std::size_t a = 0; a < stride_; ++a) below += row[a] <= uniform ? 1 : 0;
+    return static_cast<Symbol>(below);
+  }
+
+ private:
+  static constexpr std::size_t kVector = 8;
+  std::size_t symbols_;
+  std::size_t stride_;  ///< of a row: C rounded up to whole vectors
+  std::vector<std::vector<double>> tables_;
+};
+
 }  // namespace
 
 WindowSource text_source(const std::vector<Symbol>& sequence, Index sites) {
@@ -54,16 +92,33 @@ WindowSource text_source(const std::vector<Symbol>& sequence, Index sites) {
 }
 
 WindowSource chain_source(const MarkovClone& chain, Index sites) {
-  return [chain, sites](Index count, RandomStream& stream) {
+  const auto symbols = static_cast<std::size_t>(chain.symbols());
+  std::vector<std::size_t> contexts;  // C^m, of m symbols before
+  for (std::size_t count = 1; static_cast<int>(contexts.size()) < chain.order(); count *= symbols) {
+    contexts.push_back(count);
+  }
+  const auto laws = std::make_shared<const CumulativeLaws>(chain);
+  return [laws, contexts, symbols, sites](Index count, RandomStream& stream) {
+    // Several windows side by side: each symbol waits for the one before it, not for its
+    // neighbours.
+    constexpr Index kTogether = 8;
     Windows windows(count, sites);
-    const Index symbols = chain.symbols();
-    for (Index k = 0; k < count; ++k) {
+    std::vector<double> uniform(static_cast<std::size_t>(kTogether * sites));
+    for (Index first = 0; first < count; first += kTogether) {
+      const Index some = std::min(kTogether, count - first);
+      stream.fill_uniform(std::span(uniform).first(static_cast<std::size_t>(some * sites)));
+      std::array<std::size_t, kTogether> tuples{};
       for (Index j = 0; j < sites; ++j) {
-        const double* p = chain.next(windows.row(k).data(), j);
-        double left = stream.uniform();
-        Index a = 0;
-        while (a + 1 < symbols && left >= p[a]) left -= p[a++];
-        windows(k, j) = static_cast<Symbol>(a);
+        const std::size_t before = std::min(static_cast<std::size_t>(j), contexts.size() - 1);
+        const Index oldest = j - static_cast<Index>(before) - 1;
+        for (Index k = 0; k < some; ++k) {
+          std::size_t& tuple = tuples[static_cast<std::size_t>(k)];
+          if (oldest >= 0) tuple -= contexts[before] * windows(first + k, oldest);
+          const Symbol next =
+              laws->at(before, tuple, uniform[static_cast<std::size_t>(k * sites + j)]);
+          windows(first + k, j) = next;
+          tuple = tuple * symbols + next;
+        }
       }
     }
     return windows;

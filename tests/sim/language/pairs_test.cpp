@@ -1,5 +1,6 @@
 #include "attica/sim/language/pairs.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -60,8 +61,10 @@ TEST_CASE("pair model: logits are sums over pairs, mixed differences of two cont
   const PairModel model = random_model(4, 3, 1);
   const auto logit = [&](Symbol first, Symbol second) {
     const Symbol window[4] = {first, 0, second, 1};
-    float p[3];
-    model.law(window, 1, p);
+    std::vector<float> p(static_cast<std::size_t>(model.padded_symbols()));
+    model.law(window, 1, p.data());
+    CHECK(p[0] + p[1] + p[2] == Approx(1).margin(1e-6));
+    CHECK(std::all_of(p.begin() + 3, p.end(), [](float beyond) { return beyond == 0; }));
     return std::log(p[0] / p[2]);
   };
   CHECK(logit(1, 2) - logit(0, 2) - logit(1, 0) + logit(0, 0) == Approx(0).margin(1e-4));
