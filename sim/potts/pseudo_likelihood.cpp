@@ -9,7 +9,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/core/potts/coding.hpp"
-#include "attica/core/potts/thin_svd.hpp"
+#include "attica/core/potts/leading_mode.hpp"
 #include "attica/core/softmax.hpp"
 #include "attica/sim/networks/gemm.hpp"
 #include "attica/sim/potts/factored_attention.hpp"
@@ -303,10 +303,9 @@ FactoredAttention closest_factored(const PseudoLikelihoodFit& fit) {
           fit.parameters.col(i).segment(colours * (1 + k * colours), colours * colours);
     }
   }
-  const ThinSvd svd = thin_svd(couplings);
-  const double scale = std::sqrt(svd.values[0]);
-  return {scale * svd.left.col(0).reshaped(sites, sites),
-          scale * svd.right.col(0).reshaped(colours, colours)};
+  const LeadingMode mode = leading_mode(couplings);
+  const double scale = std::sqrt(mode.value);
+  return {scale * mode.left.reshaped(sites, sites), scale * mode.right.reshaped(colours, colours)};
 }
 
 FactoredFit fit_factored(const WeightedSequences& data,

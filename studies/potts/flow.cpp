@@ -116,7 +116,7 @@ class Flow : public PointwiseExperiment {
     add_first_step({-slope.attention, -slope.values}, result);
     result.diagnostics = {
         {"bayes_loss", p.excess.bayes_loss()},
-        {"escape_rate", p.growth.singular_values[0] / static_cast<double>(p.model.sites())},
+        {"escape_rate", p.growth.singular_value / static_cast<double>(p.model.sites())},
         {"integration", describe(flow.solution)}};
     return result;
   }
@@ -176,7 +176,7 @@ class Flow : public PointwiseExperiment {
 
   double escape_rate() const {
     const Problem& p = problem_.get();
-    return p.growth.singular_values[0] / static_cast<double>(p.model.sites());
+    return p.growth.singular_value / static_cast<double>(p.model.sites());
   }
 
   /// 1, 2 and 3 times the time in which the leading mode grows e-fold.

@@ -9,7 +9,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts/enumeration.hpp"
-#include "attica/core/potts/thin_svd.hpp"
+#include "attica/core/potts/leading_mode.hpp"
 #include "attica/core/softmax.hpp"
 
 namespace attica {
@@ -151,14 +151,14 @@ EarlyGrowth early_growth(const WeightedSequences& population, Index colours) {
       }
     }
   }
-  const ThinSvd svd = thin_svd(gamma);
-  return {.singular_values = svd.values,
-          .attention_mode = svd.left.col(0).reshaped(sites, sites),
-          .value_mode = svd.right.col(0).reshaped(colours, colours)};
+  const LeadingMode mode = leading_mode(gamma);
+  return {.singular_value = mode.value,
+          .attention_mode = mode.left.reshaped(sites, sites),
+          .value_mode = mode.right.reshaped(colours, colours)};
 }
 
 void orient(EarlyGrowth& growth, const FactoredAttention& start) {
-  const double late = static_cast<double>(start.sites()) / growth.singular_values[0];
+  const double late = static_cast<double>(start.sites()) / growth.singular_value;
   if (early_overlap(growth, start, late) >= 0) return;
   growth.attention_mode *= -1;
   growth.value_mode *= -1;
@@ -171,7 +171,7 @@ double leading_overlap(const EarlyGrowth& growth, const FactoredAttention& stude
 double early_overlap(const EarlyGrowth& growth, const FactoredAttention& start, double time) {
   const double a = leading_overlap(growth, start);
   const double b = growth.value_mode.cwiseProduct(start.values).sum();
-  const double angle = growth.singular_values[0] * time / static_cast<double>(start.sites());
+  const double angle = growth.singular_value * time / static_cast<double>(start.sites());
   return a * std::cosh(angle) + b * std::sinh(angle);
 }
 

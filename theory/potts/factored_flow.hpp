@@ -61,9 +61,9 @@ FactoredFlow factored_flow(const FactoredAttention& start,
 
 /// @brief The linear early stage.
 struct EarlyGrowth {
-  Eigen::VectorXd singular_values;  ///< sigma_k, descending
-  Eigen::MatrixXd attention_mode;   ///< u_1, @shape{L x L}
-  Eigen::MatrixXd value_mode;       ///< v_1, @shape{C x C}
+  double singular_value = 0;       ///< sigma_1, the largest
+  Eigen::MatrixXd attention_mode;  ///< u_1, @shape{L x L}
+  Eigen::MatrixXd value_mode;      ///< v_1, @shape{C x C}
 };
 EarlyGrowth early_growth(const WeightedSequences& population, Eigen::Index colours);
 
