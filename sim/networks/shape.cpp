@@ -25,6 +25,20 @@ bool TransformerShape::sees(int query, int key) const {
                      static_cast<std::size_t>(key)] != 0;
 }
 
+namespace {
+
+/// Weights of a network, or more: a number that no product of whole numbers overflows.
+double most_weights(const TransformerShape& s) {
+  const double width = s.width;
+  const double length = s.length;
+  const double keys = s.keys();
+  const double layer =
+      width * (2 * width + 2 * keys + 2.0 * s.mlp_width) + s.heads * length * length;
+  return s.layers * layer + (length + s.vocabulary + s.outputs) * width;
+}
+
+}  // namespace
+
 void validate(const TransformerShape& s) {
   require(s.vocabulary >= 1, "vocabulary", s.vocabulary, "at least 1");
   require(s.outputs >= 1, "outputs", s.outputs, "at least 1");
@@ -36,6 +50,7 @@ void validate(const TransformerShape& s) {
   require(s.key_width >= 0, "key_width", s.key_width, "at least 0");
   require(s.keys() % s.heads == 0, "heads", s.heads, "a divisor of key_width");
   require(s.mlp_width >= 0, "mlp_width", s.mlp_width, "at least 0");
+  require(most_weights(s) <= kMostWeights, "width", s.width, "a network of at most 2^40 weights");
   require(
       std::isfinite(s.embedding_scale), "embedding_scale", s.embedding_scale, "a finite number");
 

@@ -118,6 +118,9 @@ struct TransformerShape {
   bool sees(int query, int key) const;
 };
 
+/// More than any memory holds, and few enough to be counted.
+inline constexpr double kMostWeights = 1099511627776.0;  // 2^40
+
 /// @brief Throws Error (input) naming the first field that is out of its domain.
 void validate(const TransformerShape& shape);
 

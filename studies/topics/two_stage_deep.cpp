@@ -17,6 +17,8 @@
 namespace attica::topics_two_stage_deep {
 namespace {
 
+constexpr Range kWidths = {.low = 1, .high = 4096};
+
 class Deep : public PointwiseExperiment {
  public:
   explicit Deep(const Configuration& c)
@@ -208,12 +210,12 @@ Study study() {
                                  .epsilon = 0.02,
                                  .threshold = 1.5}),
                {integer_parameter("model.layers", 4, "layers"),
-                integer_parameter("model.heads", 4, "heads of each layer"),
+                integer_parameter("model.heads", 4, "heads of each layer", kWidths),
                 optional_parameter(integer_parameter(
                     "model.width",
                     1,
                     "width, a multiple of heads; unset: the smallest that holds one-hot tokens",
-                    {.low = 1, .high = 4096})),
+                    kWidths)),
                 word_parameter("model.embedding",
                                "one_hot",
                                "tokens: one-hot, or a trained W_E from N(0, 1/width)",

@@ -31,6 +31,7 @@ TEST_CASE("TransformerShape: fields out of their domain are named", "[sim][netwo
   CHECK(named_after([](auto& s) { s.outputs = 0; }) == "outputs");
   CHECK(named_after([](auto& s) { s.length = 0; }) == "length");
   CHECK(named_after([](auto& s) { s.width = -1; }) == "width");
+  CHECK(named_after([](auto& s) { s.width = 1000000000; }) == "width");
   CHECK(named_after([](auto& s) { s.layers = -1; }) == "layers");
   CHECK(named_after([](auto& s) { s.heads = 0; }) == "heads");
   CHECK(named_after([](auto& s) { s.heads = 3; }) == "heads");
