@@ -36,7 +36,9 @@ NumberedCurves map_rows(const std::string& name,
 
 void mark_failed(Outcome& outcome, const OdeResult& solution, const std::string& where) {
   outcome.failed = true;
-  outcome.status = to_string(solution.status);
+  // An integration that came to its end without the event it was to find has failed as well.
+  outcome.status =
+      solution.status == OdeStatus::finished ? "event_missed" : to_string(solution.status);
   outcome.message = where + describe(solution);
 }
 
