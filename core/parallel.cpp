@@ -46,13 +46,14 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f) {
 int default_threads() { return tbb::this_task_arena::max_concurrency(); }
 
 struct ThreadLimit::Control {
+  explicit Control(std::size_t threads)
+      : control(tbb::global_control::max_allowed_parallelism, threads) {}
   tbb::global_control control;
 };
 
 ThreadLimit::ThreadLimit(int threads) {
   if (threads < 1) return;
-  control_.reset(new Control{
-      {tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)}});
+  control_ = std::make_unique<Control>(static_cast<std::size_t>(threads));
 }
 
 ThreadLimit::~ThreadLimit() = default;

@@ -48,7 +48,7 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
   const auto d = static_cast<double>(n);
   // a = uᵀ(form)u - 2 ε wᵀΓu/d + ε|w|²/d, in the eigenbasis of the form's part in h.
   const MatrixXd form = k + epsilon / d * gamma.transpose() * gamma;
-  const Eigen::SelfAdjointEigenSolver<MatrixXd> basis(form.topLeftCorner(n, n));
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> basis(MatrixXd(form.topLeftCorner(n, n)));
   const MatrixXd& v = basis.eigenvectors();
   const ArrayXd kappa = basis.eigenvalues().array();
   const ArrayXXd w = (v.transpose() * tasks_).array();
