@@ -94,7 +94,7 @@ List expand_range(const toml::table& table, const std::string& name) {
   }
   List values;
   for (std::int64_t k = 0; k < *n; ++k) {
-    const double t = static_cast<double>(k) / static_cast<double>(*n - 1);
+    const auto t = static_cast<double>(k) / static_cast<double>(*n - 1);
     const double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
     values.emplace_back(k == 0 ? *low : k == *n - 1 ? *high : inner);
   }

@@ -186,7 +186,7 @@ std::optional<CostEstimate> estimate_cost(const Work& work, double limit) {
     cost.out_of_memory = cost.out_of_memory || s.out_of_memory;
   }
   // Points between the sampled ones cost what those cost on average.
-  const double each = static_cast<double>(points) / static_cast<double>(samples.size());
+  const auto each = static_cast<double>(points) / static_cast<double>(samples.size());
   cost.replicate_seconds = seconds * each;
   cost.replicate_bytes = bytes * each;
   cost.setup_seconds = work.problems.size() == 1 ? setup

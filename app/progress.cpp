@@ -64,7 +64,7 @@ void Progress::update(std::size_t done) {
   if (now - last_ < pause) return;
   last_ = now;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double fraction = static_cast<double>(done) / static_cast<double>(total_);
+  const auto fraction = static_cast<double>(done) / static_cast<double>(total_);
   const std::string left =
       done == 0
           ? ""
@@ -72,7 +72,7 @@ void Progress::update(std::size_t done) {
   constexpr double kPercent = 100;
   if (terminal_) {
     constexpr int kWidth = 30;
-    const int filled = static_cast<int>(fraction * kWidth);
+    const auto filled = static_cast<int>(fraction * kWidth);
     fmt::print(stderr,
                "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %{}",
                "",

@@ -140,7 +140,7 @@ std::vector<double> MapAxis::values(int depth) const {
   const std::size_t steps = (count - 1) << depth;
   std::vector<double> all;
   for (std::size_t k = 0; k <= steps; ++k) {
-    const double part = static_cast<double>(k) / static_cast<double>(steps);
+    const auto part = static_cast<double>(k) / static_cast<double>(steps);
     double value = log ? low * std::pow(high / low, part) : low + part * (high - low);
     if (k == 0) value = low;
     if (k == steps) value = high;

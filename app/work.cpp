@@ -87,7 +87,7 @@ Error too_large(const std::vector<Parameter>& parameters, const Configuration& v
   for (const Parameter& p : parameters) {
     if (p.type != ParameterType::integer || p.list || !p.fallback || !values.has(p.key)) continue;
     const auto usual = std::max(1.0, static_cast<double>(std::get<std::int64_t>(*p.fallback)));
-    const double times = static_cast<double>(values.integer(p.key)) / usual;
+    const auto times = static_cast<double>(values.integer(p.key)) / usual;
     if (p.key == "sim.seed" || times <= largest) continue;
     largest = times;
     key = p.key;

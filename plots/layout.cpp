@@ -614,7 +614,7 @@ class Composer {
         const auto [x2, y2] = line[k];
         const int steps = 1 + static_cast<int>(std::hypot(x2 - x1, y2 - y1) / kPad);
         for (int s = 0; s <= steps; ++s) {
-          const double part = static_cast<double>(s) / steps;
+          const auto part = static_cast<double>(s) / steps;
           const double y = y1 + part * (y2 - y1);
           add(x1 + part * (x2 - x1), y, y, kPad);
         }

@@ -60,7 +60,7 @@ LbfgsResult minimise_lbfgs(const GradientFunction& function,
 
   silence_line_searches();
   std::exception_ptr failure;
-  const int size = static_cast<int>(start.size());
+  const auto size = static_cast<int>(start.size());
   const ceres::GradientProblem problem(new Function(function, size, failure));  // takes ownership
   ceres::GradientProblemSolver::Options settings;
   settings.line_search_direction_type = ceres::LBFGS;

@@ -35,7 +35,7 @@ std::vector<double> line_through(std::vector<double> values,
   const double high = values.back();
   const bool ratios = scale == AxisScale::log && low > 0;
   for (int k = 1; grid == TheoryGrid::run && k < n && high > low; ++k) {
-    const double share = static_cast<double>(k) / n;
+    const auto share = static_cast<double>(k) / n;
     values.push_back(ratios ? low * std::pow(high / low, share) : low + (high - low) * share);
   }
   return ascending(std::move(values));
@@ -51,7 +51,7 @@ std::vector<double> line_between(const std::vector<double>& values,
     for (int part = 1; k > 0 && part < parts; ++part) {
       const double low = values[k - 1];
       const double high = values[k];
-      const double share = static_cast<double>(part) / parts;
+      const auto share = static_cast<double>(part) / parts;
       if (scale == AxisScale::linear) {
         all.push_back(low + (high - low) * share);
       } else if (low > 0 && high > 0) {

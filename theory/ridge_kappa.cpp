@@ -19,7 +19,7 @@ double checked_penalty(double lambda) {
 double ridge_kappa(const Eigen::ArrayXd& spectrum, double samples, double lambda) {
   require_samples(samples);
   lambda = checked_penalty(lambda);
-  const double rank = static_cast<double>((spectrum > 0).count());
+  const auto rank = static_cast<double>((spectrum > 0).count());
   if (lambda == 0 && samples >= rank) return 0;
   const double highest = lambda + spectrum.sum() / samples;
   const KappaRoot root =

@@ -54,7 +54,7 @@ GaussianMlm::GaussianMlm(const Eigen::MatrixXd& covariance, Definiteness definit
   eigenvectors_ = solver.eigenvectors();
   const double smallest = eigenvalues_[0];
   const double largest = eigenvalues_[size - 1];
-  const double rounding = static_cast<double>(size) * kEpsilon * std::abs(largest);
+  const auto rounding = static_cast<double>(size) * kEpsilon * std::abs(largest);
   const Eigen::LLT<Eigen::MatrixXd> cholesky(covariance_);
   const bool positive = smallest > rounding && cholesky.info() == Eigen::Success;
   const bool semi_positive = largest > 0 && smallest >= -rounding;

@@ -69,7 +69,7 @@ void MarkovClone::conditional(const Symbol* window, Index sites, Index site, dou
       context = context * c + (j == site ? 0 : window[j]);
       if (j > site) stride *= c;
     }
-    const int m = static_cast<int>(before) + 1;
+    const auto m = static_cast<int>(before) + 1;
     for (std::size_t a = 0; a < c; ++a) {
       p[a] *= frequencies_->row(m, context + a * stride)[window[k]];
     }

@@ -240,7 +240,7 @@ std::vector<SparseColumn> DenseSurrogate::large_entries(double fraction) const {
   std::vector<SparseColumn> columns;
   for (Index k = 0; k < a_.cols(); ++k) {
     SparseColumn& column = columns.emplace_back();
-    const float least = static_cast<float>(fraction) * a_.col(k).maxCoeff();
+    const auto least = static_cast<float>(fraction) * a_.col(k).maxCoeff();
     if (!(least > 0)) continue;
     for (Index t = 0; t < a_.rows(); ++t) {
       if (a_(t, k) < least) continue;

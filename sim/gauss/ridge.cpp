@@ -159,8 +159,8 @@ RidgeFits::Projector RidgeFits::projector() const {
   }
   const Index sites = u_.rows();
   const VectorXd& s = spectrum.eigenvalues();
-  const double tolerance = static_cast<double>(std::max(samples_, sites)) *
-                           std::numeric_limits<double>::epsilon() * s(s.size() - 1);
+  const auto tolerance = static_cast<double>(std::max(samples_, sites)) *
+                         std::numeric_limits<double>::epsilon() * s(s.size() - 1);
   const Index rank = (s.array() > tolerance).count();
   const VectorXd positive = s.tail(rank);
   // Right singular vectors of Z / sqrt(M) with positive singular value, L x rank.

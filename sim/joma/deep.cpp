@@ -109,7 +109,7 @@ DeepTask text_task(const VocabularyText& text, const TextCut& cut) {
           "model.file",
           static_cast<double>(text.tokens.size()),
           "a text of more words: a window in every stream, and one block of test data");
-  const int words = static_cast<int>(text.words.size());
+  const auto words = static_cast<int>(text.words.size());
   DeepTask task{.vocabulary = words + (cut.masked ? 1 : 0),
                 .outputs = words,
                 .length = cut.window,
@@ -176,7 +176,7 @@ std::vector<TreeSample> tree_samples(const LatentTreeSampler& sampler,
 DeepTask tree_task(const LatentTreeSampler& sampler,
                    int batch,
                    const std::vector<TreeSample>& test) {
-  const int leaves = static_cast<int>(sampler.tree().leaves());
+  const auto leaves = static_cast<int>(sampler.tree().leaves());
   DeepTask task{.vocabulary = leaves + 1,
                 .outputs = static_cast<int>(sampler.tree().classes()),
                 .length = leaves,

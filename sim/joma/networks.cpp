@@ -69,13 +69,13 @@ JomaProblem class_contexts(const JomaClassContexts& options, std::optional<std::
   JomaState start{MatrixXd(classes, tokens), MatrixXd(classes, 1), MatrixXd(1, tokens)};
   const Index distinct = tokens / 2;
   for (Index i = 0; i < classes; ++i) {
-    const double k = static_cast<double>(i + 1);
+    const auto k = static_cast<double>(i + 1);
     for (Index l = 0; l < tokens; ++l) {
-      const double j = static_cast<double>(l + 1);
+      const auto j = static_cast<double>(l + 1);
       x(i, l) = formula ? 0.25 * (1 + std::sin(1.7 * j + 0.9 * k * (j + 1))) : 0.5 * data.uniform();
       if (options.bumps && l < distinct) {
-        const double centre = static_cast<double>(distinct * i) / static_cast<double>(classes);
-        const double d = static_cast<double>(l) - centre;
+        const auto centre = static_cast<double>(distinct * i) / static_cast<double>(classes);
+        const auto d = static_cast<double>(l) - centre;
         x(i, l) = std::exp(-d * d / 30);
       }
       start.v(i, l) = kScale * (formula ? std::sin(2.3 * k + 1.1 * j * (k + 1)) : init.normal());
@@ -84,7 +84,7 @@ JomaProblem class_contexts(const JomaClassContexts& options, std::optional<std::
     start.r(i, 0) = kScale * (formula ? std::cos(3.1 * k) : init.normal());
   }
   for (Index l = 0; l < tokens; ++l) {
-    const double j = static_cast<double>(l + 1);
+    const auto j = static_cast<double>(l + 1);
     start.z(0, l) = kScale * (formula ? std::cos(0.7 * j * j) : init.normal());
   }
   std::vector<int> labels(static_cast<std::size_t>(classes));

@@ -24,7 +24,7 @@ Index padded(Index symbols) { return (symbols + kVector - 1) / kVector * kVector
 
 PairModel::PairModel(Index sites, Index symbols)
     : sites_(sites), symbols_(symbols), stride_(padded(symbols)), parameters_([&] {
-        const double side = static_cast<double>(sites) * static_cast<double>(symbols);
+        const auto side = static_cast<double>(sites) * static_cast<double>(symbols);
         require(sites >= 2 && symbols >= 2 && side * side <= kMostWeights,
                 "sites",
                 static_cast<double>(sites),

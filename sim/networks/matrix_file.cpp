@@ -108,7 +108,7 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
   const auto kind = std::ranges::find(kKinds, type, &Kind::descriptor);
   if (kind == kKinds.end())
     fail(name, fmt::format("numbers of type '{}', expected <f2, <f4, <f8, <i4 or <i8", type));
-  const double expected = static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
+  const auto expected = static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
   if (expected == 0) fail(name, "an empty array");
   if (static_cast<double>(bytes.size() - data_at) != expected * static_cast<double>(kind->size)) {
     fail(name,

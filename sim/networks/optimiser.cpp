@@ -65,7 +65,7 @@ double Schedule::operator()(std::uint64_t n) const {
   if (kind == Kind::constant || n < start) return 1;
   if (kind == Kind::step) return factor;
   if (n >= length) return 0;
-  const double done = static_cast<double>(n - start) / static_cast<double>(length - start);
+  const auto done = static_cast<double>(n - start) / static_cast<double>(length - start);
   return 0.5 * (1 + std::cos(std::numbers::pi * done));
 }
 

@@ -329,7 +329,7 @@ networks::TrainingResult train_on(const DeepFactoredTraining& plan,
       double square = 0;
       for (Index k = b.offset; k < b.offset + b.size(); ++k) {
         const auto n = static_cast<std::size_t>(k);
-        const double move = static_cast<double>(network.parameters().values()[n]) - start[n];
+        const auto move = static_cast<double>(network.parameters().values()[n]) - start[n];
         square += move * move;
       }
       square /= static_cast<double>(b.rows);

@@ -70,7 +70,7 @@ void TopicNetwork::set_map() {
 }
 
 void TopicNetwork::start_embedding(const StreamAddress& address) {
-  const double width = static_cast<double>(parameters_.block("W_V").rows);
+  const auto width = static_cast<double>(parameters_.block("W_V").rows);
   for (const char* name : {"W_E", "W_dec"}) {
     const bool there =
         name == std::string("W_E") ? shape_.width > 0 : shape_.decoder == TopicDecoder::free;

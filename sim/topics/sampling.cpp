@@ -80,7 +80,7 @@ SampledMoments sample_moments(const TopicSampler& sampler,
     target.noalias() += asked.leftCols(column) * shares.leftCols(column).transpose();
   }
   const CommutantAlgebra algebra(sampler.model().vocabulary());
-  const double number = static_cast<double>(documents * masks);
+  const auto number = static_cast<double>(documents * masks);
   auto topics =
       seen.tail(tokens - 1)
           .reshaped(sampler.model().vocabulary().words, sampler.model().vocabulary().topics);

@@ -10,7 +10,7 @@ RecordedTimes::RecordedTimes(const std::vector<double>& times, double per_step) 
     const auto step = static_cast<std::uint64_t>(std::llround(asked / per_step));
     if (!steps_.empty() && step <= steps_.back()) continue;
     steps_.push_back(step);
-    const double time = static_cast<double>(step) * per_step;
+    const auto time = static_cast<double>(step) * per_step;
     constexpr double kRounding = 1e-6;
     realised_.push_back(std::abs(asked - time) < kRounding * per_step ? asked : time);
   }

@@ -87,7 +87,7 @@ double beta_quantile(double alpha, double a, double b) {
 
 double binomial_lower_tail(std::size_t k, double p, std::size_t n) {
   if (k >= n) return 1;
-  const double a = static_cast<double>(k) + 1;
+  const auto a = static_cast<double>(k) + 1;
   const auto b = static_cast<double>(n - k);
   return finite("binomial_lower_tail", bm::ibetac(a, b, p, Quiet()), k, p, n);
 }
@@ -96,7 +96,7 @@ double binomial_tail(std::size_t k, double p, std::size_t n) {
   if (k == 0) return 1;
   if (k > n) return 0;
   const auto a = static_cast<double>(k);
-  const double b = static_cast<double>(n - k) + 1;
+  const auto b = static_cast<double>(n - k) + 1;
   return finite("binomial_tail", bm::ibeta(a, b, p, Quiet()), k, p, n);
 }
 
@@ -104,7 +104,7 @@ double binomial_probability(std::size_t k, double p, std::size_t n) {
   if (k > n) return 0;
   if (p == 0 || p == 1) return k == (p == 0 ? 0 : n) ? 1 : 0;
   const auto a = static_cast<double>(k) + 1;
-  const double b = static_cast<double>(n - k) + 1;
+  const auto b = static_cast<double>(n - k) + 1;
   // The beta density with these parameters is (n + 1) P(X = k).
   const double density = bm::ibeta_derivative(a, b, p, Quiet());
   return finite("binomial_probability", density / (static_cast<double>(n) + 1), k, p, n);

@@ -15,7 +15,7 @@ double median(std::vector<double> values) {
 }
 
 double quantile(std::span<const double> sorted, double p) {
-  const double position = static_cast<double>(sorted.size() - 1) * p;
+  const auto position = static_cast<double>(sorted.size() - 1) * p;
   const auto below = static_cast<std::size_t>(position);
   if (below + 1 >= sorted.size()) return sorted.back();
   return std::lerp(sorted[below], sorted[below + 1], position - static_cast<double>(below));

@@ -18,12 +18,12 @@ std::vector<double> centred_ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
-  const double middle = static_cast<double>(values.size() - 1) / 2;
+  const auto middle = static_cast<double>(values.size() - 1) / 2;
   std::vector<double> ranks(values.size());
   for (std::size_t first = 0; first < order.size();) {
     std::size_t last = first;
     while (last + 1 < order.size() && values[order[last + 1]] == values[order[first]]) ++last;
-    const double rank = static_cast<double>(first + last) / 2 - middle;
+    const auto rank = static_cast<double>(first + last) / 2 - middle;
     for (; first <= last; ++first) ranks[order[first]] = rank;
   }
   return ranks;
@@ -95,7 +95,7 @@ ClaimTest rank_correlation_below_zero(std::span<const PairedValues> groups) {
   test.p_agree = static_cast<double>(below) / (kPermutations + 1);
   test.p_disagree = static_cast<double>(above) / (kPermutations + 1);
 
-  const double freedom = static_cast<double>(runs) - static_cast<double>(ranked.size()) - 2;
+  const auto freedom = static_cast<double>(runs) - static_cast<double>(ranked.size()) - 2;
   if (freedom >= 1 && std::abs(test.estimate) < 1) {
     const double z = std::atanh(test.estimate);
     const double half =

@@ -166,7 +166,7 @@ class Baselines : public PointwiseExperiment {
   std::unique_ptr<BigramTrainer> trained(std::int64_t m,
                                          double lambda,
                                          const Replicate& replicate) const {
-    const double share = static_cast<double>(samples_.front()) / static_cast<double>(m);
+    const auto share = static_cast<double>(samples_.front()) / static_cast<double>(m);
     const auto steps = static_cast<std::int64_t>(static_cast<double>(m) / setup_.batch);
     auto trainer = make_bigram_run(setup_.sampling,
                                    lambda > 0 ? setup_.algorithm : BigramAlgorithm::sgd_hat,

@@ -85,8 +85,8 @@ class MeanField : public PointwiseExperiment {
 
  protected:
   double flops(std::size_t) const override {
-    const double length = static_cast<double>(setup_.steps.back() + 1);
-    const double tokens = static_cast<double>(setup_.model.tokens());
+    const auto length = static_cast<double>(setup_.steps.back() + 1);
+    const auto tokens = static_cast<double>(setup_.model.tokens());
     // A position of the surrogate costs three of a sequence.
     return setup_.flops(length) * (setup_.sampled() ? 1 : 3 * tokens / setup_.batch);
   }

@@ -46,7 +46,7 @@ class Regularisation : public PointwiseExperiment {
       if (field.empty()) continue;  // recorded alone
       Curves curves({{"algorithm", algorithm}}, "step", kNames);
       for (const auto& [step, s, noise, rounded, sure, zeros] : field) {
-        const double n = static_cast<double>(step);
+        const auto n = static_cast<double>(step);
         const bool settled = n >= aligned;
         curves.add(n,
                    {{s.excess_loss, algorithm == "l1" ? kColumnSums * s.excess_loss : 0, settled},
@@ -162,7 +162,7 @@ class Regularisation : public PointwiseExperiment {
     Curves zeros(point, "step", {"zero_fraction"});
     Rounding rounding;
     for (const StagedMeanField& at : field) {
-      const double n = static_cast<double>(at.step);
+      const auto n = static_cast<double>(at.step);
       zeros.add(n, {{at.zero_fraction, 0, n >= aligned}});
       if (!averaged(n)) continue;
       rounding.add(at.rounded);

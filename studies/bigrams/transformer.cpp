@@ -85,7 +85,7 @@ class TransformerLayer : public PointwiseExperiment {
 
  protected:
   double flops(std::size_t) const override {
-    const double rows = static_cast<double>(task_.batch) * (setup_.context() + 1);
+    const auto rows = static_cast<double>(task_.batch) * (setup_.context() + 1);
     const double weights = 4.0 * task_.width * task_.width;
     return 6 * rows * weights * static_cast<double>(task_.steps.back());
   }

@@ -108,7 +108,7 @@ class OnlineCurves : public SgdCurves {
 
   SgdParameters parameters(const OtherRule& rule) const {
     constexpr double kShare = 0.3;  // of the largest stable rate
-    const double sites = static_cast<double>(model().problem().sites());
+    const auto sites = static_cast<double>(model().problem().sites());
     SgdParameters p{.batch = static_cast<double>(rule.batch),
                     .probability = rule.probability > 0 ? rule.probability : 1 / sites,
                     .lambda = rule.lambda * model().problem().covariance().trace() / sites};

@@ -198,7 +198,7 @@ void add_context_moments(const KeyQueryTask& task, TheoryResult& result) {
   const KeyQueryTask few = few_pairs(task);
   const Eigen::ArrayXd lambda = few.spectrum().array();
   const double n = few.context();
-  const double others = static_cast<double>(few.dimension() - 1);
+  const auto others = static_cast<double>(few.dimension() - 1);
   // Λ^{-1/2} β = |u| (c û + √c z)/N, u = Λ^{1/2} w, c a χ² of N, z normal across u.
   const double c2 = n * (n + 2);
   const double c3 = c2 * (n + 4);

@@ -167,7 +167,7 @@ class TokenCurve : public PointwiseExperiment {
   /// The mean overlap at every recorded time.
   Eigen::ArrayXd followed(MatrixXd gram, const TokenDynamics& dynamics) const {
     // Recorded times are whole numbers of steps.
-    const int parts = static_cast<int>(std::ceil(step_ / token_step(dynamics, step_)));
+    const auto parts = static_cast<int>(std::ceil(step_ / token_step(dynamics, step_)));
     Eigen::ArrayXd rho(static_cast<Index>(steps_.size()));
     std::int64_t done = 0;
     for (std::size_t k = 0; k < steps_.size(); ++k) {

@@ -283,7 +283,7 @@ class DeepExperiment : public PointwiseExperiment {
 
  private:
   DeepTask make_task() const {
-    const int batch = static_cast<int>(configuration_.integer("sim.batch"));
+    const auto batch = static_cast<int>(configuration_.integer("sim.batch"));
     if (network_.text) {
       return text_task(*words_,
                        {.window = static_cast<int>(configuration_.integer("model.window")),
@@ -334,7 +334,7 @@ class DeepExperiment : public PointwiseExperiment {
     constexpr int kEdge = 32;
     Curves start = start_curves();
     for (const std::int64_t each : widths_) {
-      const int width = static_cast<int>(each);
+      const auto width = static_cast<int>(each);
       if (width < kWide) continue;
       RandomEmbedding embedding{.width = width};
       double logit_variance = (1 + 1.0 / width) / 3;  // decoder, and its bias

@@ -461,7 +461,7 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   // These know windows of L symbols only: more of them.
   constexpr Index kWindows = 8;
   const WindowSource training = text_source(problem.text().training, sites);
-  const int sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps"));
+  const auto sweeps = static_cast<int>(c.integer("sim.gibbs_sweeps"));
   const auto start = [&] { return chain_source(problem.chain(1), sites)(kWindows, stream); };
   const PairModel pairs =
       fitted_pairs(problem,

@@ -113,8 +113,8 @@ void LanguageProblem::warn_of_pairs(std::vector<std::string>& warnings) const {
 void LanguageProblem::warn_of_repetition(std::uint64_t steps,
                                          Index batch,
                                          std::vector<std::string>& warnings) const {
-  const double shown = static_cast<double>(steps) * static_cast<double>(batch);
-  const double different = static_cast<double>(text_.training.size()) * static_cast<double>(sites_);
+  const auto shown = static_cast<double>(steps) * static_cast<double>(batch);
+  const auto different = static_cast<double>(text_.training.size()) * static_cast<double>(sites_);
   if (shown <= different) return;
   warnings.push_back(fmt::format(
       "model.file: training shows {:.3g} windows of a text that has {:.3g}, counted with the "

@@ -869,7 +869,7 @@ class OwnExperiment : public Experiment {
     const double last = *high;
     const std::set<double> known(p.x.begin(), p.x.end());
     for (int k = 1; k < kLine; ++k) {
-      const double t = static_cast<double>(k) / kLine;
+      const auto t = static_cast<double>(k) / kLine;
       const double x = log ? first * std::pow(last / first, t) : first + (last - first) * t;
       const auto near = known.lower_bound(x * (x > 0 ? 1 - kNear : 1 + kNear));
       if (near == known.end() || !same_number(*near, x)) p.x.push_back(x);

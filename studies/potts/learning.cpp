@@ -158,7 +158,7 @@ class Learning : public PointwiseExperiment {
                 "a whole number of sequences");
         // The next order is a relative correction of order rank / M: 2 to 3 times that were seen.
         constexpr double kLargestOrder = 0.01;
-        const double order = static_cast<double>(tail.rank) / m;
+        const auto order = static_cast<double>(tail.rank) / m;
         constexpr double kNextOrder = 5;
         const double leading = tail.trace / (2 * m);
         excess.add(m, {{leading, kNextOrder * order * leading, order <= kLargestOrder}});

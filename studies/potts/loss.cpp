@@ -219,7 +219,7 @@ class Loss : public PointwiseExperiment {
 
   /// The mean of that over independent masks.
   double even_masks() const {
-    const double masks = static_cast<double>(transformer_.batch) * static_cast<double>(steps());
+    const auto masks = static_cast<double>(transformer_.batch) * static_cast<double>(steps());
     return 1 + static_cast<double>(family_.sites() - 1) / masks;
   }
 

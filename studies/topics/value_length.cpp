@@ -177,7 +177,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   }
   // A share of its topic has none of the spread of topics: that of a sample is as of M draws, M the
   // tokens of the longest documents. The standard error is 0.09 of it at the defaults.
-  const double longest = static_cast<double>(ascending(c.integers("sweep.length")).back());
+  const auto longest = static_cast<double>(ascending(c.integers("sweep.length")).back());
   const double tokens = std::max(static_cast<double>(c.integer("sim.documents")) * longest,
                                  static_cast<double>(c.integer("sim.tokens")));
   const TopicVocabulary words = topic_settings(c).vocabulary;

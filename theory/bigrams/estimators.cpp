@@ -121,7 +121,7 @@ EstimatorError likelihood_error(const BigramModel& model, KnownPositions known) 
   MatrixXd fisher = MatrixXd::Zero(dimension, dimension);
   MatrixXd curvature = MatrixXd::Zero(dimension, dimension);
   EstimatorError error{.parameters = static_cast<double>(dimension)};
-  VectorXd norm2 = model.attention_norm2();
+  const VectorXd& norm2 = model.attention_norm2();
   curvature.topLeftCorner(of_v, of_v).diagonal().setConstant(mu.dot(norm2));
   for (Index k = 0; k < n; ++k) {
     const MatrixXd& w = bases[static_cast<std::size_t>(k)];

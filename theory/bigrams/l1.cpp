@@ -395,18 +395,18 @@ L1MeanField::L1MeanField(const BigramModel& model,
                          const BigramRates& rates,
                          double batch,
                          double lambda,
-                         const MatrixXd& value,
+                         MatrixXd value,
                          const BigramSignals& start,
                          double threshold)
     : model_(&model),
       rates_(rates),
       batch_(batch),
       lambda_(lambda),
-      value_(value),
+      value_(std::move(value)),
       noise_v_(start.d_v),
       shape_v_(model.covariance() / model.covariance().trace()) {
   // The grid must resolve the noise the chain will have once V has grown to P.
-  const double t = static_cast<double>(model.context());
+  const auto t = static_cast<double>(model.context());
   const VectorXd sigma2 = frozen_noise(model, VectorXd::Zero(model.tokens()), batch);
   for (Index k = 0; k < model.tokens(); ++k) {
     const SparseColumn& q = model.attention()[static_cast<std::size_t>(k)];

@@ -239,7 +239,7 @@ class L1MeanField {
               const BigramRates& rates,
               double batch,
               double lambda,
-              const Eigen::MatrixXd& value,
+              Eigen::MatrixXd value,
               const BigramSignals& start,
               double threshold);
   AttentionSums sums() const;

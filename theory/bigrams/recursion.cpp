@@ -65,7 +65,7 @@ double BigramRecursion::k_vp() const {
 
 void BigramRecursion::step() {
   const VectorXd& mu = model_->stationary();
-  const double t = static_cast<double>(model_->context());
+  const auto t = static_cast<double>(model_->context());
   const VectorXd n = norms();
   const VectorXd o = overlaps();
   const double nbar = mu.dot(n);
@@ -221,7 +221,7 @@ double sign_deficit(const BigramModel& model,
   require(theta > 0, "theta", theta, "theta > 0");
   const BoostingTheory boosting(constants(model), rates);
   const double omega = boosting.omega();
-  const double t = static_cast<double>(model.context());
+  const auto t = static_cast<double>(model.context());
   const double snr = boosting.snr(model.kappa_v(), batch);
   BigramRecursion recursion(model, rates, batch, rates.eta_v / (t * omega * snr));
   const double cap = 10 * boosting.boosting_time(theta);

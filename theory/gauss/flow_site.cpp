@@ -119,7 +119,7 @@ GaussianFlow::SiteView::SiteView(const GaussianFlow& flow, Index site, double sa
   coefficients_ << spectrum_.transpose(), w.transpose(), (w * spectrum_).transpose(),
       (w * inverse).transpose();
   spectral_noise_ = 1 / coefficients_.row(3).sum();
-  const double positive = static_cast<double>((spectrum_ > 0).count());
+  const auto positive = static_cast<double>((spectrum_ > 0).count());
   rank_ = determined_ ? positive : positive - 1;
   powers_.resize(spectrum_.size(), 6);
 }

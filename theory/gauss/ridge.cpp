@@ -176,7 +176,7 @@ class KappaExtrapolation {
   Node last_;
 };
 
-constexpr std::pair<double RidgeSite::*, double RidgePoint::*> kAveraged[] = {
+constexpr auto kAveraged = std::to_array<std::pair<double RidgeSite::*, double RidgePoint::*>>({
     {&RidgeSite::one_minus_gamma, &RidgePoint::one_minus_gamma},
     {&RidgeSite::bias, &RidgePoint::bias},
     {&RidgeSite::sampling_variance, &RidgePoint::sampling_variance},
@@ -188,15 +188,15 @@ constexpr std::pair<double RidgeSite::*, double RidgePoint::*> kAveraged[] = {
     {&RidgeSite::overlap_q, &RidgePoint::overlap_q},
     {&RidgeSite::weight_norm2, &RidgePoint::weight_norm2},
     {&RidgeSite::signal, &RidgePoint::signal},
-};
+});
 
-constexpr std::pair<double RidgeSite::*, double RidgePoint::*> kAllowances[] = {
+constexpr auto kAllowances = std::to_array<std::pair<double RidgeSite::*, double RidgePoint::*>>({
     {&RidgeSite::finite_size_test, &RidgePoint::finite_size_test},
     {&RidgeSite::finite_size_train, &RidgePoint::finite_size_train},
     {&RidgeSite::finite_size_overlap_m, &RidgePoint::finite_size_overlap_m},
     {&RidgeSite::finite_size_overlap_q, &RidgePoint::finite_size_overlap_q},
     {&RidgeSite::finite_size_weight_norm2, &RidgePoint::finite_size_weight_norm2},
-};
+});
 
 /// Adds a site's share of the average.
 void add_share(const RidgeSite& site, double share, RidgeOrder order, RidgePoint& point) {

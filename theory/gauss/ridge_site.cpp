@@ -21,7 +21,7 @@ RidgeSite task_ridge(const LinearTask& task, double samples, double lambda, Ridg
   const Eigen::ArrayXd& s = task.spectrum;
   const Eigen::ArrayXd& v2 = task.weights2;
   const double sigma2 = task.noise;
-  const double rank = static_cast<double>(s.size());
+  const auto rank = static_cast<double>(s.size());
   const double kappa = ridge_kappa(s, samples, lambda);
   const double train_factor = kappa > 0 ? lambda / kappa : 1 - rank / samples;
 

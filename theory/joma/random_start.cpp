@@ -128,7 +128,7 @@ StartMean start_stable_rank(int rows, int columns) {
   require(std::min(rows, columns) >= kFewest, "rows", std::min(rows, columns), "4 at least");
   const double n = std::sqrt(std::max(rows, columns) - 1.0);
   const double p = std::sqrt(std::min(rows, columns));
-  const double size = static_cast<double>(rows) * columns;
+  const auto size = static_cast<double>(rows) * columns;
   const double scale = (n + p) * std::cbrt(1 / n + 1 / p);
   const double shift = (n + p) * (n + p) * kUniformKurtosis / std::sqrt(size);
   const double largest = (n + p) * (n + p) + shift + scale * kMeanTracyWidom;

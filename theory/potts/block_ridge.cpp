@@ -30,7 +30,7 @@ BlockRidge::BlockRidge(const MatrixXd& covariance, Index block) {
       if (k < first || k >= first + block) inputs.push_back(k);
     }
     const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(MatrixXd(covariance(inputs, inputs)));
-    const double rounding = static_cast<double>(size) * std::numeric_limits<double>::epsilon();
+    const auto rounding = static_cast<double>(size) * std::numeric_limits<double>::epsilon();
     if (eigen.info() != Eigen::Success ||
         eigen.eigenvalues()[0] <= rounding * eigen.eigenvalues().maxCoeff()) {
       throw invalid_parameter("covariance",

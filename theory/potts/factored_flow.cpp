@@ -65,7 +65,7 @@ MatrixXd MaskedContexts::log_conditionals(const FactoredAttention& student, Inde
   const Index sites = contexts.cols();
   MatrixXd h(colours_, contexts.rows());
   std::vector<MatrixXd> parts;  // A_ij V
-  for (Index j = 0; j < sites; ++j) parts.push_back(student.attention(site, j) * student.values);
+  for (Index j = 0; j < sites; ++j) parts.emplace_back(student.attention(site, j) * student.values);
   for (Index n = 0; n < contexts.rows(); ++n) {
     double* column = h.col(n).data();
     std::fill(column, column + colours_, 0.0);
@@ -158,7 +158,7 @@ EarlyGrowth early_growth(const WeightedSequences& population, Index colours) {
 }
 
 void orient(EarlyGrowth& growth, const FactoredAttention& start) {
-  const double late = static_cast<double>(start.sites()) / growth.singular_value;
+  const auto late = static_cast<double>(start.sites()) / growth.singular_value;
   if (early_overlap(growth, start, late) >= 0) return;
   growth.attention_mode *= -1;
   growth.value_mode *= -1;

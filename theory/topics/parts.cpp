@@ -51,7 +51,7 @@ double parts_optimum(const CommutantAlgebra& algebra,
   const Isotypic sigma = algebra.isotypic(moments.sigma);
   const Isotypic target = algebra.isotypic(moments.target);
   const Isotypic w = algebra.isotypic(value);
-  const double words = static_cast<double>(algebra.vocabulary().all_words());
+  const auto words = static_cast<double>(algebra.vocabulary().all_words());
   const auto contrast = [&](double s, double c, double x) {
     constexpr double kNone =
         1e-12;  // documents without such a contrast: σ = c = 0 but for rounding
