@@ -69,6 +69,7 @@ MatrixXd refit_value(const BigramModel& model,
   MatrixXd mean = MatrixXd::Zero(v.rows(), v.cols());
   MatrixXd gradient(v.rows(), v.cols());
   VectorXd r(v.rows());
+  const std::int64_t half = steps / 2;
   for (std::int64_t step = 0; step < steps; ++step) {
     gradient.setZero();
     for (std::int64_t b = 0; b < batch; ++b) {
@@ -81,9 +82,9 @@ MatrixXd refit_value(const BigramModel& model,
     }
     gradient.rowwise() -= gradient.colwise().mean().eval();
     v -= eta_v / static_cast<double>(batch) * gradient;
-    if (step >= steps / 2) mean += v;
+    if (step >= half) mean += v;
   }
-  return mean / static_cast<double>(steps - steps / 2);
+  return mean / static_cast<double>(steps - half);
 }
 
 }  // namespace attica

@@ -83,11 +83,11 @@ class Births {
 BigramSurrogate::BigramSurrogate(const BigramModel& model,
                                  const BigramRates& rates,
                                  double batch,
-                                 const MatrixXd& value,
+                                 MatrixXd value,
                                  const StreamAddress& address)
     : BigramTrainer(model, rates, batch),
       address_(address),
-      v_(value),
+      v_(std::move(value)),
       refresh_every_(model.tokens() <= kSmallModel ? 1 : kRefreshEvery) {
   require(rates.eta_v > 0, "eta_V", rates.eta_v, "eta_V > 0");
   require(rates.eta_a > 0, "eta_A", rates.eta_a, "eta_A > 0");
@@ -271,7 +271,7 @@ AggregatedSurrogate::AggregatedSurrogate(const BigramModel& model,
 
 void AggregatedSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
   if (step.shrink > 0) {
-    throw invalid_parameter("l1", lambda_, "l1 = 0 with surrogate \"aggregated\"; use \"sparse\"");
+    throw invalid_parameter("l1", lambda_, R"(l1 = 0 with surrogate "aggregated"; use "sparse")");
   }
   const SparseColumn& q = support_of(*model_, k);
   std::vector<double>& support = support_[static_cast<std::size_t>(k)];

@@ -31,7 +31,7 @@ class BigramSurrogate : public BigramTrainer {
   BigramSurrogate(const BigramModel& model,
                   const BigramRates& rates,
                   double batch,
-                  const Eigen::MatrixXd& value,
+                  Eigen::MatrixXd value,
                   const StreamAddress& address);
 
   /// What a column's update needs to know of V.

@@ -93,7 +93,7 @@ JomaProblem class_contexts(const JomaClassContexts& options, std::optional<std::
                      .loss = JomaLoss::cross_entropy,
                      .temperature = options.temperature},
                     {.contexts = std::move(x),
-                     .queries = std::vector<int>(labels.size(), 0),
+                     .queries = std::vector<int>(static_cast<std::size_t>(classes), 0),
                      .labels = std::move(labels),
                      .weights = VectorXd::Constant(classes, 1 / static_cast<double>(classes))}),
           std::move(start)};

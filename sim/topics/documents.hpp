@@ -5,6 +5,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -51,7 +52,7 @@ struct TopicBatch {
 /// @brief Draws documents of a model.
 class TopicSampler {
  public:
-  explicit TopicSampler(const TopicModel& model) : model_(model) {}
+  explicit TopicSampler(TopicModel model) : model_(std::move(model)) {}
 
   const TopicModel& model() const { return model_; }
 

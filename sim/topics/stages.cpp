@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attica {
 
-RecordedTimes::RecordedTimes(const std::vector<double>& times, double per_step) : asked_(times) {
+RecordedTimes::RecordedTimes(std::vector<double> times, double per_step)
+    : asked_(std::move(times)) {
   for (const double asked : asked_) {
     const auto step = static_cast<std::uint64_t>(std::llround(asked / per_step));
     if (!steps_.empty() && step <= steps_.back()) continue;

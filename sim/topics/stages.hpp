@@ -15,7 +15,7 @@ class RecordedTimes {
  public:
   /// @param times rising, each once
   /// @param per_step time that a step covers; > 0
-  RecordedTimes(const std::vector<double>& times, double per_step);
+  RecordedTimes(std::vector<double> times, double per_step);
 
   const std::vector<double>& asked() const { return asked_; }
   /// The nearest steps, each once.
