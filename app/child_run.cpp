@@ -65,7 +65,7 @@ class Listener {
   }
   void line(std::string_view text) {
     if (is_bar(text)) {
-      const std::size_t start = text.find_first_not_of(" ", text.find(']') + 1);
+      const std::size_t start = text.find_first_not_of(' ', text.find(']') + 1);
       if (text.find('%') != std::string_view::npos && start != std::string_view::npos)
         progress = text.substr(start);
       return;

@@ -33,7 +33,7 @@ const Prediction* find_prediction(std::span<const Prediction> theory, const Seri
              same(p.series.point, series.point);
     });
   };
-  auto at = curve(std::equal_to<Point>());
+  auto at = curve(std::equal_to<>());
   if (at == theory.end()) at = curve(same_point);
   return at == theory.end() ? nullptr : &*at;
 }

@@ -345,7 +345,8 @@ Key only_key(LayerRequest& layer, FigureReader& reader) {
   const std::string expected = "a table such as {lambda = [0.1, 1.0], model = \"factored\"}";
   return {"only", expected, [&layer, &reader](const toml::node& node) {
             if (!node.is_table()) return false;
-            const std::string place = reader.place();
+            // A copy: what is read within moves on.
+            const std::string place = std::string(reader.place());
             for (auto&& [key, inner] : *node.as_table()) {
               const std::string name(key.str());
               std::vector<CoordinateValue> values;

@@ -309,7 +309,8 @@ double count_pieces(const Work& work, std::span<const std::size_t> ends) {
     for (const Problem& problem : work.problems) {
       for (std::size_t point = 0; point < problem.experiment->points(); ++point) {
         const std::uint64_t block = problem.experiment->replicates_per_piece(point);
-        count += static_cast<double>((end - begin + block - 1) / block);
+        const std::uint64_t pieces = (end - begin + block - 1) / block;
+        count += static_cast<double>(pieces);
       }
     }
     begin = end;

@@ -19,12 +19,12 @@ std::string_view svg_element(std::string_view file) {
 }
 
 std::string table(const std::vector<std::string>& columns, const std::vector<ReportRow>& rows) {
-  std::string html = "<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>";
+  std::string html = R"(<div class="scroll" tabindex="0"><table><thead><tr>)";
   for (const std::string& column : columns)
-    html += fmt::format("<th scope=\"col\">{}</th>", html_text(column));
+    html += fmt::format(R"(<th scope="col">{}</th>)", html_text(column));
   html += "</tr></thead><tbody>\n";
   for (const ReportRow& row : rows) {
-    html += fmt::format("<tr class=\"{}\">", html_text(lower_case(row.verdict)));
+    html += fmt::format(R"(<tr class="{}">)", html_text(lower_case(row.verdict)));
     for (const std::string& cell : row.cells) html += fmt::format("<td>{}</td>", html_text(cell));
     html += "</tr>\n";
   }

@@ -5,7 +5,9 @@
 
 namespace attica {
 
-Curves::Curves(Point point, std::string x_name, const std::vector<std::string>& names) {
+Curves::Curves(const Point& point,
+               const std::string& x_name,
+               const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     curves_.push_back(
         {.series = {.name = name, .point = point, .x_name = x_name, .x = {}, .y = {}}});

@@ -26,7 +26,7 @@ struct Told {
 class Curves {
  public:
   /// @param x_name "none" for a constant, which is added at x = 0
-  Curves(Point point, std::string x_name, const std::vector<std::string>& names);
+  Curves(const Point& point, const std::string& x_name, const std::vector<std::string>& names);
 
   /// @brief One value a name, in the order of the names.
   Curves& add(double x, const std::vector<Told>& values);
@@ -49,8 +49,8 @@ class Curves {
 
 /// @brief A constant: a Bayes loss, a plateau. @p value may be given with its allowances.
 template <class Result>
-void add_constant(Result& result, const std::string& name, Told value, Point point = {}) {
-  Curves(std::move(point), "none", {name}).add(0, std::vector<Told>{value}).into(result);
+void add_constant(Result& result, const std::string& name, Told value, const Point& point = {}) {
+  Curves(point, "none", {name}).add(0, std::vector<Told>{value}).into(result);
 }
 
 }  // namespace attica

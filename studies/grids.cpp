@@ -75,12 +75,9 @@ std::int64_t realised_samples(double alpha, double inputs) {
   return std::max<std::int64_t>(1, std::llround(std::min(alpha * inputs, kLargest)));
 }
 
-SampleSizes::SampleSizes(const std::vector<double>& alphas,
-                         double inputs,
-                         double most,
-                         std::string key,
-                         SampleCheck check)
-    : alphas_(alphas), inputs_(inputs), most_(most), key_(std::move(key)) {
+SampleSizes::SampleSizes(
+    std::vector<double> alphas, double inputs, double most, std::string key, SampleCheck check)
+    : alphas_(std::move(alphas)), inputs_(inputs), most_(most), key_(std::move(key)) {
   for (const double alpha : alphas_) {
     const double asked = samples(alpha);
     require(check == SampleCheck::when_used || (asked >= 1 && asked <= most),

@@ -74,7 +74,7 @@ enum class SampleCheck {
 class SampleSizes {
  public:
   /// @param key whose values alphas are. @throws Error (input) naming it, as `check` says
-  SampleSizes(const std::vector<double>& alphas,
+  SampleSizes(std::vector<double> alphas,
               double inputs,
               double most,
               std::string key,

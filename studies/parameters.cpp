@@ -1,6 +1,9 @@
 #include "attica/studies/parameters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace attica {

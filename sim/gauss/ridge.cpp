@@ -82,8 +82,8 @@ MatrixXd resampled_rows(const MatrixXd& rows, Index samples, RandomStream& strea
   return drawn;
 }
 
-RidgeFits::RidgeFits(const MatrixXd& data, const MatrixXd& factor)
-    : samples_(data.rows()), wide_(data.rows() < data.cols()), factor_(factor) {
+RidgeFits::RidgeFits(const MatrixXd& data, MatrixXd factor)
+    : samples_(data.rows()), wide_(data.rows() < data.cols()), factor_(std::move(factor)) {
   const double scale = 1.0 / static_cast<double>(samples_);
   const Index side = std::min(data.rows(), data.cols());
   MatrixXd gram = MatrixXd::Zero(side, side);

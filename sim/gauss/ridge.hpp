@@ -81,7 +81,7 @@ class RidgeFits {
  public:
   /// @param data Z, M x L, M >= 1, L >= 2, finite
   /// @param factor any F (L rows) with F F^T = Sigma, the population covariance
-  RidgeFits(const Eigen::MatrixXd& data, const Eigen::MatrixXd& factor);
+  RidgeFits(const Eigen::MatrixXd& data, Eigen::MatrixXd factor);
 
   /// @brief Errors, overlaps and norms of all sites.
   /// @param lambda penalty >= 0

@@ -19,7 +19,8 @@ BlockRidgeErrors smallest_norm_errors(const MatrixXd& data,
                                       Index block) {
   BlockRidgeErrors errors;
   const Index size = data.cols();
-  const auto blocks = static_cast<double>(size / block);
+  const Index count = size / block;
+  const auto blocks = static_cast<double>(count);
   for (Index first = 0; first < size; first += block) {
     // Residuals of block i are Z R with R = e_i - W_i on the rows of the other blocks.
     MatrixXd inputs = data;
@@ -58,7 +59,8 @@ BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
   const MatrixXd population = covariance * g;
   const MatrixXd sample = gram * g;
   BlockRidgeErrors errors;
-  const auto blocks = static_cast<double>(size / block);
+  const Index count = size / block;
+  const auto blocks = static_cast<double>(count);
   for (Index first = 0; first < size; first += block) {
     const MatrixXd d = g.block(first, first, block, block).inverse();
     const auto error = [&](const MatrixXd& s_times_g) {

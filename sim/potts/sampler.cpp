@@ -52,7 +52,7 @@ void add_to_neighbours(const Neighbours& neighbours,
   Floats change[kColours * kParts];
   for (Index part = 0; part < kParts; ++part) {
     for (int a = 0; a < kColours; ++a) {
-      const float* row = colour_couplings + a * kColours;
+      const float* row = colour_couplings + static_cast<Index>(a) * kColours;
       Floats seen = Floats{} + row[0];
       Floats seen_before = seen;
       for (int c = 1; c < kColours; ++c) {

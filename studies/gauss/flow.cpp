@@ -212,7 +212,7 @@ Figure figure(const Configuration& c) {
   constexpr double kSmallestTrain = 1e-3;
   train.y.low = kSmallestTrain;
   // Sites of unit variance: no train error above 1.
-  const std::string family = c.text("model.covariance");
+  const std::string& family = c.text("model.covariance");
   if (family == "ar1" || family == "equi") train.y.high = 1;
   return {.name = "gauss-flow",
           .panels = {test, train},

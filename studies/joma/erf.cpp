@@ -100,7 +100,8 @@ class Erf : public PointwiseExperiment {
   double flops(std::size_t) const override {
     constexpr double kDraw = 40;
     return kDraw * static_cast<double>(steps_.back()) *
-           static_cast<double>(descent_.batch * descent_.context + tokens_.tokens.cols());
+           (static_cast<double>(descent_.batch) * descent_.context +
+            static_cast<double>(tokens_.tokens.cols()));
   }
 
   Outcome run(const Replicate& replicate) const override {

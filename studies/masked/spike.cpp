@@ -45,7 +45,7 @@ class MaskedSpike : public PointwiseExperiment {
       }
     }
     if (near) {
-      warnings_.push_back(
+      warnings_.emplace_back(
           "theta between 0.7 and 1.3 of the threshold is simulated and drawn, not compared");
     }
   }

@@ -72,7 +72,7 @@ class MaskedVsPca : public PointwiseExperiment {
       }
     }
     if (near) {
-      warnings_.push_back(
+      warnings_.emplace_back(
           "theta between 0.7 and 1.3 of an estimator's threshold is simulated and drawn, not "
           "compared for that estimator");
     }

@@ -469,7 +469,7 @@ class OwnExperiment : public Experiment {
     for (const std::string section : {"claim", "bound"}) {
       for (const std::string& name : names_in(c, section)) {
         const std::string key = section + "." + name + ".";
-        Expression(key + "expression", c.text(key + "expression"));
+        static_cast<void>(Expression(key + "expression", c.text(key + "expression")));
         if (section == "bound") static_cast<void>(c.text(key + "series"));
       }
     }
@@ -712,7 +712,7 @@ class OwnExperiment : public Experiment {
                    simulation_table_->coordinates.begin(),
                    simulation_table_->coordinates.end());
     }
-    if (simulation_.source == Source::study) known.push_back("x");
+    if (simulation_.source == Source::study) known.emplace_back("x");
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
     return known;

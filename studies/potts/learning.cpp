@@ -20,8 +20,10 @@ Point of_model(const char* model) { return {{"model", model}}; }
 
 /// The enumerated model.
 struct Truth {
-  explicit Truth(const PottsModel& of)
-      : model(of), excess(model, enumerate(model).states), sampler(excess.population()) {}
+  explicit Truth(PottsModel of)
+      : model(std::move(of)),
+        excess(model, enumerate(model).states),
+        sampler(excess.population()) {}
 
   PottsModel model;
   ExcessLoss excess;

@@ -59,11 +59,11 @@ std::vector<Parameter> fixed_value_parameters(const char* fallback) {
 }
 
 std::vector<Parameter> optimiser_parameters() {
-  constexpr Range rate{.low = 0, .high = 1, .high_open = true};
+  constexpr Range kRate{.low = 0, .high = 1, .high_open = true};
   return {kOptimisers.parameter("sim.optimiser", "sgd", "update rule"),
-          real_parameter("sim.momentum", 0.9, "heavy-ball momentum", rate),
-          real_parameter("sim.beta1", 0.9, "Adam: decay of the mean gradient", rate),
-          real_parameter("sim.beta2", 0.999, "Adam: decay of the mean squared gradient", rate),
+          real_parameter("sim.momentum", 0.9, "heavy-ball momentum", kRate),
+          real_parameter("sim.beta1", 0.9, "Adam: decay of the mean gradient", kRate),
+          real_parameter("sim.beta2", 0.999, "Adam: decay of the mean squared gradient", kRate),
           real_parameter("sim.adam_epsilon",
                          1e-8,
                          "Adam: gradients well below it hardly move a parameter",
@@ -197,13 +197,13 @@ TopicModel at_length(TopicSettings settings, std::int64_t tokens) {
 std::vector<std::string> topic_warnings(const TopicModel& model, bool second_stage) {
   std::vector<std::string> warnings;
   if (!model.has_topic_signal()) {
-    warnings.push_back(
+    warnings.emplace_back(
         "topics_per_document = topics: every document has all topics, so that nothing tells them "
         "apart");
   }
   if (second_stage &&
       (model.keep_rate() <= 0 || (model.subset() && model.settings().topics_per_document == 1))) {
-    warnings.push_back(
+    warnings.emplace_back(
         "keep_rate = 0 or topics_per_document = 1: W_K and W_Q have no linear instability, the "
         "second stage never starts");
   }
@@ -327,8 +327,8 @@ std::vector<std::string> value_names() {
 
 std::vector<std::string> compared_value_names(const TopicModel& model) {
   std::vector<std::string> names = {"value_d", "value_g"};
-  if (model.masked_share() > 0) names.push_back("value_b");
-  if (model.vocabulary().words > 1) names.push_back("value_s");
+  if (model.masked_share() > 0) names.emplace_back("value_b");
+  if (model.vocabulary().words > 1) names.emplace_back("value_s");
   return names;
 }
 

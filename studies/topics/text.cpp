@@ -198,8 +198,9 @@ class Text : public PointwiseExperiment {
     if (heads.size() == 1) return;
     for (std::size_t k = 0; k < heads.size(); ++k) {
       const auto each = static_cast<std::size_t>(training_.heads);
+      const std::size_t layer = k / each + 1;
       const Point place = {{"network", name},
-                           {"layer", static_cast<double>(k / each + 1)},
+                           {"layer", static_cast<double>(layer)},
                            {"head", static_cast<double>(k % each + 1)}};
       const TopicContrast contrast = contrast_of(heads[k].by_words());
       Curves(place, "none", {"head_same_topic", "head_other_topic", "head_p"})
@@ -319,8 +320,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }
 
 std::vector<Parameter> parameters() {
-  constexpr Range share{.low = 0, .high = 1};
-  constexpr Range two{.low = 2, .high = 1e9};
+  constexpr Range kShare{.low = 0, .high = 1};
+  constexpr Range kTwo{.low = 2, .high = 1e9};
   return {
       file_parameter("model.file", "a plain text, UTF-8; unset: a planted corpus of 10 topics"),
       kUnits.parameter("model.documents",
@@ -330,14 +331,14 @@ std::vector<Parameter> parameters() {
       integer_parameter(
           "model.vocabulary", 1000, "most frequent words that are kept", {.low = 10, .high = 1e9}),
       integer_parameter("model.least_count", 10, "occurrences that a kept word has at least"),
-      integer_parameter("model.lda_topics", 10, "K, topics of latent Dirichlet allocation", two),
+      integer_parameter("model.lda_topics", 10, "K, topics of latent Dirichlet allocation", kTwo),
       real_parameter("model.lda_alpha", 0.1, "of documents' topic weights", kPositive),
       real_parameter("model.lda_beta", 0.01, "of topics' word weights", kPositive),
       integer_parameter("model.lda_sweeps", 200, "Gibbs sweeps"),
       integer_parameter("model.lda_restarts", 3, "chains, the most probable of which is kept"),
       real_parameter(
-          "model.share", 0.6, "a topic word has at least this share of its topic", share),
-      integer_parameter("model.topic_words", 10, "words of each topic that are looked at", two),
+          "model.share", 0.6, "a topic word has at least this share of its topic", kShare),
+      integer_parameter("model.topic_words", 10, "words of each topic that are looked at", kTwo),
       file_parameter("model.stop_words", "a file of words to drop besides the usual ones"),
       integer_parameter("model.width", 64, "width of the network"),
       integer_parameter("model.layers", 1, "layers; more than one have residual connections"),
@@ -347,8 +348,8 @@ std::vector<Parameter> parameters() {
                      0.15,
                      "probability that a position is selected",
                      {.low = 0, .high = 1, .low_open = true}),
-      real_parameter("model.keep_rate", 0.1, "a selected token stays what it is", share),
-      real_parameter("model.random_rate", 0.1, "it becomes a random word", share),
+      real_parameter("model.keep_rate", 0.1, "a selected token stays what it is", kShare),
+      real_parameter("model.random_rate", 0.1, "it becomes a random word", kShare),
       real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
       integer_parameter("sim.batch", 16, "documents per step"),
       integer_parameter("sim.length", 500, "steps"),

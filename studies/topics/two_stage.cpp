@@ -216,7 +216,7 @@ class TwoStage : public PointwiseExperiment {
     const TopicFlow flow = whole_topic_flow(
         "two-stage flow", setup_.model, setup_.dynamics, flow_, line_of(times_, 200, grid));
     std::vector<std::string> names = norm_names();
-    names.push_back("loss");
+    names.emplace_back("loss");
     for (const std::string& name : value_names()) names.push_back(name);
     Curves curves({}, "time", names);
     for (std::size_t k = 0; k < flow.times.size(); ++k) {
@@ -431,7 +431,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }
 
 std::vector<Parameter> parameters() {
-  constexpr Range size{.low = 1, .high = 4096};
+  constexpr Range kSize{.low = 1, .high = 4096};
   return together(
       {topic_parameters({.topics = 4,
                          .words = 2,
@@ -460,12 +460,12 @@ std::vector<Parameter> parameters() {
                             "a trained W_dec from N(0, 1/width)"),
         flag_parameter("model.bias", false, "a trained bias of the outputs"),
         optional_parameter(integer_parameter(
-            "model.width", 1, "d, columns of W_V; unset: topics x words_per_topic + 1", size)),
+            "model.width", 1, "d, columns of W_V; unset: topics x words_per_topic + 1", kSize)),
         optional_parameter(integer_parameter(
             "model.inner_dimension",
             1,
             "d_a, rows of W_K and W_Q; unset: the width, twice that for a split start",
-            size)),
+            kSize)),
         word_parameter(
             "sim.frozen",
             "none",

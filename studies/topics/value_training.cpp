@@ -28,7 +28,7 @@ ValueTraining::ValueTraining(const Configuration& c, bool map)
   const Isotypic s = algebra_.isotypic(value_moments(model_).sigma);
   const double largest = std::max({s.trivial.trace(), s.topic, s.within});
   if (optimiser_.learning_rate * (largest + lambda_) > 1) {
-    warnings_.push_back(
+    warnings_.emplace_back(
         "sim.eta is above 1/(largest eigenvalue of the second moment + penalty): expect "
         "divergence");
   }
@@ -39,7 +39,7 @@ TheoryResult ValueTraining::theory(TheoryGrid grid) const {
   if (uncovered_) return {};
   const ValueMoments moments = value_moments(model_);
   std::vector<std::string> names = value_names();
-  names.push_back("loss");
+  names.emplace_back("loss");
   Curves curves({}, "step", names);
   Commutant w = Commutant::Zero();
   const std::uint64_t last = steps_.back();
