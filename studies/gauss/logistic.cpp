@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <numbers>
-#include <ranges>
 
 #include "attica/sim/gauss/classifier.hpp"
 #include "attica/sim/gauss/ridge.hpp"
@@ -86,9 +85,10 @@ class Logistic : public PointwiseExperiment {
       const VectorXd labels =
           VectorXd::NullaryExpr(samples, [&](Index) { return signs.below(2) == 0 ? 1.0 : -1.0; });
       VectorXd start;
-      for (const double lambda : std::views::reverse(lambdas_)) {
-        const LogisticFit fit = logistic_fit(inputs, labels, model_.absolute_lambda(lambda), start);
-        curves(names, lambda)
+      for (auto lambda = lambdas_.rbegin(); lambda != lambdas_.rend(); ++lambda) {
+        const LogisticFit fit =
+            logistic_fit(inputs, labels, model_.absolute_lambda(*lambda), start);
+        curves(names, *lambda)
             .add(sizes_.alpha(replicate.point()),
                  std::vector<double>{fit.train_loss, fit.objective})
             .into(outcome);

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/ode.hpp"
@@ -58,7 +57,7 @@ std::vector<std::vector<double>> erf_values_integrated(const std::vector<double>
                            .absolute_tolerance = kBlowupTolerance};
   const double far = x.back() + 40;
   std::vector<double> back = {0};
-  for (const double y : std::views::reverse(x)) back.push_back(far - y);
+  for (auto it = x.rbegin(); it != x.rend(); ++it) back.push_back(far - *it);
   const OdeResult winner = solved(solve_ode(
       [&](double s, const VectorXd& v, VectorXd& dvds) {
         dvds[0] = -largest * blowup * std::exp(0.5 * v[0] * v[0] - (far - s));
