@@ -284,7 +284,7 @@ std::vector<FlowPoint> GaussianFlow::SiteView::integrate(const FlowContour& cont
                                                          std::span<const ResidualFilter> filters,
                                                          const std::vector<std::size_t>& chosen) {
   const Nodes nodes = this->nodes(contour, m);
-  const Index count = static_cast<Index>(chosen.size());
+  const auto count = static_cast<Index>(chosen.size());
   MatrixXd a(m, count);
   MatrixXd b(m, count);
   std::vector<FlowPoint> result(chosen.size(), FlowPoint{.status = FlowStatus::not_converged});
