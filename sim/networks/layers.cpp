@@ -127,7 +127,7 @@ void sinusoidal_code(MatrixView<T> code) {
   for (Index p = 0; p < code.rows; ++p) {
     for (Index j = 0; j < code.columns; ++j) {
       const auto pair = static_cast<double>(j - j % 2);
-      const double angle =
+      const auto angle =
           static_cast<double>(p) * std::pow(kBase, -pair / static_cast<double>(code.columns));
       code.row(p)[j] = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
     }

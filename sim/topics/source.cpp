@@ -54,8 +54,7 @@ void TopicSource::draw(RandomStream& stream, Index documents, TopicBatch& batch)
 }
 
 void TopicSource::gather(RandomStream& stream) {
-  const double weight =
-      static_cast<double>(options_.documents) / static_cast<double>(options_.batch);
+  const auto weight = static_cast<double>(options_.documents) / static_cast<double>(options_.batch);
   batch_.start(all_.shares.rows(), options_.batch);
   for (Index b = 0; b < options_.batch; ++b) {
     const auto d =

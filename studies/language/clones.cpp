@@ -63,7 +63,7 @@ class Clones : public PointwiseExperiment {
         factored_(c.flag("model.factored")),
         factored_training_(factored_clone(c.integer("sim.factored_steps"))),
         sweeps_(static_cast<int>(c.integer("sim.gibbs_sweeps"))) {
-    const double side =
+    const auto side =
         static_cast<double>(problem_.sites()) * static_cast<double>(problem_.symbols());
     require(side * side <= PairModel::kMostWeights,
             "model.vocabulary",

@@ -134,7 +134,7 @@ class Orders : public PointwiseExperiment {
     }
     share_steps_.push_back(c.integer("sim.length"));
     share_steps_ = ascending(share_steps_);
-    const double side =
+    const auto side =
         static_cast<double>(problem_.sites()) * static_cast<double>(problem_.symbols());
     require(side * side <= PairModel::kMostWeights,
             "model.vocabulary",

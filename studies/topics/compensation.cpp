@@ -144,7 +144,7 @@ class Compensation : public PointwiseExperiment {
  protected:
   double flops(std::size_t) const override {
     constexpr double kFlopsPerToken = 1000;
-    const double length =
+    const auto length =
         static_cast<double>(model_.infinite() ? source_.queries : model_.settings().length->second);
     return kFlopsPerToken * length * static_cast<double>(source_.batch) *
            static_cast<double>(steps_);

@@ -245,7 +245,7 @@ double attention_rate_limit(const BigramModel& model, const MatrixXd& value, dou
   const MatrixXd s_v = value_moments(model, value).s_v;
   const double k_v = s_v.trace();
   const double mu_min = model.stationary().minCoeff();
-  const double noise =
+  const auto noise =
       static_cast<double>(model.context() - 1) * s_v.squaredNorm() + k_v * k_v * (1 - mu_min);
   return 2 * k_v / (k_v * k_v + noise / (mu_min * batch));
 }
