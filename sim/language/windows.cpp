@@ -47,7 +47,7 @@ class CumulativeLaws {
  public:
   explicit CumulativeLaws(const MarkovClone& chain)
       : symbols_(static_cast<std::size_t>(chain.symbols())),
-        stride_((symbols_ + kVector - 1) / kVector * kVector) {
+        stride_(symbols_ < kVector ? symbols_ : (symbols_ + kVector - 1) / kVector * kVector) {
     std::size_t contexts = 1;
     for (int m = 1; m <= chain.order(); ++m, contexts *= symbols_) {
       // Beyond the last symbol but one no uniform number reaches.
@@ -71,7 +71,7 @@ class CumulativeLaws {
  private:
   static constexpr std::size_t kVector = 8;
   std::size_t symbols_;
-  std::size_t stride_;  ///< of a row: C rounded up to whole vectors
+  std::size_t stride_;  ///< of a row: C, rounded up to whole vectors where it fills one
   std::vector<std::vector<double>> tables_;
 };
 

@@ -67,7 +67,8 @@ std::vector<T> thinned(const std::vector<T>& values, std::size_t most) {
   return some;
 }
 
-/// @brief Marks the outcome as failed by an integration that did not come to its end.
+/// @brief Marks the outcome as failed by an integration that did not come to its end, or came there
+/// without the event it was to find: status "event_missed".
 /// @param where put before the message
 void mark_failed(Outcome& outcome, const OdeResult& solution, const std::string& where = "");
 /// @brief Marks the outcome as failed because numbers were no longer finite at that step, unless it

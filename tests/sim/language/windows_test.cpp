@@ -52,6 +52,24 @@ TEST_CASE("chain_source: windows have the probabilities of the chain", "[sim][la
   CHECK(chi_square < 80 + 5 * std::sqrt(160));  // 80 degrees of freedom, five deviations
 }
 
+TEST_CASE("chain_source: any number of windows, one uniform number a site", "[sim][language]") {
+  const MarkovClone clone = chain(3);
+  for (const Index count : {1, 13}) {
+    RandomStream one({.seed = 4, .id = StreamId::self_test});
+    RandomStream other = one;
+    const Windows drawn = chain_source(clone, 6)(count, one);
+    for (Index k = 0; k < count; ++k) {
+      for (Index j = 0; j < 6; ++j) {
+        const double* p = clone.next(drawn.row(k).data(), j);
+        double left = other.uniform();
+        Symbol symbol = 0;
+        while (symbol < 2 && left >= p[symbol]) left -= p[symbol++];
+        CHECK(drawn(k, j) == symbol);
+      }
+    }
+  }
+}
+
 TEST_CASE("text_source: windows of the text, all places alike", "[sim][language]") {
   const std::vector<Symbol> text = {0, 1, 2, 3, 4};
   RandomStream stream({.seed = 2, .id = StreamId::self_test});
