@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/joma/model.hpp"
 #include "configured_study.hpp"
 
 namespace joma_studies_test {
@@ -231,6 +232,25 @@ TEST_CASE("deep-width: what runs come to, against the width", "[studies][deep]")
     }
     // best_loss; of the one layer bounce, rank_bounce and final_entropy; three of the start
     CHECK(found == 7);
+  }
+}
+
+TEST_CASE("an integration that misses its event has failed, and says so", "[studies][joma]") {
+  const auto marked = [](OdeStatus status) {
+    Outcome outcome;
+    OdeResult solution;
+    solution.status = status;
+    mark_failed(outcome, solution);
+    CHECK(outcome.failed);
+    CHECK_FALSE(outcome.message.empty());
+    return outcome.status;
+  };
+  // What is "finished" or "converged" counts as well ended where a verdict is told.
+  CHECK(marked(OdeStatus::finished) == "event_missed");
+  CHECK(marked(OdeStatus::step_limit) == "step_limit");
+  // Fewer nats than the integration tells from none are refused when a configuration is read.
+  for (const Parameter& p : study_named("joma-salience").parameters) {
+    if (p.key == "sweep.ell") CHECK_FALSE(p.range.contains(1e-300));
   }
 }
 
