@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "attica/app/descriptor.hpp"
 #include "attica/app/files.hpp"
 #include "attica/core/error.hpp"
 
@@ -23,20 +24,6 @@ namespace attica::app {
 namespace {
 
 constexpr std::string_view kClearLine = "\x1b[K";
-
-/// A descriptor, closed with it.
-struct Descriptor {
-  int number = -1;
-
-  Descriptor() = default;
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  void close() {
-    if (number >= 0) ::close(number);
-    number = -1;
-  }
-};
 
 [[noreturn]] void fail(const char* what) {
   throw Error(ErrorKind::storage, fmt::format("{}: {}", what, std::strerror(errno)));

@@ -14,6 +14,7 @@
 #include <memory>
 #include <sstream>
 
+#include "attica/app/descriptor.hpp"
 #include "attica/core/error.hpp"
 
 namespace attica::app {
@@ -23,21 +24,6 @@ Error storage_error(std::string_view action, const std::filesystem::path& path) 
   return {ErrorKind::storage,
           fmt::format("cannot {} '{}': {}", action, path.string(), std::strerror(errno))};
 }
-
-/// Closes on scope exit.
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 void write_all(int descriptor, std::string_view content, const std::filesystem::path& path) {
   while (!content.empty()) {
@@ -63,8 +49,8 @@ bool is_special(const std::filesystem::path& path) {
 void write_atomically(const std::filesystem::path& path, std::string_view content) {
   if (is_special(path)) {
     const Descriptor device(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (device.get() < 0) throw storage_error("open", path);
-    write_all(device.get(), content, path);
+    if (device.number < 0) throw storage_error("open", path);
+    write_all(device.number, content, path);
     return;
   }
   static std::atomic<unsigned> counter{0};  // distinct names for concurrent writers of this process
@@ -75,9 +61,9 @@ void write_atomically(const std::filesystem::path& path, std::string_view conten
     // No O_EXCL: a killed process of the same number (usual in containers) may have left its own.
     const Descriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
-    if (file.get() < 0) throw storage_error("create", path);
-    write_all(file.get(), content, path);
-    if (::fsync(file.get()) != 0) throw storage_error("flush", path);
+    if (file.number < 0) throw storage_error("create", path);
+    write_all(file.number, content, path);
+    if (::fsync(file.number) != 0) throw storage_error("flush", path);
     if (::rename(temporary.c_str(), path.c_str()) != 0) throw storage_error("rename into", path);
   } catch (...) {
     ::unlink(temporary.c_str());

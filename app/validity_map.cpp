@@ -108,12 +108,6 @@ std::vector<MapLine> joined(
 
 }  // namespace
 
-std::string_view describe(MapMark mark) {
-  constexpr std::array<std::string_view, kMapMarks> kWords{
-      "AGREE", "DISAGREE", "INCONCLUSIVE", "NONE", "ERROR"};
-  return kWords[static_cast<std::size_t>(mark)];
-}
-
 MapMark mark_of(Verdict verdict) {
   switch (verdict) {
     case Verdict::agree:

@@ -28,8 +28,6 @@ enum class MapMark {
 };
 inline constexpr std::size_t kMapMarks = 5;
 
-/// @brief "AGREE", "DISAGREE", "INCONCLUSIVE", "NONE" or "ERROR".
-std::string_view describe(MapMark mark);
 MapMark mark_of(Verdict verdict);
 
 /// @brief Whether a square with both of them is to be bisected. INCONCLUSIVE lies between AGREE and

@@ -41,7 +41,7 @@ std::string filled(const std::string& file, const Words& words) {
 }
 
 /// Files to be written, all or none.
-class Plan {
+class NewFiles {
  public:
   /// @throws Error of kind storage if it is there already
   void create(const fs::path& path, std::string content) {
@@ -167,11 +167,11 @@ void write_project(const std::string& name) {
       {"use", "Build, test and run it beside its folder:\n\n```sh\n" + build + "```"},
       {"version", kVersion},
       {"name", name}};
-  Plan plan;
-  plan.create(folder / "CMakeLists.txt", filled("CMakeLists.txt.in", words));
-  plan.create(folder / (name + ".cpp"), filled("study.cpp.in", words));
-  plan.create(folder / "README.md", filled("page.md.in", words));
-  plan.carry_out();
+  NewFiles files;
+  files.create(folder / "CMakeLists.txt", filled("CMakeLists.txt.in", words));
+  files.create(folder / (name + ".cpp"), filled("study.cpp.in", words));
+  files.create(folder / "README.md", filled("page.md.in", words));
+  files.carry_out();
   fmt::print("next\n{}", build);
 }
 
@@ -205,17 +205,17 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
   };
   const Words words = {
       {"namespace", "attica::" + space}, {"include", ""}, {"main", ""}, {"name", name}};
-  Plan plan;
+  NewFiles files;
   std::string study = filled("study.cpp.in", words);
   study.pop_back();  // the line of main
-  plan.create(tree / "studies" / family / (file + ".cpp"), study);
-  plan.create(tree / "tests" / "agreement" / family / (file + "_test.cpp"),
-              filled("agreement_test.cpp.in", words));
+  files.create(tree / "studies" / family / (file + ".cpp"), study);
+  files.create(tree / "tests" / "agreement" / family / (file + "_test.cpp"),
+               filled("agreement_test.cpp.in", words));
   if (const fs::path list = tree / "studies" / family / "studies.cpp"; fs::exists(list)) {
-    plan.insert(list, "namespace ", "}", fmt::format("namespace {} {{ Study study(); }}", space));
-    plan.insert(list, "      ", "(),", fmt::format("      {}::study(),", space));
+    files.insert(list, "namespace ", "}", fmt::format("namespace {} {{ Study study(); }}", space));
+    files.insert(list, "      ", "(),", fmt::format("      {}::study(),", space));
   } else {
-    plan.create(
+    files.create(
         list,
         fmt::format("/// @file\n/// @brief The studies of the family {0}, in the order of "
                     "`attica list`.\n\n#include \"attica/studies/study.hpp\"\n\n"
@@ -225,14 +225,14 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
                     "  }};\n}}\n\n}}  // namespace attica\n",
                     family,
                     space));
-    plan.insert(families, "  ", "", "  " + family);
+    files.insert(families, "  ", "", "  " + family);
   }
   if (const fs::path page = tree / "docs" / (family + ".md"); fs::exists(page)) {
-    plan.append(page, "\n" + filled("page.md.in", page_words("##")));
+    files.append(page, "\n" + filled("page.md.in", page_words("##")));
   } else {
-    plan.create(tree / "docs" / (name + ".md"), filled("page.md.in", page_words("#")));
+    files.create(tree / "docs" / (name + ".md"), filled("page.md.in", page_words("#")));
   }
-  plan.carry_out();
+  files.carry_out();
   fmt::print(
       "next\ncmake --build {0}/build\n{0}/build/attica run {1}\n"
       "then a row in docs/notation.md for every name that is new\n",

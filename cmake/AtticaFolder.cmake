@@ -8,6 +8,9 @@ set(ATTICA_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   list(APPEND ATTICA_WARNINGS -Wno-sign-conversion)  # which GCC's -Wconversion leaves out
 endif()
+if(ATTICA_SANITIZE)
+  list(APPEND ATTICA_WARNINGS -Wno-shadow)  # of what another file, compiled together with it, keeps to itself
+endif()
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
@@ -59,7 +62,7 @@ function(attica_level target level name)
   set(options "")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     set(options -O${level} -fexpensive-optimizations)
-  elseif(ATTICA_SANITIZE AND NOT target MATCHES "^attica_(core|solvers|theory|sim)$")
+  elseif(ATTICA_SANITIZE AND NOT ATTICA_FUZZ AND NOT target MATCHES "^attica_(core|solvers|theory|sim)$")
     set(options -O0)  # compiled in half the time, and no part of what takes long to run
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -93,7 +96,8 @@ endfunction()
 # attica_together(TARGET SIZE [FOLDER...]): sources of one folder are compiled together, SIZE or fewer at a time, but for the
 # folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that
 # its neighbours need as well; whoever touches one of them compiles its group. What a source keeps to itself must have a name of
-# its own: a study has a namespace.
+# its own: a study has a namespace. Sanitizers' builds are compiled whole: there sources of all folders are compiled together,
+# fewer instances of the same templates, in groups of a minute at most.
 function(attica_together target size)
   if(NOT ATTICA_TOGETHER)
     return()
@@ -104,7 +108,9 @@ function(attica_together target size)
   foreach(source ${sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE place)
     get_filename_component(folder ${place} DIRECTORY)
-    if(NOT folder)
+    if(ATTICA_SANITIZE)
+      set(folder all)
+    elseif(NOT folder)
       set(folder top)
     endif()
     string(MAKE_C_IDENTIFIER "${folder}" folder)
@@ -113,6 +119,9 @@ function(attica_together target size)
   endforeach()
   list(REMOVE_DUPLICATES folders)
   list(REMOVE_ITEM folders ${ARGN} "")
+  if(ATTICA_SANITIZE)
+    set(size 18)
+  endif()
   foreach(folder ${folders})
     list(LENGTH "in_${folder}" count)
     math(EXPR groups "(${count} + ${size} - 1) / ${size}")

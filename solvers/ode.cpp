@@ -22,7 +22,7 @@ namespace odeint = boost::numeric::odeint;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kRoundOff = std::numeric_limits<double>::epsilon();
 constexpr double kEventTolerance = 1e-12;  // in time
 
 // Vectorised, unlike Eigen's allFinite: 0 * inf and 0 * NaN are NaN.
@@ -249,7 +249,7 @@ double event_step(Stepper& s,
     s.step(system, t, length);
     return o.event(t + length, s.x_new);
   };
-  const double tolerance = std::max(kEventTolerance, 4 * kEpsilon * std::abs(t));
+  const double tolerance = std::max(kEventTolerance, 4 * kRoundOff * std::abs(t));
   const auto close = [&](double a, double b) { return std::abs(b - a) <= tolerance; };
   std::uintmax_t iterations = 200;  // bisection alone would need 50
   const auto [low, high] =
@@ -291,7 +291,7 @@ OdeResult integrate(Stepper s, System& system, std::span<const double> times, co
     const double target = Stepper::kInterpolates ? times.back() : times[next];
     const bool lands = t + kStretch * proposed >= target;
     const double h = lands ? target - t : proposed;
-    if (proposed <= 4 * kEpsilon * std::max(std::abs(t), kEpsilon * span)) {
+    if (proposed <= 4 * kRoundOff * std::max(std::abs(t), kRoundOff * span)) {
       return stop(last_finite ? OdeStatus::step_too_small : OdeStatus::non_finite);
     }
     if (result.accepted_steps + result.rejected_steps == o.max_steps)

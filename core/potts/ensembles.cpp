@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 
 namespace attica {
 
@@ -60,8 +61,7 @@ MatrixXd cosine_couplings(Index sites) {
 
 MatrixXd gaussian_colour_couplings(Index colours, RandomStream& stream) {
   require_colours(colours);
-  MatrixXd g(colours, colours);
-  stream.fill_normal({g.data(), static_cast<std::size_t>(g.size())});
+  const MatrixXd g = normal_matrix(colours, colours, stream);
   return (g + g.transpose()) / std::sqrt(2.0);
 }
 

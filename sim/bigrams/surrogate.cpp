@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sim/chi_squared.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
@@ -162,8 +163,7 @@ void BigramSurrogate::step() {
         .shrink = rates_.eta_a * lambda_};
   }
   RandomStream stream = column_stream(-1);
-  MatrixXd z(n, n);
-  stream.fill_normal(std::span(z.data(), static_cast<std::size_t>(n * n)));
+  const MatrixXd z = normal_matrix(n, n, stream);
   // L Z Mᵀ, Mᵀ = D^{-1/2} (I - μ 1ᵀ).
   MatrixXd noise = (factor_ * z) * mu.cwiseSqrt().cwiseInverse().asDiagonal();
   noise.colwise() -= (noise * mu).eval();
@@ -208,7 +208,7 @@ void DenseSurrogate::update_columns(const std::vector<ColumnStep>& steps) {
 
 void DenseSurrogate::update_column(Index k, const ColumnStep& step, RandomStream& stream) {
   Eigen::VectorXf z(a_.rows());
-  stream.fill_normal(std::span(z.data(), static_cast<std::size_t>(z.size())));
+  fill_normal(z, stream);
   const auto noise = static_cast<float>(step.noise);
   const auto shift =
       static_cast<float>(drift(k, step) + step.noise * static_cast<double>(z.mean()));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 #include "attica/sim/gauss/tridiagonal.hpp"
 #include "attica/sim/networks/gemm.hpp"
 
@@ -50,8 +51,7 @@ VectorXd chain_slopes(const MatrixXd& factor) {
 }
 
 MatrixXd gaussian_samples(const MatrixXd& factor, bool lower, Index samples, RandomStream& stream) {
-  MatrixXd white(samples, factor.cols());
-  stream.fill_normal(std::span(white.data(), static_cast<std::size_t>(white.size())));
+  MatrixXd white = normal_matrix(samples, factor.cols(), stream);
   if (lower) {
     if (const VectorXd slopes = chain_slopes(factor); slopes.size() > 0) {
       white.col(0) *= factor(0, 0);

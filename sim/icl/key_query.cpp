@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 
+#include "attica/core/normal_matrix.hpp"
 #include "attica/sim/chi_squared.hpp"
 
 namespace attica {
@@ -13,10 +13,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-void fill(MatrixXd& normals, RandomStream& stream) {
-  stream.fill_normal(std::span(normals.data(), static_cast<std::size_t>(normals.size())));
-}
 
 /// Of fixed sequences: -dL/dU = first - Σ_kl second_(ij)(kl) U_kl.
 struct Moments {
@@ -51,8 +47,8 @@ Moments moments(const RegressionBatch& batch) {
 
 void draw_batch(const KeyQueryTask& task, RandomStream& stream, RegressionBatch& batch) {
   const Eigen::ArrayXd root = task.spectrum().array().sqrt();
-  fill(batch.beta, stream);
-  fill(batch.queries, stream);
+  fill_normal(batch.beta, stream);
+  fill_normal(batch.queries, stream);
   VectorXd u(task.dimension());
   for (Index b = 0; b < batch.labels.size(); ++b) {
     // In whitened inputs ξ: y = u·ξ with u = Λ^{1/2} w, Σ y ξ = |u| (c û + √c z⊥), c ~ χ²_N.

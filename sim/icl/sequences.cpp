@@ -1,9 +1,9 @@
 #include "attica/sim/icl/sequences.hpp"
 
 #include <cmath>
-#include <span>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 #include "attica/sim/chi_squared.hpp"
 
 namespace attica {
@@ -13,10 +13,6 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-void fill(VectorXd& normals, RandomStream& stream) {
-  stream.fill_normal(std::span(normals.data(), static_cast<std::size_t>(normals.size())));
-}
 
 /// Column μ from (h, g), the query and its label.
 void write_features(ContextSequences& sequences,
@@ -55,7 +51,7 @@ ContextSequences draw_sequences(const MatrixXd& pool,
     const double s = norms(task) * norms(task) / dim;
     const double q = s + context.rho;
     const double squares = q * chi_squared(context.length, stream);  // Σ y_i²
-    fill(normals, stream);
+    fill_normal(normals, stream);
     // Along w, x_i has mean sqrt(s/d) y_i/q and variance ρ/(dq); across it, mean 0 and 1/d.
     hg.head(d) = std::sqrt(squares / dim) * normals;
     if (s > 0) {
@@ -67,7 +63,7 @@ ContextSequences draw_sequences(const MatrixXd& pool,
     }
     hg.head(d) *= dim / context.length;
     hg(d) = squares / context.length;
-    fill(query, stream);
+    fill_normal(query, stream);
     query *= scale;
     write_features(sequences, mu, query, hg);
     sequences.labels(mu) = pool.row(task).dot(query) + std::sqrt(context.rho) * stream.normal();
@@ -88,9 +84,9 @@ double posterior_mean_error(const MatrixXd& pool,
   VectorXd query(d);
   double sum = 0;
   for (Index mu = 0; mu < tests.rows(); ++mu) {
-    stream.fill_normal(std::span(x.data(), static_cast<std::size_t>(x.size())));
-    fill(y, stream);
-    fill(query, stream);
+    fill_normal(x, stream);
+    fill_normal(y, stream);
+    fill_normal(query, stream);
     const double noise = stream.normal();
     x *= scale;
     query *= scale;

@@ -1,9 +1,9 @@
 #include "attica/sim/icl/tokens.hpp"
 
 #include <cmath>
-#include <span>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 
 namespace attica {
 
@@ -20,16 +20,10 @@ MatrixXd gram_of(MatrixXd tokens) {
   return gram;
 }
 
-MatrixXd normals(Index rows, Index cols, RandomStream& stream) {
-  MatrixXd drawn(rows, cols);
-  stream.fill_normal(std::span(drawn.data(), static_cast<std::size_t>(drawn.size())));
-  return drawn;
-}
-
 }  // namespace
 
 MatrixXd uniform_gram(Index tokens, Index dimension, RandomStream& stream) {
-  return gram_of(normals(dimension, tokens, stream));
+  return gram_of(normal_matrix(dimension, tokens, stream));
 }
 
 MatrixXd equiangular_gram(Index tokens, double overlap) {
@@ -45,7 +39,7 @@ MatrixXd group_gram(Index tokens,
   require(tokens >= 2 && tokens % 2 == 0, "tokens", static_cast<double>(tokens), "an even number");
   require(dimension >= 2, "dimension", static_cast<double>(dimension), "dimension >= 2");
   MatrixXd x = groups.jitter / std::sqrt(static_cast<double>(dimension)) *
-               normals(dimension, tokens, stream);
+               normal_matrix(dimension, tokens, stream);
   x.row(0).head(tokens / 2).array() += 1;
   x.row(0).tail(tokens / 2).array() += groups.overlap;
   x.row(1).tail(tokens / 2).array() += std::sqrt(1 - groups.overlap * groups.overlap);

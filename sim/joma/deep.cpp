@@ -19,8 +19,8 @@ using networks::Transformer;
 
 namespace {
 
-constexpr std::size_t kBlock = 1000;  // words
-constexpr std::size_t kTest = 10;     // every tenth block
+constexpr std::size_t kSplitBlock = 1000;  // words
+constexpr std::size_t kTest = 10;          // every tenth block
 constexpr double kMasked = 0.15;
 
 struct SplitText {
@@ -31,7 +31,7 @@ struct SplitText {
 SplitText split(const VocabularyText& text) {
   SplitText parts;
   for (std::size_t i = 0; i < text.tokens.size(); ++i) {
-    const bool held = (i / kBlock) % kTest == kTest - 1;
+    const bool held = (i / kSplitBlock) % kTest == kTest - 1;
     (held ? parts.test : parts.training).push_back(text.tokens[i]);
   }
   return parts;

@@ -5,9 +5,9 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <cmath>
-#include <span>
 
 #include "attica/core/error.hpp"
+#include "attica/core/normal_matrix.hpp"
 
 namespace attica {
 
@@ -25,26 +25,20 @@ MatrixXd second_moment(const MatrixXd& samples) {
   return s;
 }
 
-MatrixXd normals(Index rows, Index columns, RandomStream& stream) {
-  MatrixXd all(rows, columns);
-  stream.fill_normal(std::span(all.data(), static_cast<std::size_t>(all.size())));
-  return all;
-}
-
 }  // namespace
 
 MatrixXd sample_covariance(const SpikedNoise& noise, Index samples, RandomStream& stream) {
-  MatrixXd x =
-      noise.variances.cwiseSqrt().asDiagonal() * normals(noise.variances.size(), samples, stream);
+  MatrixXd x = noise.variances.cwiseSqrt().asDiagonal() *
+               normal_matrix(noise.variances.size(), samples, stream);
   if (noise.theta > 0) {
-    const VectorXd signal = normals(samples, 1, stream);
+    const VectorXd signal = normal_matrix(samples, 1, stream);
     x.noalias() += std::sqrt(noise.theta) * noise.direction * signal.transpose();
   }
   return second_moment(x);
 }
 
 MatrixXd ar1_sample_covariance(Index dimension, double rho, Index samples, RandomStream& stream) {
-  MatrixXd x = normals(dimension, samples, stream);
+  MatrixXd x = normal_matrix(dimension, samples, stream);
   const double fresh = std::sqrt((1 - rho) * (1 + rho));
   for (Index k = 1; k < dimension; ++k) x.row(k) = rho * x.row(k - 1) + fresh * x.row(k);
   return second_moment(x);

@@ -19,11 +19,11 @@ using Eigen::VectorXd;
 
 namespace {
 
-using Family = GaussianMlm (*)(const Configuration&, Index sites);
+using Covariances = GaussianMlm (*)(const Configuration&, Index sites);
 
 /// Covariances of any size.
-const Choices<Family>& families() {
-  static const Choices<Family> all = {
+const Choices<Covariances>& families() {
+  static const Choices<Covariances> all = {
       {"ar1",
        [](const Configuration& c, Index sites) {
          return GaussianMlm(ar1_covariance(sites, c.real("model.rho")));

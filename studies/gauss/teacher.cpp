@@ -9,6 +9,7 @@
 #include <cmath>
 #include <span>
 
+#include "attica/core/normal_matrix.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/sim/gauss/ridge.hpp"
@@ -207,11 +208,7 @@ class Teacher : public PointwiseExperiment {
                               const Replicate& replicate) const {
     RandomStream stream = replicate.stream();
     RandomStream labels = replicate.stream(StreamId::model);
-    const auto normals = [&](Index rows) {
-      MatrixXd all(rows, teachers_);
-      labels.fill_normal(std::span(all.data(), static_cast<std::size_t>(all.size())));
-      return all;
-    };
+    const auto normals = [&](Index rows) { return normal_matrix(rows, teachers_, labels); };
     const Index n = model.problem().sites() - 1;
     const MatrixXd factor = model.factor().topLeftCorner(n, n);
     const double trace = model.problem().covariance().diagonal().head(n).sum();

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <span>
 
+#include "attica/core/normal_matrix.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/solvers/largest_eigenpair.hpp"
@@ -191,15 +192,10 @@ class Transfer : public PointwiseExperiment {
 
   /// x = z + √θ s u, y = s + √τ² ε
   Labelled draw(const VectorXd& u, Index samples, RandomStream& stream) const {
-    const auto normals = [&](Index rows, Index columns) {
-      MatrixXd all(rows, columns);
-      stream.fill_normal(std::span(all.data(), static_cast<std::size_t>(all.size())));
-      return all;
-    };
-    const VectorXd s = normals(samples, 1);
-    Labelled data{.inputs = normals(samples, u.size()), .labels = {}};
+    const VectorXd s = normal_matrix(samples, 1, stream);
+    Labelled data{.inputs = normal_matrix(samples, u.size(), stream), .labels = {}};
     data.inputs.noalias() += std::sqrt(task_.theta) * s * u.transpose();
-    data.labels = s + std::sqrt(task_.noise) * normals(samples, 1);
+    data.labels = s + std::sqrt(task_.noise) * normal_matrix(samples, 1, stream);
     return data;
   }
 

@@ -10,6 +10,7 @@
 
 #include "attica/core/parallel.hpp"
 #include "attica/theory/gauss/flow_site.hpp"
+#include "attica/theory/gauss/lanes.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 // The average over sites needs the contour's kernel only once: on nodes z_j that all sites share,
@@ -28,10 +29,7 @@ using Eigen::MatrixXd;
 
 namespace {
 
-/// Some nodes side by side, in one register.
-constexpr Index kLanes = 4;
-using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
-
+/// Some nodes side by side.
 struct Complexes {
   Lanes re{};
   Lanes im{};
@@ -478,7 +476,7 @@ class GaussianFlow::AllSites {
     }
 
     std::atomic<bool> found = true;
-    const auto registers = static_cast<std::size_t>((m + kLanes - 1) / kLanes);
+    const auto registers = registers_of(m);
     in_parallel(registers, [&](std::size_t part) {
       const Index begin = static_cast<Index>(part) * kLanes;
       const Index lanes = std::min(kLanes, m - begin);

@@ -40,10 +40,10 @@
 namespace attica {
 namespace {
 
-constexpr Eigen::Index kLanes = 8;
-using Lanes = Eigen::Array<double, kLanes, 1>;
+constexpr Eigen::Index kParts = 8;
+using Parts = Eigen::Array<double, kParts, 1>;
 
-/// Sums over the spectrum for T = double, or eight partial sums for T = Lanes.
+/// Sums over the spectrum for T = double, or eight partial sums for T = Parts.
 template <class T>
 struct SpectralSums {
   T r, lr, lr2, wr, wlr, wr2, wlr2, wlr3;
@@ -70,7 +70,7 @@ struct SpectralSums {
   }
 };
 
-/// Sums of powers of ρ for T = double, or eight partial sums for T = Lanes.
+/// Sums of powers of ρ for T = double, or eight partial sums for T = Parts.
 template <class T>
 struct PowerSums {
   static constexpr std::size_t kPowers = 4;
@@ -247,11 +247,11 @@ class GaussianRidge::SiteView {
 
   /// Sums over the spectrum at κ; what follows below refers to the last call.
   void evaluate(double kappa) {
-    SpectralSums<Lanes> lanes{Lanes::Zero()};
+    SpectralSums<Parts> lanes{Parts::Zero()};
     Eigen::Index k = 1;
-    for (; k + kLanes <= rest_ + 1; k += kLanes) {
-      Eigen::Map<Lanes>(wr2_.data() + k) =
-          lanes.add(Eigen::Map<const Lanes>(l_ + k), Eigen::Map<const Lanes>(w_ + k), kappa);
+    for (; k + kParts <= rest_ + 1; k += kParts) {
+      Eigen::Map<Parts>(wr2_.data() + k) =
+          lanes.add(Eigen::Map<const Parts>(l_ + k), Eigen::Map<const Parts>(w_ + k), kappa);
     }
     SpectralSums<double> sums{0};
     for (; k <= rest_; ++k) wr2_[k] = sums.add(l_[k], w_[k], kappa);
@@ -353,11 +353,11 @@ class GaussianRidge::SiteView {
     const Values l(l_, rest_ + 1);
     const Values wr2(wr2_.data(), rest_ + 1);
     using Sums = PowerSums<double>;
-    PowerSums<Lanes> lanes{Lanes::Zero()};
+    PowerSums<Parts> lanes{Parts::Zero()};
     Eigen::Index k = 0;
-    for (; k + kLanes <= l.size(); k += kLanes) {
-      const Lanes shifted = l.segment<kLanes>(k) + kappa;
-      lanes.add(kappa / shifted, wr2.segment<kLanes>(k) * shifted / g1_);
+    for (; k + kParts <= l.size(); k += kParts) {
+      const Parts shifted = l.segment<kParts>(k) + kappa;
+      lanes.add(kappa / shifted, wr2.segment<kParts>(k) * shifted / g1_);
     }
     Sums sums{0};
     for (; k < l.size(); ++k) sums.add(kappa / (l[k] + kappa), wr2[k] * (l[k] + kappa) / g1_);

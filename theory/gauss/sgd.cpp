@@ -13,6 +13,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/parallel.hpp"
+#include "attica/theory/gauss/lanes.hpp"
 
 namespace attica {
 namespace {
@@ -84,14 +85,6 @@ double first_bound(const SiteRegression& site, const SgdParameters& q) {
 double chi(const SiteRegression& site, const SgdParameters& q) {
   const ArrayXd rate = 2 * (q.probability * site.s + q.lambda) - q.eta * bounds(site, q);
   return q.eta * q.probability / q.batch * (site.s.square() / rate).sum();
-}
-
-/// Sites side by side, in one register.
-constexpr Index kLanes = 4;
-using Lanes = double __attribute__((vector_size(kLanes * sizeof(double))));
-
-std::size_t registers_of(Index sites) {
-  return static_cast<std::size_t>((sites + kLanes - 1) / kLanes);
 }
 
 /// A few sites' inputs in the eigenbasis of their Ŝ, where its products are factors, and the map

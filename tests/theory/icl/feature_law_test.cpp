@@ -39,7 +39,7 @@ TEST_CASE("weighted: without weight the moments of the features", "[theory][icl]
   }
 }
 
-TEST_CASE("weighted: sequences drawn token by token", "[theory][icl]") {
+TEST_CASE("weighted: sequences drawn token by token", "[theory][icl][slow]") {
   constexpr Index d = 5;
   constexpr Index kLength = 4;
   constexpr double kRho = 0.2;

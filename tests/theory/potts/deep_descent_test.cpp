@@ -203,7 +203,8 @@ TEST_CASE("DeepPopulation: covariance of one sequence's gradient, example by exa
   CHECK(expected.norm() > 1e-3);
 }
 
-TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequence", "[theory]") {
+TEST_CASE("deep_descent: mean and variance over all batches, sequence by sequence",
+          "[theory][slow]") {
   // B = 1, three steps: 24^3 runs, all of them made. What the first order leaves is of relative
   // order eta.
   const Small small;
