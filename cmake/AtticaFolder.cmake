@@ -42,6 +42,9 @@ if(ATTICA_SANITIZE)
   target_compile_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE} -fno-omit-frame-pointer
                                                 -fno-sanitize-recover=all)
   target_link_options(attica_flags INTERFACE -fsanitize=${ATTICA_SANITIZE})
+  if(ATTICA_SANITIZE STREQUAL "thread")
+    target_compile_definitions(attica_flags INTERFACE ATTICA_THREAD_SANITIZER)  # each compiler has a macro of its own
+  endif()
   if(ATTICA_NOT_SANITIZE)
     target_compile_options(attica_flags INTERFACE -fno-sanitize=${ATTICA_NOT_SANITIZE})
   endif()
@@ -93,8 +96,8 @@ function(attica_level target level name)
   target_precompile_headers(${target} REUSE_FROM ${header})
 endfunction()
 
-# attica_together(TARGET SIZE [FOLDER...]): sources of one folder are compiled together, SIZE or fewer at a time, but for the
-# folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that
+# attica_together(TARGET SIZE [all | FOLDER...]): sources of one folder (all: of all of them) are compiled together, SIZE or
+# fewer at a time, but for the folders named (top: the sources that lie in none). Most of the time that a source takes is for headers and for templates that
 # its neighbours need as well; whoever touches one of them compiles its group. What a source keeps to itself must have a name of
 # its own: a study has a namespace. Sanitizers' builds are compiled whole: there sources of all folders are compiled together,
 # fewer instances of the same templates, in groups of a minute at most.
@@ -108,7 +111,7 @@ function(attica_together target size)
   foreach(source ${sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE place)
     get_filename_component(folder ${place} DIRECTORY)
-    if(ATTICA_SANITIZE)
+    if(ATTICA_SANITIZE OR ARGN STREQUAL "all")
       set(folder all)
     elseif(NOT folder)
       set(folder top)
@@ -118,9 +121,10 @@ function(attica_together target size)
     list(APPEND "in_${folder}" ${source})
   endforeach()
   list(REMOVE_DUPLICATES folders)
-  list(REMOVE_ITEM folders ${ARGN} "")
   if(ATTICA_SANITIZE)
     set(size 18)
+  elseif(NOT ARGN STREQUAL "all")
+    list(REMOVE_ITEM folders ${ARGN} "")
   endif()
   foreach(folder ${folders})
     list(LENGTH "in_${folder}" count)

@@ -10,7 +10,7 @@
 
 namespace attica {
 
-#ifdef __SANITIZE_THREAD__
+#ifdef ATTICA_THREAD_SANITIZER
 
 // The thread sanitizer does not see how TBB, which is not instrumented, orders its tasks.
 void on_threads(int threads, const std::function<void(int)>& f) {

@@ -152,7 +152,7 @@ TEST_CASE("map: the Gibbs sampler ends where order makes it slow", "[agreement][
 
 TEST_CASE("map: the largest learning rate of SGD is where its verdicts end", "[agreement][map]") {
   constexpr int kSites = 6;
-  constexpr int kDepth = 4;
+  constexpr int kDepth = 3;
   const Json map =
       map_of("gauss-sgd",
              "sweep.eta=0.02..2:4:log",

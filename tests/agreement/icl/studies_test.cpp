@@ -34,7 +34,7 @@ void check_not_rejected(std::string_view name, const Table& overrides) {
 
 TEST_CASE("in context: studies of seconds agree, their claims hold, and they reject their plants",
           "[agreement][slow]") {
-  for (const char* name : {"icl-context", "icl-merged", "token-metastable", "token-time"}) {
+  for (const char* name : {"icl-context", "token-metastable", "token-time"}) {
     check_agrees_and_rejects_plants(study_named(name));
   }
 }
