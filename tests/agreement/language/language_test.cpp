@@ -16,7 +16,8 @@ void check_clones(const Table& overrides) {
   check_agrees_and_rejects_plants(study, overrides, false);
 }
 
-TEST_CASE("language-clones: agrees with clones of two orders, and it rejects its plants", "[agreement]") {
+TEST_CASE("language-clones: agrees with clones of two orders, and it rejects its plants",
+          "[agreement]") {
   check_clones({{"model.chain_orders", List{std::int64_t{1}, std::int64_t{3}}}});
 }
 
