@@ -77,26 +77,27 @@ List expand_range(const toml::table& table, const std::string& name) {
   };
   const bool is_log = table.contains("log");
   const auto* ends = table[is_log ? "log" : "linear"].as_array();
-  const auto n = table["n"].value<std::int64_t>();
-  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || !n ||
-      table["n"].is_floating_point()) {
+  // Not value<std::int64_t>(), which converts a float however large it is.
+  const auto* given = table["n"].as_integer();
+  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || given == nullptr) {
     throw refuse("a table");
   }
+  const std::int64_t n = given->get();
   const auto low = (*ends)[0].value<double>();
   const auto high = (*ends)[1].value<double>();
   constexpr std::int64_t kMostPoints = 1000000;
   if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) throw refuse("a table");
-  if (*n < 2 || *n > kMostPoints) {
-    throw invalid_parameter(name + ".n", static_cast<double>(*n), "2 <= n <= 1000000");
+  if (n < 2 || n > kMostPoints) {
+    throw invalid_parameter(name + ".n", static_cast<double>(n), "2 <= n <= 1000000");
   }
   if (is_log && (*low <= 0 || *high <= 0)) {
     throw invalid_parameter(name + ".log", std::min(*low, *high), "positive ends");
   }
   List values;
-  for (std::int64_t k = 0; k < *n; ++k) {
-    const auto t = static_cast<double>(k) / static_cast<double>(*n - 1);
+  for (std::int64_t k = 0; k < n; ++k) {
+    const auto t = static_cast<double>(k) / static_cast<double>(n - 1);
     const double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
-    values.emplace_back(k == 0 ? *low : k == *n - 1 ? *high : inner);
+    values.emplace_back(k == 0 ? *low : k == n - 1 ? *high : inner);
   }
   return values;
 }
