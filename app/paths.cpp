@@ -30,6 +30,11 @@ fs::path data_directory() {
   return {};
 }
 
+fs::path without_slash(const fs::path& folder) {
+  const fs::path path = fs::absolute(folder).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
 std::vector<fs::path> input_directories(const fs::path& configuration_directory) {
   std::vector<fs::path> directories;
   if (!configuration_directory.empty()) directories.push_back(configuration_directory);

@@ -11,6 +11,9 @@ namespace attica::app {
 /// tree it was built from; empty if neither is there.
 std::filesystem::path data_directory();
 
+/// @brief The absolute path of a folder without a slash at its end, which "runs/mine/" has.
+std::filesystem::path without_slash(const std::filesystem::path& folder);
+
 /// @brief Where a relative input file is looked up: beside the configuration, in the working
 /// folder, in the data folder.
 /// @param configuration_directory empty if there is no configuration file

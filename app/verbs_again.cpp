@@ -12,6 +12,7 @@
 #include "attica/app/archive.hpp"
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/paths.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
@@ -22,12 +23,6 @@ namespace attica::app {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The folder itself, also of "runs/mine/".
-fs::path without_slash(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
 
 RunRecord finished_run(const std::string& folder) {
   RunRecord run = read_run(without_slash(folder));

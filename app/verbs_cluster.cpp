@@ -11,6 +11,7 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
+#include "attica/app/paths.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run.hpp"
 #include "attica/app/text.hpp"
@@ -21,12 +22,6 @@ namespace attica::app {
 namespace fs = std::filesystem;
 
 namespace {
-
-/// The folder itself, also of "runs/mine/".
-fs::path without_slash(const std::string& folder) {
-  const fs::path path = fs::absolute(folder).lexically_normal();
-  return path.has_filename() ? path : path.parent_path();
-}
 
 /// @throws Error of kind input unless both are parts of one run
 void require_same_run(const RunRecord& first, const RunRecord& other) {

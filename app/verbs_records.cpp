@@ -11,6 +11,7 @@
 #include "attica/app/figure_file.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
+#include "attica/app/paths.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
@@ -23,11 +24,11 @@ namespace fs = std::filesystem;
 namespace {
 
 fs::path run_folder(const std::string& target) {
-  const fs::path path = fs::absolute(target);
+  fs::path path = without_slash(target);
   if (!fs::is_directory(path)) {
     throw Error(ErrorKind::input, fmt::format("'{}' is not a run folder", target));
   }
-  return path.has_filename() ? path : path.parent_path();
+  return path;
 }
 
 /// Whether this process may write there: somebody else's run can be judged all the same.

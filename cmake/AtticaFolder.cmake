@@ -51,11 +51,10 @@ if(ATTICA_SANITIZE)
 endif()
 
 # Headers that are compiled once, by the name of the precompiled header: numbers for what computes, text for what writes,
-# checks for the tests of what computes, tests for the tests of what writes.
+# checks for tests.
 set(ATTICA_PRECOMPILED_numbers ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
 set(ATTICA_PRECOMPILED_text ${ATTICA_PRECOMPILED_numbers} <nlohmann/json.hpp>)
 set(ATTICA_PRECOMPILED_checks ${ATTICA_PRECOMPILED_numbers} <catch2/catch.hpp>)
-set(ATTICA_PRECOMPILED_tests ${ATTICA_PRECOMPILED_text} <catch2/catch.hpp>)
 
 # attica_level(TARGET LEVEL NAME [HEADERS...]): how far a release build optimises, and the precompiled header of that name;
 # with HEADERS the target has one of its own that holds these as well. GCC takes the level from the precompiled header: a file

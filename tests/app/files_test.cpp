@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include "app/toy_study.hpp"
+#include "attica/app/paths.hpp"
 
 using namespace attica;
 using namespace attica::app;
@@ -95,4 +96,13 @@ TEST_CASE("FolderLock: one holder at a time, named to the second; free when it i
   CHECK_NOTHROW(FolderLock(folder.path()));
   ::close(ready[0]);
   ::close(ready[1]);
+}
+
+TEST_CASE("without_slash: the folder itself, absolute", "[app][files]") {
+  const toy::Folder folder;
+  const fs::path mine = folder / "mine";
+  CHECK(without_slash(mine) == mine);
+  CHECK(without_slash(mine.string() + "/") == mine);
+  CHECK(without_slash(mine / "plots" / "..") == mine);
+  CHECK(without_slash("mine/") == fs::current_path() / "mine");
 }
