@@ -1,8 +1,10 @@
 #include "attica/solvers/statistics/chain_diagnostics.hpp"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <limits>
 
 #include "attica/core/error.hpp"
@@ -10,17 +12,18 @@
 namespace attica {
 namespace {
 
-double mean(std::span<const double> x) {
-  double sum = 0;
-  for (const double v : x) sum += v;
-  return sum / static_cast<double>(x.size());
+/// Deviations from their mean; of equal draws, whatever they are, exactly zero.
+Eigen::VectorXd centred(std::span<const double> x) {
+  const Eigen::Map<const Eigen::VectorXd> draws(x.data(), std::ssize(x));
+  const Eigen::VectorXd shifted = draws.array() - draws[0];
+  return shifted.array() - shifted.mean();
 }
 
 /// a(t) = (1/n) sum_k (x_k - mean) (x_{k+t} - mean)
-double autocovariance(std::span<const double> x, double centre, std::size_t lag) {
-  double sum = 0;
-  for (std::size_t k = 0; k + lag < x.size(); ++k) sum += (x[k] - centre) * (x[k + lag] - centre);
-  return sum / static_cast<double>(x.size());
+double autocovariance(const Eigen::VectorXd& deviations, Eigen::Index lag) {
+  const Eigen::Index terms = deviations.size() - lag;
+  return deviations.head(terms).dot(deviations.tail(terms)) /
+         static_cast<double>(deviations.size());
 }
 
 }  // namespace
@@ -45,35 +48,33 @@ ChainDiagnostics chain_diagnostics(std::span<const std::vector<double>> chains) 
         .r_hat = kNan, .autocorrelation_time = kNan, .effective_draws = kNan, .too_short = true};
   }
   const std::size_t n = chains.front().size() / 2;
-  std::vector<std::span<const double>> halves;
-  for (const auto& chain : chains) {
-    halves.emplace_back(chain.data(), n);
-    halves.emplace_back(chain.data() + chain.size() - n, n);
+  std::vector<Eigen::VectorXd> halves;
+  std::vector<double> means;
+  for (const std::span<const double> chain : chains) {
+    for (const auto half : {chain.first(n), chain.last(n)}) {
+      halves.push_back(centred(half));
+      means.push_back(half.front() - halves.back()[0]);
+    }
   }
   const auto m = static_cast<double>(halves.size());
   const auto length = static_cast<double>(n);
-
-  std::vector<double> means;
-  for (const auto& half : halves) means.push_back(mean(half));
-  const auto mean_autocovariance = [&](std::size_t lag) {
+  const auto mean_autocovariance = [&](Eigen::Index lag) {
     double sum = 0;
-    for (std::size_t j = 0; j < halves.size(); ++j) {
-      sum += autocovariance(halves[j], means[j], lag);
-    }
+    for (const Eigen::VectorXd& half : halves) sum += autocovariance(half, lag);
     return sum / m;
   };
   const double within = mean_autocovariance(0) * length / (length - 1);
-  const double between = autocovariance(means, mean(means), 0) * m / (m - 1);
+  const double between = autocovariance(centred(means), 0) * m / (m - 1);
   const double variance = (length - 1) / length * within + between;
   if (variance == 0) return {.effective_draws = m * length, .constant = true};
 
   // rho_0 = 1 by definition; the estimate at lag 0 differs from it by W/n.
-  const auto rho = [&](std::size_t lag) {
+  const auto rho = [&](Eigen::Index lag) {
     return lag == 0 ? 1.0 : 1 - (within - mean_autocovariance(lag)) / variance;
   };
   double tau = -1;
   double least = std::numeric_limits<double>::infinity();
-  for (std::size_t lag = 0; lag + 1 < n; lag += 2) {
+  for (Eigen::Index lag = 0; lag + 1 < halves.front().size(); lag += 2) {
     const double pair = rho(lag) + rho(lag + 1);
     if (pair < 0) break;
     least = std::min(least, pair);

@@ -11,19 +11,19 @@
 #include "attica/theory/topics/value.hpp"
 
 using namespace attica;
+using attica::testing::planted;
 using attica::testing::StudyRun;
 using Eigen::MatrixXd;
 
 TEST_CASE("topics-value-curves: agrees; entries 10 % off do not, however small", "[agreement]") {
   const Study study = study_named("topics-value-curves");
   // At step 100 the entry between topics is 1.5 % of that of a word.
-  StudyRun run(study, {{"sim.steps", List{10, 50, 100}}});
+  const StudyRun run(study, {{"sim.steps", List{10, 50, 100}}});
   CHECK(run.points() == Verdict::agree);
   for (const char* series : {"value_d", "value_s", "value_g", "value_b"}) {
     INFO(series);
-    StudyRun planted = run;
-    planted.scale_theory(series, 1.1);
-    CHECK(planted.points() == Verdict::disagree);
+    CHECK(planted(run, {.name = "", .series = series, .factor = 1.1}).points() ==
+          Verdict::disagree);
   }
 }
 
@@ -31,22 +31,19 @@ TEST_CASE("topics-value-penalty and -length: entries between topics 10 % off are
           "[agreement]") {
   const Study penalty = study_named("topics-value-penalty");
   const Study length = study_named("topics-value-length");
-  const std::vector<std::pair<const Study*, Table>> runs = {
-      {&penalty, {{"sweep.lambda", List{0.001, 0.03}}}},
-      {&length, {{"sweep.length", List{20, 40}}, {"model.prior", "subset"}}}};
-  for (const auto& [study, settings] : runs) {
-    INFO(study->name);
-    StudyRun run(*study, settings);
-    CHECK(run.points() == Verdict::agree);
-    run.scale_theory("value_g", 1.1);
-    CHECK(run.points() == Verdict::disagree);
+  const StudyRun penalties(penalty, {{"sweep.lambda", List{0.001, 0.03}}});
+  const StudyRun lengths(length, {{"sweep.length", List{20, 40}}, {"model.prior", "subset"}});
+  for (const StudyRun* run : {&penalties, &lengths}) {
+    INFO(run->study.name);
+    CHECK(run->points() == Verdict::agree);
+    CHECK(planted(*run, {.name = "", .series = "value_g", .factor = 1.1}).points() ==
+          Verdict::disagree);
   }
   for (const auto& [series, factor] :
        {std::pair{"mask_square", 1.01}, std::pair{"kept_share", 1.03}}) {
     INFO(series);
-    StudyRun run(length, runs.back().second);
-    run.scale_theory(series, factor);
-    CHECK(run.points() == Verdict::disagree);
+    CHECK(planted(lengths, {.name = "", .series = series, .factor = factor}).points() ==
+          Verdict::disagree);
   }
 }
 
