@@ -9,6 +9,7 @@
 
 #include "attica/app/command_line.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/text.hpp"
 
 namespace attica::app {
 namespace {
@@ -56,9 +57,8 @@ int completion_verb(const Options& options, const Registry& registry) {
     }
   }
   // zsh runs bash's completion through its own emulation.
-  if (options.target == "zsh") fmt::print("autoload -U +X bashcompinit && bashcompinit\n");
-  fmt::print(
-      "_attica() {{\n"
+  if (options.target == "zsh") put("autoload -U +X bashcompinit && bashcompinit\n");
+  put("_attica() {{\n"
       "  local word=${{COMP_WORDS[COMP_CWORD]}} verb=${{COMP_WORDS[1]}} words=\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$word\")); return\n"
@@ -76,9 +76,8 @@ int completion_verb(const Options& options, const Registry& registry) {
       cases_of_studies(registry),
       fmt::join(values, ""));
   for (const Verb& verb : verbs())
-    fmt::print("    {}) words='{}' ;;\n", verb.name, fmt::join(words_after(verb, registry), " "));
-  fmt::print(
-      "  esac\n"
+    put("    {}) words='{}' ;;\n", verb.name, fmt::join(words_after(verb, registry), " "));
+  put("  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\") $(compgen -f -- \"$word\"))\n"
       "}}\n"
       "complete -o filenames -F _attica attica\n");

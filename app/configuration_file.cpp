@@ -844,7 +844,7 @@ std::string to_toml(const CheckedConfiguration& configuration) {
     bodies[section] += line + "\n";
   };
   for (const auto& [key, value] : configuration.values.entries()) {
-    if (configuration.is_swept(key)) continue;
+    if (configuration.is_swept(key) || configuration.filled_in.count(key) != 0) continue;
     const auto dot = key.find('.');
     if (dot == std::string::npos) {
       text += fmt::format("{} = {}\n", key, to_toml(value));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,8 @@ struct CheckedConfiguration {
       locations;  ///< "model.rho" -> "file.toml:3:1", for later errors
   /// What [figure] says, a key each, with the places: "figure.x.low=1". No number depends on it.
   std::vector<Override> figure;
+  /// What the study fills in from its input, differently along the sweep: not written out.
+  std::set<std::string> filled_in = {};
 
   /// @brief Whether [sweep] has taken this key over.
   bool is_swept(const std::string& key) const;

@@ -8,6 +8,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/fit_subject.hpp"
+#include "attica/app/text.hpp"
 #include "attica/plots/text.hpp"
 #include "attica/solvers/statistics/collapse.hpp"
 #include "attica/solvers/statistics/joint_exponents.hpp"
@@ -270,7 +271,7 @@ int fit_collapse_of(const Options& options, const FitSubject& subject) {
     object["collapse"] = std::move(list);
     print(object);
   } else {
-    fmt::print("{}", told);
+    put("{}", told);
   }
   return code;
 }

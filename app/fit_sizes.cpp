@@ -8,6 +8,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/fit_subject.hpp"
+#include "attica/app/text.hpp"
 #include "attica/solvers/statistics/joint_exponents.hpp"
 
 namespace attica::app {
@@ -332,7 +333,7 @@ int fit_sizes_of(const Options& options, const FitSubject& subject) {
     object["joint"] = std::move(list);
     print(object);
   } else {
-    fmt::print("{}", told);
+    put("{}", told);
   }
   return code;
 }

@@ -9,6 +9,7 @@
 
 #include "attica/app/command_line.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/version.hpp"
 
 namespace attica::app {
@@ -38,10 +39,9 @@ constexpr auto kExitCodes = std::to_array<std::pair<int, const char*>>(
 
 int man_verb(const Options&, const Registry& registry) {
   const auto entry = [](const std::string& head, const std::string& text) {
-    fmt::print(".TP\n.B {}\n{}\n", roff(head), roff(text));
+    put(".TP\n.B {}\n{}\n", roff(head), roff(text));
   };
-  fmt::print(
-      ".TH ATTICA 1 \"\" \"attica {}\" \"User Commands\"\n"
+  put(".TH ATTICA 1 \"\" \"attica {}\" \"User Commands\"\n"
       ".SH NAME\nattica \\- attention theory against simulation\n"
       ".SH SYNOPSIS\n.B attica\n.I VERB\n[\n.I STUDY\n|\n.I CONFIG.toml\n|\n.I RUN\n] [\n"
       ".I options\n]\n"
@@ -51,16 +51,16 @@ int man_verb(const Options&, const Registry& registry) {
       ".SH VERBS\n",
       kVersion);
   for (const Verb& verb : verbs()) {
-    fmt::print(".SS \"{} {}\"\n{}\n", verb.name, fmt::join(verb.targets, " "), roff(verb.summary));
+    put(".SS \"{} {}\"\n{}\n", verb.name, fmt::join(verb.targets, " "), roff(verb.summary));
     for (const Target& target : targets_of(verb)) entry(target.name, target.meaning);
     for (const Option& option : options_of(verb)) {
       entry(option.usage,
             option.meaning + (option.excludes.empty() ? "" : "; not with " + option.excludes));
     }
   }
-  fmt::print(".SH STUDIES\n");
+  put(".SH STUDIES\n");
   for (const Study& study : registry) entry(study.name, study.question);
-  fmt::print(".SH EXIT STATUS\n");
+  put(".SH EXIT STATUS\n");
   for (const auto& [code, meaning] : kExitCodes) entry(fmt::format("{}", code), meaning);
   return kExitDone;
 }

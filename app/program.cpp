@@ -104,7 +104,7 @@ int parsed_to_the_end(const CLI::App& parser, const CLI::ParseError& error) {
   std::ostringstream err;
   const int code = parser.exit(error, out, err);
   say(err.str());
-  fmt::print("{}", out.str());
+  put("{}", out.str());
   return code == 0 ? kExitDone : kExitUsage;
 }
 

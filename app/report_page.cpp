@@ -11,6 +11,7 @@
 #include "attica/app/json.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/error.hpp"
+#include "attica/plots/draw.hpp"
 #include "attica/plots/report.hpp"
 
 namespace attica::app {
@@ -169,6 +170,12 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
       content.warnings.push_back(
           "Edited after the run: " +
           (record.edited.empty() ? plain(check["edited"]) : plain(record.edited)) + ".");
+    }
+    if (was_edited(run / "plots" / (figure.name + ".gp"))) {
+      content.warnings.push_back(
+          "The figure's script or data was edited by hand, so that the figure may be of earlier "
+          "data; "
+          "attica plot --force draws it anew.");
     }
     if (check.contains("likely_cause"))
       content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());

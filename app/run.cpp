@@ -55,9 +55,10 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
     const DrawOptions drawing = draw_options(run, c, figure, *end.verdict);
     if (const fs::path script = drawing.folder / (figure.name + ".gp"); was_edited(script)) {
       remark(false,
-             fmt::format("warning: '{}' was edited: the figure is left as it is; `attica plot "
-                         "--force` draws it anew, `--out DIR` elsewhere",
-                         script.string()));
+             fmt::format(
+                 "warning: '{}' or its data was edited: the figure is left as it is; `attica plot "
+                 "--force` draws it anew, `--out DIR` elsewhere",
+                 script.string()));
     } else {
       end.figures = draw(figure, figure_data(run, c, replicates, *end.verdict), drawing);
     }

@@ -38,7 +38,13 @@ Actions take_over(void (*handler)(int)) {
   Actions previous{};
   struct sigaction action = {};
   action.sa_handler = handler;
-  for (std::size_t k = 0; k < kSignals.size(); ++k) ::sigaction(kSignals[k], &action, &previous[k]);
+  for (std::size_t k = 0; k < kSignals.size(); ++k) {
+    ::sigaction(kSignals[k], &action, &previous[k]);
+    // Under nohup a closed terminal is no reason to stop. (A script's background jobs ignore SIGINT
+    // too, but who sends it to them means it.)
+    if (kSignals[k] == SIGHUP && previous[k].sa_handler == SIG_IGN)
+      ::sigaction(SIGHUP, &previous[k], nullptr);
+  }
   return previous;
 }
 

@@ -3,8 +3,11 @@
 /// @brief Text that leaves the program: words for a shell, and talk that a terminal cannot be
 /// harmed by.
 
+#include <fmt/format.h>
+
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace attica::app {
 
@@ -17,6 +20,13 @@ bool has_control_characters(std::string_view text);
 
 /// @brief The text with its control characters written out (\x1b), lines and tabulators kept.
 std::string printable(std::string_view text);
+
+/// @brief Text on standard output, its control characters written out: what a file or a table is
+/// called may not steer a terminal. Arguments as those of fmt::print.
+template <class... Arguments>
+void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fmt::print("{}", printable(fmt::format(format, std::forward<Arguments>(arguments)...)));
+}
 
 /// @brief What a study's theory neglects, as a sentence; a study without a theory says so.
 std::string neglects_sentence(const std::string& neglects);

@@ -49,12 +49,29 @@ std::vector<std::pair<std::string, std::string>> input_files(const CheckedConfig
   return files;
 }
 
+/// Where the files of a sweep lay that the run read: it keeps their names as they were given,
+/// which are coordinates of its tables. Empty if there are none.
+fs::path folder_of_swept(const RunRecord& run, const CheckedConfiguration& c) {
+  const Json provenance = Json::parse(read_whole(run.path / "provenance.json"));
+  for (const auto& [key, name] : input_files(c)) {
+    if (!c.is_swept(key) || fs::path(name).is_absolute()) continue;
+    const std::string end = "/" + fs::path(name).lexically_normal().generic_string();
+    for (const auto& [path, digest] : provenance.at("inputs").items()) {
+      if (path.ends_with(end)) return path.substr(0, path.size() - end.size());
+    }
+  }
+  return {};
+}
+
 /// The recorded configuration, its input files taken from the run's own inputs/ where they are
 /// there: an artifact brings them along.
 CheckedConfiguration configuration_of(const RunRecord& run, const Registry& registry) {
   CheckedConfiguration c = recorded_configuration(run, registry);
   const fs::path inputs = run.path / "inputs";
-  if (!fs::is_directory(inputs)) return c;
+  if (!fs::is_directory(inputs)) {
+    if (const fs::path folder = folder_of_swept(run, c); !folder.empty()) c.directory = folder;
+    return c;
+  }
   c.directory = inputs;  // relative names of a sweep
   for (const auto& [key, name] : input_files(c)) {
     const fs::path brought = inputs / fs::path(name).filename();
@@ -227,7 +244,7 @@ int rerun_verb(const Options& options, const Registry& registry) {
            {"builds_differ", builds}});
   } else {
     for (const std::string& line : builds) text += line + '\n';
-    fmt::print("{}rerun      {}\n", printable(text), printable(end.folder.string()));
+    put("{}rerun      {}\n", text, end.folder.string());
   }
   return equal ? kExitDone : kExitDisagree;
 }
@@ -297,7 +314,7 @@ int artifact_verb(const Options& options, const Registry& registry) {
     sums += fmt::format("{}  {}\n", sha256(file.content), file.name);
   files.push_back({"SHA256SUMS", sums});
   write_zip(fs::absolute(target), files);
-  fmt::print("{}\n", target.string());
+  put("{}\n", target.string());
   return kExitDone;
 }
 

@@ -139,8 +139,7 @@ int slurm_verb(const Options& options, const Registry& registry) {
   for (std::string& word : command) word = shell_word(word);
   const fs::path joined = run_path(run_request(options), work);
   const int threads = options.threads > 0 ? options.threads : 1;
-  fmt::print(
-      "#!/bin/bash\n"
+  put("#!/bin/bash\n"
       "# Study {}: {} pieces of work in {} tasks, each in a run folder of its own.\n"
       "#   sbatch {}.sh\n"
       "# then, when all tasks have ended, in the same folder:\n"

@@ -200,7 +200,7 @@ int write_page(const Options& options, const Subject& subject) {
   const Json data = precomputed(options, subject);
   const std::string page = exported_page(data);
   write_atomically(path, page);
-  fmt::print("{}\n", printable(path.string()));
+  put("{}\n", path.string());
   constexpr double kMega = 1e6;
   remark(options.quiet,
          fmt::format("{} theories, {:.1f} MB; it needs no program and no network",
@@ -282,7 +282,7 @@ int serve(const Options& options, httplib::Server& server, int port, const Subje
   // Ctrl-C is how it ends, whatever is being computed and whichever connections are open; a run
   // that was started here is told so by the system.
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, [](int) { ::_exit(kExitDone); });
-  fmt::print("http://{}{}\n", host, root);
+  put("http://{}{}\n", host, root);
   if (std::fflush(stdout) != 0) throw Error(ErrorKind::storage, "cannot write to standard output");
   remark(options.quiet, "open this address in a browser; Ctrl-C ends it");
   server.listen_after_bind();

@@ -7,6 +7,7 @@
 
 #include "attica/app/composition.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 
 namespace attica::app {
@@ -30,7 +31,7 @@ int figure_verb(const Options& options, const Registry& registry) {
   if (!options.name.empty()) made.figure.name = options.name;
   made.drawing.folder = options.out.value_or("figures");
   for (const fs::path& path : draw_files(options, made.figure, made.data, made.drawing))
-    fmt::print("{}\n", path.string());
+    put("{}\n", path.string());
   return kExitDone;
 }
 

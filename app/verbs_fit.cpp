@@ -11,6 +11,7 @@
 #include "attica/app/exponents.hpp"
 #include "attica/app/fit_subject.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/studies/own/table.hpp"
@@ -149,7 +150,7 @@ void tell(const Options& options, const Json& about, const std::vector<ExponentR
       object["exponents"].push_back(exponent_object(result));
     print(object);
   } else {
-    for (const ExponentResult& result : results) fmt::print("{}", text(result));
+    for (const ExponentResult& result : results) put("{}", text(result));
   }
 }
 

@@ -21,6 +21,7 @@
 #include "attica/app/progress.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/run.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/parallel.hpp"
@@ -305,11 +306,11 @@ int planted_gallery(const Options& options, const Registry& registry) {
         error.found = refusal.what();
       }
       if (!options.json) {
-        fmt::print("{:<13} {:<28} {:<28} {}\n",
-                   error.verdict,
-                   e.study->name,
-                   plant.name,
-                   error.rejected() ? plant.meaning : error.found);
+        put("{:<13} {:<28} {:<28} {}\n",
+            error.verdict,
+            e.study->name,
+            plant.name,
+            error.rejected() ? plant.meaning : error.found);
         std::fflush(stdout);
       }
       all.push_back(std::move(error));
@@ -329,7 +330,7 @@ int planted_gallery(const Options& options, const Registry& registry) {
     }
     print({{"planted", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
   } else {
-    fmt::print("{} of {} wrong theories rejected\n", rejected, all.size());
+    put("{} of {} wrong theories rejected\n", rejected, all.size());
   }
   return rejected == std::ssize(all) ? kExitDone : kExitDisagree;
 }
@@ -340,7 +341,7 @@ int gallery_verb(const Options& options, const Registry& registry) {
   if (options.planted) return planted_gallery(options, registry);
   std::vector<Exhibit> all = exhibits(options, registry);
   if (options.dry_run) {
-    for (const Exhibit& e : all) fmt::print("{:<13} {}\n", describe(e.recipe.expected), e.command);
+    for (const Exhibit& e : all) put("{:<13} {}\n", describe(e.recipe.expected), e.command);
     return kExitDone;
   }
   const fs::path out = fs::absolute(options.out.value_or("gallery"));
@@ -359,12 +360,12 @@ int gallery_verb(const Options& options, const Registry& registry) {
       return e.end.exit_code;
     signals.checkpoint();
     if (!options.json) {
-      fmt::print("{:<13} {:<32} {:6.1f} s{}{}\n",
-                 e.verdict(),
-                 e.recipe.name,
-                 e.seconds,
-                 e.expected() ? "" : fmt::format("  expected {}", describe(e.recipe.expected)),
-                 e.error.empty() ? "" : ": " + e.error);
+      put("{:<13} {:<32} {:6.1f} s{}{}\n",
+          e.verdict(),
+          e.recipe.name,
+          e.seconds,
+          e.expected() ? "" : fmt::format("  expected {}", describe(e.recipe.expected)),
+          e.error.empty() ? "" : ": " + e.error);
       std::fflush(stdout);
     }
   }
@@ -374,11 +375,11 @@ int gallery_verb(const Options& options, const Registry& registry) {
   } else {
     const auto good =
         std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });
-    fmt::print("{} of {} as expected, {}\npage    {}\n",
-               good,
-               all.size(),
-               duration_text(total_seconds(all)),
-               (out / "index.html").string());
+    put("{} of {} as expected, {}\npage    {}\n",
+        good,
+        all.size(),
+        duration_text(total_seconds(all)),
+        (out / "index.html").string());
   }
   return worst_code(all);
 }

@@ -22,6 +22,7 @@
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
+#include "attica/app/progress.hpp"
 #include "attica/app/revision.hpp"
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
@@ -31,6 +32,7 @@
 #include "attica/core/parallel.hpp"
 #include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/matrix_measures.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/own/study.hpp"
 
@@ -211,10 +213,23 @@ struct Difference {
   std::string where;
   double first = 0;
   double second = 0;
-  /// Difference over its standard error; empty where a side has one replicate, hence no error.
+  /// Welch's t on the scale of a normal; empty where a side has one replicate, hence no error.
   std::optional<double> z;
   double gap() const { return first - second; }
 };
+
+/// The difference of two means on the scale of a standard normal, by Welch's t: the fewer the
+/// replicates, the less they know of their own error.
+double welch_score(double gap, const SampleSummary& a, const SampleSummary& b) {
+  if (gap == 0) return 0;
+  const double first = a.sem * a.sem;
+  const double second = b.sem * b.sem;
+  if (first + second == 0) return std::copysign(HUGE_VAL, gap);
+  const double freedom =
+      std::pow(first + second, 2) / (first * first / static_cast<double>(a.n - 1) +
+                                     second * second / static_cast<double>(b.n - 1));
+  return std::copysign(normal_score(std::abs(gap) / std::sqrt(first + second), freedom), gap);
+}
 
 std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
   std::vector<Difference> found;
@@ -232,11 +247,9 @@ std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
       const SampleSummary t =
           summarise(other->values[static_cast<std::size_t>(at - other->mean.x.begin())]);
       if (s.n == 0 || t.n == 0) continue;
-      const double error = std::hypot(s.sem, t.sem);
       const double gap = s.mean - t.mean;
       std::optional<double> z;
-      if (s.n > 1 && t.n > 1)
-        z = gap == 0 ? 0.0 : error > 0 ? gap / error : std::copysign(HUGE_VAL, gap);
+      if (s.n > 1 && t.n > 1) z = welch_score(gap, s, t);
       found.push_back({.where = fmt::format("{} {} {}={:.6g}",
                                             curve.mean.name,
                                             describe(curve.mean.point),
@@ -290,7 +303,7 @@ int list_verb(const Options& options, const Registry& registry) {
     return kExitDone;
   }
   for (const Study* study : shown)
-    fmt::print("{:<24} {:<8} {}\n", study->name, family(*study), study->question);
+    put("{:<24} {:<8} {}\n", study->name, family(*study), study->question);
   if (!absent_families().empty()) say(left_out() + "\n");
   return kExitDone;
 }
@@ -321,30 +334,28 @@ int show_verb(const Options& options, const Registry& registry) {
     print(object);
     return kExitDone;
   }
-  fmt::print("{}: {}\n\n{}\n\nParameters\n{}",
-             study.name,
-             study.question,
-             neglects_sentence(study.neglects),
-             parameter_text(all_parameters(study)));
-  fmt::print(
-      "\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
-  for (const SeriesInfo& s : study.series)
-    fmt::print("  {:<22} {}: {}\n", s.name, s.symbol, s.meaning);
-  fmt::print("\nPresets\n");
-  for (const Preset& p : study.presets) fmt::print("  {:<22} {}\n", p.name, p.meaning);
-  fmt::print("\nSources\n");
+  put("{}: {}\n\n{}\n\nParameters\n{}",
+      study.name,
+      study.question,
+      neglects_sentence(study.neglects),
+      parameter_text(all_parameters(study)));
+  put("\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
+  for (const SeriesInfo& s : study.series) put("  {:<22} {}: {}\n", s.name, s.symbol, s.meaning);
+  put("\nPresets\n");
+  for (const Preset& p : study.presets) put("  {:<22} {}\n", p.name, p.meaning);
+  put("\nSources\n");
   for (const Source& s : study.sources) {
-    fmt::print("  {} ({}). {}. arXiv:{} ({})\n", s.authors, s.year, s.title, s.arxiv, s.used);
+    put("  {} ({}). {}. arXiv:{} ({})\n", s.authors, s.year, s.title, s.arxiv, s.used);
   }
   return kExitDone;
 }
 
 int init_verb(const Options& options, const Registry& registry) {
   if (options.target == kOwnStudy) {
-    fmt::print("{}", own_template());
+    put("{}", own_template());
     return kExitDone;
   }
-  fmt::print("{}", configuration_template(find_study(options.target, registry), options.preset));
+  put("{}", configuration_template(find_study(options.target, registry), options.preset));
   return kExitDone;
 }
 
@@ -353,13 +364,12 @@ int config_verb(const Options& options, const Registry& registry) {
   inner.target = options.second_target;
   if (options.target == "show") {
     const Work work = requested_work(inner, registry);
-    fmt::print("{}",
-               options.json ? dump(parameters_object(work.configuration), 2) + "\n"
-                            : to_toml(work.configuration));
+    put("{}",
+        options.json ? dump(parameters_object(work.configuration), 2) + "\n"
+                     : to_toml(work.configuration));
   } else {
     const std::vector<Parameter> parameters = all_parameters(study_of(inner.target, registry));
-    fmt::print(
-        "{}",
+    put("{}",
         options.json ? parameter_json(parameters).dump(2) + "\n" : parameter_text(parameters));
   }
   return kExitDone;
@@ -367,9 +377,8 @@ int config_verb(const Options& options, const Registry& registry) {
 
 int cite_verb(const Options& options, const Registry& registry) {
   for (const Source& source : study_of(options.target, registry).sources)
-    fmt::print("{}\n", bibtex(source));
-  fmt::print(
-      "@software{{attica,\n  title = {{attica: attention theory in {{C++}}}},\n  author = {{{{the "
+    put("{}\n", bibtex(source));
+  put("@software{{attica,\n  title = {{attica: attention theory in {{C++}}}},\n  author = {{{{the "
       "attica authors}}}},\n"
       "  version = {{{}}},\n  year = {{2026}}\n}}\n",
       kVersion);
@@ -425,44 +434,43 @@ int compare_verb(const Options& options, const Registry& registry) {
            {"same_seed", same_seed}});
     return kExitDone;
   }
-  fmt::print("parameters that differ: {}\n", changed.size());
+  put("parameters that differ: {}\n", changed.size());
   for (const Json& entry : changed) {
-    fmt::print("  {:<24} {}  |  {}\n",
-               entry["key"].get<std::string>(),
-               entry["first"].get<std::string>(),
-               entry["second"].get<std::string>());
+    put("  {:<24} {}  |  {}\n",
+        entry["key"].get<std::string>(),
+        entry["first"].get<std::string>(),
+        entry["second"].get<std::string>());
   }
   const auto differing = static_cast<std::size_t>(std::count_if(
       points.begin(), points.end(), [](const Difference& d) { return d.gap() != 0; }));
-  fmt::print("points in both runs: {}, of which {} differ\n", points.size(), differing);
+  put("points in both runs: {}, of which {} differ\n", points.size(), differing);
   constexpr std::size_t kShown = 10;
   for (std::size_t k = 0; k < std::min(kShown, differing); ++k) {
     const Difference& d = points[k];
-    fmt::print("  z = {:>7}  {:>12.6g}  |  {:>12.6g}  {}\n",
-               d.z ? fmt::format("{:.2f}", *d.z) : "",
-               d.first,
-               d.second,
-               d.where);
+    put("  z = {:>7}  {:>12.6g}  |  {:>12.6g}  {}\n",
+        d.z ? fmt::format("{:.2f}", *d.z) : "",
+        d.first,
+        d.second,
+        d.where);
   }
-  if (points.empty()) fmt::print("no point occurs in both runs\n");
+  if (points.empty()) put("no point occurs in both runs\n");
   const auto with_z = static_cast<std::size_t>(std::count_if(
       points.begin(), points.end(), [](const Difference& d) { return d.z.has_value(); }));
   if (with_z < points.size()) {
-    fmt::print("{} of them without z: a run with one replicate has no error bar\n",
-               points.size() - with_z);
+    put("{} of them without z: a run with one replicate has no error bar\n",
+        points.size() - with_z);
   }
   if (same_seed && differing > 0) {
-    fmt::print(
-        "both runs have seed {}: their replicates may share random numbers, and then z is not that "
+    put("both runs have seed {}: their replicates may share random numbers, and then z is not that "
         "of independent runs\n",
         runs[0].seed);
   }
   if (differing > 0 && with_z > 0) {
     // Largest of n standard normals in absolute value: median quantile, for orientation.
-    fmt::print("largest |z| = {:.2f}; {} equal means of independent runs reach about {:.2f}\n",
-               std::abs(*points[0].z),
-               with_z,
-               std::sqrt(2 * std::log(2.0 * static_cast<double>(with_z))));
+    put("largest |z| = {:.2f}; {} equal means of independent runs reach about {:.2f}\n",
+        std::abs(*points[0].z),
+        with_z,
+        std::sqrt(2 * std::log(2.0 * static_cast<double>(with_z))));
   }
   return kExitDone;
 }
@@ -470,6 +478,10 @@ int compare_verb(const Options& options, const Registry& registry) {
 int measure_verb(const Options& options, const Registry&) {
   Json list = Json::array();
   for (const std::string& file : options.files) {
+    const Notice notice(options.quiet,
+                        fmt::format("measuring '{}'; angles between columns take the square of "
+                                    "their number ...",
+                                    file));
     const networks::MatrixMeasures m = networks::measure(networks::read_matrix(file));
     Json entry{{"file", file},
                {"rows", m.rows},
@@ -489,9 +501,9 @@ int measure_verb(const Options& options, const Registry&) {
   }
   for (const Json& entry : list) {
     for (const auto& [key, value] : entry.items()) {
-      fmt::print("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+      put("{:<18} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
     }
-    if (&entry != &list.back()) fmt::print("\n");
+    if (&entry != &list.back()) put("\n");
   }
   return kExitDone;
 }
@@ -534,7 +546,7 @@ int doctor_verb(const Options& options, const Registry& registry) {
     return kExitDone;
   }
   for (const auto& [key, value] : found.items()) {
-    fmt::print("{:<20} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    put("{:<20} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return kExitDone;
 }

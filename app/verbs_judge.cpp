@@ -8,6 +8,7 @@
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/studies/own/bounds.hpp"
@@ -212,8 +213,8 @@ int bound_verb(const Options& options, const Registry& registry) {
            {"run", run.record.path.string()},
            {"bounds", std::move(list)}});
   } else {
-    for (const own::BoundResult& b : bounds) fmt::print("{}", text_of(b));
-    fmt::print("run     {}\n", run.record.path.string());
+    for (const own::BoundResult& b : bounds) put("{}", text_of(b));
+    put("run     {}\n", run.record.path.string());
   }
   return code;
 }

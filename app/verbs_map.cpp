@@ -475,8 +475,7 @@ int describe_map(const MapWork& map) {
     print(object);
     return kExitDone;
   }
-  fmt::print(
-      "study       {}\nmap folder  {}{}\nplaces      {}, and up to {} along edges\n"
+  put("study       {}\nmap folder  {}{}\nplaces      {}, and up to {} along edges\n"
       "replicates  {} at each\n{}",
       map.configuration.study->name,
       map.folder.string(),
@@ -562,14 +561,11 @@ int map_verb(const Options& options, const Registry& registry) {
   std::string words;
   for (const auto& [word, count] : object["counts"].items())
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", word, count.get<int>());
-  fmt::print("{} of {} places\nmap     {}\n",
-             words,
-             map.cells.size(),
-             printable((map.folder / "map.csv").string()));
+  put("{} of {} places\nmap     {}\n", words, map.cells.size(), (map.folder / "map.csv").string());
   for (const fs::path& figure : figures) {
     if (figure.extension() != ".csv" && figure.extension() != ".gp" &&
         figure.extension() != ".sty" && !figure.string().ends_with("common.tex"))
-      fmt::print("figure  {}\n", printable(figure.string()));
+      put("figure  {}\n", figure.string());
   }
   return exit_code;
 }

@@ -13,6 +13,7 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/paths.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
@@ -78,7 +79,7 @@ class NewFiles {
       if (!file.path.parent_path().empty())
         fs::create_directories(file.path.parent_path(), failure);
       write_atomically(file.path, file.content);
-      fmt::print("{} {}\n", file.deed, file.path.string());
+      put("{} {}\n", file.deed, file.path.string());
     }
   }
 
@@ -172,7 +173,7 @@ void write_project(const std::string& name) {
   files.create(folder / (name + ".cpp"), filled("study.cpp.in", words));
   files.create(folder / "README.md", filled("page.md.in", words));
   files.carry_out();
-  fmt::print("next\n{}", build);
+  put("next\n{}", build);
 }
 
 /// The family whose folder receives a study: that of its first word, or one that has studies of
@@ -233,8 +234,7 @@ void write_in_tree(const std::string& name, const fs::path& tree) {
     files.create(tree / "docs" / (name + ".md"), filled("page.md.in", page_words("#")));
   }
   files.carry_out();
-  fmt::print(
-      "next\ncmake --build {0}/build\n{0}/build/attica run {1}\n"
+  put("next\ncmake --build {0}/build\n{0}/build/attica run {1}\n"
       "then a row in docs/notation.md for every name that is new\n",
       tree.string(),
       name);

@@ -9,6 +9,7 @@
 
 #include "attica/app/judge_run.hpp"
 #include "attica/app/plant.hpp"
+#include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 
 namespace attica::app {
@@ -65,7 +66,7 @@ CheckRecord verdict_on_planted(const FinishedRun& run,
 
 int planted_check(const Options& options, const FinishedRun& run, const Registry& registry) {
   const CheckRecord verdict = verdict_on_planted(run, registry, options.plants, options.margin);
-  fmt::print("{}", options.json ? dump(to_json(verdict), 2) + "\n" : text(verdict));
+  put("{}", options.json ? dump(to_json(verdict), 2) + "\n" : text(verdict));
   return verdict.exit_code();
 }
 
@@ -121,7 +122,7 @@ int sensitivity_check(const Options& options, const FinishedRun& run, const Regi
            {"run", run.record.path.string()},
            {"sensitivity", std::move(rows)}});
   } else {
-    fmt::print("{}", lines);
+    put("{}", lines);
   }
   return right.exit_code();
 }

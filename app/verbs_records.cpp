@@ -50,7 +50,7 @@ CheckRecord verdict_on(const FinishedRun& run, std::optional<double> margin = st
 
 }  // namespace
 
-void print(const Json& json) { fmt::print("{}\n", dump(json, 2)); }
+void print(const Json& json) { put("{}\n", dump(json, 2)); }
 
 FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bool accept_edits)
     : record(read_run(run_folder(folder))) {
@@ -88,7 +88,7 @@ int check_verb(const Options& options, const Registry& registry) {
   } else {
     remark(options.quiet, "the run folder cannot be written: check.json stays as it is");
   }
-  fmt::print("{}", options.json ? json : printable(text(verdict)));
+  put("{}", options.json ? json : text(verdict));
   return verdict.exit_code();
 }
 
@@ -108,9 +108,10 @@ std::vector<fs::path> draw_files(const Options& options,
                                  const DrawOptions& drawing) {
   const fs::path script = drawing.folder / (figure.name + ".gp");
   if (!options.force && was_edited(script)) {
-    throw Error(ErrorKind::storage,
-                fmt::format("'{}' was edited; --out DIR draws elsewhere, --force replaces it",
-                            script.string()));
+    throw Error(
+        ErrorKind::storage,
+        fmt::format("'{}' or its data was edited; --out DIR draws elsewhere, --force replaces them",
+                    script.string()));
   }
   // What stays from an earlier drawing is not of this one.
   for (const char* format : {"svg", "pdf", "png", "tex"}) {
@@ -137,7 +138,7 @@ int plot_verb(const Options& options, const Registry& registry) {
                   figure,
                   figure_data(run.record, run.configuration, run.replicates, verdict),
                   drawing)) {
-    fmt::print("{}\n", file.string());
+    put("{}\n", file.string());
   }
   return kExitDone;
 }
@@ -161,7 +162,7 @@ int report_verb(const Options& options, const Registry& registry) {
                    report_page(run.record,
                                *run.configuration.study,
                                figure_of(run.record, run.configuration, run.replicates)));
-  fmt::print("{}\n", page.string());
+  put("{}\n", page.string());
   return kExitDone;
 }
 
@@ -185,8 +186,7 @@ int status_verb(const Options& options, const Registry&) {
            {"missing", run.pieces - done},
            {"replicates", run.replicates}});
   } else {
-    fmt::print(
-        "study       {}\nrun         {}{}\nreplicates  {}\npieces      {} of {} done\nstate       "
+    put("study       {}\nrun         {}{}\nreplicates  {}\npieces      {} of {} done\nstate       "
         "{}\n",
         run.study,
         path.string(),

@@ -44,8 +44,7 @@ int describe_dry_run(const Options& options, const Work& work, const RunRequest&
     print(object);
     return kExitDone;
   }
-  fmt::print(
-      "study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
+  put("study       {}\nrun folder  {}{}\nproblems    {}\npoints      {}\nreplicates  {}\npieces    "
       "  {}\n{}",
       work.configuration.study->name,
       path.string(),
@@ -109,17 +108,17 @@ int announce(const RunEnd& end, bool json) {
     return end.exit_code;
   }
   const std::string resolution = resolution_line(*end.verdict);
-  fmt::print("{}\n{}{}run     {}\n",
-             printable(summary(*end.verdict)),
-             printable(explanation(*end.verdict)),
-             resolution.empty() ? "" : "worth   " + resolution + "\n",
-             printable(end.folder.string()));
+  put("{}\n{}{}run     {}\n",
+      summary(*end.verdict),
+      explanation(*end.verdict),
+      resolution.empty() ? "" : "worth   " + resolution + "\n",
+      end.folder.string());
   std::fflush(stdout);
   if (end.unfinished) throw *end.unfinished;
-  fmt::print("report  {}\n", printable((end.folder / "report.html").string()));
+  put("report  {}\n", (end.folder / "report.html").string());
   for (const fs::path& figure : end.figures) {
     if (figure.extension() != ".csv" && figure.extension() != ".gp")
-      fmt::print("figure  {}\n", figure.string());
+      put("figure  {}\n", figure.string());
   }
   return end.exit_code;
 }
@@ -155,16 +154,15 @@ int run_verb(const Options& options, const Registry& registry) {
   const RunEnd end = carry_out(std::move(work), request, signals, &ranks, &deadline);
   if (request.shard && end.exit_code == kExitDone) {
     if (options.json) {
-      fmt::print(
-          "{}\n",
+      put("{}\n",
           dump({{"run", end.folder.string()},
                 {"shard", {{"index", request.shard->index}, {"count", request.shard->count}}}},
                2));
     } else {
-      fmt::print("shard {} of {} is done; `attica merge` joins all of them\nrun     {}\n",
-                 request.shard->index,
-                 request.shard->count,
-                 end.folder.string());
+      put("shard {} of {} is done; `attica merge` joins all of them\nrun     {}\n",
+          request.shard->index,
+          request.shard->count,
+          end.folder.string());
     }
   }
   return announce(end, options.json);
@@ -205,7 +203,7 @@ int theory_verb(const Options& options, const Registry& registry) {
   if (options.json) {
     print(theory_object(work, theory));
   } else {
-    fmt::print("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
+    put("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
   if (theory.failed) {
     say("attica: error: the theory failed numerically at some points; --json names them under "

@@ -124,13 +124,12 @@ int plan_resolution(const Options& options,
                     {"at", need.place}});
     if (options.json) continue;
     if (need.forbidden) {
-      fmt::print("{:<20} no number: at {} the margin itself is {:.2g} % or wider\n",
-                 series,
-                 need.place,
-                 100 * x);
+      put("{:<20} no number: at {} the margin itself is {:.2g} % or wider\n",
+          series,
+          need.place,
+          100 * x);
     } else {
-      fmt::print(
-          "{:<20} {} replicates, {} on {} threads (most at {})\n",
+      put("{:<20} {} replicates, {} on {} threads (most at {})\n",
           series,
           *need.replicates,
           duration_text(seconds_per_replicate * static_cast<double>(*need.replicates) / threads),
@@ -238,8 +237,7 @@ int plan_verb(const Options& options, const Registry& registry) {
          {"bytes", bytes},
          {"hardest_point", place}});
   } else {
-    fmt::print(
-        "pilot        {} replicates of {} points\n"
+    put("pilot        {} replicates of {} points\n"
         "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
         "             {} if it is off by what the pilot shows\n"
         "time         {} ({} to {}) on {} threads\n"
@@ -347,7 +345,7 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
            {"power", study.size_power},
            {"limits", std::move(list)}});
   } else {
-    fmt::print("{}{}: extrapolated limits\n", table, describe(worst));
+    put("{}{}: extrapolated limits\n", table, describe(worst));
   }
   return exit_code(worst);
 }
@@ -425,8 +423,7 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
            {"warning", result.warning},
            {"rows", std::move(rows)}});
   } else {
-    fmt::print(
-        "{}{}{}\n",
+    put("{}{}{}\n",
         table,
         result.warning.empty() ? "" : "warning: " + result.warning + "\n",
         result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");

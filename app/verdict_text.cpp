@@ -17,18 +17,22 @@ constexpr std::size_t kNamed = 6;  ///< points that are named one by one
 constexpr double kPercent = 100;
 
 std::string table_row(const Place& at, const PointVerdict& v) {
-  // One replicate has no error bar.
-  const std::string sem = v.sample.n < 2 ? "" : fmt::format("{:.2g}", v.sample.sem);
+  const auto shown = [](bool there, const char* format, double value) {
+    return there ? fmt::format(fmt::runtime(format), value) : "";
+  };
+  // One replicate has no error bar, and not every point has a theory.
+  const bool known = v.status != PointStatus::no_theory;
   std::string row =
-      fmt::format("{:<18} {:<24} {:>10.5g} {:>12.5g} {:>12.5g} {:>10} {:>6} {:>10.2g}  {}",
+      fmt::format("{:<18} {:<24} {:>10.5g} {:>12} {:>12.5g} {:>10} {:>7} {:>6} {:>10}  {}",
                   at.series,
                   describe(at.point),
                   at.x,
-                  v.theory,
+                  shown(known, "{:.5g}", v.theory),
                   v.sample.mean,
-                  sem,
+                  shown(v.sample.n >= 2, "{:.2g}", v.sample.sem),
+                  shown(known && v.z, "{:.2f}", v.z.value_or(0)),
                   v.sample.n,
-                  v.margin,
+                  shown(known, "{:.2g}", v.margin),
                   describe(v.verdict));
   if (!v.reason.empty()) row += "; " + v.reason;
   return row + '\n';
@@ -72,15 +76,19 @@ std::string counts_text(const CheckRecord& record) {
 std::string advice(const CheckRecord& record) {
   if (record.verdict != Verdict::inconclusive) return {};
   std::size_t most = 0;
+  bool all = true;
   for (const PointVerdict& v : record.points.points) {
-    if (v.verdict == Verdict::inconclusive) most = std::max(most, v.replicates_needed.value_or(0));
+    if (v.verdict != Verdict::inconclusive) continue;
+    most = std::max(most, v.replicates_needed.value_or(0));
+    all = all && v.replicates_needed;
   }
   for (const ClaimResult& claim : record.claims) {
     if (claim.verdict == Verdict::inconclusive)
       most = std::max(most, claim.replicates_needed.value_or(0));
   }
   if (most <= record.replicates) return {};
-  return fmt::format("to decide: run it anew with another --seed and {}--replicates {}\n",
+  return fmt::format("to decide{}: run it anew with another --seed and {}--replicates {}\n",
+                     all ? "" : " the rest",
                      record.cap ? "--until-decided " : "",
                      most);
 }
@@ -99,12 +107,11 @@ std::string undecided_text(const CheckRecord& record) {
   std::string lines;
   for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
     const std::size_t k = order[i];
-    lines +=
-        fmt::format("undecided: {}: {}\n",
-                    place_name(record.places[k]),
-                    points[k].replicates_needed
-                        ? fmt::format("about {} replicates would decide", needed(k))
-                        : "no number of replicates would decide, if the truth is what was seen");
+    std::string what = "no number of replicates would decide, if the truth is what was seen";
+    if (points[k].sample.n < 2) what = "one replicate has no error bar";
+    if (points[k].replicates_needed)
+      what = fmt::format("about {} replicates would decide", needed(k));
+    lines += fmt::format("undecided: {}: {}\n", place_name(record.places[k]), what);
   }
   if (order.size() > kNamed) lines += fmt::format("and {} more\n", order.size() - kNamed);
   for (const ClaimResult& claim : record.claims) {
@@ -173,10 +180,11 @@ std::string summary(const CheckRecord& record) {
     }
     if (const double margin = record.margin(); margin >= 1) {
       line += fmt::format(
-          "; a relative margin of {} is {:.3g} % of the theory: it admits anything "
-          "from 0 to twice the theory",
+          "; a relative margin of {} is {} the theory: it admits anything from 0 to twice the "
+          "theory",
           margin,
-          kPercent * margin);
+          std::isfinite(kPercent * margin) ? fmt::format("{:.3g} % of", kPercent * margin)
+                                           : "beyond");
     }
     if (record.looks.size() > 1) {
       line += fmt::format(
@@ -257,13 +265,14 @@ std::string explanation(const CheckRecord& record) {
 
 std::string text(const CheckRecord& record) {
   std::string lines =
-      fmt::format("{:<18} {:<24} {:>10} {:>12} {:>12} {:>10} {:>6} {:>10}  verdict\n",
+      fmt::format("{:<18} {:<24} {:>10} {:>12} {:>12} {:>10} {:>7} {:>6} {:>10}  verdict\n",
                   "series",
                   "point",
                   "x",
                   "theory",
                   "mean",
                   "SEM",
+                  "z",
                   "n",
                   "margin");
   for (std::size_t k = 0; k < record.places.size(); ++k)

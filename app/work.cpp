@@ -177,6 +177,11 @@ Work prepare(CheckedConfiguration configuration) {
                               "theory.directory"}) {
         if (values.has(key)) checked.values.set(key, values.at(key), checked.values.given(key));
       }
+    } else {
+      for (const auto& [key, value] : values.entries()) {
+        if (!values.given(key) && checked.values.has(key) && value != checked.values.at(key))
+          checked.filled_in.insert(key);
+      }
     }
     work.problems.push_back(std::move(problem));
   }

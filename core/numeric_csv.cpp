@@ -78,6 +78,12 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
+/// Whether a field that is no number begins like one: more likely a slip than a name.
+bool is_mistyped_number(std::string_view field) {
+  return !number(field) && field.find_first_of("0123456789") == field.find_first_not_of("+-.") &&
+         !field.empty();
+}
+
 }  // namespace
 
 NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header) {
@@ -112,7 +118,15 @@ NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader heade
     if (width == 0) {
       width = fields.size();
       bool names = header == CsvHeader::required;
-      for (const std::string& field : fields) names = names || !number(field);
+      for (const std::string& field : fields) {
+        names = names || !number(field);
+        if (header == CsvHeader::optional && is_mistyped_number(field)) {
+          throw refuse(line,
+                       fmt::format("'{}' is neither a number nor the name of a column, which does "
+                                   "not begin like one",
+                                   shortened(field)));
+        }
+      }
       if (names) {
         if (header == CsvHeader::required && number(fields.front())) {
           throw refuse(line,

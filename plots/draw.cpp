@@ -75,12 +75,19 @@ class WorkFolder {
 
 constexpr std::string_view kSealStart = "# checksum of the lines above ";
 
-std::string seal(std::string_view script) {
+std::string checksum(std::string_view text) {
   boost::crc_32_type crc;
-  crc.process_bytes(script.data(), script.size());
-  return fmt::format("{}{:08x}: attica replaces no script that was edited, unless asked to\n",
+  crc.process_bytes(text.data(), text.size());
+  return fmt::format("{:08x}", crc.checksum());
+}
+
+/// The last line of a script: its checksum, and that of its data (unless they are gone, and in
+/// scripts of earlier versions).
+std::string seal(std::string_view script, const std::optional<std::string>& data) {
+  return fmt::format("{}{}{}: attica replaces no script that was edited, unless asked to\n",
                      kSealStart,
-                     crc.checksum());
+                     checksum(script),
+                     data ? ", of the data " + checksum(*data) : "");
 }
 
 void write(const fs::path& path, const std::string& bytes) {
@@ -129,10 +136,10 @@ std::vector<fs::path> draw(const Figure& figure,
   const plots::DataFile table = plots::data_file(content);
   std::string script = plots::script(content, layout, table, theme, options);
   if (!script.ends_with('\n')) script += '\n';
-  script += seal(script);
+  script += seal(script, table.text);
   const fs::path old_script = options.folder / (figure.name + ".gp");
   if (!options.replace_edited && was_edited(old_script))
-    throw storage_error(old_script, "it has been edited since it was written");
+    throw storage_error(old_script, "it, or its data, has been edited since it was written");
 
   const WorkFolder work(options.folder, figure.name);
   std::vector<std::string> names = {figure.name + ".csv", figure.name + ".gp"};
@@ -174,7 +181,14 @@ bool was_edited(const fs::path& script) {
   const std::optional<std::string> text = read_bytes(script);
   if (!text) return false;
   const auto at = text->rfind(kSealStart);
-  return at == std::string::npos || text->substr(at) != seal(text->substr(0, at));
+  if (at == std::string::npos) return true;
+  const std::string_view own = std::string_view(*text).substr(0, at);
+  const std::string_view line = std::string_view(*text).substr(at);
+  if (line == seal(own, std::nullopt)) return false;
+  fs::path file = script;
+  const std::optional<std::string> data = read_bytes(file.replace_extension(".csv"));
+  return data ? line != seal(own, data)
+              : !line.starts_with(std::string(kSealStart) + checksum(own) + ",");
 }
 
 std::vector<std::string> style_names() {

@@ -62,8 +62,8 @@ std::vector<std::filesystem::path> draw(const Figure& figure,
                                         const FigureData& data,
                                         const DrawOptions& options);
 
-/// @brief Whether a script that draw() wrote has been changed since. Its last line holds a checksum
-/// of the others.
+/// @brief Whether a script that draw() wrote, or the data beside it, has been changed since. Its
+/// last line holds their checksums.
 bool was_edited(const std::filesystem::path& script);
 
 /// @brief The names that DrawOptions::style accepts.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+
 namespace attica {
 namespace {
 
@@ -69,7 +71,13 @@ std::string html_text(std::string_view text) {
         out += "&quot;";
         break;
       default:
-        out += c;
+        // HTML knows no control characters but those of lines.
+        if (std::iscntrl(static_cast<unsigned char>(c)) != 0 && c != '\n' && c != '\t' &&
+            c != '\r') {
+          out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        } else {
+          out += c;
+        }
     }
   }
   return out;

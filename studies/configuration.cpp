@@ -133,7 +133,8 @@ std::filesystem::path Configuration::input_file(std::string_view key) const {
   for (const auto& candidate : candidates) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(candidate, ignored)) return candidate;
-    tried.push_back(candidate.string());
+    if (std::find(tried.begin(), tried.end(), candidate.string()) == tried.end())
+      tried.push_back(candidate.string());
   }
   throw invalid_parameter(
       key,

@@ -45,6 +45,13 @@ double student_quantile(double alpha, double nu) {
   return checked("student_quantile", gsl_cdf_tdist_Qinv, alpha, nu);
 }
 
+double normal_score(double t, double nu) {
+  const double tail = student_tail(t, nu);
+  // Beyond that the logarithm of the tail is that of its leading factor, (1 + t²/nu)^(-nu/2).
+  constexpr double kSmallest = 1e-290;
+  return tail > kSmallest ? normal_quantile(tail) : std::sqrt(nu * std::log1p(t * t / nu));
+}
+
 double normal_tail(double z) { return checked("normal_tail", gsl_cdf_ugaussian_Q, z); }
 
 double normal_quantile(double alpha) {

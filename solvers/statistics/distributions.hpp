@@ -18,6 +18,10 @@ double student_tail(double t, double nu);
 /// @brief The t with P(T > t) = alpha, 0 < alpha < 1.
 double student_quantile(double alpha, double nu);
 
+/// @brief The z that a standard normal exceeds as often as T exceeds t >= 0, Student's with nu > 0
+/// degrees of freedom: what few replicates make of a difference, on the scale of many.
+double normal_score(double t, double nu);
+
 /// @brief P(Z > z) for a standard normal Z.
 double normal_tail(double z);
 /// @brief The z with P(Z > z) = alpha, 0 < alpha < 1.

@@ -461,7 +461,8 @@ Study deep_study(const std::string& name, const std::string& question, std::vect
       .name = name,
       .question = question,
       .neglects =
-          "no theory follows the training of deeper networks: of that claims only, with the Bayes "
+          "there is no theory of the training of deeper networks: of that claims only, with the "
+          "Bayes "
           "loss of trees as floor; the start is compared by deep-entropy",
       .parameters = together({std::move(common), std::move(own)}),
       .series =

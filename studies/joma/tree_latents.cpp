@@ -202,8 +202,9 @@ Study study() {
       .name = "tree-latents",
       .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
       .neglects =
-          "nothing is predicted, as the best of many hidden units that Adam has trained has no "
-          "theory: the untrained network and exchanged latents are the baselines",
+          "there is no theory of the best of many hidden units that Adam has trained: the "
+          "untrained "
+          "network and exchanged latents are the baselines",
       .parameters =
           {integer_parameter(
                "model.tokens", 100, "M, ids; the last is padding", {.low = 2, .high = 1e6}),

@@ -488,8 +488,8 @@ Study study() {
           "Are copies of a text with interactions of n symbols what they should be, and what can "
           "be learnt on them?",
       .neglects =
-          "floors and plateaus are exact; students are trained for finitely long, which the "
-          "allowance states",
+          "that students are trained for finitely long, which the allowance states; floors and "
+          "plateaus are exact",
       .parameters = together(
           {language_parameters(List{1, 2, 3, 4}),
            {integer_parameter(

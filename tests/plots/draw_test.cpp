@@ -301,6 +301,25 @@ TEST_CASE("draw: a script that was edited is replaced only when asked to", "[plo
   how.replace_edited = true;
   draw(one_panel(), data, how);
   CHECK_FALSE(was_edited(script));
+  // So are its data; gone, they are drawn again.
+  const fs::path table = scratch.path() / "double_descent.csv";
+  std::ofstream(table, std::ios::binary | std::ios::app) << "# mine\n";
+  CHECK(was_edited(script));
+  fs::remove(table);
+  CHECK_FALSE(was_edited(script));
+  draw(one_panel(), data, options(scratch));
+  CHECK(fs::exists(table));
+}
+
+TEST_CASE("draw: a script of an earlier version vouches for itself alone", "[plots]") {
+  const Scratch scratch;
+  const fs::path script = scratch.path() / "old.gp";
+  // CRC-32 of "set grid\n".
+  std::ofstream(script, std::ios::binary)
+      << "set grid\n# checksum of the lines above e4c1c037: attica replaces no script that was "
+         "edited, unless asked to\n";
+  std::ofstream(scratch.path() / "old.csv") << "x\n1\n";
+  CHECK_FALSE(was_edited(script));
 }
 
 TEST_CASE("draw: what a killed process left behind goes, and formats are named once", "[plots]") {

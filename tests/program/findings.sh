@@ -27,6 +27,14 @@ run 0 compare runs/one-* "$whole" --json
 says out '"z": null'
 run 3 check runs/one-*
 grep -E '^test_error' out | grep -qE ' 0 +1 ' && fail "the SEM of a single replicate is called 0"
+run 3 check runs/one-*
+grep -q 'decide' out && fail "one replicate: advice from no error bar"
+# Two replicates know little of their own error: z is on the scale of a normal all the same.
+for seed in 101 102 103 104; do
+  run 3 run small.toml --replicates 2 --seed $seed --name "two$seed" --quiet
+  run 0 compare "runs/two$seed-"* "$whole"
+  awk '/largest .z/ { exit !($4 + 0 < 4) }' out || fail "seed $seed: $(grep largest out)"
+done
 # Runs of one seed share their random numbers; runs of different studies share nothing.
 run 0 run small.toml --name wide --replicates 61 --quiet --margin 0.3
 run 0 compare "$whole" runs/wide-*
@@ -136,7 +144,13 @@ says err "was edited"
 run 0 run small.toml --margin 0.3 --name whole --resume
 says err "was edited"
 same "$whole/plots/gauss-lambda.gp" mine.gp
+says "$whole/report.html" "was edited by hand"  # which says so
+says "$whole/report.html" "may be of earlier data"
 run 0 plot "$whole" --out drawn --style neurips
+echo mine >>drawn/gauss-lambda.csv
+run 5 plot "$whole" --out drawn
+rm drawn/gauss-lambda.csv
+run 0 plot "$whole" --out drawn
 present drawn/gauss-lambda.svg
 same "$whole/plots/gauss-lambda.gp" mine.gp
 run 0 plot "$whole" --force
@@ -216,4 +230,39 @@ done
 same epoch1/gauss-lambda.pdf epoch2/gauss-lambda.pdf
 grep -aq '(D:19700102000000Z' epoch1/gauss-lambda.pdf || fail "the PDF's date is not SOURCE_DATE_EPOCH"
 
+# A closed terminal does not stop what runs under nohup.
+nohup "$program" run small.toml --replicates 30000 --name night --quiet >out 2>err </dev/null &
+night=$!
+for _ in $(seq 100); do [ -d "$(echo runs/night-*)/parts" ] && break; sleep 0.05; done
+kill -HUP $night
+wait $night
+[ $? -eq 75 ] && fail "nohup is no help against SIGHUP"
+
+# Files of a sweep are found where they lay, from any folder.
+mkdir -p tables elsewhere
+for name in a b; do
+  awk -v s=$name 'BEGIN { srand(s == "a" ? 1 : 2); print "w,x,y,z"; for (i = 0; i < 60; ++i) print rand() "," rand() "," rand() "," rand() }' >tables/$name.csv
+done
+"$program" run gauss-lambda --set 'model.covariance="data"' --set 'sweep.file=["tables/a.csv","tables/b.csv"]' --set 'sweep.alpha=[2.0]' \
+  --set 'sweep.lambda=[1.0]' --replicates 4 --quiet --name swept --set 'plot.formats=["svg"]' >out 2>err
+(cd elsewhere && "$program" rerun ../runs/swept-* >../out 2>../err) || fail "rerun of swept files: $(cat err)"
+says out "equal      replicates.csv"
+
+# A mistyped number in the first line does not make it a header.
+printf '3x4,1\n2,2\n4,5\n' >slip.csv
+run 2 measure slip.csv
+says err "'3x4' is neither a number nor the name of a column"
+
+# Names of files do not reach the terminal raw, in whatever is printed.
+printf '1,2\n3,4\n' >$'red\e[31m.csv'
+run 0 measure $'red\e[31m.csv'
+says out '\x1b[31m'
+run 0 run small.toml --margin 0.3 --name red --out $'out\e[31m' --quiet
+run 0 status $'out\e[31m'/red-*
+grep -q $'\e' out && fail "a raw escape character"
+
+# What has no theory shows none.
+run 0 run $other_study --set model.sites=11 --set 'sweep.alpha=[1.0]' --set 'sweep.lambda=[0.0]' --replicates 4 --quiet --name peak --set 'plot.formats=["svg"]'
+run 0 check runs/peak-*
+grep '^test_error' out | awk '{ exit !($5 == "0") }' && fail "a theory of 0 where there is none: $(cat out)"
 finish

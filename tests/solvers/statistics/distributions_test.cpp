@@ -37,6 +37,20 @@ TEST_CASE("distributions: textbook values", "[solvers][distributions]") {
   CHECK_THAT(log_gamma(0.5), WithinRel(std::log(std::numbers::pi) / 2, 1e-14));
 }
 
+TEST_CASE("normal_score: as rare as Student's t", "[solvers][distributions]") {
+  CHECK_THAT(normal_tail(normal_score(3.0, 1)),
+             WithinRel(std::atan(1 / 3.0) / std::numbers::pi, 1e-9));
+  CHECK_THAT(normal_score(2.0, 1e9), WithinRel(2.0, 1e-6));
+  CHECK_THAT(normal_score(0, 5), WithinAbs(0, 1e-12));
+  // At t = 82 the tail is 1e-290 and the other branch begins: a factor of the tail is left out,
+  // whose logarithm is 0.5 of 668.
+  CHECK_THAT(normal_score(83, 500), WithinRel(normal_score(81, 500), 2e-2));
+  for (const double t : {81.0, 83.0}) {
+    CHECK_THAT(normal_score(t, 500), WithinRel(std::sqrt(500 * std::log1p(t * t / 500)), 1e-3));
+  }
+  CHECK(std::isfinite(normal_score(1e6, 1e4)));
+}
+
 TEST_CASE("binomial: sums of its probabilities, ends, and large counts",
           "[solvers][distributions]") {
   for (double p : {0.0, 0.03, 0.5, 1.0}) {
