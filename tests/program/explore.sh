@@ -11,7 +11,7 @@ small=(--set model.sites=40 --set sim.data_sets=1 --set 'sweep.lambda=[1.0]' --s
 # The charts are uPlot, unchanged.
 (cd "$project/third_party/uplot" && grep -oE '^    [0-9a-f]{64}  .*' README.md | sha256sum --check --quiet --strict) || fail "third_party/uplot is not what its README says"
 python3 - "$program" runs/seen-* <<'PYTHON' || failures=$((failures + 1))
-import csv, http.client, json, re, signal, socket, subprocess, sys, time
+import atexit, csv, http.client, json, re, signal, socket, subprocess, sys, time
 
 program, run = sys.argv[1:]
 failures = 0
@@ -30,6 +30,7 @@ class Explorer:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([program, "explore", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        atexit.register(self.process.kill)  # also when a check ends this script
         self.address = self.process.stdout.readline().strip()
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.address)
         if not found:
