@@ -279,7 +279,8 @@ Study study() {
           "Does masked modelling with cross-entropy get worse with more sequences before it gets "
           "better?",
       .neglects =
-          "what is not Gaussian in the data, for the square loss; of cross-entropy there is no theory "
+          "what is not Gaussian in the data, for the square loss; of cross-entropy there is no "
+          "theory "
           "but its tail: the claims are about shapes",
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(10, 3, 1.0)),
