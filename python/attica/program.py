@@ -55,8 +55,9 @@ def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished
     from . import _attica
 
     shown = wants_progress() if progress is None else progress
-    # The program draws its bar for a terminal only.
+    # The program draws its bar for a terminal only, and for one that knows how to go back in a line: we read it.
     reading, writing = os.openpty() if shown else os.pipe()
+    environment = os.environ | ({"TERM": "xterm"} if shown else {})
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
@@ -64,6 +65,7 @@ def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=writing,
+                env=environment,
                 start_new_session=True,  # a signal of the terminal comes to us alone, and is passed on once
             )
         finally:

@@ -184,7 +184,8 @@ def test_an_interrupt_reaches_the_run(tmp_path):
     assert count > 0 and len(list((run / "parts").glob("*.part"))) == count
 
 
-def test_progress_is_shown_and_no_part_of_errors(tmp_path, capfd):
+def test_progress_is_shown_and_no_part_of_errors(tmp_path, capfd, monkeypatch):
+    monkeypatch.delenv("TERM", raising=False)  # as a notebook's server may be started
     attica.run("gauss-double-descent", sites=60, replicates=60, threads=1, out=tmp_path, progress=True)
     shown = capfd.readouterr().err
     assert "%" in shown and "[=" in shown and "\x1b" not in shown and shown.endswith("\r")
