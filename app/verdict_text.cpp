@@ -283,6 +283,8 @@ std::string text(const CheckRecord& record) {
                          describe(at.point),
                          at.x);
   }
+  if (!record.outside.empty())
+    lines += fmt::format("why: what the theory neglects; `attica show {}` tells\n", record.study);
   const bool early =
       record.cap &&
       std::any_of(

@@ -168,6 +168,7 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK(to_json(record)["outside"].size() == 1);
   CHECK(to_json(record)["outside"][0]["x"] == 3.0);
   CHECK_THAT(text(record), Catch::Contains("3  not compared: outside what the theory claims"));
+  CHECK_THAT(text(record), Catch::Contains("why: what the theory neglects; `attica show "));
   CHECK(record.residuals().size() == 1);
 }
 
