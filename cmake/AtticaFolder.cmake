@@ -14,8 +14,7 @@ endif()
 if(ATTICA_WERROR)
   list(APPEND ATTICA_WARNINGS -Werror)
 endif()
-if((ATTICA_NATIVE OR ATTICA_MARCH OR ATTICA_SANITIZE) AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU"
-   AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms of GCC 12: its own AVX-512 header (GCC bug 105593), moves of std::variant under sanitizers, and copies of
   # short strings (GCC bugs 105329, 105651).
   list(APPEND ATTICA_WARNINGS -Wno-uninitialized -Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overread
