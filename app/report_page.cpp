@@ -172,10 +172,9 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
           (record.edited.empty() ? plain(check["edited"]) : plain(record.edited)) + ".");
     }
     if (was_edited(run / "plots" / (figure.name + ".gp"))) {
-      content.warnings.push_back(
+      content.warnings.emplace_back(
           "The figure's script or data was edited by hand, so that the figure may be of earlier "
-          "data; "
-          "attica plot --force draws it anew.");
+          "data; attica plot --force draws it anew.");
     }
     if (check.contains("likely_cause"))
       content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());
