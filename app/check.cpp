@@ -161,6 +161,7 @@ CheckRecord check(const CheckInput& input) {
           .places = std::move(comparison.places),
           .points = std::move(points),
           .outside = std::move(comparison.outside),
+          .why_outside = input.why_outside,
           .resolution = std::move(resolution),
           .claims = std::move(claims),
           .rules = {input.rules.begin(), input.rules.end()},

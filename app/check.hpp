@@ -34,6 +34,7 @@ struct CheckInput {
   std::vector<std::string> planted = {};  ///< errors that the theory was given on purpose
   std::vector<std::string> edited = {};   ///< files that were changed after the run
   std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::string why_outside = {};           ///< `Study::outside`
   std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 

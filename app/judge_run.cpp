@@ -136,6 +136,7 @@ CheckRecord judge_run_against(const RunRecord& run,
                    .planted = run.planted,
                    .edited = run.edited,
                    .looks = run.looks,
+                   .why_outside = configuration.study->outside,
                    .judged_before = run.judged_before};
   input.planted.insert(input.planted.end(), planted.begin(), planted.end());
   return check(input);

@@ -98,7 +98,10 @@ std::string not_compared(const Json& check, const Figure& figure) {
                         curves[k].second == 1 ? "point" : "points");
   }
   if (curves.size() > kListed) text += fmt::format("; {} more", curves.size() - kListed);
-  return " Drawn, but not compared, as outside what the theory claims: " + text + ".";
+  text = " Drawn, but not compared, as outside what the theory claims: " + text + ".";
+  if (check.contains("outside_because"))
+    text += " That is: " + plain(check["outside_because"]) + ".";
+  return text;
 }
 
 ReportRow point_row(const Json& point) {

@@ -314,6 +314,7 @@ int show_verb(const Options& options, const Registry& registry) {
     Json object{{"name", study.name},
                 {"question", study.question},
                 {"neglects", study.neglects},
+                {"outside", study.outside},
                 {"parameters", parameter_json(all_parameters(study))},
                 {"series", Json::array()},
                 {"presets", Json::array()},
@@ -334,10 +335,11 @@ int show_verb(const Options& options, const Registry& registry) {
     print(object);
     return kExitDone;
   }
-  put("{}: {}\n\n{}\n\nParameters\n{}",
+  put("{}: {}\n\n{}{}\n\nParameters\n{}",
       study.name,
       study.question,
       neglects_sentence(study.neglects),
+      study.outside.empty() ? "" : "\nNot compared: " + study.outside + ".",
       parameter_text(all_parameters(study)));
   put("\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
   for (const SeriesInfo& s : study.series) put("  {:<22} {}: {}\n", s.name, s.symbol, s.meaning);

@@ -41,6 +41,7 @@ struct CheckRecord {
   std::vector<Place> places;   ///< of the compared points
   RunVerdict points;           ///< theirs, in that order, counts, and the verdict of all of them
   std::vector<Place> outside;  ///< points recorded, but outside what the theory claims
+  std::string why_outside;     ///< where that is, and why, as the study says
   /// Of every compared series; none of a run that stops once it is decided, whose levels are
   /// others.
   std::vector<SeriesResolution> resolution;

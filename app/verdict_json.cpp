@@ -128,6 +128,7 @@ Json to_json(const CheckRecord& record) {
                          {"x", at.x}});
     }
     object["outside"] = std::move(outside);
+    if (!record.why_outside.empty()) object["outside_because"] = record.why_outside;
   }
   if (!record.looks.empty()) object["looks"] = record.looks;
   if (!record.judged_before.empty()) object["judged_before"] = record.judged_before;

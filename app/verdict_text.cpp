@@ -278,13 +278,13 @@ std::string text(const CheckRecord& record) {
   for (std::size_t k = 0; k < record.places.size(); ++k)
     lines += table_row(record.places[k], record.points.points[k]);
   for (const Place& at : record.outside) {
-    lines += fmt::format("{:<18} {:<24} {:>10.5g}  not compared: outside what the theory claims\n",
+    lines += fmt::format("{:<18} {:<24} {:>10.5g}  outside what the theory claims\n",
                          at.series,
                          describe(at.point),
                          at.x);
   }
-  if (!record.outside.empty())
-    lines += fmt::format("why: what the theory neglects; `attica show {}` tells\n", record.study);
+  if (!record.outside.empty() && !record.why_outside.empty())
+    lines += fmt::format("not compared: {}\n", record.why_outside);
   const bool early =
       record.cap &&
       std::any_of(

@@ -80,6 +80,38 @@ std::string unmentioned(const std::string& label,
   return text.empty() ? "" : ", " + text;
 }
 
+/// A label without its clauses on coordinates that all `points` share, and those clauses: from
+/// "test, λ = {lambda}" "test" and "λ = {lambda}".
+std::pair<std::string, std::string> parted(const std::string& label,
+                                           const std::vector<Point>& points) {
+  Point shared;
+  Point varied;
+  for (const auto& coordinate : points.front()) {
+    (differs(coordinate, points) ? varied : shared).push_back(coordinate);
+  }
+  std::pair<std::string, std::string> parts;
+  std::string clause;
+  int depth = 0;  // of braces
+  const auto end_clause = [&] {
+    const bool common = mentions_coordinate(clause, shared) && !mentions_coordinate(clause, varied);
+    std::string& part = common ? parts.second : parts.first;
+    if (!part.empty()) part += ", ";
+    part += clause;
+    clause.clear();
+  };
+  for (std::size_t k = 0; k < label.size(); ++k) {
+    depth += label[k] == '{' ? 1 : label[k] == '}' ? -1 : 0;
+    if (depth > 0 || label.compare(k, 2, ", ") != 0) {
+      clause += label[k];
+      continue;
+    }
+    end_clause();
+    ++k;
+  }
+  end_clause();
+  return parts;
+}
+
 /// The point without where the curve comes from, which neither styles nor labels follow.
 Point shown_point(Point point) {
   std::erase_if(point, [](const auto& pair) { return pair.first == kSourceCoordinate; });
@@ -158,7 +190,14 @@ void style_curves(PanelContent& content,
       const bool one = layer->reference || layer->trajectories || own_points.size() == 1;
       const bool each = chosen && !coloured;
       if (one || each || (spelt_out && !coloured)) {
-        std::string text = fill_label(layer_name, point);
+        std::string label = layer_name;
+        if (spelt_out && !one) {
+          // What all entries would say again is said once, at their head.
+          auto [own, shared] = parted(layer_name, own_points);
+          label = std::move(own);
+          add_entry(content.legend, {fill_label(std::move(shared), point), {}});
+        }
+        std::string text = fill_label(std::move(label), point);
         if (spelt_out || (each && !one)) text += unmentioned(layer->label, point, own_points);
         if (text.starts_with(", ")) text.erase(0, 2);
         add_entry(content.legend, {std::move(text), style, line, !line});

@@ -98,6 +98,7 @@ struct HeatMap {
   ColourScale colours;
 };
 
+/// Without line and marker, words on the entries that follow.
 struct LegendEntry {
   std::string text;  ///< enhanced
   CurveStyle style;

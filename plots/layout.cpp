@@ -313,7 +313,8 @@ class Composer {
         std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.line; });
     LegendRow row;
     for (const LegendEntry& entry : entries) {
-      Item item{entry.text, {}, lines ? em(kSampleLength) : em(kMarkerLength)};
+      const double length = lines ? em(kSampleLength) : em(kMarkerLength);
+      Item item{entry.text, {}, entry.line || entry.marker ? length : 0};
       item.sample.style = entry.style;
       item.sample.line = entry.line;
       item.sample.marker = entry.marker;

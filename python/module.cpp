@@ -29,6 +29,7 @@
 #include "attica/core/gauss/mlm.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
+#include "attica/studies/own/study.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
@@ -91,8 +92,10 @@ Point as_point(const py::dict& coordinates) {
 py::list list_of_studies() {
   py::list list;
   for (const Study& study : studies()) {
-    list.append(as_python(
-        {{"name", study.name}, {"question", study.question}, {"neglects", study.neglects}}));
+    list.append(as_python({{"name", study.name},
+                           {"question", study.question},
+                           {"neglects", study.neglects},
+                           {"outside", study.outside}}));
   }
   return list;
 }
@@ -297,7 +300,8 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                                     .post_hoc_margin = std::nullopt,
                                     .replicates = count,
                                     .cap = cap,
-                                    .failed = !replicates.failures().empty()}));
+                                    .failed = !replicates.failures().empty(),
+                                    .why_outside = kOwnOutside}));
   }
   return as_python(json);
 }

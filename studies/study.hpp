@@ -223,6 +223,9 @@ struct Study {
   std::string name;      ///< e.g. "gauss-double-descent"
   std::string question;  ///< one line
   std::string neglects;  ///< what the theory neglects, hence the margin
+  /// Where points have a theory that is not compared, and why. Needed by every study that marks
+  /// such points.
+  std::string outside = {};
   std::vector<Parameter> parameters;
   std::vector<SeriesInfo> series;
   std::vector<Preset> presets;

@@ -172,7 +172,7 @@ class Theory(Mapping[str, Series]):
 
 
 def studies() -> Rows:
-    """The studies that attica has: name, question, and what each theory neglects."""
+    """The studies that attica has: name, question, what each theory neglects, and where it is not compared."""
     return Rows(_attica.studies())
 
 

@@ -290,6 +290,9 @@ Study study() {
       .name = "bigrams-baselines",
       .question = "How few sequences would do, and how many more does SGD take?",
       .neglects = "orders 1/M^2 of the errors of maximum likelihood and of counting",
+      .outside =
+          "where the next order in 1/samples is above 15 % of the leading one, which is all that "
+          "the theory has",
       .parameters = together(
           {bigram_parameters(
                {.context = 10,

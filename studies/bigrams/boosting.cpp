@@ -140,6 +140,10 @@ Study study() {
       .name = "bigrams-boosting",
       .question = "How much do runs differ in the first, sample-hungry stage?",
       .neglects = "saturation of the signal (relative α²/2) and noise that grows with it",
+      .outside =
+          "amplitudes two deviations above the mean that are beyond theta, where growth is no "
+          "longer linear; a probability that is 0 or 1 within 0.005; alpha_A and the "
+          "signal-to-noise ratio before the decaying mode is gone (omega n below 2 and 3.5)",
       .parameters = together(
           {bigram_parameters(
                {.context = 3000,

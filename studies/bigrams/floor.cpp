@@ -187,6 +187,7 @@ Study study() {
       .name = "bigrams-floor",
       .question = "How far does an l1 penalty lower the noise floor of the attention matrix?",
       .neglects = "correlations of the gradient noise and its moments above the third",
+      .outside = "zeros without l1, of which there are none",
       .parameters =
           together({bigram_parameters({.context = 400, .replicates = 10, .law = unequal_law()}),
                     {reals_parameter("sweep.l1",

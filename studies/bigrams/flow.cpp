@@ -368,6 +368,10 @@ Study study() {
               "Do four numbers describe the whole gradient flow of a linear transformer learning "
               "sparse contextual bigrams?",
           .neglects = "nothing: flow and whole steps each close in four numbers",
+          .outside =
+              "linear laws once alpha_V + alpha_A is above 0.1; times and levels of the stages of "
+              "a flow that ends before twice the time of saturation, and its slow rate before "
+              "three times its inverse",
           .parameters =
               together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
                                            .replicates = 8,

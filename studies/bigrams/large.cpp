@@ -13,6 +13,7 @@ Study study() {
       .neglects =
           "covariance of V's noise beyond leading order; real sequences, unless sim.surrogate = "
           "\"none\"",
+      .outside = kMeanFieldOutside,
       .parameters = bigram_parameters({.tokens = 50,
                                        .batch = 512,
                                        .steps = {50, 100, 150, 200, 250, 300, 350, 400, 500, 600},

@@ -11,6 +11,11 @@
 
 namespace attica {
 
+/// For a study's `outside`.
+inline constexpr const char* kMeanFieldOutside =
+    "a signal-to-noise ratio of boosting below 4, or a rate above half of the stability limit: the "
+    "mean field is no mean of runs there";
+
 /// @brief The series of these studies.
 const std::vector<std::string>& mean_field_names();
 std::unique_ptr<Experiment> make_mean_field(Configuration& c);

@@ -15,6 +15,7 @@ Study study() {
           "fluctuations of A's noise, and correlations with V's: 3 % (of d_V, whose mean noise "
           "hides at these replicates, 12 %) and 1 % of a curve's largest value, but at most 15 % "
           "of the value",
+      .outside = kMeanFieldOutside,
       .parameters =
           bigram_parameters({.context = 300,
                              .steps = {50, 100, 150, 200, 250, 300, 400, 500, 600, 700, 800, 1000},

@@ -245,6 +245,7 @@ Study study() {
       .neglects =
           "run-to-run differences at the end of boosting, covariance of V's noise beyond leading "
           "order",
+      .outside = "before 5/omega steps: the end of boosting differs from run to run",
       .parameters =
           together({bigram_parameters({.l1 = 0.02,
                                        .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},

@@ -172,6 +172,9 @@ Study study() {
           .neglects =
               "noise of A, which makes V's noise grow with the signal: of order 1/T at a fixed "
               "signal-to-noise ratio, not compared where estimated above 0.025",
+          .outside =
+              "where the noise of A, which the linear system leaves out, is estimated to lower the "
+              "probability by more than half of the margin",
           .parameters = together(
               {bigram_parameters(
                    {.eta = 0.1, .surrogate = "aggregated", .replicates = 32, .law = unequal_law()}),

@@ -272,6 +272,9 @@ Study study() {
       .neglects =
           "everything beyond the first order in α_A T/Q: compared while it is below 0.1; of "
           "SGD, the noise of its sequences",
+      .outside =
+          "softmax attention once alpha_A T/Q, by which it departs from linear attention, is above "
+          "0.1",
       .parameters =
           together({bigram_parameters(
                         {.context = 200,

@@ -189,6 +189,9 @@ Study study() {
       .name = "bigrams-stability",
       .question = "At which learning rate does the attention matrix diverge?",
       .neglects = "rare runs that carry the mean close to the limit: not compared there",
+      .outside =
+          "above 0.6 of the limit, where rare runs carry the mean, and at rates that sim.length is "
+          "too short for",
       .parameters = together(
           {bigram_parameters({.context = 300, .batch = 16, .replicates = 40, .law = unequal_law()}),
            {reals_parameter("sweep.rate_ratio",

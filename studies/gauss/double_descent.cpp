@@ -120,6 +120,7 @@ Study study() {
           "How many samples does ridge regression need to fill in a masked site of Gaussian "
           "sequences?",
       .neglects = kRidgeNeglects,
+      .outside = kRidgeOutside,
       // The hardest point, lambda = 0.001 near alpha = 1.3, needs 2400 data sets.
       .parameters =
           together({gaussian_model_parameters(),

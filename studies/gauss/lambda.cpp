@@ -148,6 +148,7 @@ Study study() {
   return {.name = "gauss-lambda",
           .question = "Which ridge penalty fills in a masked site of Gaussian sequences best?",
           .neglects = kRidgeNeglects,
+          .outside = kRidgeOutside,
           .parameters =
               together({gaussian_model_parameters(),
                         {order_parameter(),

@@ -174,6 +174,7 @@ Study study() {
   return {.name = "gauss-overlaps",
           .question = "How near to the best predictor are the ridge estimators, and how large?",
           .neglects = kRidgeNeglects,
+          .outside = kRidgeOutside,
           .parameters =
               together({gaussian_model_parameters(),
                         {order_parameter(),

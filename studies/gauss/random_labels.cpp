@@ -209,6 +209,7 @@ Study study() {
       .question =
           "Do real inputs remember random labels as Gaussian inputs of equal covariance do?",
       .neglects = kRidgeNeglects,
+      .outside = kRidgeOutside,
       .parameters = together(
           {random_label_parameters(),
            {order_parameter(),

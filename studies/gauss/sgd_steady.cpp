@@ -183,6 +183,7 @@ Study study() {
       .neglects =
           "nothing on Gaussian data; of the simulation, what the burn-in leaves of the start. On "
           "data, the moments of fourth order beyond the covariance",
+      .outside = "above chi = 0.5, where few long excursions make most of the average",
       .parameters = together(
           {gaussian_model_parameters(20),
            sgd_sweep(log_grid(0.012, 0.35, 10), {1, 4, 16}),

@@ -351,6 +351,7 @@ Study study() {
           "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and "
           "samples "
           "(theory.order = leading: of relative order 1/(M (1 - gamma)))",
+      .outside = kRidgeOutside,
       .parameters = together(
           {model_parameters(),
            {order_parameter(),

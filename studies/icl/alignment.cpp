@@ -269,6 +269,7 @@ Study study() {
           "How does learning in context depend on the tasks of pretraining resembling "
           "those of the test?",
       .neglects = kContextNeglects,
+      .outside = kContextOutside,
       .parameters = together(
           {context_parameters(
                {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 500}),

@@ -32,6 +32,7 @@ Study study() {
       .name = "icl-context",
       .question = "What does a longer context bring a pretrained linear attention?",
       .neglects = kContextNeglects,
+      .outside = kContextOutside,
       .parameters = together(
           {context_parameters({.tau = 0.5, .lambda = 0.01, .rho = 0.5, .replicates = 1500}),
            {reals_parameter("sweep.alpha",

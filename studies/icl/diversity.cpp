@@ -116,6 +116,7 @@ Study study() {
       .name = "icl-diversity",
       .question = "How many tasks make linear attention learn in context rather than memorise?",
       .neglects = kContextNeglects,
+      .outside = kContextOutside,
       .parameters = together(
           {context_parameters(
                {.alpha = 10, .tau = 3, .lambda = 0.01, .rho = 0.01, .replicates = 320}),

@@ -93,6 +93,7 @@ Study study() {
               "How many sequences must linear attention see before it learns to regress in "
               "context?",
           .neglects = kContextNeglects,
+          .outside = kContextOutside,
           .parameters =
               together({context_parameters({.alpha = 2, .kappa = 1}),
                         {reals_parameter("sweep.tau",

@@ -180,6 +180,10 @@ Study study() {
       .neglects =
           "finite dimension: 0.5/d in either overlap, and what the scatter of runs, sqrt(eta/d), "
           "makes of their mean; nothing is compared from starts near the edge of a basin",
+      .outside =
+          "starts that within three standard deviations end in different states, where runs have "
+          "no common mean; at omega = 0 also once m is within 1e-4 of 1, where all runs are one "
+          "point",
       .parameters = together({{real_parameter("model.a",
                                               1,
                                               "strength of the teacher's positional attention",

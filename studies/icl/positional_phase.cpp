@@ -354,6 +354,10 @@ Study study() {
           "of the losses nothing; of the ends of runs finite dimension, 0.5/d, and what the "
           "scatter "
           "of runs makes of their mean; ends near the edge of a basin are not compared",
+      .outside =
+          "ends of starts that within three standard deviations end in different states, where "
+          "runs have no common mean, and at omega = 0 all semantic ones, where the loss vanishes "
+          "and all runs are one point",
       .parameters = together({positional_parameters(200, 0.4, 4000),
                               {reals_parameter("sweep.a",
                                                {0.7, 0.85, 1.0},

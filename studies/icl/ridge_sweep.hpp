@@ -121,6 +121,10 @@ Parameter max_memory_parameter();
 inline constexpr double kLimitMargin = 0.005;
 /// @brief Points with a larger share γ of variance are drawn, not compared.
 inline constexpr double kLargestGamma = 0.9;
+inline constexpr const char* kContextOutside =
+    "above a share gamma = 0.9 of variance and within 2 % of the interpolation threshold without a "
+    "penalty, where the expansion in 1/d does not converge; contexts of fewer than 8 pairs with "
+    "fixed tasks, of which rare ones carry the error; noise where there is none";
 inline constexpr const char* kContextNeglects =
     "that sequences of one task meet in d dimensions of their d(d+1): relative order 0.2/((1 - "
     "gamma) "

@@ -291,6 +291,10 @@ Study study() {
           "the scatter of initial overlaps beyond order 1/d; above beta = 4 early clusters form "
           "from the largest of them, and nothing is compared. Variance: linear response, "
           "relative order 1/d",
+      .outside =
+          "above beta = 4, where clusters form from the largest overlaps; tokens that have merged; "
+          "the variance where rho is below 0.05 or above 0.9, or scatters by more than 0.05, "
+          "beyond linear response",
       .parameters = together(
           {token_parameters(16, 256),
            {normalisations().parameter("model.normalisation",

@@ -208,6 +208,9 @@ Study study() {
       .name = "token-metastable",
       .question = "How long do two clusters of tokens live before they merge?",
       .neglects = "the scatter within groups: order jitter^2",
+      .outside =
+          "overlaps within a group, which is what the theory takes to be 1, and groups that have "
+          "merged",
       .parameters =
           together({token_parameters(16, 1024),
                     {real_parameter("model.overlap",

@@ -237,6 +237,9 @@ Study study() {
       .neglects =
           "the scatter of initial overlaps beyond order 1/d; above beta = 4, and in "
           "fewer than 32 dimensions, nothing is compared",
+      .outside =
+          "above beta = 4 and in fewer than 32 dimensions, where clusters form from the largest "
+          "overlaps",
       .parameters = together(
           {token_parameters(16, 256),
            {normalisations().parameter("model.normalisation",

@@ -490,6 +490,8 @@ Study deep_study(const std::string& name, const std::string& question, std::vect
   study.neglects =
       "of the start: higher orders in 1/width and in the scores; no theory follows the training of "
       "deeper networks: of that claims only, with the Bayes loss of trees as floor";
+  study.outside =
+      "the stable rank of a start less than 32 wide, where the edge of its spectrum is not sharp";
   study.series.insert(
       study.series.end(),
       {{"start_deficit",

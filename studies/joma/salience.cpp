@@ -150,6 +150,7 @@ Study study() {
       .question = "By how much do salient components converge first?",
       .neglects =
           "terms of the order of the remaining distances delta; their bound is the allowance",
+      .outside = "where the bound on what is neglected is above a fifth of what is predicted",
       .parameters = {reals_parameter("sweep.mu_j", {1.5, 2, 3}, "fixed points of the component"),
                      reals_parameter("sweep.mu_k", {1}, "fixed points of the reference component"),
                      reals_parameter("sweep.ell",

@@ -296,6 +296,9 @@ Study study() {
       .name = "tree-learning",
       .question = "Which tokens of a latent tree are learnt first, and when?",
       .neglects = "the step size beyond first order",
+      .outside =
+          "once the tokens are learnt; learning times so near the horizon, or so scattered, that "
+          "some tokens miss the threshold; the scatter of a single step",
       .parameters =
           {tree_depth_parameter(4),
            root_prior_parameter({0.7, 0.3}),

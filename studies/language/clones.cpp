@@ -490,6 +490,7 @@ Study study() {
       .neglects =
           "that students are trained for finitely long, which the allowance states; floors and "
           "plateaus are exact",
+      .outside = "the student on clones of higher order than its own, which it cannot represent",
       .parameters = together(
           {language_parameters(List{1, 2, 3, 4}),
            {integer_parameter(

@@ -526,6 +526,10 @@ Study study() {
       .neglects =
           "order 1/d of the density (a bin's mass within 1/d, 3/d for 0.7 < d/n < 1.4), order "
           "1/n^2 of the second moment for equal variances, order 1/n for others",
+      .outside =
+          "edges, of which the largest eigenvalues of a data set scatter: claims; bins of the "
+          "density where it has no bound; the third moment below lambda = 0.3 and the atom above "
+          "alpha = 0.55; the second moment at leading order, which is drawn beside the exact one",
       .parameters = together(
           {{masked_dimension_parameter(200),
             covariances().parameter("model.covariance",

@@ -467,6 +467,10 @@ Study study() {
           "order 1/d of the outlier (1.5/d, 1 %) and of overlaps (0.01 + 2/(d "
           "(1-theta_c/theta)^2)); "
           "the window 0.7 < theta/theta_c < 1.3 is not compared",
+      .outside =
+          "theta between 0.7 and 1.3 of a threshold, which finite size smears, eigenvalues below "
+          "it, and localised outliers within 1.5 times the bulk; thresholds, which are read off "
+          "the curves",
       .parameters = together(
           {{masked_dimension_parameter(200),
             word_parameter("model.signal",

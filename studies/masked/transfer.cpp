@@ -334,6 +334,9 @@ Study study() {
       .neglects =
           "corrections of relative order 1/d to the overlap with the spike, of order 1/M^2 to "
           "ridge regression",
+      .outside =
+          "features learnt below 1.3 of the threshold in theta, whose overlap finite size smears; "
+          "the best penalty, which is searched on the theory; the crossing, which is a claim",
       .parameters =
           {masked_dimension_parameter(200),
            real_parameter("model.theta",

@@ -337,6 +337,7 @@ Study study() {
       .neglects =
           "order 1/d of overlaps: 0.01 + 2/(d (1-theta_c/theta)^2) above the threshold of an "
           "estimator, the same with theta/theta_c below; 0.7 < theta/theta_c < 1.3 is not compared",
+      .outside = "theta between 0.7 and 1.3 of the estimator's threshold, which finite size smears",
       .parameters = together(
           {{masked_dimension_parameter(200),
             noise_ratio_parameter(9),

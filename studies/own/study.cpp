@@ -1348,6 +1348,7 @@ Study own_study(const Table& entries) {
   return {.name = std::string(kOwnStudy),
           .question = "Does your theory describe your simulation?",
           .neglects = "what its author says it neglects",
+          .outside = kOwnOutside,
           .parameters = std::move(parameters),
           .series = {},
           .presets = {},

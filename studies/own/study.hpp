@@ -13,6 +13,8 @@
 namespace attica {
 
 inline constexpr std::string_view kOwnStudy = "own";
+/// Its `outside`.
+inline constexpr const char* kOwnOutside = "where the theory itself is said not to hold (compared)";
 
 /// @brief The study that a configuration defines: what may be configured follows from what is
 /// written there. Of [model] and [sweep] every key may be used; `theory.study` and

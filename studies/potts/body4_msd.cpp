@@ -294,6 +294,9 @@ Study study() {
           "population from the same start and at the same rate, with the first order of what "
           "batches add. It ends where the learning rate times the sharpness reaches 2, or "
           "gradients are clipped",
+      .outside =
+          "once the learning rate times the sharpness reaches 2, or gradients come near sim.clip: "
+          "training is no longer near the flow",
       .parameters = body_parameters(
           {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
            integer_parameter("sim.starts",

@@ -235,6 +235,8 @@ Study study() {
       .question = "Are the weights that factored attention learns the couplings of the data?",
       .neglects =
           "the noise that training with a finite learning rate leaves: 1 % of the largest coupling",
+      .outside =
+          "attention row by row, which is the heat map: its entries are compared as couplings",
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(8, 4, 1.5, 0.2, 2e-3)),
            factored_plan_parameters(3000, "sim.eta"),

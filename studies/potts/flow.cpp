@@ -302,6 +302,7 @@ Study study() {
       .neglects =
           "the finite learning rate, which delays leaving saddle points, and the noise of SGD, of "
           "order learning rate / batch, which lifts the mean there and at the end",
+      .outside = "at time 0, where every run is at the start",
       .parameters = together(
           {potts_model_parameters({.sites = 5, .colours = 3, .beta = 0.8}),
            {reals_parameter("sim.times",

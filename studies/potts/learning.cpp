@@ -276,6 +276,9 @@ Study study() {
       .name = "potts-learning",
       .question = "How many sequences does it take to learn the conditionals of a Potts model?",
       .neglects = "higher orders in 1/M",
+      .outside =
+          "where more than one parameter comes to a hundred sequences, and the next order in 1/M "
+          "counts",
       .parameters = together(
           {potts_model_parameters({.sites = 5, .colours = 3, .beta = 1.2}),
            {reals_parameter("sweep.samples",

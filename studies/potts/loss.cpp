@@ -396,6 +396,9 @@ Study study() {
           "of "
           "both signs, and several layers, have no known best loss: claims on them are "
           "inequalities",
+      .outside =
+          "attention with positions, whose training is slow, and minima that few starts of the "
+          "minimisation find or that lie far away, to which training need not come",
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(6, 3, 1.0, 0.1)),
            factored_plan_parameters(1800, "sim.eta_factored", 4),

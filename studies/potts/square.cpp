@@ -205,6 +205,10 @@ Study study() {
       .neglects =
           "everything beyond the covariance, and corrections of order 1/M; of the control, "
           "corrections of relative order 1/(M (1 - gamma))^2",
+      .outside =
+          "train errors below a thousandth of the test error, where data are interpolated; of the "
+          "control, " +
+          std::string(kRidgeOutside),
       .parameters = together(
           {potts_model_parameters(PottsDefaults::gaussian(30, 3, 0.5)),
            {order_parameter(),

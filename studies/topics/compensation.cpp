@@ -331,6 +331,9 @@ Study study() {
       .name = "topics-compensation",
       .question = "Do the parts that are trained make up for those that are not?",
       .neglects = "the noise of SGD; with trained attention there are claims only",
+      .outside =
+          "the mean output with a trained embedding, which can carry it as well: how much it does, "
+          "the noise of SGD decides",
       .parameters = together(
           {topic_parameters(
                {.topics = 4, .words = 2, .length = 20, .scale = 1.0 / 3, .epsilon = 0.5}),

@@ -149,6 +149,8 @@ Study study() {
       .name = "topics-mode-growth",
       .question = "At what rate do the keys learn to tell topics apart?",
       .neglects = "the second order of the step of descent",
+      .outside =
+          "the linear stage once the contrast is above 0.02, where attention is no longer uniform",
       .parameters = together(
           {topic_parameters({.topics = 4,
                              .words = 2,

@@ -514,6 +514,7 @@ Study study() {
       .name = "topics-two-stage",
       .question = "Is the value matrix learnt before attention?",
       .neglects = "the learning rate and the noise of SGD",
+      .outside = "at time 0, where every run is where the flow is",
       .parameters = parameters(),
       .series = std::move(series),
       .presets = {{"quick", "the defaults: T = 4, v = 2", {}},

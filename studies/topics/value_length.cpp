@@ -215,6 +215,7 @@ Study study() {
       .name = "topics-value-length",
       .question = "How long must documents be for the infinite-length value matrix?",
       .neglects = "the bias of least squares on a finite sample, of order 1/documents",
+      .outside = "shares that are 0 for every document",
       .parameters = together(
           {without(topic_parameters({.topics = 4, .words = 3, .lambda = 0.0}),
                    {"model.length", "model.prior"}),

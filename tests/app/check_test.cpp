@@ -50,7 +50,8 @@ struct Run {
                        .claims = claims,
                        .diagnostics = diagnostics,
                        .post_hoc_margin = post_hoc,
-                       .failed = failed});
+                       .failed = failed,
+                       .why_outside = "above x = 2, where it is steep"});
   }
 };
 
@@ -167,8 +168,9 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
              Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
   CHECK(to_json(record)["outside"].size() == 1);
   CHECK(to_json(record)["outside"][0]["x"] == 3.0);
-  CHECK_THAT(text(record), Catch::Contains("3  not compared: outside what the theory claims"));
-  CHECK_THAT(text(record), Catch::Contains("why: what the theory neglects; `attica show "));
+  CHECK_THAT(text(record), Catch::Contains("3  outside what the theory claims"));
+  CHECK_THAT(text(record), Catch::Contains("\nnot compared: above x = 2, where it is steep\n"));
+  CHECK(to_json(record)["outside_because"] == "above x = 2, where it is steep");
   CHECK(record.residuals().size() == 1);
 }
 

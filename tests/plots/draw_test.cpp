@@ -567,6 +567,28 @@ TEST_CASE("draw: legends name the coordinates that a label leaves out", "[plots]
   CHECK(script.find("\"penalty 0.2, width = 32") != std::string::npos);
 }
 
+TEST_CASE("draw: what all entries of a legend would say again is said once", "[plots]") {
+  const Scratch scratch;
+  FigureData data = double_descent({0.1});
+  const std::size_t own = data.curves.size();
+  for (std::size_t k = 0; k < own; ++k) {
+    RecordedCurve other = data.curves[k];
+    data.curves[k].mean.point.emplace_back("width", 16.0);
+    other.mean.point.emplace_back("width", 32.0);
+    data.curves.push_back(std::move(other));
+  }
+  Figure figure = one_panel();
+  figure.panels[0].residuals = false;
+  figure.panels[0].layers[0].label = "test, {/:Italic λ} = {lambda}";
+  draw(figure, data, options(scratch));
+  const std::string script = read(scratch.path() / "double_descent.gp");
+  const std::string shared = "\"{/:Italic λ} = 0.1";
+  CHECK(script.find(shared) != std::string::npos);
+  CHECK(script.find(shared) == script.rfind(shared));
+  CHECK(script.find("\"test, width = 16") != std::string::npos);
+  CHECK(script.find("\"test, width = 32") != std::string::npos);
+}
+
 TEST_CASE("draw: trajectories are lines, one legend entry for all", "[plots]") {
   const Scratch scratch;
   FigureData data = double_descent({0.1, 0.2, 0.3});

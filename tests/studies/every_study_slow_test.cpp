@@ -1,4 +1,5 @@
 // Properties of every study of the registry that take long: its theories, its simulation.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <ctime>
@@ -105,6 +106,9 @@ void check_theory(const Study& study, const Preset& preset) {
     CHECK((p.finite_size.empty() || p.finite_size.size() == p.series.x.size()));
     CHECK((p.numerical_error.empty() || p.numerical_error.size() == p.series.x.size()));
     CHECK((p.compared.empty() || p.compared.size() == p.series.x.size()));
+    // Who marks points as not compared says where and why.
+    const bool all = std::find(p.compared.begin(), p.compared.end(), false) == p.compared.end();
+    CHECK((all || !study.outside.empty()));
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(seconds < kPatience);
