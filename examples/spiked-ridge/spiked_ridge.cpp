@@ -35,9 +35,8 @@ struct SpikedRidge : PointwiseExperiment {
         const double gamma = 1 / (alpha * (1 + kappa) * (1 + kappa));
         const auto bias = [&](double e) { return e * std::pow(kappa / (e + kappa), 2); };
         const double signal = a * bias(1 + spike) + (1 - a) * bias(1);
-        // Told(value, allowance) would add what the theory is known to neglect at this size, at
-        // most 1.1 value / (n (1 - gamma)) as measured at p = 30 to 150: the margin could then be 1
-        // %.
+        // Told(value, allowance) would add what the theory is known to neglect at this size: as
+        // measured at p = 30 to 150, at most 1.1 value / (n (1 - gamma)). The margin could be 1 %.
         errors.add(alpha, {Told((noise * noise + signal) / (1 - gamma))});
       }
       errors.into(result);
