@@ -45,6 +45,18 @@ const Choices<Covariances>& families() {
   return all;
 }
 
+/// That a family's matrix is singular in double precision is the mistake of the family's parameter.
+GaussianMlm of_family(const Configuration& c, Index sites) {
+  try {
+    return families().of(c, "model.covariance")(c, sites);
+  } catch (const Error& error) {
+    if (error.parameter() != "covariance") throw;
+    const char* key = c.text("model.covariance") == "precision" ? "model.tau" : "model.rho";
+    throw invalid_parameter(
+        key, c.real(key), "a covariance that is positive definite in double precision");
+  }
+}
+
 /// Whatever is wrong with the content of model.file is that parameter's mistake.
 template <class Build>
 GaussianModel build_from_file(const Configuration& c, const Build& build) {
@@ -234,12 +246,12 @@ GaussianModel GaussianModel::from(Configuration& c) {
       return finished(GaussianMlm(sigma));
     });
   }
-  return finished(families()(covariance)(c, c.integer("model.sites")));
+  return finished(of_family(c, c.integer("model.sites")));
 }
 
 GaussianModel GaussianModel::family(const Configuration& c, Index sites) {
   refuse_unused(c);
-  return GaussianModel(families().of(c, "model.covariance")(c, sites), 1.0);
+  return GaussianModel(of_family(c, sites), 1.0);
 }
 
 void GaussianModel::require_penalties(const std::vector<double>& configured,

@@ -472,6 +472,14 @@ TEST_CASE("gauss-double-descent: bad input names the parameter", "[studies][gaus
   }
 }
 
+TEST_CASE("gauss-double-descent: a covariance singular in double precision is its parameter's",
+          "[studies][gauss][input]") {
+  for (const char* family : {"ar1", "equi"}) {
+    const Table values{{"model.covariance", family}, {"model.rho", 1 - 1e-15}};
+    CHECK(attica::testing::refusal(study(), values).find("'model.rho'") != std::string::npos);
+  }
+}
+
 TEST_CASE("gauss-double-descent: declared ranges, choices and presets", "[studies][gauss][input]") {
   const auto refused = [](const char* key, const Value& value) {
     for (const Parameter& p : study().parameters) {
