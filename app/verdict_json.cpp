@@ -31,7 +31,10 @@ Json point_object(const Place& at, const PointVerdict& v) {
               {"p_disagree_adjusted", v.p_disagree_adjusted},
               {"skewness", v.sample.skewness},
               {"guard_share", v.guard_share}};
-  if (v.status == PointStatus::no_theory) object.erase("theory");
+  if (v.status == PointStatus::no_theory) {
+    object.erase("theory");
+    object["difference"] = object["margin"] = nullptr;
+  }
   // What so few replicates cannot tell is null, not zero.
   if (v.sample.n < 2) object["sem"] = nullptr;
   if (v.sample.n == 0) object["mean"] = object["difference"] = nullptr;

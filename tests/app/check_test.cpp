@@ -164,6 +164,7 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK(to_json(record)["counts"]["no_theory"] == 1);
   CHECK(to_json(record)["counts"]["not_compared"] == 1);
   CHECK_FALSE(to_json(record)["points"][1].contains("theory"));
+  CHECK(to_json(record)["points"][1]["margin"].is_null());
   CHECK_THAT(text(record),
              Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
   CHECK(to_json(record)["outside"].size() == 1);

@@ -8,6 +8,7 @@ for needed in munged slurmctld slurmd sbatch srun scontrol; do
   PATH=$PATH:/usr/sbin command -v $needed >/dev/null || { echo "no $needed: skipped (./dev test --all installs it)"; exit 77; }
 done
 [ "$(id -u)" -eq 0 ] || { echo "the daemons want root: skipped"; exit 77; }
+[ -n "$(ls /sys/fs/cgroup 2>/dev/null)" ] || { echo "slurmd wants /sys/fs/cgroup: skipped"; exit 77; }
 PATH=$(dirname "$program"):$PATH:/usr/sbin
 
 daemons=()
