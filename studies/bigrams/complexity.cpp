@@ -235,42 +235,46 @@ class Complexity : public PointwiseExperiment {
 
 Figure figure(const Configuration& c) {
   const Axis size{.label = "context length {/:Italic T}", .scale = AxisScale::log};
-  return {.name = "bigrams-complexity",
-          .panels = {{.x = size,
-                      .y = {.label = "samples needed {/:Italic n}*", .scale = AxisScale::log},
-                      .layers = {{.series = "samples_to_error", .label = "{mode}"},
-                                 {.series = "samples_to_error_fit",
-                                  .label = "fitted power law",
-                                  .simulation = false,
-                                  .reference = true},
-                                 {.series = "samples_to_error_bound",
-                                  .label = "bound on the exponent",
-                                  .simulation = false,
-                                  .reference = true},
-                                 {.series = "boosting_samples",
-                                  .label = "boosting, 95 %",
-                                  .simulation = false,
-                                  .reference = true}},
-                      .x_name = "context"},
-                     {.x = size,
-                      .y = {.label = "smallest batch {/:Italic B}*", .scale = AxisScale::log},
-                      .layers = {{.series = "batch", .label = "{mode}"}},
-                      .x_name = "context"},
-                     {.x = size,
-                      .y = {.label = "samples {/:Italic n_B} at fixed {/:Italic B}",
-                            .scale = AxisScale::log},
-                      .layers = {{.series = "samples_at_batch", .label = "{mode}"}},
-                      .x_name = "context"}},
-          .columns = 1,
-          .caption =
-              "Samples until the error is below the target in 95 % of runs, with the smallest "
-              "batch that achieves it: from scratch, and from a transferred value matrix. Lines: "
-              "power laws fitted to the medians; the largest exponents that the bounds and the "
-              "tolerance of 0.1 allow, from where the fits begin; and the samples that the "
-              "boosting stage needs to find the right sign. Points: mean and standard error over "
-              "groups of 40 runs. Below: at batches of 1.4 T from scratch and T/2 after transfer, "
-              "lines are the first passage of the mean field. " +
-              sampling_sentence(c)};
+  Figure drawn{
+      .name = "bigrams-complexity",
+      .panels = {{.x = size,
+                  .y = {.label = "samples needed {/:Italic n}*", .scale = AxisScale::log},
+                  .layers = {{.series = "samples_to_error", .label = "{mode}"},
+                             {.series = "samples_to_error_fit",
+                              .label = "fitted power law",
+                              .simulation = false,
+                              .reference = true},
+                             {.series = "samples_to_error_bound",
+                              .label = "bound on the exponent",
+                              .simulation = false,
+                              .reference = true},
+                             {.series = "boosting_samples",
+                              .label = "boosting, 95 %",
+                              .simulation = false,
+                              .reference = true}},
+                  .x_name = "context"},
+                 {.x = size,
+                  .y = {.label = "smallest batch {/:Italic B}*", .scale = AxisScale::log},
+                  .layers = {{.series = "batch", .label = "{mode}"}},
+                  .x_name = "context"},
+                 {.x = size,
+                  .y = {.label = "samples {/:Italic n_B} at fixed {/:Italic B}",
+                        .scale = AxisScale::log},
+                  .layers = {{.series = "samples_at_batch", .label = "{mode}"}},
+                  .x_name = "context"}},
+      .columns = 1,
+      .caption =
+          "Samples until the error is below the target in 95 % of runs, with the smallest "
+          "batch that achieves it: from scratch, and from a transferred value matrix. Lines: "
+          "power laws fitted to the medians; the largest exponents that the bounds and the "
+          "tolerance of 0.1 allow, from where the fits begin; and the samples that the "
+          "boosting stage needs to find the right sign. Points: mean and standard error over "
+          "groups of 40 runs. Below: at batches of 1.4 T from scratch and T/2 after transfer, "
+          "lines are the first passage of the mean field. " +
+          sampling_sentence(c)};
+  if (std::ranges::min(c.integers("sweep.context")) > c.integer("sim.compared_context"))
+    drawn.panels.pop_back();  // nothing is simulated at a fixed batch
+  return drawn;
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {

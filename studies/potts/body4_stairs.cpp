@@ -198,7 +198,9 @@ Study study() {
             "L = 8, beta = 0.4, 60000 steps, 8 starts",
             {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {"sim.starts", 8}}}},
       .sources = {potts_source("interactions beyond pairs: deep factored attention with squares "
-                               "between layers; the loss falls in stairs")},
+                               "between layers; the loss falls in stairs"),
+                  cited("rende2024distributional",
+                        "plateaus of limited interaction order in time")},
       .make = make<Stairs>,
       .figure = figure,
       .agreement = agreement,
