@@ -40,12 +40,14 @@ BatchFound smallest_batch(const BatchSearch& search,
   require(search.ratio > 1, "ratio", search.ratio, "ratio > 1");
   require(search.runs > search.failures, "runs", search.runs, "more runs than failures");
   BatchFound result;
-  for (int b = 0; b < search.batches && !stop.stop_requested(); ++b) {
-    const double batch = std::round(search.first * std::pow(search.ratio, b + search.offset));
+  const auto batch_at = [&](int b) {
+    return std::max(1.0, std::round(search.first * std::pow(search.ratio, b + search.offset)));
+  };
+  const auto attempt = [&](double batch, std::uint64_t number) {
     std::vector<double> samples;
     int failures = 0;
     for (int k = 0; k < search.runs && failures <= search.failures; ++k) {
-      const TargetRun run = train(batch, static_cast<std::uint64_t>(b * search.runs + k));
+      const TargetRun run = train(batch, number + static_cast<std::uint64_t>(k));
       result.cap = std::max(result.cap, run.samples);
       if (run.reached) {
         samples.push_back(run.samples);
@@ -53,12 +55,29 @@ BatchFound smallest_batch(const BatchSearch& search,
         ++failures;
       }
     }
-    if (failures > search.failures) continue;
+    if (failures > search.failures) return false;
     result.found = true;
     result.batch = batch;
     result.samples = median(std::move(samples));
-    break;
+    return true;
+  };
+  const auto runs = static_cast<std::uint64_t>(search.runs);
+  int b = 0;
+  while (b < search.batches && !stop.stop_requested() &&
+         !attempt(batch_at(b), static_cast<std::uint64_t>(b) * runs)) {
+    ++b;
   }
+  if (b > 0 || !result.found) return result;
+  // The first batch tells nothing of smaller ones. Their runs have numbers of their own.
+  constexpr std::uint64_t kSmaller = std::uint64_t{1} << 32U;
+  double last = result.batch;
+  for (std::uint64_t down = 0; last > 1 && !stop.stop_requested(); ++down) {
+    const double batch = batch_at(-1 - static_cast<int>(down));
+    if (batch == last) continue;
+    last = batch;
+    if (!attempt(batch, kSmaller + down * runs)) break;
+  }
+  if (stop.stop_requested()) result.found = false;
   return result;
 }
 

@@ -13,10 +13,10 @@ namespace attica {
 
 /// The batches that are tried, and how often.
 struct BatchSearch {
-  double first = 1;   ///< batch at which the search begins, far below what is expected
+  double first = 1;   ///< batch at which the search begins
   double ratio = 2;   ///< of neighbouring batches, > 1
   double offset = 0;  ///< of the grid, in [0, 1) of its step: batches are first ratio^(b + offset)
-  int batches = 1;    ///< that are tried at most
+  int batches = 1;    ///< that are tried at most upwards
   int runs = 1;       ///< with each batch
   int failures = 0;   ///< of them that a batch may have
 };
@@ -40,7 +40,8 @@ struct [[nodiscard]] BatchFound {
   double cap = 0;      ///< the most that any run of the search used
 };
 
-/// @brief Tries rising batches, whole numbers, until one succeeds.
+/// @brief Tries rising batches, whole numbers, until one succeeds; if the first one does, smaller
+/// ones until one fails, or down to 1.
 /// @param train makes the run of that number in the search, each number at most once
 BatchFound smallest_batch(const BatchSearch& search,
                           const std::function<TargetRun(double batch, std::uint64_t run)>& train,

@@ -128,6 +128,10 @@ BigramChain source_chain(const Configuration& c,
 /// @brief `sim.theta` of it.
 Parameter transfer_theta_parameter();
 
+/// Rate of softmax attention's logits in SGD: η_w = 0.003 T² η_V. At T² η_A noise makes a winner of
+/// one position per column.
+inline constexpr double kSoftmaxRate = 0.003;
+
 /// @brief A run on real samples (float), or the configured surrogate.
 /// @param address its id follows from what is drawn
 std::unique_ptr<BigramTrainer> make_trainer(const BigramSetup& setup,

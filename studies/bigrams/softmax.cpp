@@ -19,9 +19,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
-/// Rate of W in SGD: η_w = 0.003 T² η_V. At T² η_A noise makes a winner of one position per column.
-constexpr double kLogitRate = 0.003;
-
 /// Share of last tokens that attend to each true position more than to any other.
 double support_found(const BigramModel& model, const MatrixXd& attention) {
   double found = 0;
@@ -102,7 +99,7 @@ class Softmax : public PointwiseExperiment {
 
  private:
   double logit_rate(double eta) const {
-    return kLogitRate * setup_.context() * setup_.context() * eta;
+    return kSoftmaxRate * setup_.context() * setup_.context() * eta;
   }
 
   static Curves signal(const char* attention) {

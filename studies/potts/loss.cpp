@@ -406,10 +406,8 @@ Study study() {
                                List{1, 2},
                                "transformers: numbers of layers",
                                {.low = 1, .high = 100}),
-            integer_parameter("sim.heads",
-                              1,
-                              "transformers: heads per layer; counts as much as depth",
-                              {.low = 1, .high = 64}),
+            integer_parameter(
+                "sim.heads", 1, "transformers: heads per layer", {.low = 1, .high = 64}),
             integer_parameter("sim.width", 16, "transformers: width D", {.low = 1, .high = 4096}),
             word_parameter(
                 "sim.variant",

@@ -31,6 +31,18 @@ TEST_CASE("bigram search: the first batch that succeeds often enough", "[sim][bi
   shifted.offset = 0.5;
   numbers.clear();
   CHECK(smallest_batch(shifted, train).batch == std::round(10 * std::pow(2, 4.5)));
+  // Where the first batch succeeds, smaller ones are tried: 500, 250, and 125, which fails.
+  BatchSearch high = search;
+  high.first = 1000;
+  numbers.clear();
+  CHECK(smallest_batch(high, train).batch == 250);
+  numbers.clear();
+  const auto easy = [&](double batch, std::uint64_t run) {
+    CHECK(numbers.insert(run).second);
+    return TargetRun{true, batch};
+  };
+  CHECK(smallest_batch(high, easy).batch == 1);
+  CHECK(numbers.size() == 11 * 20);  // 1000, 500, 250, 125, 63, 31, 16, 8, 4, 2, 1
   // A batch is given up with the second failure; a search without success says so.
   numbers.clear();
   const BatchFound none = smallest_batch(search, [&](double, std::uint64_t run) {
