@@ -97,7 +97,8 @@ void BigramRecursion::step() {
   const MatrixXd r_v = nbar * (mismatch_ * mismatch_.transpose() + model_->covariance()) +
                        weight.dot(n) * s_v - weight.dot(o) * moments.cross;
   double trace = static_cast<double>(mu.size() - 1) * r_v.trace();
-  double along = 0;  // the surrogate's share along P is not taken off
+  // The surrogate's noise is R̄^½ times white noise in the metric of μ.
+  double along = r_v.cwiseProduct(truth_.s_p).sum() / model_->k_p();
   if (value_kind_ == ValueNoise::exact) {
     std::vector<AttendedColumn> columns;
     trace = 0;
