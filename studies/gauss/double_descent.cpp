@@ -3,6 +3,8 @@
 /// modelling against the number of samples, theory over simulation, on model covariances and on
 /// users' own data.
 
+#include <fmt/format.h>
+
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/mean_claims.hpp"
 
