@@ -62,7 +62,9 @@ void write_manifest(const fs::path& run, const Json& files) {
   write_atomically(run / kManifest, dump({{"files", files}}, 2) + "\n");
 }
 
+/// Runs of the first format have none; one that lies there counts, whatever run.json says.
 bool has_manifest(const fs::path& run) {
+  if (fs::exists(run / kManifest)) return true;
   try {
     return Json::parse(read_whole(run / "run.json")).at("format").get<int>() > 1;
   } catch (const nlohmann::json::exception&) {
@@ -102,8 +104,8 @@ std::vector<std::string> accepted_edits(const fs::path& run, bool accept) {
   if (!edited.empty() && !accept) {
     throw Error(
         ErrorKind::storage,
-        fmt::format("'{}': {} changed since the run wrote {}; --accept-edits goes on all the "
-                    "same, and the verdict says so",
+        fmt::format("'{}': {} changed since the run wrote {}; check, plot, report, fit and compare "
+                    "go on all the same with --accept-edits, and the verdict says so",
                     run.string(),
                     fmt::join(edited, ", "),
                     edited.size() == 1 ? "it" : "them"));

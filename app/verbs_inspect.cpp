@@ -100,6 +100,7 @@ std::string family(const Study& study) {
   const std::string word = study.name.substr(0, study.name.find('-'));
   if (word == "body4") return "potts";
   if (word == "tree" || word == "deep") return "joma";
+  if (word == "token" || word == "positional") return "icl";
   return word;
 }
 

@@ -41,7 +41,7 @@ class TransformerLayer : public PointwiseExperiment {
  public:
   explicit TransformerLayer(const Configuration& c)
       : setup_(bigram_setup(c, RateCheck::none)),
-        adam_rate_(c.real("sim.adam_rate")),
+        eta_adam_(c.real("sim.eta_adam")),
         task_{.width = static_cast<int>(c.integer("sim.width")),
               .mlp_width = static_cast<int>(c.integer("sim.mlp_width")),
               .heads = static_cast<int>(c.integer("sim.heads")),
@@ -96,7 +96,7 @@ class TransformerLayer : public PointwiseExperiment {
     BigramTransformerTask task = task_;
     task.layer_norm = variant.layer_norm;
     task.optimiser = {.kind = variant.optimiser,
-                      .learning_rate = adam ? adam_rate_ : setup_.rates.eta_v};
+                      .learning_rate = adam ? eta_adam_ : setup_.rates.eta_v};
     Curves curves(point_of(variant), "step", kNames);
     double bayes = 0;
     double unigram = 0;
@@ -125,7 +125,7 @@ class TransformerLayer : public PointwiseExperiment {
 
  private:
   BigramSetup setup_;
-  double adam_rate_;
+  double eta_adam_;
   BigramTransformerTask task_;
 };
 
@@ -215,7 +215,7 @@ Study study() {
                                       .contrast = 1.5,
                                       .p_diagonal = 0.8}}),
            {real_parameter(
-                "sim.adam_rate", 0.003, "learning rate of Adam; sim.eta is SGD's", kPositive),
+                "sim.eta_adam", 0.003, "learning rate of Adam; sim.eta is SGD's", kPositive),
             integer_parameter("sim.width", 16, "D, width of the network", width),
             integer_parameter("sim.mlp_width", 32, "hidden units of the MLP", width),
             integer_parameter("sim.heads", 1, "heads; they divide the width", width),
@@ -256,12 +256,14 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
-      .plants = {
-          {.name = "law", .values = {{"model.p_diagonal", 0.78}}, .meaning = "a law 2 % less sure"},
-          {.name = "factor",
-           .series = "bayes_loss",
-           .factor = 1.02,
-           .meaning = "an entropy times 1.02"}}};
+      .plants = {{.name = "law",
+                  .values = {{"model.p_diagonal", 0.78}},
+                  .meaning = "a law 2 % less sure"},
+                 {.name = "factor",
+                  .series = "bayes_loss",
+                  .factor = 1.02,
+                  .meaning = "an entropy times 1.02"}},
+      .renamed = {{"sim.adam_rate", "sim.eta_adam"}}};
 }
 
 }  // namespace attica::bigrams_transformer

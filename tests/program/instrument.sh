@@ -120,6 +120,13 @@ run 3 run masked-transfer --quiet --name weak --replicates 20 --set model.dimens
 says "$(echo runs/weak-*)/report.html" \
   "Drawn, but not compared, as outside what the theory claims: feature_risk at alpha = 0.05 (2 points); gain at alpha = 0.05 (2 points). That is: features learnt below 1.3 of the threshold"
 
+# A run that says it is older than manifests has one all the same.
+cp -r "$planned" older
+sed -i 's/"format": 2/"format": 1/' older/run.json
+sed -i '2s/[0-9]$/7/' older/replicates.csv
+run 5 check older
+says err "changed since the run wrote"
+
 # completion and manual page come from the verbs' own table.
 run 0 completion bash
 bash -n out || fail "the completion script does not parse"
