@@ -189,6 +189,17 @@ Study study() {
           .agreement = agreement,
           .size_coordinate = "sites",
           .claims = claims,
+          .recipes = {{.name = "gauss-lambda-digits",
+                       .meaning = "Handwritten digits, 61 pixels that vary: with a penalty of a "
+                                  "mean eigenvalue or so their covariance is all that counts.",
+                       .values = {{"model.covariance", "data"},
+                                  {"model.file", "digits.csv"},
+                                  {"sweep.lambda", List{0.3, 1.0, 3.0, 10.0}}},
+                       .expected = Verdict::agree},
+                      {.name = "gauss-lambda-digits-small-penalty",
+                       .meaning = "At a thousandth of the mean eigenvalue rare pixels count, of "
+                                  "which few digits tell less than Gaussian samples would.",
+                       .values = {{"model.covariance", "data"}, {"model.file", "digits.csv"}}}},
           .plants = {{.name = "correlation",
                       .values = {{"model.rho", 0.714}},
                       .meaning = "neighbours' correlation taken 2 % too large"},

@@ -59,6 +59,16 @@ Study study() {
   study.claims = claims;
   study.diagnostic = {
       "accuracy", "best_loss", "bounce", "embedding_cosine", "rank_bounce", "stable_rank"};
+  study.recipes = {{.name = "deep-entropy-psalms",
+                    .meaning = "Sixty psalms: hidden words are predicted better than by their "
+                               "frequencies, and the start is that of the theory.",
+                    .values = {{"model.file", "psalms.txt"},
+                               {"model.mask", "bidirectional"},
+                               {"model.tokens", 1000},
+                               {"model.width", 32},
+                               {"sim.steps", List{0, 100, 200}},
+                               {"sim.starts", 512}},
+                    .expected = Verdict::agree}};
   return study;
 }
 
