@@ -12,6 +12,8 @@ namespace attica {
 
 inline constexpr Range kPositive{.low = 0, .low_open = true};
 inline constexpr Range kNotNegative{.low = 0};
+/// Of a learning rate where no step is too large to be computed: larger ones are slips.
+inline constexpr Range kLearningRate{.low = 0, .high = 1e6, .low_open = true};
 inline constexpr Range kCount{.low = 1, .high = 1e9};
 
 Parameter real_parameter(const std::string& key,

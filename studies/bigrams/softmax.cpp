@@ -283,7 +283,7 @@ Study study() {
                     {real_parameter("sim.eta_flow",
                                     0.02,
                                     "learning rate of population descent; logits take T^2 times it",
-                                    kPositive),
+                                    kLearningRate),
                      integer_parameter("sim.length", 2500, "steps of SGD")}}),
       .series = bigram_series(
           {"alpha_A"},

@@ -35,7 +35,7 @@ std::vector<Parameter> key_query_parameters(const KeyQueryDefaults& defaults) {
                         1,
                         "seed of the start, the same in all replicates",
                         {.low = 0, .high = 1e15}),
-      real_parameter("sim.eta", 0.05, "learning rate for L = (1/2) E (y - f)^2", kPositive),
+      real_parameter("sim.eta", 0.05, "learning rate for L = (1/2) E (y - f)^2", kLearningRate),
       training_data().parameter("sim.data",
                                 "online",
                                 "online: fresh sequences in every step; fixed: the same, all in "

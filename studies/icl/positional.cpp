@@ -33,7 +33,7 @@ std::vector<Parameter> positional_parameters(std::int64_t dimension,
           real_parameter("model.m0", kStart, "overlap of the start with the teacher", overlap),
           integer_parameter(
               "model.dimension", dimension, "dimension d of a token", {.low = 4, .high = 1e9}),
-          real_parameter("sim.eta", eta, "learning rate: a step is eta/d", kPositive),
+          real_parameter("sim.eta", eta, "learning rate: a step is eta/d", kLearningRate),
           integer_parameter("sim.test_pairs",
                             test_pairs,
                             "fresh pairs of tokens on which a loss is measured",

@@ -313,7 +313,7 @@ Study study() {
                            {0.5, 1, 1.5, 4, 6, 9.5, 14, 24},
                            "recorded times, learning rate x steps",
                            kPositive),
-           real_parameter("sim.eta", 0.02, "learning rate", kPositive),
+           real_parameter("sim.eta", 0.02, "learning rate", kLearningRate),
            integer_parameter("sim.batch", 32, "sequences per step, all with the query", {.low = 2}),
            real_parameter("sim.horizon", 200, "longest time of a run", kPositive),
            replicates_parameter(160, "independent runs of SGD")},
