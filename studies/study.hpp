@@ -246,8 +246,8 @@ struct Study {
   std::vector<ExponentClaim> (*exponents)(const Configuration&) = nullptr;
   /// Optional: tables in a form that other programs of the field read.
   std::vector<TextFile> (*files)(const Configuration&, const Observed&) = nullptr;
-  /// Optional: settings at which the theory must be seen to fail, or the data not to suffice. The
-  /// quick settings themselves must come to AGREE.
+  /// Optional: settings with a verdict that they must come to: where the theory fails, where data
+  /// do not suffice, real data. The quick settings themselves must come to AGREE.
   std::vector<Recipe> recipes = {};
   /// Wrong theories that the quick settings must reject.
   std::vector<Plant> plants = {};

@@ -137,8 +137,8 @@ TEST_CASE("bigram recursion: reference rows and the flow as its limit of large b
     const BigramSignals s = recursion.signals();
     CHECK(s.alpha_v == Approx(row[1].get<double>()).epsilon(1e-11));
     CHECK(s.alpha_a == Approx(row[2].get<double>()).epsilon(1e-11));
-    // The reference counts all noise of V. Of a circulant law it is isotropic in columns and rows of
-    // N - 1 dimensions, one of which in all is that of P.
+    // The reference counts all noise of V. Of a circulant law it is isotropic in columns and rows
+    // of N - 1 dimensions, one of which in all is that of P.
     CHECK(recursion.noise_v() == Approx(row[3].get<double>()).epsilon(1e-10).margin(1e-18));
     const double elsewhere = 1 - std::pow(static_cast<double>(model.tokens()) - 1, -2);
     CHECK(s.d_v == Approx(elsewhere * row[3].get<double>()).epsilon(1e-10).margin(1e-16));
