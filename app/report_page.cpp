@@ -199,9 +199,14 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
       for (const Json& r : check.at("resolution")) {
         content.diagnostics.emplace_back(
             "resolution of " + r.at("series").get<std::string>(),
-            r.at("not_agree").is_null() ? "no factor on the theory would be noticed"
-                                        : fmt::format("a theory {:.2g} % off would not have agreed",
-                                                      100 * r.at("not_agree").get<double>()));
+            r.at("not_agree").is_null()
+                ? "no factor on the theory would be noticed"
+                : fmt::format("a theory {:.2g} % off would not have agreed",
+                              100 * r.at("not_agree").get<double>()) +
+                      (r.at("disagree").is_null()
+                           ? ""
+                           : fmt::format(", {:.2g} % off have been rejected",
+                                         100 * r.at("disagree").get<double>())));
       }
     }
     content.reproduce = fmt::format(
