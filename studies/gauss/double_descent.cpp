@@ -3,8 +3,6 @@
 /// modelling against the number of samples, theory over simulation, on model covariances and on
 /// users' own data.
 
-#include <fmt/format.h>
-
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/mean_claims.hpp"
 
@@ -87,26 +85,8 @@ Figure figure(const Configuration& c) {
     p.vertical_marks = {1.0};
     return p;
   };
-  std::vector<Panel> panels = {panel("test"), panel("train")};
-  std::string parts;
-  if (!on_data(c)) {
-    // What makes the peak shows best where the penalty is weakest.
-    const double weakest = ascending(c.reals("sweep.lambda")).front();
-    const Point at = {{"lambda", weakest}};
-    panels.push_back({.x = alpha_axis(),
-                      .y = {.label = "parts of {/:Italic E}_{test}", .scale = AxisScale::log},
-                      .layers = {{.series = "noise_variance", .label = "noise", .only = at},
-                                 {.series = "sampling_variance", .label = "sampling", .only = at},
-                                 {.series = "bias", .label = "bias", .only = at}},
-                      .x_name = "alpha",
-                      .vertical_marks = {1.0}});
-    parts = fmt::format(
-        " (c) Parts of the test error at λ = {:g}: variance by noise and by sampling, squared "
-        "bias.",
-        weakest);
-  }
   return {.name = "gauss-double-descent",
-          .panels = std::move(panels),
+          .panels = {panel("test"), panel("train")},
           .columns = 1,
           .caption =
               "Ridge regression of every site on the others in Gaussian masked modelling: error "
@@ -114,7 +94,7 @@ Figure figure(const Configuration& c) {
               order_words(c) +
               "; points: simulation, mean and standard error over replicates; band: declared "
               "margin." +
-              parts + lambda_note(c)};
+              lambda_note(c)};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {
