@@ -68,14 +68,16 @@ BatchFound smallest_batch(const BatchSearch& search,
     ++b;
   }
   if (b > 0 || !result.found) return result;
-  // The first batch tells nothing of smaller ones. Their runs have numbers of their own.
+  // The first batch tells nothing of smaller ones. Their runs have numbers of their own, however
+  // many of them there are.
   constexpr std::uint64_t kSmaller = std::uint64_t{1} << 32U;
   double last = result.batch;
   for (std::uint64_t down = 0; last > 1 && !stop.stop_requested(); ++down) {
     const double batch = batch_at(-1 - static_cast<int>(down));
     if (batch == last) continue;
     last = batch;
-    if (!attempt(batch, kSmaller + down * runs)) break;
+    const auto batches = static_cast<std::uint64_t>(search.batches);
+    if (!attempt(batch, kSmaller * (1 + down / batches) + down % batches * runs)) break;
   }
   if (stop.stop_requested()) result.found = false;
   return result;

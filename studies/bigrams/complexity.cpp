@@ -218,14 +218,13 @@ class Complexity : public PointwiseExperiment {
     // its lattice, up to half a step (9 %) off, whatever the number of searches.
     StreamAddress dither = replicate.address(StreamId::model);
     dither.point += 1000;
-    const BatchSearch grid{
-        // Far below what theory says is needed: T/8 from scratch, √T after transfer.
-        .first = transfer ? std::sqrt(t) : t / 8,
-        .ratio = 1.189207115002721,  // 2^(1/4)
-        .offset = RandomStream(dither).uniform(),
-        .batches = 28,  // up to 2^7 times the first one
-        .runs = 40,
-        .failures = 2};
+    const BatchSearch grid{// Where to begin; the search goes down from here if this batch suffices.
+                           .first = transfer ? std::sqrt(t) : t / 8,
+                           .ratio = 1.189207115002721,  // 2^(1/4)
+                           .offset = RandomStream(dither).uniform(),
+                           .batches = 28,  // up to 2^7 times the first one
+                           .runs = 40,
+                           .failures = 2};
     StreamAddress address = replicate.address();
     const std::uint64_t first = replicate.number * static_cast<std::uint64_t>(grid.batches) *
                                 static_cast<std::uint64_t>(grid.runs);

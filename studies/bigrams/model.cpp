@@ -41,7 +41,8 @@ RandomStream problem_stream(const Configuration& c, std::uint64_t point) {
 BoostingTheory BigramSetup::boosting() const { return {constants(model), rates}; }
 
 std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
-  const Range rate{.low = 1e-9, .high = 1e6};  // boosting then takes some 1e10 steps
+  const Range rate{.low = 1e-9,
+                   .high = kLearningRate.high};  // at the least boosting takes some 1e10 steps
   const Range two{.low = 2, .high = kCount.high};
   std::vector<Parameter> all = {
       integer_parameter("model.tokens", d.tokens, "N, size of the vocabulary", two),

@@ -1,6 +1,5 @@
-// Runs a fuzz target without a fuzzer: on every file of a folder, then on a few thousand changed
-// copies of them, the same ones each time. The input that ended it is left in a file.   replay
-// FOLDER
+// replay FOLDER: a fuzz target without a fuzzer, on every file of a folder, then on 1500 changed
+// copies of them, the same ones each time. The input that ended it is left in a file.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -165,6 +165,15 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss if code in (0, 3) e
 PYTHON
 }
 
+# The mean field beside a surrogate of few tokens, whose noise of V lies along P by a quarter and more.
+run 0 run bigrams-recursion --out runs --name surrogate --quiet --set 'sim.surrogate="dense"' --set 'plot.formats=["svg"]'
+says out "AGREE"
+# Softmax attention reaches the target from either start; nothing is recorded at a fixed batch, and no panel is drawn of it.
+run 0 run bigrams-complexity --out runs --name logits --quiet --replicates 2 --set 'sim.algorithm="softmax"' \
+  --set 'sweep.context=[30]' --set sim.eta=0.1 --set sim.length=1000 --set sim.compared_context=2 --set 'plot.formats=["svg"]'
+[ "$(grep -c 'samples_to_error,sim' "$(echo runs/logits-*)/results.csv")" -eq 2 ] || fail "softmax attention misses the target"
+present "$(echo runs/logits-*)/plots/bigrams-complexity.svg"
+
 command -v python3 >/dev/null || exit 77
 kb=$(peak "$program" run bigrams-boosting --out runs --quiet --replicates 8 --set model.context=100000000 \
   --set sim.surrogate=\"aggregated\" --set sim.batch=1000000 --set 'sim.steps=[10,20]' --set 'plot.formats=["svg"]')
