@@ -285,11 +285,15 @@ Figure figure(const Configuration& c) {
           "power laws fitted to the medians; the largest exponents that the bounds and the "
           "tolerance of 0.1 allow, from where the fits begin; and the samples that the "
           "boosting stage needs to find the right sign. Points: mean and standard error over "
-          "groups of 40 runs. Below: at batches of 1.4 T from scratch and T/2 after transfer, "
-          "lines are the first passage of the mean field. " +
-          sampling_sentence(c)};
-  if (std::ranges::min(c.integers("sweep.context")) > c.integer("sim.compared_context"))
+          "groups of 40 runs. "};
+  if (std::ranges::min(c.integers("sweep.context")) > c.integer("sim.compared_context")) {
     drawn.panels.pop_back();  // nothing is simulated at a fixed batch
+  } else {
+    drawn.caption +=
+        "Below: at batches of 1.4 T from scratch and T/2 after transfer, lines are the first "
+        "passage of the mean field. ";
+  }
+  drawn.caption += sampling_sentence(c);
   return drawn;
 }
 
