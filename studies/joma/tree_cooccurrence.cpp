@@ -12,6 +12,8 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+constexpr Index kShownLeaves = 32;  // a map of more tokens is not read
+
 class Cooccurrence : public PointwiseExperiment {
  public:
   explicit Cooccurrence(const Configuration& c)
@@ -108,7 +110,6 @@ class Cooccurrence : public PointwiseExperiment {
   }
   /// Whether all pairs are: of the largest rho, unless there are too many.
   bool shown(std::size_t point) const {
-    constexpr Index kShownLeaves = 32;
     return point + 1 == rhos_.size() && tree_.leaves() <= kShownLeaves;
   }
 
@@ -117,7 +118,7 @@ class Cooccurrence : public PointwiseExperiment {
   std::int64_t samples_;
 };
 
-Figure figure(const Configuration&) {
+Figure figure(const Configuration& c) {
   Panel map{.kind = PanelKind::heat_map,
             .x = {.label = "token {/:Italic l}"},
             .y = {.label = "given token {/:Italic m}"},
@@ -126,18 +127,19 @@ Figure figure(const Configuration&) {
             .y_coordinate = "given",
             .title = "sampled, largest {/:Italic ρ}",
             .value = {.label = "P({/:Italic l}|{/:Italic m})"}};
-  return {
+  Figure figure{
       .name = "tree-cooccurrence",
       .panels = {{.x = {.label = "height of common ancestor {/:Italic H}"},
                   .y = {.label = "P({/:Italic y_l} = 1 | {/:Italic y_m} = 1)"},
                   .layers = {{.series = "conditional_probability", .label = "{/:Italic ρ} = {rho}"},
                              {.series = "conditional_probability_root", .label = "root"}},
-                  .x_name = "ancestor_height"},
-                 map},
+                  .x_name = "ancestor_height"}},
       .columns = 1,
       .caption =
           "Co-occurrence of tokens of a latent tree by the height of their closest common "
           "ancestor. Lines: closed form; points: sampled sequences, mean and standard error."};
+  if (configured_tree(c).leaves() <= kShownLeaves) figure.panels.push_back(std::move(map));
+  return figure;
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
