@@ -22,22 +22,6 @@ bool strip(const Point& front, Point& point) {
   return true;
 }
 
-/// What a study claims, for every problem of a sweep on its own.
-std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
-                                      const Observed& all) {
-  if (configuration.study->claims == nullptr) return {};
-  std::vector<ClaimResult> claims;
-  each_problem(configuration,
-               all,
-               [&](const Configuration& values, const Point& front, const Observed& own) {
-                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
-                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
-                   claims.push_back(std::move(claim));
-                 }
-               });
-  return claims;
-}
-
 }  // namespace
 
 void each_problem(
@@ -58,6 +42,21 @@ void each_problem(
     }
     use(values, front, own);
   }
+}
+
+std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
+                                      const Observed& all) {
+  if (configuration.study->claims == nullptr) return {};
+  std::vector<ClaimResult> claims;
+  each_problem(configuration,
+               all,
+               [&](const Configuration& values, const Point& front, const Observed& own) {
+                 for (ClaimResult& claim : configuration.study->claims(values, own)) {
+                   if (!front.empty()) claim.name += " (" + describe(front) + ")";
+                   claims.push_back(std::move(claim));
+                 }
+               });
+  return claims;
 }
 
 CheckedConfiguration recorded_configuration(const RunRecord& run,

@@ -29,6 +29,10 @@ void each_problem(
     const std::function<void(
         const Configuration& values, const Point& coordinates, const Observed& observed)>& use);
 
+/// @brief What a study claims, for every problem of a sweep on its own; each claim judged alone.
+std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
+                                      const Observed& all);
+
 /// @brief The verdict.
 /// @param margin relative margin given after the run; recorded as post hoc
 CheckRecord judge_run(const RunRecord& run,

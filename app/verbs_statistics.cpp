@@ -8,9 +8,11 @@
 #include <map>
 #include <mutex>
 
+#include "attica/app/claim_plan.hpp"
 #include "attica/app/comparison.hpp"
 #include "attica/app/estimate.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/judge_run.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run_folder.hpp"
 #include "attica/app/runner.hpp"
@@ -19,6 +21,7 @@
 #include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
+#include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/solvers/statistics/planning.hpp"
 #include "attica/solvers/statistics/resolution.hpp"
 #include "attica/solvers/statistics/self_test.hpp"
@@ -146,6 +149,66 @@ int plan_resolution(const Options& options,
   return forbidden ? kExitInconclusive : kExitDone;
 }
 
+/// What the compared points of a run ask for.
+struct PointPlan {
+  std::size_t points = 0;
+  Plan right;    ///< if the theory is right
+  Plan if_real;  ///< if it is off by what the pilot shows
+  std::string hardest;
+};
+
+/// @throws Error (input) if no number of replicates suffices
+PointPlan plan_points(const Options& options,
+                      const Comparison& comparison,
+                      double seconds_per_replicate,
+                      int threads) {
+  std::vector<PilotPoint> points;
+  std::vector<std::size_t> index;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    if (!p.theory) continue;
+    points.push_back({.sample = summarise(p.replicates),
+                      .margin = p.margin.total(*p.theory),
+                      .delta = 0,
+                      .tails = p.tails,
+                      .seconds = 0});
+    index.push_back(k);
+  }
+  PointPlan result{.points = points.size(), .right = {}, .if_real = {}, .hardest = {}};
+  if (points.empty()) return result;
+  for (PilotPoint& p : points)
+    p.seconds = seconds_per_replicate / static_cast<double>(points.size());
+  const PlanGoal goal{.power = options.power, .points = points.size(), .shared = true};
+  result.right = plan_run(points, goal, static_cast<std::size_t>(threads));
+
+  std::size_t hardest = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto& needed = result.right.replicates[k];
+    const auto& most = result.right.replicates[hardest];
+    if (!needed || (most && *needed > *most)) hardest = k;
+    if (!needed) break;
+  }
+  result.hardest = place_name(comparison.places[index[hardest]]);
+  if (!result.right.run_replicates || !result.right.seconds) {
+    throw Error(ErrorKind::input,
+                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below "
+                            "what the theory neglects",
+                            result.hardest,
+                            points[hardest].margin),
+                "check.margin");
+  }
+  // The pilot's own differences, noisy as they are, say what a theory that is off by as much would
+  // need.
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[index[k]];
+    points[k].delta = points[k].sample.mean - *p.theory;
+  }
+  result.if_real = plan_run(points, goal, static_cast<std::size_t>(threads));
+  return result;
+}
+
+std::int64_t rounded(double n) { return static_cast<std::int64_t>(std::ceil(n)); }
+
 }  // namespace
 
 int plan_verb(const Options& options, const Registry& registry) {
@@ -171,95 +234,99 @@ int plan_verb(const Options& options, const Registry& registry) {
       compare(agreement_rules(work), theory.predictions, pilot.replicates);
   if (options.resolution)
     return plan_resolution(options, work, comparison, pilot.seconds_per_replicate, threads);
-  std::vector<PilotPoint> points;
-  std::vector<std::size_t> index;
-  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
-    const ComparedPoint& p = comparison.points[k];
-    if (!p.theory) continue;
-    points.push_back({.sample = summarise(p.replicates),
-                      .margin = p.margin.total(*p.theory),
-                      .delta = 0,
-                      .tails = p.tails,
-                      .seconds = 0});
-    index.push_back(k);
+  const PointPlan points = plan_points(options, comparison, pilot.seconds_per_replicate, threads);
+  const ClaimPlan claims =
+      plan_claims(c,
+                  {.theory = theory.predictions, .simulation = pilot.replicates.curves()},
+                  kPilotReplicates,
+                  options.power,
+                  work.seed());
+  if (points.points == 0 && claims.claims == 0) {
+    throw Error(
+        ErrorKind::input,
+        fmt::format("study '{}' compares and claims nothing that could be planned", c.study->name));
   }
-  if (points.empty())
-    throw Error(ErrorKind::input,
-                fmt::format("study '{}' compares nothing that could be planned", c.study->name));
-  for (PilotPoint& p : points)
-    p.seconds = pilot.seconds_per_replicate / static_cast<double>(points.size());
-  const Plan plan = plan_run(points,
-                             {.power = options.power, .points = points.size(), .shared = true},
-                             static_cast<std::size_t>(threads));
-
-  // The pilot's own differences, noisy as they are, say what a theory that is off by as much would
-  // need.
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    const ComparedPoint& p = comparison.points[index[k]];
-    points[k].delta = points[k].sample.mean - *p.theory;
+  // All points and claims take the largest number; the pilot's replicates are kept.
+  const bool decided = claims.claims == 0 || claims.replicates.has_value();
+  PlannedRange replicates = points.right.run_replicates.value_or(PlannedRange{});
+  PlannedRange seconds = points.right.seconds.value_or(PlannedRange{});
+  const auto of_claims = static_cast<double>(claims.replicates.value_or(0));
+  const double more_seconds = std::max(0.0, of_claims - pilot_replicates) *
+                              pilot.seconds_per_replicate / static_cast<double>(threads);
+  for (double PlannedRange::*value :
+       {&PlannedRange::expected, &PlannedRange::low, &PlannedRange::high}) {
+    replicates.*value = std::max(replicates.*value, of_claims);
+    seconds.*value = std::max(seconds.*value, more_seconds);
   }
-  const Plan if_real = plan_run(points,
-                                {.power = options.power, .points = points.size(), .shared = true},
-                                static_cast<std::size_t>(threads));
-
-  std::size_t hardest = 0;
-  for (std::size_t k = 0; k < plan.replicates.size(); ++k) {
-    if (!plan.replicates[k] ||
-        (plan.replicates[hardest] && *plan.replicates[k] > *plan.replicates[hardest]))
-      hardest = k;
-    if (!plan.replicates[k]) break;
-  }
-  const std::string place = place_name(comparison.places[index[hardest]]);
-  if (!plan.run_replicates || !plan.seconds) {
-    throw Error(ErrorKind::input,
-                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below "
-                            "what the theory neglects",
-                            place,
-                            points[hardest].margin),
-                "check.margin");
-  }
-  const auto rounded = [](double n) { return static_cast<std::int64_t>(std::ceil(n)); };
-  const double bytes = pilot.bytes_per_replicate * plan.run_replicates->expected;
+  const double bytes = pilot.bytes_per_replicate * replicates.expected;
+  const auto none_or = [](const auto& number) { return number ? Json(*number) : Json("none"); };
   if (options.json) {
-    print(
-        {{"study", c.study->name},
-         {"power", options.power},
-         {"points", points.size()},
-         {"pilot_replicates", kPilotReplicates},
-         {"replicates", rounded(plan.run_replicates->expected)},
-         {"replicates_range",
-          {rounded(plan.run_replicates->low), rounded(plan.run_replicates->high)}},
-         {"replicates_if_pilot_differences_are_real",
-          if_real.run_replicates ? Json(rounded(if_real.run_replicates->expected)) : Json("none")},
-         {"seconds", plan.seconds->expected},
-         {"seconds_range", {plan.seconds->low, plan.seconds->high}},
-         {"threads", threads},
-         {"bytes", bytes},
-         {"hardest_point", place}});
-  } else {
-    put("pilot        {} replicates of {} points\n"
-        "replicates   {} ({} to {}) for AGREE with probability {} if the theory is right\n"
-        "             {} if it is off by what the pilot shows\n"
-        "time         {} ({} to {}) on {} threads\n"
-        "disk         {}\n"
-        "hardest      {}\n"
-        "then         {}\n",
-        kPilotReplicates,
-        points.size(),
-        rounded(plan.run_replicates->expected),
-        rounded(plan.run_replicates->low),
-        rounded(plan.run_replicates->high),
-        options.power,
-        if_real.run_replicates ? fmt::format("{}", rounded(if_real.run_replicates->expected))
-                               : "no number",
-        duration_text(plan.seconds->expected),
-        duration_text(plan.seconds->low),
-        duration_text(plan.seconds->high),
-        threads,
-        size_text(bytes),
-        place,
-        planned_command(options, rounded(plan.run_replicates->expected)));
+    Json object{{"study", c.study->name},
+                {"power", options.power},
+                {"points", points.points},
+                {"claims", claims.claims},
+                {"pilot_replicates", kPilotReplicates}};
+    if (points.points > 0) {
+      const auto& if_real = points.if_real.run_replicates;
+      object["replicates_if_pilot_differences_are_real"] =
+          if_real ? Json(rounded(if_real->expected)) : Json("none");
+      object["hardest_point"] = points.hardest;
+    }
+    if (claims.claims > 0) {
+      object["claims_shown_by_pilot"] = claims.shown;
+      object["replicates_of_claims"] = none_or(claims.replicates);
+      object["hardest_claim"] = claims.hardest;
+    }
+    if (decided) {
+      object["replicates"] = rounded(replicates.expected);
+      object["replicates_range"] = {rounded(replicates.low), rounded(replicates.high)};
+      object["seconds"] = seconds.expected;
+      object["seconds_range"] = {seconds.low, seconds.high};
+      object["bytes"] = bytes;
+    }
+    object["threads"] = threads;
+    print(object);
+    return decided ? kExitDone : kExitInconclusive;
   }
+  put("pilot        {} replicates of {} points\n", kPilotReplicates, comparison.points.size());
+  if (points.points > 0) {
+    const PlannedRange& right = *points.right.run_replicates;
+    const auto& if_real = points.if_real.run_replicates;
+    put("points       {} ({} to {}) replicates for AGREE with probability {} if the theory is "
+        "right\n"
+        "             {} if it is off by what the pilot shows; hardest: {}\n",
+        rounded(right.expected),
+        rounded(right.low),
+        rounded(right.high),
+        options.power,
+        if_real ? fmt::format("{}", rounded(if_real->expected)) : "no number",
+        points.hardest);
+  }
+  if (claims.claims > 0) {
+    put("claims       {} of {} shown by the pilot; {}{}\n",
+        claims.shown,
+        claims.claims,
+        claims.replicates
+            ? fmt::format("{} replicates show all with probability {} if it is typical",
+                          *claims.replicates,
+                          options.power)
+            : fmt::format("up to {} replicates do not show all if it is typical", kMostPlanned),
+        claims.hardest.empty() ? "" : "; hardest: " + claims.hardest);
+  }
+  if (!decided) return kExitInconclusive;
+  put("replicates   {} ({} to {})\n"
+      "time         {} ({} to {}) on {} threads\n"
+      "disk         {}\n"
+      "then         {}\n",
+      rounded(replicates.expected),
+      rounded(replicates.low),
+      rounded(replicates.high),
+      duration_text(seconds.expected),
+      duration_text(seconds.low),
+      duration_text(seconds.high),
+      threads,
+      size_text(bytes),
+      planned_command(options, rounded(replicates.expected)));
   return kExitDone;
 }
 
@@ -368,26 +435,34 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
     normal = normal && p.tails == Tails::normal;
     skewness += s.skewness;
   }
-  if (ratios.empty() || fewest < kFewestReplicates) {
-    throw Error(ErrorKind::input, "the self-test needs compared points with at least 8 replicates");
+  const CheckRecord verdict =
+      judge_run(run, finished.configuration, finished.replicates, options.margin);
+  const auto claims = static_cast<std::size_t>(std::ranges::count_if(
+      verdict.claims, [](const ClaimResult& claim) { return claim.p_agree && claim.p_disagree; }));
+  if (ratios.empty()) fewest = run.replicates;
+  if (ratios.empty() ? claims == 0 : fewest < kFewestReplicates) {
+    throw Error(ErrorKind::input,
+                "the self-test needs compared points with at least 8 replicates, or claims");
   }
-  std::nth_element(ratios.begin(),
-                   ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2),
-                   ratios.end());
-  const SelfTest result = self_test({.points = ratios.size(),
-                                     .replicates = fewest,
-                                     .margin = ratios[ratios.size() / 2],
-                                     .tails = normal ? Tails::normal : Tails::guarded,
-                                     .skewness = skewness / static_cast<double>(ratios.size()),
-                                     .runs = options.full ? kFullSelfTestRuns : kSelfTestRuns,
-                                     .seed = run.seed});
+  const double margin = ratios.empty() ? 1 : median(ratios);
+  const SelfTest result =
+      self_test({.points = ratios.size(),
+                 .claims = claims,
+                 .replicates = fewest,
+                 .margin = margin,
+                 .tails = normal ? Tails::normal : Tails::guarded,
+                 .skewness = skewness / std::max(1.0, static_cast<double>(ratios.size())),
+                 .runs = options.full ? kFullSelfTestRuns : kSelfTestRuns,
+                 .seed = run.seed});
   Json rows = Json::array();
   std::string table = fmt::format(
-      "{} points, {} replicates, margin {:.3g} standard deviations\n{:<20} {:<26} {:<24} {:>8} "
-      "{:>9} {:>20}\n",
+      "{} points, {} claims, {} replicates{}\n{:<20} {:<30} "
+      "{:<24} "
+      "{:>8} {:>9} {:>20}\n",
       ratios.size(),
+      claims,
       fewest,
-      ratios[ratios.size() / 2],
+      ratios.empty() ? "" : fmt::format(", margin {:.3g} standard deviations", margin),
       "family",
       "planted",
       "rate",
@@ -396,7 +471,7 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
       "99 % limits");
   for (const SelfTestRow& row : result.rows) {
     const double measured = row.count.fraction();
-    table += fmt::format("{:<20} {:<26} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n",
+    table += fmt::format("{:<20} {:<30} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n",
                          row.family,
                          row.planted,
                          row.rate,

@@ -8,6 +8,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/power.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr double kLimitLevel = 0.01;
 constexpr double kPower = 0.9;
 constexpr double kSkewed = 0.5;
+constexpr std::uint64_t kFirstOfClaims = 16;  // streams before are those of points
 
 /// Distribution of a replicate, mean 0 and unit spread.
 class Noise {
@@ -62,6 +64,14 @@ class Noise {
   double spread_;
   double sigma_;
 };
+
+/// Normal first, then ever longer tails.
+std::vector<Noise> all_noise() {
+  return {Noise::normal(),
+          Noise::lognormal(0.5, "lognormal 0.5"),
+          Noise::lognormal(1, "lognormal 1"),
+          Noise::inverse_gamma()};
+}
 
 enum class Rate { run_disagrees, point_agrees, point_disagrees };
 
@@ -133,29 +143,73 @@ SelfTestRow row(const Noise& noise, const Planting& planting, const Count& count
   return r;
 }
 
-}  // namespace
+/// Counts claims of many runs; `claim` draws the replicates of one and tests it.
+template <class Claim>
+void add_claims(std::vector<SelfTestRow>& rows,
+                const std::string& family,
+                const std::string& planted,
+                const SelfTestOptions& options,
+                std::uint64_t stream_point,
+                const Claim& claim) {
+  Count agree;     // of claims
+  Count disagree;  // of runs
+  std::vector<double> p_agree(options.claims);
+  std::vector<double> p_disagree(options.claims);
+  for (std::size_t r = 0; r < options.runs; ++r) {
+    RandomStream stream(
+        {.seed = options.seed, .id = StreamId::self_test, .point = stream_point, .replicate = r});
+    for (std::size_t k = 0; k < options.claims; ++k) {
+      const ClaimTest test = claim(stream);
+      p_agree[k] = test.p_agree;
+      p_disagree[k] = test.p_disagree;
+    }
+    const std::vector<Verdict> verdicts = claim_verdicts(p_agree, p_disagree);
+    agree.k += static_cast<std::size_t>(std::ranges::count(verdicts, Verdict::agree));
+    agree.n += verdicts.size();
+    disagree.k += std::ranges::count(verdicts, Verdict::disagree) > 0 ? 1U : 0U;
+    ++disagree.n;
+  }
+  for (const auto& [rate, count] : {std::pair{"false AGREE of a claim", agree},
+                                    std::pair{"false DISAGREE of a run", disagree}}) {
+    rows.push_back({.family = family,
+                    .planted = planted,
+                    .rate = rate,
+                    .stated = kClaimLevel,
+                    .count = count,
+                    .limits = clopper_pearson(count, kLimitLevel)});
+    rows.back().pass = rows.back().limits.low <= kClaimLevel;
+  }
+}
 
-SelfTest self_test(const SelfTestOptions& options) {
-  require(options.points >= 1, "points", static_cast<double>(options.points), "at least one");
-  require(options.replicates >= kFewestReplicates,
-          "replicates",
-          static_cast<double>(options.replicates),
-          "8 or more");
-  require(std::isfinite(options.margin) && options.margin > 0,
-          "margin",
-          options.margin,
-          "a finite number > 0");
-  require(options.runs >= 1, "runs", static_cast<double>(options.runs), "at least one");
+void add_claims(std::vector<SelfTestRow>& rows, const SelfTestOptions& options) {
+  std::uint64_t next = kFirstOfClaims;
+  for (const double share : {0.5, 0.8}) {
+    const std::string name = share == 0.5 ? "share 0.5" : "share 0.8";
+    std::vector<bool> holds(options.replicates);
+    add_claims(rows, name, "every share at its bound", options, next++, [&](RandomStream& stream) {
+      for (std::size_t n = 0; n < holds.size(); ++n) holds[n] = stream.uniform() < share;
+      return rate_at_least(holds, share);
+    });
+  }
+  if (options.replicates < kFewestReplicates) return;  // these means show nothing
+  std::vector<double> values(options.replicates);
+  for (const Noise& noise : all_noise()) {
+    for (const bool lower : {true, false}) {
+      const char* planted =
+          lower ? "every mean at its lower bound" : "every mean at its upper bound";
+      add_claims(rows, noise.name(), planted, options, next++, [&](RandomStream& stream) {
+        noise.fill(stream, values);
+        return lower ? mean_above(values, 0) : mean_below(values, 0);
+      });
+    }
+  }
+}
 
-  SelfTest result;
+void add_points(SelfTest& result, const SelfTestOptions& options) {
   const bool guarded = options.tails == Tails::guarded;
   const bool skewed = std::abs(options.skewness) > kSkewed;
-  std::vector<Noise> families{Noise::normal()};
-  if (guarded || skewed) {
-    families.push_back(Noise::lognormal(0.5, "lognormal 0.5"));
-    families.push_back(Noise::lognormal(1, "lognormal 1"));
-  }
-  if (guarded) families.push_back(Noise::inverse_gamma());
+  std::vector<Noise> families = all_noise();
+  if (!guarded) families.resize(skewed ? 3 : 1, families.front());
   if (!guarded && skewed) result.warning = "replicates declared near-symmetric are skewed";
 
   const std::size_t n = options.replicates;
@@ -181,6 +235,25 @@ SelfTest self_test(const SelfTestOptions& options) {
       result.rows.push_back(row(families[f], planted[i], counts[i], guarded || f == 0));
     }
   }
+}
+
+}  // namespace
+
+SelfTest self_test(const SelfTestOptions& options) {
+  require(options.points + options.claims >= 1, "points", 0, "at least one, or a claim");
+  require(options.replicates >= (options.points > 0 ? kFewestReplicates : 1),
+          "replicates",
+          static_cast<double>(options.replicates),
+          options.points > 0 ? "8 or more" : "at least one");
+  require(std::isfinite(options.margin) && options.margin > 0,
+          "margin",
+          options.margin,
+          "a finite number > 0");
+  require(options.runs >= 1, "runs", static_cast<double>(options.runs), "at least one");
+
+  SelfTest result;
+  if (options.points > 0) add_points(result, options);
+  if (options.claims > 0) add_claims(result.rows, options);
   result.pass =
       std::ranges::all_of(result.rows, [](const auto& r) { return r.pass || !r.promised; });
   return result;

@@ -10,6 +10,9 @@
 /// with 90 % power. A rate passes unless its exact 99 % limit (Clopper and Pearson 1934)
 /// contradicts the rate stated. A shift does not change spread or guard, so each sample is drawn
 /// once and serves all plantings.
+///
+/// Claims are planted at their bounds, where each error is most frequent: shares of runs that are
+/// 1/2 and 4/5, and means of each family.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +29,9 @@ inline constexpr std::size_t kFullSelfTestRuns = 14424;  ///< 90 % to +-0.5 %
 
 /// A run's own setting.
 struct SelfTestOptions {
-  std::size_t points = 24;
-  std::size_t replicates = 30;  ///< n >= 8
+  std::size_t points = 24;      ///< compared; 0: none
+  std::size_t claims = 0;       ///< made at once; 0: none
+  std::size_t replicates = 30;  ///< n >= 8 with compared points, else n >= 1
   double margin = 1;            ///< in units of the replicates' standard deviation, > 0
   Tails tails = Tails::guarded;
   /// Skewness of the run's pooled replicates: normal tails beyond +-0.5 are warned about and shown
@@ -39,9 +43,12 @@ struct SelfTestOptions {
 
 /// One measured rate.
 struct SelfTestRow {
-  std::string family;   ///< "normal", "lognormal 0.5", "lognormal 1", "inverse gamma 1.5"
+  /// "normal", "lognormal 0.5", "lognormal 1", "inverse gamma 1.5"; of claims about shares of runs
+  /// "share 0.5", "share 0.8"
+  std::string family;
   std::string planted;  ///< e.g. "one point at +margin"
-  std::string rate;  ///< "false DISAGREE of a run", "false AGREE of a point", "DISAGREE of a point"
+  /// "false DISAGREE of a run", "false AGREE of a point" or "of a claim", "DISAGREE of a point"
+  std::string rate;
   double stated = 0;     ///< largest rate promised, for "DISAGREE of a point" the smallest
   Count count;           ///< observed
   Interval limits;       ///< each side 99 %

@@ -79,6 +79,9 @@ says err 'manifest.json'
 planned=$(echo runs/planned-*)
 run 0 check "$planned" --self-test
 says out "the statistics keep their promises"
+run 0 run potts-alignment --name claims --quiet
+run 0 check runs/claims-* --self-test --json  # claims alone
+one_json out
 run 2 check "$planned" --extrapolate
 says err "sweep.sites"
 run 0 run $study --set 'sweep.sites=[11,21,41,81]' --set 'sweep.alpha=[2.0]' --set 'sweep.lambda=[1.0]' \

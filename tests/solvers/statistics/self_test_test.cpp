@@ -16,9 +16,14 @@ using Catch::WithinAbs;
 
 namespace statistics_self_test_test {
 
-double rate(const SelfTest& test, const std::string& family, const std::string& planted) {
+double rate(const SelfTest& test,
+            const std::string& family,
+            const std::string& planted,
+            const std::string& what = "") {
   for (const SelfTestRow& r : test.rows) {
-    if (r.family == family && r.planted == planted) return r.count.fraction();
+    if (r.family == family && r.planted == planted && (what.empty() || r.rate == what)) {
+      return r.count.fraction();
+    }
   }
   FAIL(family << ", " << planted << " not measured");
   return 0;
@@ -85,6 +90,27 @@ TEST_CASE("self_test: many points at the margin are no more often rejected than 
              WithinAbs(0.025, 4 * std::sqrt(0.025 / 1000)));
 }
 
+TEST_CASE("self_test: claims at their bounds err as often as they may", "[solvers][self_test]") {
+  const SelfTest test = self_test({.points = 0, .claims = 3, .replicates = 14, .runs = 1000});
+  CHECK(test.pass);
+  CHECK(test.rows.size() == 20);
+  // Of 14 runs all must hold to show 0.8: 0.8^14; four standard errors of 3000 claims.
+  const double all_hold = std::pow(0.8, 14);
+  CHECK_THAT(rate(test, "share 0.8", "every share at its bound", "false AGREE of a claim"),
+             WithinAbs(all_hold, 4 * std::sqrt(all_hold / 3000)));
+  // The guard leaves normal means of 100 replicates four fifths of their 5 %; of 14, nothing.
+  const SelfTest more = self_test({.points = 0, .claims = 3, .replicates = 100, .runs = 1000});
+  CHECK(more.pass);
+  for (const char* side : {"every mean at its lower bound", "every mean at its upper bound"}) {
+    CHECK_THAT(rate(more, "normal", side, "false AGREE of a claim"),
+               WithinAbs(0.04, 4 * std::sqrt(0.04 / 3000)));
+    CHECK(rate(more, "normal", side, "false DISAGREE of a run") > 0.01);
+    CHECK(rate(test, "normal", side, "false AGREE of a claim") == 0);
+  }
+  // Few runs show shares alone.
+  CHECK(self_test({.points = 0, .claims = 1, .replicates = 5, .runs = 20}).rows.size() == 4);
+}
+
 TEST_CASE("self_test: repeatable, seeds differ, bad options refused", "[solvers][self_test]") {
   const SelfTestOptions options{.points = 2, .replicates = 8, .tails = Tails::normal, .runs = 50};
   auto count = [](SelfTestOptions o, std::uint64_t seed) {
@@ -95,6 +121,7 @@ TEST_CASE("self_test: repeatable, seeds differ, bad options refused", "[solvers]
   CHECK(count(options, 1) != count(options, 2));
   CHECK_THROWS_AS(self_test({.replicates = 7}), Error);
   CHECK_THROWS_AS(self_test({.margin = 0}), Error);
+  CHECK_THROWS_AS(self_test({.points = 0}), Error);
 }
 
 TEST_CASE("self_test: guarded rates of long runs", "[solvers][self_test][slow]") {
