@@ -21,6 +21,7 @@ std::vector<ClaimResult> claims_within(std::vector<MeanClaim> claims) {
     results[k].verdict = v.verdict;
     results[k].p_agree = v.p_agree;
     results[k].p_disagree = v.p_disagree;
+    results[k].replicates_needed = v.replicates_needed;
     results[k].detail = fmt::format("mean {:.3g} +- {:.2g}", v.sample.mean, v.sample.sem);
   }
   return results;

@@ -31,6 +31,18 @@ std::optional<std::size_t> least(std::size_t low, const Decides& decides) {
   return high;
 }
 
+/// Replicates that show the mean of a sample like this one to be beyond 0 on its side, at `level`.
+std::optional<std::size_t> needed_replicates(
+    const SampleSummary& sample, double beyond, Side side, double level, Tails tails) {
+  if (sample.n < 2 || sample.failed > 0) return std::nullopt;
+  return least(sample.n, [&](std::size_t n) {
+    SampleSummary more = sample;
+    more.n = n;
+    more.sem = sample.sd / std::sqrt(static_cast<double>(n));
+    return std::abs(beyond) > half_width(more, side, level, tails);
+  });
+}
+
 ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tails tails) {
   const SampleSummary sample = summarise(values);
   ClaimTest test{.estimate = sample.mean, .interval = {}};
@@ -46,12 +58,7 @@ ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tai
   test.p_agree = p_value(sample, side, beyond, tails);
   test.p_disagree = p_value(sample, other, -beyond, tails);
   if (test.verdict() == Verdict::inconclusive) {
-    test.needed = least(sample.n, [&](std::size_t n) {
-      SampleSummary more = sample;
-      more.n = n;
-      more.sem = sample.sd / std::sqrt(static_cast<double>(n));
-      return std::abs(beyond) > half_width(more, beyond > 0 ? side : other, kClaimLevel, tails);
-    });
+    test.needed = needed_replicates(sample, beyond, beyond > 0 ? side : other, kClaimLevel, tails);
   }
   return test;
 }
@@ -97,11 +104,16 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
                          std::span<const std::vector<double>> second,
                          Tails tails) {
   if (first.empty() || second.empty()) return {.interval = {}};
+  constexpr auto kNever = std::numeric_limits<std::size_t>::max();
   ClaimTest best{.interval = {}, .p_agree = 1, .p_disagree = 0};
+  std::size_t shows = kNever;  // fewest replicates that show some of the first above all others
+  std::size_t refutes = 0;     // fewest that show another one above each of the first
   for (const std::vector<double>& high : first) {
     double above = 0;      // largest p-value of "high is above this one"
     double not_above = 1;  // smallest of "this one is above high"
-    double least = std::numeric_limits<double>::infinity();
+    double smallest = std::numeric_limits<double>::infinity();
+    std::size_t all = 0;
+    std::size_t any = kNever;
     for (const std::vector<double>& low : second) {
       std::vector<double> differences;
       for (std::size_t r = 0; r < std::min(high.size(), low.size()); ++r) {
@@ -110,15 +122,47 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
       const ClaimTest test = mean_above(differences, 0, tails);
       above = std::max(above, test.p_agree);
       not_above = std::min(not_above, test.p_disagree);
-      least = std::min(least, test.estimate);
+      smallest = std::min(smallest, test.estimate);
+      const bool is_above = test.estimate > 0;
+      const double level =
+          kClaimLevel / static_cast<double>(is_above ? first.size() : second.size());
+      const std::size_t n = needed_replicates(summarise(differences),
+                                              test.estimate,
+                                              is_above ? Side::lower : Side::upper,
+                                              level,
+                                              tails)
+                                .value_or(kNever);
+      all = std::max(all, is_above ? n : kNever);
+      if (!is_above) any = std::min(any, n);
     }
-    best.estimate = &high == &first.front() ? least : std::max(best.estimate, least);
+    best.estimate = &high == &first.front() ? smallest : std::max(best.estimate, smallest);
     best.p_agree = std::min(best.p_agree, above);
     best.p_disagree = std::max(best.p_disagree, not_above);
+    shows = std::min(shows, all);
+    refutes = std::max(refutes, any);
   }
   best.p_agree = std::min(1.0, best.p_agree * static_cast<double>(first.size()));
   best.p_disagree = std::min(1.0, best.p_disagree * static_cast<double>(second.size()));
+  const std::size_t decides = best.estimate > 0 ? shows : refutes;
+  if (best.verdict() == Verdict::inconclusive && decides < kNever) best.needed = decides;
   return best;
+}
+
+ClaimTest all_of(std::span<const ClaimTest> tests) {
+  if (tests.empty()) return {.interval = {}};
+  ClaimTest all{.estimate = tests.front().estimate, .interval = {}, .p_agree = 0};
+  bool known = true;
+  std::size_t needed = 0;
+  for (const ClaimTest& test : tests) {
+    all.estimate = std::min(all.estimate, test.estimate);
+    all.p_agree = std::max(all.p_agree, test.p_agree);
+    all.p_disagree = std::min(all.p_disagree, static_cast<double>(tests.size()) * test.p_disagree);
+    if (test.verdict() != Verdict::inconclusive) continue;
+    known = known && test.needed.has_value();
+    needed = std::max(needed, test.needed.value_or(0));
+  }
+  if (all.verdict() == Verdict::inconclusive && known && needed > 0) all.needed = needed;
+  return all;
 }
 
 std::vector<Verdict> claim_verdicts(std::span<const double> p_agree,

@@ -55,6 +55,10 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
                          std::span<const std::vector<double>> second,
                          Tails tails = Tails::guarded);
 
+/// @brief Claim: all of these hold. Each has to be shown at level 5 %; one that is refuted at its
+/// share of 5 % refutes all (Bonferroni).
+ClaimTest all_of(std::span<const ClaimTest> tests);
+
 /// @brief The verdicts of claims that are made at once: each agrees at its own level, as all must;
 /// the disagreements share 5 % (Holm 1979).
 /// @param p_agree,p_disagree  one a claim

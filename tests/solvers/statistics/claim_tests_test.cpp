@@ -133,6 +133,37 @@ TEST_CASE("claim_tests: some of one group above all of another", "[solvers][clai
              WithinRel(3 * some_above_all(Group{high}, Group{low}).p_agree, 1e-12));
 }
 
+TEST_CASE("claim_tests: an undecided order or conjunction says how many replicates decide it",
+          "[solvers][claim_tests]") {
+  // The same 40 values around 0.1, over and over: what is said to suffice does, a tenth less not.
+  const auto sample = [](double mean, std::size_t n) {
+    std::vector<double> values;
+    for (std::size_t r = 0; r < n; ++r) {
+      values.push_back(mean +
+                       ((r % 2 == 0) ? 1 : -1) * (0.8 + 0.1 * static_cast<double>(r / 2 % 5)));
+    }
+    return values;
+  };
+  using Group = std::vector<std::vector<double>>;
+  const auto order = [&](double gap, std::size_t n) {
+    return some_above_all(Group{sample(gap, n), sample(-2, n)}, Group{std::vector<double>(n, 0.0)});
+  };
+  for (const double gap : {0.1, -0.1}) {
+    const ClaimTest open = order(gap, 40);
+    REQUIRE(open.verdict() == Verdict::inconclusive);
+    REQUIRE(open.needed);
+    const std::size_t enough = (*open.needed + 39) / 40 * 40;  // whole rounds of the 40
+    CHECK(order(gap, enough).verdict() == (gap > 0 ? Verdict::agree : Verdict::disagree));
+    CHECK(order(gap, enough - 80).verdict() == Verdict::inconclusive);
+    CHECK_FALSE(order(gap, enough).needed);
+    const std::vector<ClaimTest> both{open, mean_above(sample(5, 40), 0)};
+    CHECK(all_of(both).needed == open.needed);
+    CHECK(all_of(both).p_agree == open.p_agree);
+    CHECK(all_of(both).p_disagree == std::min(1.0, 2 * open.p_disagree));
+  }
+  CHECK(all_of({}).verdict() == Verdict::inconclusive);
+}
+
 TEST_CASE("claim_tests: disagreements of many claims share one level", "[solvers][claim_tests]") {
   const auto found = claim_verdicts(std::vector{0.01, 0.5, 0.2}, std::vector{0.9, 0.03, 0.004});
   CHECK(found ==
