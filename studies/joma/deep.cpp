@@ -462,8 +462,8 @@ Study deep_study(const std::string& name, const std::string& question, std::vect
       .question = question,
       .neglects =
           "there is no theory of the training of deeper networks: of that claims only, with the "
-          "Bayes "
-          "loss of trees as floor; the start is compared by deep-entropy",
+          "Bayes loss of trees as floor (Adam keeps none of what gradient flow conserves); the "
+          "start is compared by deep-entropy",
       .parameters = together({std::move(common), std::move(own)}),
       .series =
           {{"attention_entropy", "H", "mean over sequences, heads and positions, nats, per layer"},

@@ -3,7 +3,9 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <set>
+#include <string>
 
 #include "attica/core/random.hpp"
 #include "attica/sim/networks/transformer.hpp"
@@ -164,6 +166,88 @@ TEST_CASE("Transformer: gradients equal central differences for all pairs of opt
                             gradient,
                             {.tolerance = 1e-9 * largest, .relative = 1e-6});
   }
+}
+
+/// What the flow of any loss conserves layer by layer, since the network does not notice a rotation
+/// of a head's queries and keys, or of its values with its output projection, nor a factor that a
+/// hidden relu's weights give to its output.
+std::vector<Eigen::MatrixXd> conserved(
+    const TransformerShape& shape,
+    const std::function<MatrixView<double>(const std::string&)>& block) {
+  std::vector<Eigen::MatrixXd> all;
+  for (int l = 0; l < shape.layers; ++l) {
+    const std::string layer = "layer" + std::to_string(l) + ".";
+    const auto matrix = [&](const char* name) -> Eigen::MatrixXd {
+      return block(layer + name).map();
+    };
+    const auto with_bias = [&](const char* weights, const char* added) {
+      Eigen::MatrixXd all_inputs = matrix(weights);
+      all_inputs.conservativeResize(Eigen::NoChange, all_inputs.cols() + 1);
+      all_inputs.rightCols(1) = matrix(added);
+      return all_inputs;
+    };
+    const bool bias = shape.attention_bias;
+    const bool softmax = shape.attention == AttentionKind::softmax;
+    for (int h = 0; h < shape.heads; ++h) {
+      const auto rows = [&](const Eigen::MatrixXd& w) -> Eigen::MatrixXd {
+        return w.middleRows(h * w.rows() / shape.heads, w.rows() / shape.heads);
+      };
+      if (softmax) {
+        const Eigen::MatrixXd q = rows(bias ? with_bias("W_Q", "b_Q") : matrix("W_Q"));
+        const Eigen::MatrixXd k = rows(bias ? with_bias("W_K", "b_K") : matrix("W_K"));
+        all.emplace_back(q * q.transpose() - k * k.transpose());
+      }
+      if (shape.output_projection) {
+        const Eigen::MatrixXd v = rows(bias ? with_bias("W_V", "b_V") : matrix("W_V"));
+        const Eigen::MatrixXd o = rows(matrix("W_O").transpose());
+        all.emplace_back(v * v.transpose() - o * o.transpose());
+      }
+    }
+    if (shape.mlp_width > 0 && shape.activation == Activation::relu) {
+      const Eigen::MatrixXd in = with_bias("W_1", "b_1");
+      all.emplace_back(in.rowwise().squaredNorm() -
+                       matrix("W_2").colwise().squaredNorm().transpose());
+    }
+  }
+  return all;
+}
+
+TEST_CASE("Transformer: descent keeps what the symmetries of heads and hidden units conserve",
+          "[sim][networks]") {
+  // A step of descent changes q q^T - k k^T by eta^2 (g_q g_q^T - g_k g_k^T) exactly: the terms of
+  // first order cancel if the gradient knows the symmetry.
+  constexpr double kEta = 1e-3;  // some start steep
+  constexpr int kSteps = 20;
+  int kept = 0;
+  for (const Choice& choice : covering_table()) {
+    const TransformerShape shape = shape_of(choice);
+    if (shape.dropout > 0) continue;  // other masks every step
+    Transformer<double> net(shape);
+    randomise(net);
+    const Batch batch = batch_of(choice, shape);
+    const auto weights = [&](const std::string& name) { return net.parameters().matrix(name); };
+    const auto slopes = [&](const std::string& name) { return net.gradient(name); };
+    const std::vector<Eigen::MatrixXd> start = conserved(shape, weights);
+    std::vector<Eigen::MatrixXd> steps = start;
+    for (Eigen::MatrixXd& s : steps) s.setZero();
+    const double before = net.loss(batch);
+    for (int n = 0; n < kSteps; ++n) {
+      net.loss_and_gradient(batch);
+      const std::vector<Eigen::MatrixXd> step = conserved(shape, slopes);
+      for (std::size_t k = 0; k < steps.size(); ++k) steps[k] += kEta * kEta * step[k];
+      for (std::size_t i = 0; i < net.gradient().size(); ++i) {
+        net.parameters().values()[i] -= kEta * net.gradient()[i];
+      }
+    }
+    CHECK(net.loss(batch) <= before);
+    const std::vector<Eigen::MatrixXd> end = conserved(shape, weights);
+    for (std::size_t k = 0; k < end.size(); ++k) {
+      const double drift = (end[k] - start[k] - steps[k]).norm();
+      CHECK(drift <= 1e-12 * start[k].norm());  // rounding of 20 steps
+      ++kept;
+    }
+  }
+  CHECK(kept > 30);
 }
 
 TEST_CASE("Transformer: float gradients follow the double ones", "[sim][networks]") {
