@@ -101,14 +101,7 @@ class Couplings : public PointwiseExperiment {
     constexpr double kShare = 0.01;
     add_scatters(model(), display_gauge(model(), model().as_student()), kShare, result);
     add_rows(model().as_student().attention, result);
-    const std::int64_t rejected = drawn_.get().rejected_draws;
-    result.diagnostics = {{"rejected_draws", rejected}};
-    if (rejected > 0) {
-      result.warnings.push_back(fmt::format(
-          "draws of the couplings that were rejected: {} (too little to learn, or frozen; see "
-          "model.least_learnable and model.least_curvature)",
-          rejected));
-    }
+    tell_rejected(drawn_.get().rejected_draws, result);
     return result;
   }
 

@@ -116,8 +116,8 @@ class Loss : public PointwiseExperiment {
     }
     result.diagnostics = {
         {"log_partition",
-         family_.random() ? Value(std::move(log_partitions)) : log_partitions.front()},
-        {"rejected_draws", rejected}};
+         family_.random() ? Value(std::move(log_partitions)) : log_partitions.front()}};
+    tell_rejected(rejected, result);
     return result;
   }
 

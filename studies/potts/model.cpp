@@ -222,6 +222,15 @@ PottsFamily::Realisation PottsFamily::realise(std::uint64_t realisation) const {
                           "a curvature that draws of this model have: lower it or model.beta");
 }
 
+void tell_rejected(std::int64_t draws, TheoryResult& result) {
+  result.diagnostics.emplace_back("rejected_draws", draws);
+  if (draws == 0) return;
+  result.warnings.push_back(
+      fmt::format("draws of the couplings that were rejected: {} (too little to learn, or frozen; "
+                  "see model.least_learnable and model.least_curvature)",
+                  draws));
+}
+
 std::vector<Parameter> gibbs_pool_parameters() {
   return {
       integer_parameter("sim.chains",

@@ -91,6 +91,10 @@ class PottsFamily {
   std::uint64_t seed_ = 0;
 };
 
+/// @brief Tells how many draws of couplings were rejected: the diagnostic `rejected_draws`, and a
+/// warning if there were any, since what is compared is conditional on it.
+void tell_rejected(std::int64_t draws, TheoryResult& result);
+
 /// @brief The parameters `sim.chains`, `sim.burn_in`, `sim.allow_unconverged`, and their values.
 std::vector<Parameter> gibbs_pool_parameters();
 GibbsPoolOptions gibbs_pool_options(const Configuration& c);
