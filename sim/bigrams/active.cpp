@@ -61,7 +61,7 @@ MatrixXd refit_value(const BigramModel& model,
                      RandomStream& stream) {
   require(eta_v > 0, "eta_V", eta_v, "eta_V > 0");
   require(batch >= 1, "batch", static_cast<double>(batch), "batch >= 1");
-  require(steps >= 1, "refit_steps", static_cast<double>(steps), "refit_steps >= 1");
+  require(steps >= 1, "refit_length", static_cast<double>(steps), "refit_length >= 1");
   ActiveSampler sampler(model, rounded.attention);
   ActiveSampler::Sample sample;
   const VectorXd inverse_mu = model.stationary().cwiseInverse();

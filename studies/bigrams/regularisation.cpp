@@ -27,7 +27,7 @@ class Regularisation : public PointwiseExperiment {
  public:
   explicit Regularisation(const Configuration& c)
       : setup_(staged_setup(c)),
-        refit_steps_(c.integer("sim.refit_steps")),
+        refit_length_(c.integer("sim.refit_length")),
         algorithms_(staged_algorithms(c)),
         order_(surrogate_noise_order(c)) {
     diagnostics_ = setup_.diagnostics;
@@ -60,16 +60,16 @@ class Regularisation : public PointwiseExperiment {
         return !std::ranges::binary_search(setup_.steps, at.step);
       });
       if (algorithm == "l1") add_l1(field, aligned, result);
-      if (refit_steps_ > 0) {
+      if (refit_length_ > 0) {
         const double refitted =
-            averaged_value_noise(setup_.model, setup_.rates.eta_v, setup_.batch, refit_steps_);
+            averaged_value_noise(setup_.model, setup_.rates.eta_v, setup_.batch, refit_length_);
         // Of runs whose rounding found the support: enough of them must.
         const bool enough = algorithm != "l1" || field.back().sure > kEnough;
         // The mean over the last half begins where little is left of the start.
         constexpr double kLeft = 0.02;
         const BigramModel& model = setup_.model;
         const double rate = setup_.rates.eta_v * model.stationary().dot(model.attention_norm2());
-        const bool forgotten = std::pow(1 - rate, refit_steps_ / 2) <= kLeft;
+        const bool forgotten = std::pow(1 - rate, refit_length_ / 2) <= kLeft;
         add_constant(result,
                      "refit_V",
                      Told(refitted / model.k_p(), 0, enough && forgotten),
@@ -108,7 +108,7 @@ class Regularisation : public PointwiseExperiment {
       rounding.into(outcome, point);
     }
     add_constant(outcome, "rounded_error", rounding_of(setup_.model, run.result).error(), point);
-    if (refit_steps_ == 0) return outcome;
+    if (refit_length_ == 0) return outcome;
     constexpr std::uint64_t kRefitStreams = 1000000;
     constexpr int kRefits = 8;  // of one rounded network, by samples of their own
     const std::int64_t batch = std::llround(setup_.batch);
@@ -120,7 +120,7 @@ class Regularisation : public PointwiseExperiment {
       RandomStream stream(address);
       RoundedBigram refitted = run.result;
       refitted.value =
-          refit_value(setup_.model, run.result, setup_.rates.eta_v, batch, refit_steps_, stream);
+          refit_value(setup_.model, run.result, setup_.rates.eta_v, batch, refit_length_, stream);
       const BigramRounding fitted = rounding_of(setup_.model, refitted);
       error += fitted.error() / kRefits;
       value += fitted.value / kRefits;
@@ -179,7 +179,7 @@ class Regularisation : public PointwiseExperiment {
   }
 
   BigramSetup setup_;
-  std::int64_t refit_steps_;
+  std::int64_t refit_length_;
   std::array<std::string, 2> algorithms_;
   double order_;  ///< share of V's noise that a surrogate may be off by
 };
@@ -260,7 +260,7 @@ Study study() {
                                        .replicates = 240,
                                        .law = unequal_law(),
                                        .algorithms = {"l1", "l1_sum1"}}),
-                    {integer_parameter("sim.refit_steps",
+                    {integer_parameter("sim.refit_length",
                                        400,
                                        "steps that refit V after rounding, A being frozen; 0: none",
                                        {.low = 0, .high = 1e9})}}),
@@ -279,14 +279,14 @@ Study study() {
             "|V-P|^2/K_P",
             "error of V after it has been refitted, where rounding found the support; mean of "
             "eight fits; "
-            "refit_steps > 0"},
-           {"refit_error", "", "the larger error after that, refit_steps > 0"}}),
+            "refit_length > 0"},
+           {"refit_error", "", "the larger error after that, refit_length > 0"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 1000, Q = 2, B = 64", {}},
                   {"paper",
                    "T = 5000, eta = 0.01, 240 runs",
                    circulant_law({{"model.context", 5000},
                                   {"sim.eta", 0.01},
-                                  {"sim.refit_steps", 2000},
+                                  {"sim.refit_length", 2000},
                                   {"sim.steps", List{0, 250, 500, 750, 1000, 1500, 2000}},
                                   {"sim.replicates", 240}})}},
       .sources = {cited("ren2024learning",
@@ -302,6 +302,7 @@ Study study() {
                   .series = "distance_A",
                   .factor = 0.9,
                   .meaning = "a squared distance times 0.9"}},
+      .renamed = {{"sim.refit_steps", "sim.refit_length"}},
       .diagnostic = {"rounded_error", "refit_error"}};
 }
 

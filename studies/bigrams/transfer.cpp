@@ -28,7 +28,7 @@ class Transfer : public PointwiseExperiment {
       : setup_(bigram_setup(c)),
         theta_(c.real("sim.theta")),
         trained_(c.text("sim.pretraining") == "trained"),
-        pretraining_steps_(c.integer("sim.pretraining_steps")),
+        pretraining_length_(c.integer("sim.pretraining_length")),
         seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
         correlations_(c.has("model.correlation") ? std::vector<double>{c.real("model.correlation")}
                                                  : c.reals("sweep.correlation")),
@@ -206,8 +206,8 @@ class Transfer : public PointwiseExperiment {
                        .boost_cap = setup.boosting().boosting_limit(kBoosted),
                        .lambda = kShrink * setup.model.k_p() * setup.model.smallest_weight(),
                        .cut = kShrink / static_cast<double>(q),
-                       .steps = pretraining_steps_,
-                       .measure_every = pretraining_steps_},
+                       .steps = pretraining_length_,
+                       .measure_every = pretraining_length_},
                       [](std::int64_t) { return true; });
     if (run.status == BigramStatus::converged) return run.result.value;
     constexpr const char* kWhy =
@@ -219,7 +219,7 @@ class Transfer : public PointwiseExperiment {
   BigramSetup setup_;
   double theta_;
   bool trained_;
-  std::int64_t pretraining_steps_;
+  std::int64_t pretraining_length_;
   std::uint64_t seed_;
   std::vector<double> correlations_;
   std::vector<BigramChain> sources_;
@@ -283,7 +283,7 @@ Study study() {
                            "P_source: the source's law itself (oracle), or what training from "
                            "scratch on the source finds (trained)",
                            {"oracle", "trained"}),
-            integer_parameter("sim.pretraining_steps",
+            integer_parameter("sim.pretraining_length",
                               600,
                               "steps with l1 on the source, after its signal has grown"),
             reals_parameter("sweep.correlation",
@@ -316,12 +316,14 @@ Study study() {
       .make = make<Transfer>,
       .figure = figure,
       .agreement = agreement,
-      .plants = {
-          {.name = "context", .values = {{"model.context", 1150}}, .meaning = "T 15 % too large"},
-          {.name = "factor",
-           .series = "alpha_A",
-           .factor = 1.1,
-           .meaning = "a coefficient times 1.1"}}};
+      .plants = {{.name = "context",
+                  .values = {{"model.context", 1150}},
+                  .meaning = "T 15 % too large"},
+                 {.name = "factor",
+                  .series = "alpha_A",
+                  .factor = 1.1,
+                  .meaning = "a coefficient times 1.1"}},
+      .renamed = {{"sim.pretraining_steps", "sim.pretraining_length"}}};
 }
 
 }  // namespace attica::bigrams_transfer

@@ -57,11 +57,11 @@ class Clones : public PointwiseExperiment {
  public:
   explicit Clones(const Configuration& c)
       : problem_(c),
-        fit_({.steps = c.integer("sim.clone_steps"), .eta = c.real("sim.clone_eta")}),
+        fit_({.steps = c.integer("sim.clone_length"), .eta = c.real("sim.clone_eta")}),
         batch_(c.integer("sim.clone_batch")),
         count_(c.integer("sim.clone_windows")),
         factored_(c.flag("model.factored")),
-        factored_training_(factored_clone(c.integer("sim.factored_steps"))),
+        factored_training_(factored_clone(c.integer("sim.factored_length"))),
         sweeps_(static_cast<int>(c.integer("sim.gibbs_sweeps"))) {
     const auto side =
         static_cast<double>(problem_.sites()) * static_cast<double>(problem_.symbols());
@@ -466,13 +466,13 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   const PairModel pairs =
       fitted_pairs(problem,
                    training,
-                   {.steps = c.integer("sim.clone_steps"), .eta = c.real("sim.clone_eta")},
+                   {.steps = c.integer("sim.clone_length"), .eta = c.real("sim.clone_eta")},
                    c.integer("sim.clone_batch"),
                    address);
   add(kPairs, gibbs_windows(pairs, start(), sweeps, stream));
   if (c.flag("model.factored")) {
     MaskedNetwork network = fitted_factored(
-        problem, training, factored_clone(c.integer("sim.factored_steps")), address);
+        problem, training, factored_clone(c.integer("sim.factored_length")), address);
     add(kFactored, gibbs_windows(network, start(), sweeps, stream));
   }
   add("text", training(kWindows, stream));
@@ -495,7 +495,7 @@ Study study() {
           {language_parameters(List{1, 2, 3, 4}),
            {integer_parameter(
                 "sim.clone_windows", 4096, "windows that are drawn from every clone and the text"),
-            integer_parameter("sim.clone_steps",
+            integer_parameter("sim.clone_length",
                               2000,
                               "steps of fitting pairs, each on fresh windows",
                               {.low = 10, .high = 1e7}),
@@ -509,7 +509,7 @@ Study study() {
                            false,
                            "a clone of order 3 at all distances besides: a factored network of "
                            "one layer with squares, for a long text"),
-            factored_steps_parameter(),
+            factored_length_parameter(),
             integer_parameter("sim.gibbs_sweeps",
                               16,
                               "sweeps of Gibbs sampling from independent symbols",
@@ -534,8 +534,8 @@ Study study() {
                    {{"model.sites", 12},
                     {"model.chain_orders", List{1, 2, 3, 4, 5}},
                     {"model.factored", true},
-                    {"sim.factored_steps", 10000},
-                    {"sim.clone_steps", 10000},
+                    {"sim.factored_length", 10000},
+                    {"sim.clone_length", 10000},
                     {"sim.gibbs_sweeps", 40}}}},
       .sources = {cited("rende2024distributional", "Figs. 3, 4: clones of a text of given order")},
       .make = make<Clones>,
@@ -557,6 +557,8 @@ Study study() {
                   .series = "student_loss",
                   .factor = 0.95,
                   .meaning = "a floor that is too low by 5 %"}},
+      .renamed = {{"sim.clone_steps", "sim.clone_length"},
+                  {"sim.factored_steps", "sim.factored_length"}},
       .shown = {"samples.txt"}};
 }
 

@@ -213,8 +213,8 @@ MaskedNetwork fitted_factored(const LanguageProblem& problem,
   return network;
 }
 
-Parameter factored_steps_parameter() {
-  return integer_parameter("sim.factored_steps",
+Parameter factored_length_parameter() {
+  return integer_parameter("sim.factored_length",
                            3000,
                            "steps of fitting the factored clone, each on 256 fresh windows",
                            {.low = 10, .high = 1e7});

@@ -86,12 +86,12 @@ MaskedNetwork fitted_factored(const LanguageProblem& problem,
                               const MaskedTraining& training,
                               const StreamAddress& address,
                               const std::function<bool()>& stop = {});
-Parameter factored_steps_parameter();
+Parameter factored_length_parameter();
 
 /// What is said where the factored network predicts the held-out text no better than pairs.
 inline constexpr const char* kNoClone =
     "the factored network predicts the held-out text no better than pairs: it is no clone of order "
-    "3; a longer text or a larger sim.factored_steps is needed";
+    "3; a longer text or a larger sim.factored_length is needed";
 
 /// @brief `chain-2`, the name of a clone.
 std::string chain_name(int order);

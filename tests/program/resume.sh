@@ -130,7 +130,7 @@ expect 75 "the first of two runs" twice
 # Inside a replicate: stopped and killed again and again, it carries on from its last state.
 training=("$program" run language-orders --quiet --replicates 1 --threads 1 --set 'plot.formats=["svg"]'
   --set model.pairs=false --set sim.length=1200 --set 'sim.share_steps=[300]' --set sim.share_windows=1000
-  --set sim.share_fit_steps=10 --set sim.clone_windows=100 --set sim.test_windows=200)
+  --set sim.share_fit_length=10 --set sim.clone_windows=100 --set sim.test_windows=200)
 "${training[@]}" --name straight >straight.out 2>straight.err </dev/null
 straight=$?
 states() { find runs/"$1"-*/parts -name '*.state' 2>/dev/null | wc -l; }

@@ -45,10 +45,10 @@ Table short_training(const Study& study) {
   constexpr std::int64_t kLess = 10;
   constexpr std::int64_t kStarts = 16;
   static const std::set<std::string> kLengths{"sim.length",
-                                              "sim.clone_steps",
-                                              "sim.factored_steps",
+                                              "sim.clone_length",
+                                              "sim.factored_length",
                                               "sim.clone_windows",
-                                              "sim.share_fit_steps",
+                                              "sim.share_fit_length",
                                               "sim.share_windows"};
   Table values;
   for (const Parameter& p : study.parameters) {

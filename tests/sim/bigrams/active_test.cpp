@@ -88,7 +88,7 @@ TEST_CASE("bigram refit: V relaxes to the best one for the attention found", "[s
   CHECK(norm2(v - best) < 1.2e-4);
   CHECK(norm2(start - best) > 0.01);
   CHECK_THROWS_WITH(refit_value(model, {start, a, false}, 0.05, 64, 0, stream),
-                    Contains("refit_steps"));
+                    Contains("refit_length"));
 }
 
 }  // namespace bigrams_active_test

@@ -92,9 +92,9 @@ TEST_CASE("language-orders: a run too short for a crossing leaves it open, and d
   const Study study = study_named("language-orders");
   const Table small = {{"sim.length", 8},
                        {"sim.share_steps", List{4}},
-                       {"sim.clone_steps", 10},
+                       {"sim.clone_length", 10},
                        {"sim.share_windows", 200},
-                       {"sim.share_fit_steps", 10},
+                       {"sim.share_fit_length", 10},
                        {"sim.test_windows", 200},
                        {"sim.clone_windows", 50},
                        {"sim.gibbs_sweeps", 1}};
