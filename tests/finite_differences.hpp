@@ -22,6 +22,23 @@ struct GradientCheck {
   std::function<bool(std::size_t)> skip = {};
 };
 
+/// @brief The derivative of f along entry k of x, which is put back exactly.
+inline double central_difference(const std::function<double()>& f,
+                                 std::span<double> x,
+                                 std::size_t k,
+                                 double step = GradientCheck{}.step) {
+  const double here = x[k];
+  const auto slope = [&](double h) {
+    x[k] = here + h;
+    const double above = f();
+    x[k] = here - h;
+    return (above - f()) / (2 * h);
+  };
+  const double difference = (4 * slope(step) - slope(2 * step)) / 3;
+  x[k] = here;
+  return difference;
+}
+
 /// @brief Checks a gradient entry by entry. @param f  the function at the present x
 /// @param x  moved one entry at a time, and put back exactly; as long as the gradient
 inline void check_gradient(const std::function<double()>& f,
@@ -31,15 +48,7 @@ inline void check_gradient(const std::function<double()>& f,
   REQUIRE(x.size() == gradient.size());
   for (std::size_t k = 0; k < x.size(); k += how.stride) {
     if (how.skip && how.skip(k)) continue;
-    const double here = x[k];
-    const auto slope = [&](double h) {
-      x[k] = here + h;
-      const double above = f();
-      x[k] = here - h;
-      return (above - f()) / (2 * h);
-    };
-    const double difference = (4 * slope(how.step) - slope(2 * how.step)) / 3;
-    x[k] = here;
+    const double difference = central_difference(f, x, k, how.step);
     const double tolerance = how.tolerance + how.relative * std::abs(gradient[k]);
     INFO("entry " << k);
     CHECK(std::abs(difference - gradient[k]) <= tolerance);

@@ -117,15 +117,11 @@ TEST_CASE("JomaModel: overlapping embeddings descend as weights and key-query ma
     };
     CHECK(largest(seen().v - c.start.v) + largest(seen().z - c.start.z) < 1e-14);
     const auto slopes = [&](MatrixXd& of) {
-      constexpr double kStep = 1e-5;  // error: 1e-10 from the third derivative, 1e-11 from rounding
       MatrixXd gradient(of.rows(), of.cols());
       for (Eigen::Index i = 0; i < of.size(); ++i) {
-        const double before = of(i);
-        of(i) = before + kStep;
-        const double above = c.model.loss(seen());
-        of(i) = before - kStep;
-        gradient(i) = (above - c.model.loss(seen())) / (2 * kStep);
-        of(i) = before;
+        gradient(i) = testing::central_difference([&] { return c.model.loss(seen()); },
+                                                  testing::entries(of),
+                                                  static_cast<std::size_t>(i));
       }
       return gradient;
     };

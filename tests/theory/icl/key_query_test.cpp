@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "finite_differences.hpp"
 #include "icl/key_query.hpp"
 #include "reference_values.hpp"
 #include "refused.hpp"
@@ -53,20 +54,12 @@ TEST_CASE("weight_direction: minus the gradient of L, by finite differences",
   const KeyQueryTask task = KeyQueryTask::power_law(3, 1, 7);
   for (const KeyQueryShape& shape :
        {KeyQueryShape{KeyQuery::merged, 2, 3}, KeyQueryShape{KeyQuery::separate, 2, 3, 2}}) {
-    const VectorXd weights = reference_weights(shape, 0.7);
-    const VectorXd direction =
-        weight_direction(shape, weights, task.descent(effective_matrix(shape, weights)));
-    for (Index k = 0; k < shape.size(); ++k) {
-      constexpr double kStep = 1e-5;
-      VectorXd up = weights;
-      VectorXd down = weights;
-      up(k) += kStep;
-      down(k) -= kStep;
-      const double slope =
-          (task.mse(effective_matrix(shape, up)) - task.mse(effective_matrix(shape, down))) / 2 /
-          (2 * kStep);
-      CHECK_THAT(direction(k), WithinAbs(-slope, 1e-9));
-    }
+    VectorXd weights = reference_weights(shape, 0.7);
+    const VectorXd gradient =
+        -weight_direction(shape, weights, task.descent(effective_matrix(shape, weights)));
+    attica::testing::check_gradient([&] { return task.mse(effective_matrix(shape, weights)) / 2; },
+                                    attica::testing::entries(weights),
+                                    attica::testing::entries(gradient));
   }
 }
 

@@ -1,9 +1,11 @@
 #include "attica/theory/icl/positional.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numbers>
 
+#include "finite_differences.hpp"
 #include "reference_values.hpp"
 #include "refused.hpp"
 
@@ -97,17 +99,16 @@ TEST_CASE("PositionalLandscape: loss and scatter are those of the definition",
 }
 
 TEST_CASE("PositionalLandscape: derivatives are those of the loss", "[theory][positional]") {
-  constexpr double kStep = 1e-4;
   const PositionalTask task{1.1, 0.6};
-  for (const PositionalOverlaps at : {PositionalOverlaps{0.3, 0.2}, {-0.6, 0.5}, {0.05, -0.9}}) {
-    const auto loss = [&](double e, double m) { return landscape().terms(task, {e, m}).loss; };
+  for (PositionalOverlaps at : {PositionalOverlaps{0.3, 0.2}, {-0.6, 0.5}, {0.05, -0.9}}) {
     const PositionalTerms terms = landscape().terms(task, at);
-    CHECK_THAT(
-        terms.d_e,
-        WithinAbs((loss(at.e + kStep, at.m) - loss(at.e - kStep, at.m)) / (2 * kStep), 1e-8));
-    CHECK_THAT(
-        terms.d_m,
-        WithinAbs((loss(at.e, at.m + kStep) - loss(at.e, at.m - kStep)) / (2 * kStep), 1e-8));
+    std::array<double, 2> x{at.e, at.m};
+    attica::testing::check_gradient(
+        [&] {
+          return landscape().terms(task, {x[0], x[1]}).loss;
+        },
+        x,
+        std::array{terms.d_e, terms.d_m});
   }
 }
 

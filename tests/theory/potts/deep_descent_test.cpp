@@ -172,16 +172,11 @@ struct Small {
   VectorXd example_gradient(const VectorXd& at, Index row, Index site) const {
     VectorXd x = at;
     VectorXd g(x.size());
-    constexpr double kStep = 1e-5;
     const auto loss = [&] {
       return sequence_loss(layers(x), true, all.states.sequences.row(row), site);
     };
     for (Index k = 0; k < x.size(); ++k) {
-      x[k] = at[k] + kStep;
-      const double above = loss();
-      x[k] = at[k] - kStep;
-      g[k] = (above - loss()) / (2 * kStep);
-      x[k] = at[k];
+      g[k] = testing::central_difference(loss, testing::entries(x), static_cast<std::size_t>(k));
     }
     return g;
   }
