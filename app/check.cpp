@@ -26,7 +26,12 @@ std::vector<ClaimResult> judged(std::vector<ClaimResult> claims) {
   const std::vector<Verdict> verdicts = claim_verdicts(p_agree, p_disagree);
   std::size_t next = 0;
   for (ClaimResult& claim : claims) {
-    if (claim.p_agree && claim.p_disagree) claim.verdict = verdicts[next++];
+    if (!claim.p_agree || !claim.p_disagree) continue;
+    claim.verdict = verdicts[next++];
+    claim.refutable = claim.least_p_disagree * static_cast<double>(verdicts.size()) <= kClaimLevel;
+    if (claim.refutable) continue;
+    claim.detail += "; too few replicates to refute it";
+    if (verdicts.size() > 1) claim.detail += fmt::format(" as one of {} claims", verdicts.size());
   }
   return claims;
 }

@@ -59,7 +59,8 @@ Json to_json(const CheckRecord& record) {
     claims.push_back({{"name", claim.name},
                       {"statement", claim.statement},
                       {"verdict", describe(claim.verdict)},
-                      {"detail", claim.detail}});
+                      {"detail", claim.detail},
+                      {"refutable", claim.refutable}});
     if (claim.p_agree) claims.back()["p_agree"] = *claim.p_agree;
     if (claim.p_disagree) claims.back()["p_disagree"] = *claim.p_disagree;
     if (claim.replicates_needed) claims.back()["replicates_needed"] = *claim.replicates_needed;

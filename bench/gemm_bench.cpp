@@ -12,12 +12,12 @@ namespace {
 
 using namespace attica;
 
-constexpr Eigen::Index kSize = 512;
+constexpr Eigen::Index kSide = 512;
 
 void gemm_double(benchmark::State& state) {
-  const Eigen::MatrixXd a = Eigen::MatrixXd::Random(kSize, kSize);
-  const Eigen::MatrixXd b = Eigen::MatrixXd::Random(kSize, kSize);
-  Eigen::MatrixXd c(kSize, kSize);
+  const Eigen::MatrixXd a = Eigen::MatrixXd::Random(kSide, kSide);
+  const Eigen::MatrixXd b = Eigen::MatrixXd::Random(kSide, kSide);
+  Eigen::MatrixXd c(kSide, kSide);
   for (auto _ : state) {
     c.noalias() = a * b;
     benchmark::DoNotOptimize(c.data());
@@ -26,16 +26,16 @@ void gemm_double(benchmark::State& state) {
 BENCHMARK(gemm_double)->Name("gemm/double")->Unit(benchmark::kMillisecond);
 
 void gemm_float(benchmark::State& state) {
-  Eigen::MatrixXf a = Eigen::MatrixXf::Random(kSize, kSize);
-  Eigen::MatrixXf b = Eigen::MatrixXf::Random(kSize, kSize);
-  Eigen::MatrixXf c(kSize, kSize);
+  Eigen::MatrixXf a = Eigen::MatrixXf::Random(kSide, kSide);
+  Eigen::MatrixXf b = Eigen::MatrixXf::Random(kSide, kSide);
+  Eigen::MatrixXf c(kSide, kSide);
   const auto view = [](Eigen::MatrixXf& m) {
-    return networks::MatrixView<float>{m.data(), kSize, kSize, kSize};
+    return networks::MatrixView<float>{m.data(), kSide, kSide, kSide};
   };
   for (auto _ : state) {
     networks::multiply<float>(networks::plain(view(a)),
                               networks::plain(view(b)),
-                              kSize,
+                              kSide,
                               view(c),
                               networks::Into::overwrite);
     benchmark::DoNotOptimize(c.data());

@@ -34,6 +34,7 @@ ClaimResult claim_tested(const std::string& name,
           .detail = detail,
           .p_agree = test.p_agree,
           .p_disagree = test.p_disagree,
+          .least_p_disagree = test.least_p_disagree,
           .replicates_needed = test.needed};
 }
 

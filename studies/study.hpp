@@ -157,6 +157,10 @@ struct ClaimResult {
   std::optional<double> p_agree = {};
   /// p-value of "the statement is right": small means that it fails.
   std::optional<double> p_disagree = {};
+  /// The smallest p_disagree that so many replicates can come to.
+  double least_p_disagree = 0;
+  /// Whether it could have come to DISAGREE, however wrong it is, beside the run's other claims.
+  bool refutable = true;
   /// INCONCLUSIVE only: replicates that would decide if the truth is what was seen.
   std::optional<std::size_t> replicates_needed = {};
 };

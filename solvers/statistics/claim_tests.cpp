@@ -57,6 +57,8 @@ ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tai
   }
   test.p_agree = p_value(sample, side, beyond, tails);
   test.p_disagree = p_value(sample, other, -beyond, tails);
+  constexpr double kFar = 1e9;
+  test.least_p_disagree = p_value(sample, other, kFar * sample.sd, tails);
   if (test.verdict() == Verdict::inconclusive) {
     test.needed = needed_replicates(sample, beyond, beyond > 0 ? side : other, kClaimLevel, tails);
   }
@@ -80,7 +82,8 @@ ClaimTest rate_at_least(const std::vector<bool>& holds, double rate) {
   ClaimTest test{.estimate = Count{.k = k, .n = n}.fraction(),
                  .interval = clopper_pearson({.k = k, .n = n}, kClaimLevel),
                  .p_agree = binomial_tail(k, rate, n),
-                 .p_disagree = binomial_lower_tail(k, rate, n)};
+                 .p_disagree = binomial_lower_tail(k, rate, n),
+                 .least_p_disagree = binomial_lower_tail(0, rate, n)};
   if (test.verdict() == Verdict::inconclusive) {
     test.needed = least(n, [&](std::size_t more) {
       const auto held =
@@ -112,6 +115,7 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
     double above = 0;      // largest p-value of "high is above this one"
     double not_above = 1;  // smallest of "this one is above high"
     double smallest = std::numeric_limits<double>::infinity();
+    double least_p = 1;
     std::size_t all = 0;
     std::size_t any = kNever;
     for (const std::vector<double>& low : second) {
@@ -122,6 +126,7 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
       const ClaimTest test = mean_above(differences, 0, tails);
       above = std::max(above, test.p_agree);
       not_above = std::min(not_above, test.p_disagree);
+      least_p = std::min(least_p, test.least_p_disagree);
       smallest = std::min(smallest, test.estimate);
       const bool is_above = test.estimate > 0;
       const double level =
@@ -138,11 +143,13 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
     best.estimate = &high == &first.front() ? smallest : std::max(best.estimate, smallest);
     best.p_agree = std::min(best.p_agree, above);
     best.p_disagree = std::max(best.p_disagree, not_above);
+    best.least_p_disagree = std::max(best.least_p_disagree, least_p);
     shows = std::min(shows, all);
     refutes = std::max(refutes, any);
   }
   best.p_agree = std::min(1.0, best.p_agree * static_cast<double>(first.size()));
   best.p_disagree = std::min(1.0, best.p_disagree * static_cast<double>(second.size()));
+  best.least_p_disagree *= static_cast<double>(second.size());
   const std::size_t decides = best.estimate > 0 ? shows : refutes;
   if (best.verdict() == Verdict::inconclusive && decides < kNever) best.needed = decides;
   return best;
@@ -150,12 +157,17 @@ ClaimTest some_above_all(std::span<const std::vector<double>> first,
 
 ClaimTest all_of(std::span<const ClaimTest> tests) {
   if (tests.empty()) return {.interval = {}};
-  ClaimTest all{.estimate = tests.front().estimate, .interval = {}, .p_agree = 0};
+  ClaimTest all{.estimate = tests.front().estimate,
+                .interval = {},
+                .p_agree = 0,
+                .least_p_disagree = std::numeric_limits<double>::infinity()};
   bool known = true;
   std::size_t needed = 0;
   for (const ClaimTest& test : tests) {
     all.estimate = std::min(all.estimate, test.estimate);
     all.p_agree = std::max(all.p_agree, test.p_agree);
+    all.least_p_disagree =
+        std::min(all.least_p_disagree, static_cast<double>(tests.size()) * test.least_p_disagree);
     all.p_disagree = std::min(all.p_disagree, static_cast<double>(tests.size()) * test.p_disagree);
     if (test.verdict() != Verdict::inconclusive) continue;
     known = known && test.needed.has_value();

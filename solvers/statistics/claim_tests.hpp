@@ -27,6 +27,8 @@ struct ClaimTest {
   std::optional<Interval> interval;  ///< 90 % interval; empty if there are too few replicates
   double p_agree = 1;                ///< of "the statement is wrong"
   double p_disagree = 1;             ///< of "the statement is right"
+  /// The smallest p_disagree that so many replicates can come to, however wrong the statement is.
+  double least_p_disagree = 0;
   /// Least number of replicates that decides if the estimate stays what it is; empty if the
   /// claim is decided, or none up to a million does.
   std::optional<std::size_t> needed = {};

@@ -450,7 +450,7 @@ Figure deep_figure(const std::string& name, std::vector<Panel> panels, const std
 Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own) {
   // A learning rate changes no start: that of one rate is compared, by the other studies.
   const bool swept = std::ranges::count(own, "sweep.eta", &Parameter::key) > 0;
-  std::vector<Parameter> common = deep_parameters(swept ? 5 : 8);
+  std::vector<Parameter> common = deep_parameters(swept ? 6 : 8);
   if (swept) std::erase_if(common, [](const Parameter& p) { return p.key == "sim.starts"; });
   if (std::ranges::count(own, "sweep.width", &Parameter::key) > 0) {
     std::erase_if(common, [](const Parameter& p) { return p.key == "model.width"; });

@@ -335,7 +335,7 @@ std::vector<Parameter> parameters() {
                      1e-4,
                      "both fits end when no component of the gradient is larger",
                      kPositive),
-      replicates_parameter(5, "splits into training and held-out sequences"),
+      replicates_parameter(8, "splits into training and held-out sequences"),
   };
 }
 
@@ -363,7 +363,7 @@ Study study() {
                 "slope of the training loss along couplings or fields, over that of their penalty"},
                {"rank_correlation", "ρ", "Spearman's correlation of the two models' scores"}},
           .presets = {{"quick", "the defaults, on a small alignment with known couplings", {}},
-                      {"paper", "five splits", {{"sim.replicates", 5}}}},
+                      {"paper", "twenty splits", {{"sim.replicates", 20}}}},
           .sources = {cited("ekeberg2013improved",
                             "pseudo-likelihood, sequence weights, Frobenius scores"),
                       potts_source("factored attention as a Potts model")},

@@ -2,11 +2,14 @@
 /// @file
 /// @brief A study run from its defaults to its verdict, in memory and in one thread.
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "attica/app/comparison.hpp"
 #include "attica/app/results.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/studies/study.hpp"
 #include "configured_study.hpp"
 
@@ -70,6 +73,16 @@ inline StudyRun planted(const StudyRun& run, const Plant& plant) {
   return wrong;
 }
 
+/// @brief Every claim that holds could have failed, beside the others, with so many replicates.
+inline void check_claims_can_fail(const std::vector<ClaimResult>& claims) {
+  const auto by_chance =
+      std::ranges::count_if(claims, [](const auto& c) { return c.p_disagree.has_value(); });
+  for (const ClaimResult& claim : claims) {
+    CAPTURE(claim.name, claim.detail, by_chance);
+    CHECK(claim.least_p_disagree * static_cast<double>(by_chance) <= kClaimLevel);
+  }
+}
+
 /// @brief The study with these values comes to AGREE, its claims hold, and each of its plants comes
 /// to DISAGREE; `whole`: every point has a theory.
 inline void check_agrees_and_rejects_plants(const Study& study,
@@ -79,10 +92,12 @@ inline void check_agrees_and_rejects_plants(const Study& study,
   const StudyRun run(study, overrides);
   CHECK(run.points(whole) == Verdict::agree);
   if (study.claims != nullptr) {
-    for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+    for (const ClaimResult& claim : claims) {
       CAPTURE(claim.name, claim.detail);
       CHECK(claim.verdict == Verdict::agree);
     }
+    check_claims_can_fail(claims);
   }
   CHECK(study.plants.size() >= 2);
   for (const Plant& plant : study.plants) {

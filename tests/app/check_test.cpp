@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "app/toy_study.hpp"
+#include "attica/studies/claims.hpp"
 
 using namespace attica;
 using namespace attica::app;
@@ -243,6 +244,24 @@ TEST_CASE("check: the disagreements of a run's claims share one level", "[app][c
   CHECK(verdicts({0.04}) == Verdict::disagree);
   CHECK(verdicts({0.04, 0.9}) == Verdict::inconclusive);
   CHECK(verdicts({0.02, 0.9}) == Verdict::disagree);
+}
+
+TEST_CASE("check: a claim that so few replicates could not refute is told", "[app][check]") {
+  const auto checked = [](std::size_t claims, int replicates) {
+    Run run;
+    for (std::size_t k = 0; k < claims; ++k) {
+      run.claims.push_back(claim_rate(
+          "c", "s", std::vector<bool>(static_cast<std::size_t>(replicates), true), "d", kHalf));
+    }
+    return run.check();
+  };
+  // Five failures of five have p = 1/32: enough for one claim, not for one of two.
+  CHECK(to_json(checked(1, 5))["claims"][0]["refutable"] == true);
+  const CheckRecord two = checked(2, 5);
+  CHECK(two.verdict == Verdict::claims_hold);
+  CHECK(to_json(two)["claims"][0]["refutable"] == false);
+  CHECK_THAT(text(two), Catch::Contains("too few replicates to refute it as one of 2 claims"));
+  CHECK(to_json(checked(2, 6))["claims"][1]["refutable"] == true);
 }
 
 TEST_CASE("check: what was planted and what was edited is told", "[app][check]") {
