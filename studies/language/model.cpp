@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "attica/theory/language/floors.hpp"
@@ -182,6 +183,10 @@ PairModel fitted_pairs(const LanguageProblem& problem,
         return PairModel::Examples{hide_one(source(batch, stream), stream), {}};
       },
       stop);
+  const auto weights = model.parameters().values();
+  if (!std::ranges::all_of(weights, [](float w) { return std::isfinite(w); })) {
+    throw Error(ErrorKind::numerical, "the fit of pairs diverged: its learning rate is too large");
+  }
   return model;
 }
 

@@ -1000,7 +1000,7 @@ Study study() {
       .renamed = {{"sim.clone_steps", "sim.clone_length"},
                   {"sim.factored_steps", "sim.factored_length"},
                   {"sim.share_fit_steps", "sim.share_fit_length"}},
-      .diagnostic = {"nearest_time", "clone_entropy", "training_loss", "start_scale"}};
+      .diagnostic = {"nearest_time", "plateau", "clone_entropy", "training_loss", "start_scale"}};
 }
 
 }  // namespace attica::language_orders

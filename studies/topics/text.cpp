@@ -257,7 +257,15 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const auto p = values(quantity + "_p", "trained");
     const auto flat_same = values(quantity + "_same_topic", "untrained");
     const auto flat_other = values(quantity + "_other_topic", "untrained");
+    const std::string what = quantity == "cosine" ? "embedding cosines" : "attention of word pairs";
     if (same.empty()) continue;
+    if (other.size() != same.size() || p.size() != same.size() || flat_same.size() != same.size() ||
+        flat_other.size() != same.size()) {
+      all.push_back(claim_open(quantity,
+                               what + ": same topic above other topics",
+                               "not all of its series were recorded"));
+      continue;
+    }
     std::vector<bool> above;
     for (std::size_t k = 0; k < same.size(); ++k) {
       above.push_back(same[k] > other[k] && p[k] <= kLevel);
@@ -268,7 +276,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     for (std::size_t k = 0; k < flat_same.size(); ++k) {
       off.push_back(std::max(std::abs(flat_same[k] - level), std::abs(flat_other[k] - level)));
     }
-    const std::string what = quantity == "cosine" ? "embedding cosines" : "attention of word pairs";
     all.push_back(
         claim_rate(quantity,
                    fmt::format("{}: same topic above other topics with p <= {}", what, kLevel),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 #include <filesystem>
 #include <set>
@@ -166,14 +167,46 @@ TEST_CASE("every study: the theory of its paper preset answers", "[.][all]") {
   }
 }
 
+/// What claims say of the theory and of the first replicate of every point.
+std::string claimed(const Study& study,
+                    const Configuration& c,
+                    const std::vector<Prediction>& theory,
+                    const std::vector<std::vector<Outcome>>& outcomes,
+                    const std::string& without = {}) {
+  Observed observed;
+  for (const Prediction& p : theory) {
+    if (p.series.name != without) observed.theory.push_back(p);
+  }
+  for (const std::vector<Outcome>& of_point : outcomes) {
+    for (const Series& series : of_point.front().series) {
+      if (series.name == without) continue;
+      ObservedCurve curve{.mean = series, .values = {}, .replicates = {}};
+      for (const double y : series.y) {
+        curve.values.push_back({y});
+        curve.replicates.push_back({0});
+      }
+      observed.simulation.push_back(std::move(curve));
+    }
+  }
+  std::string text;
+  for (const ClaimResult& claim : study.claims(c, observed)) {
+    text += claim.name + ' ' + claim.statement + ' ' + claim.detail + '\n';
+  }
+  return text;
+}
+
 /// What the theory and the simulation yield has words, and is drawn, judged or said to be
 /// diagnostic.
-void check_words(const Study& study, const std::set<std::string>& seen) {
+void check_words(const Study& study,
+                 const std::set<std::string>& seen,
+                 const std::vector<Prediction>& theory,
+                 const std::vector<std::vector<Outcome>>& outcomes) {
   const Configuration c = configured(study, {});
   std::set<std::string> used;
   const Figure figure = study.figure(c);
   for (const Panel& panel : figure.panels) {
     for (const Layer& layer : panel.layers) used.insert(layer.series);
+    used.insert(panel.recorded_marks.begin(), panel.recorded_marks.end());
   }
   if (study.agreement != nullptr) {
     for (const AgreementRule& rule : study.agreement(c)) used.insert(rule.series);
@@ -191,9 +224,65 @@ void check_words(const Study& study, const std::set<std::string>& seen) {
   for (const std::string& name : seen) {
     INFO(name);
     REQUIRE(described.count(name) == 1);
+    if (used.count(name) != 0) continue;
     // What is neither drawn nor compared serves a claim, or is said to be diagnostic.
-    CHECK((used.count(name) != 0 || study.claims != nullptr));
+    REQUIRE(study.claims != nullptr);
+    CHECK(claimed(study, c, theory, outcomes) != claimed(study, c, theory, outcomes, name));
   }
+}
+
+/// What a study is called in a learning rate's key: "eta" between dots and underscores.
+bool is_rate(const Parameter& p) {
+  const std::string padded = '_' + p.key + '_';
+  for (std::size_t at = padded.find("eta"); at != std::string::npos;
+       at = padded.find("eta", at + 1)) {
+    const auto ends = [](char c) { return c == '.' || c == '_'; };
+    if (ends(padded[at - 1]) && ends(padded[at + 3])) return p.type == ParameterType::real;
+  }
+  return false;
+}
+
+TEST_CASE("every study: a rate of 10^300 is refused by name, or diverges", "[studies][slow]") {
+  // Their rate is the largest that may be used: they lower it to what the growth of a step allows.
+  const std::set<std::string> lower_it{"topics-onset", "topics-mode-growth"};
+  constexpr double kHuge = 1e300;
+  int tried = 0;
+  for (const Study& study : studies()) {
+    for (const Parameter& p : study.parameters) {
+      if (!is_rate(p) || !p.range.contains(kHuge)) continue;
+      INFO(study.name << ' ' << p.key);
+      ++tried;
+      Table values = short_training(study);
+      values.push_back({p.key, p.list ? Value(List{kHuge}) : Value(kHuge)});
+      std::unique_ptr<Experiment> experiment;
+      try {
+        experiment = made(study, values);
+        experiment->require_simulable();
+      } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::input);
+        CHECK_THAT(error.what(), Catch::Contains("eta"));
+        continue;
+      }
+      // Some points have another rate.
+      bool diverged = lower_it.count(study.name) != 0;
+      for (std::size_t point = 0; point < experiment->points(); ++point) {
+        try {
+          const Outcome outcome = experiment->simulate(piece_of(point, 0, 1)).front();
+          for (const Series& series : outcome.series) {
+            INFO(series.name);
+            CHECK(std::ranges::all_of(series.y, [](double y) { return std::isfinite(y); }));
+          }
+          diverged = diverged || outcome.status == "diverged";
+        } catch (const Error& error) {  // of what is fitted before the training
+          CHECK(error.kind() == ErrorKind::numerical);
+          CHECK_THAT(error.what(), Catch::Contains("diverged"));
+          diverged = true;
+        }
+      }
+      CHECK(diverged);
+    }
+  }
+  CHECK(tried > 30);
 }
 
 /// Stopped at any moment, the first replicate carries on from what it has kept to what it was
@@ -224,16 +313,15 @@ TEST_CASE("every study: has words for what it yields, may be cut into pieces, an
     INFO(study.name);
     const std::unique_ptr<Experiment> experiment = made_short(study);
     std::set<std::string> seen;
-    for (const Prediction& p : experiment->theory(TheoryGrid::run).predictions) {
-      seen.insert(p.series.name);
-    }
+    const std::vector<Prediction> theory = experiment->theory(TheoryGrid::run).predictions;
+    for (const Prediction& p : theory) seen.insert(p.series.name);
     std::vector<std::vector<Outcome>> outcomes;  // of every point; two replicates of the last
     for (std::size_t point = 0; point < experiment->points(); ++point) {
       const bool last = point + 1 == experiment->points();
       outcomes.push_back(experiment->simulate(piece_of(point, 0, last ? 2 : 1)));
       for (const Series& s : outcomes.back().front().series) seen.insert(s.name);
     }
-    check_words(study, seen);
+    check_words(study, seen, theory, outcomes);
     if (outcomes.empty()) continue;
     // Another experiment, the second replicate alone: nothing is left over from the first.
     const std::size_t last = outcomes.size() - 1;
