@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "attica/core/random.hpp"
@@ -36,19 +37,37 @@ void operations(benchmark::State& state) {
 BENCHMARK_TEMPLATE(operations, float)->Name("peak/op32");
 BENCHMARK_TEMPLATE(operations, double)->Name("peak/op64");
 
+typedef float FloatLanes __attribute__((vector_size(kRegisterBytes)));
+constexpr std::size_t kTogether = 8;
+
+/// Numbers that begin where a cache line does.
+class Aligned {
+ public:
+  explicit Aligned(std::size_t bytes) : values_(bytes / sizeof(float) + kLine) {
+    auto space = values_.size() * sizeof(float);
+    void* begin = values_.data();
+    data_ = static_cast<float*>(std::align(kLine * sizeof(float), bytes, begin, space));
+  }
+  float* data() { return data_; }
+
+ private:
+  static constexpr std::size_t kLine = 16;
+  std::vector<float> values_;
+  float* data_;
+};
+
 /// Bytes read from an array, added up.
 void read(benchmark::State& state) {
-  typedef float Lanes __attribute__((vector_size(kRegisterBytes)));
-  constexpr std::size_t kSums = 8;
-  constexpr std::size_t kStride = kSums * kRegisterBytes / sizeof(float);
+  constexpr std::size_t kLanes = kRegisterBytes / sizeof(float);
   const auto bytes = static_cast<std::size_t>(state.range(0));
-  const std::vector<float> values(bytes / sizeof(float));
+  Aligned values(bytes);
+  const float* end = values.data() + bytes / sizeof(float);
   for (auto _ : state) {
-    Lanes sums[kSums] = {};
-    for (const float* x = values.data(); x < values.data() + values.size(); x += kStride) {
-      for (std::size_t k = 0; k < kSums; ++k) {
-        Lanes some;
-        std::memcpy(&some, x + k * kRegisterBytes / sizeof(float), sizeof(some));
+    FloatLanes sums[kTogether] = {};
+    for (const float* x = values.data(); x < end; x += kTogether * kLanes) {
+      for (std::size_t k = 0; k < kTogether; ++k) {
+        FloatLanes some;
+        std::memcpy(&some, x + k * kLanes, sizeof(some));
         sums[k] += some;
       }
     }
@@ -56,8 +75,46 @@ void read(benchmark::State& state) {
   }
   state.counters["each"] = static_cast<double>(bytes);
 }
-BENCHMARK(read)->Name("peak/cached")->Arg(16 << 10);
+BENCHMARK(read)->Name("peak/first")->Arg(16 << 10);
+BENCHMARK(read)->Name("peak/second")->Arg(256 << 10);
 BENCHMARK(read)->Name("peak/memory")->Arg(256 << 20)->Unit(benchmark::kMillisecond);
+
+/// Registers, or single numbers, written to the first-level cache.
+void stores(benchmark::State& state) {
+  constexpr std::size_t kBytes = 16 << 10;
+  Aligned values(kBytes);
+  const FloatLanes some = FloatLanes{} + 1.0F;
+  for (auto _ : state) {
+    float* x = values.data();
+    for (std::size_t k = 0; k < kBytes / kRegisterBytes; ++k) {
+      std::memcpy(x + k * kRegisterBytes / sizeof(float), &some, sizeof(some));
+    }
+    benchmark::DoNotOptimize(x);
+    benchmark::ClobberMemory();
+  }
+  state.counters["each"] = static_cast<double>(kBytes / kRegisterBytes);
+}
+BENCHMARK(stores)->Name("peak/stores");
+
+/// Numbers looked up in a table, each lane at its own place.
+void lookups(benchmark::State& state) {
+  constexpr std::size_t kTable = 512;
+  constexpr std::size_t kCount = 1024;
+  std::vector<float> table(kTable, 1);
+  std::vector<std::int32_t> places(kCount);
+  std::vector<float> found(kCount);
+  RandomStream stream({.seed = 1});
+  for (auto& place : places) place = static_cast<std::int32_t>(stream.below(kTable));
+  for (auto _ : state) {
+    for (std::size_t k = 0; k < kCount; ++k) {
+      found[k] = table[static_cast<std::size_t>(places[k])];
+    }
+    benchmark::DoNotOptimize(found.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["each"] = static_cast<double>(kCount);
+}
+BENCHMARK(lookups)->Name("peak/lookups");
 
 template <class Real>
 void exponentials(benchmark::State& state) {

@@ -291,7 +291,13 @@ void RandomStream::fill_normal(std::span<double> out) {
 }
 
 void RandomStream::fill_normal(std::span<float> out) {
-  for (float& value : out) value = static_cast<float>(normal());
+  std::array<double, 4 * kBatch> normals;  // NOLINT(*-member-init): filled just below
+  while (!out.empty()) {
+    const std::size_t now = std::min(out.size(), normals.size());
+    fill_normal(std::span(normals).first(now));
+    for (std::size_t i = 0; i < now; ++i) out[i] = static_cast<float>(normals[i]);
+    out = out.subspan(now);
+  }
 }
 
 }  // namespace attica

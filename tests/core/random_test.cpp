@@ -90,6 +90,13 @@ TEST_CASE("RandomStream: filling equals drawing one by one", "[core][random]") {
   parts.fill_normal(std::span(pieces).first(3));
   parts.fill_normal(std::span(pieces).subspan(3));
   CHECK(values == pieces);
+  RandomStream rounded(address);
+  std::vector<float> halves(701);
+  rounded.fill_normal(std::span(halves).first(5));
+  rounded.fill_normal(std::span(halves).subspan(5));
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    CHECK(halves[i] == static_cast<float>(values[i]));
+  }
 }
 
 TEST_CASE("normal: moments, tails and independence of pairs", "[core][random]") {
