@@ -990,7 +990,7 @@ Study study() {
                     {"sim.share_steps", List{256, 1024, 4096}},
                     {"sim.share_windows", 100000},
                     {"sim.share_fit_length", 2000},
-                    {"sim.replicates", 5}}}},
+                    {"sim.replicates", 8}}}},
       .sources = {cited("rende2024distributional", "Figs. 1, 4: losses on clones over training"),
                   cited("belrose2024neural", "loss on texts of low order falls, then rises")},
       .make = make<Orders>,
