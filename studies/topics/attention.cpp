@@ -162,18 +162,25 @@ class Attention : public PointwiseExperiment {
   std::vector<std::size_t> kept_;  ///< of kAverages: classes that are not empty
 };
 
+/// Of the settings that are run: by SGD on the squared loss unless another is asked for.
 Figure figure(const Configuration& c) {
+  const std::string loss = words_of(c, "model.loss", {"squared"}).front();
+  const std::string optimiser = words_of(c, "sim.optimiser", {"sgd"}).front();
+  const std::string rule = optimiser == "sgd" ? "SGD" : "Adam";
   Figure figure{
       .name = "topics-attention",
       .panels = {},
       .columns = 1,
-      .caption =
+      .caption = fmt::format(
           "Attention averaged over pairs of word positions, uniform attention = 1, while keys and "
-          "queries are learnt by SGD on the squared loss. Lines: gradient flow in 24 numbers; "
-          "points: SGD on all entries, mean and standard error over runs."};
-  for (const std::string value : {"block", "trained"}) {
-    if (c.has("model.value") && c.text("model.value") != value) continue;
-    const Point only = Setting{"squared", "sgd", value}.point();
+          "queries are learnt by {} on {}. {}oints: {} on all entries, mean and standard error "
+          "over runs.",
+          rule,
+          loss == "squared" ? "the squared loss" : "cross-entropy",
+          optimiser == "sgd" ? "Lines: gradient flow in 24 numbers; p" : "P",
+          rule)};
+  for (const std::string& value : words_of(c, "model.value", {"block", "trained"})) {
+    const Point only = Setting{loss, optimiser, value}.point();
     figure.panels.push_back(
         {.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
          .y = {.label = "{/:Italic N} × attention"},
@@ -181,7 +188,9 @@ Figure figure(const Configuration& c) {
                     {.series = "attention_same_topic", .label = "same topic", .only = only},
                     {.series = "attention_other_topic", .label = "other topic", .only = only}},
          .x_name = "time",
-         .title = value == "block" ? "{/:Italic W}_V frozen at blocks" : "{/:Italic W}_V trained"});
+         .title = value == "trained" ? "{/:Italic W}_V trained"
+                  : value == "block" ? "{/:Italic W}_V frozen at blocks"
+                                     : "{/:Italic W}_V frozen at 1/{/:Italic κ}"});
   }
   return figure;
 }
@@ -247,10 +256,11 @@ Study study() {
       .series = topic_series(series),
       .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
                   {"paper",
-                   "T = 6, v = 5",
+                   "T = 6, v = 5, batches of 256",
                    {{"model.topics", 6},
                     {"model.words_per_topic", 5},
                     {"sim.times", List{200.0, 500.0, 1000.0, 2000.0, 5000.0}},
+                    {"sim.batch", 256},
                     {"sim.replicates", 40}}}},
       .sources = {topic_source("average attention of trained networks, table and figure")},
       .make = make<Attention>,

@@ -241,7 +241,7 @@ Study study() {
                     {"model.words_per_topic", 10},
                     {"sim.tokens", 2000000},
                     {"sim.documents", 30000},
-                    {"sim.replicates", 40}}}},
+                    {"sim.replicates", 200}}}},
       .sources = {topic_source("Theorem 2; finite lengths are ours")},
       .make = make<Length>,
       .figure = figure,
