@@ -224,10 +224,17 @@ void check_words(const Study& study,
   for (const std::string& name : seen) {
     INFO(name);
     REQUIRE(described.count(name) == 1);
+    // A table from which rows were taken on purpose has open claims or an error, not a crash.
+    std::string rest;
+    try {
+      if (study.claims != nullptr) rest = claimed(study, c, theory, outcomes, name);
+    } catch (const Error& error) {
+      CHECK_THAT(error.what(), Catch::Contains("series"));
+    }
     if (used.count(name) != 0) continue;
     // What is neither drawn nor compared serves a claim, or is said to be diagnostic.
     REQUIRE(study.claims != nullptr);
-    CHECK(claimed(study, c, theory, outcomes) != claimed(study, c, theory, outcomes, name));
+    CHECK(claimed(study, c, theory, outcomes) != rest);
   }
 }
 
