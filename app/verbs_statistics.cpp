@@ -96,6 +96,12 @@ int plan_resolution(const Options& options,
                     double seconds_per_replicate,
                     int threads) {
   const double x = *options.resolution;
+  if (comparison.with_theory() == 0) {
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' compares nothing with a theory: there is no error of one "
+                            "to be found",
+                            work.configuration.study->name));
+  }
   const RunVerdict pilot = judge(comparison.points);
   struct Need {
     std::optional<std::size_t> replicates;  ///< of the most demanding point
@@ -120,6 +126,8 @@ int plan_resolution(const Options& options,
   }
   bool forbidden = false;
   Json rows = Json::array();
+  if (needs.empty() && !options.json)
+    put("the pilot rejects the theory as it is, at every point\n");
   for (const auto& [series, need] : needs) {
     forbidden = forbidden || need.forbidden;
     rows.push_back({{"series", series},
@@ -275,7 +283,7 @@ int plan_verb(const Options& options, const Registry& registry) {
     if (claims.claims > 0) {
       object["claims_shown_by_pilot"] = claims.shown;
       object["replicates_of_claims"] = none_or(claims.replicates);
-      object["hardest_claim"] = claims.hardest;
+      if (!claims.hardest.empty()) object["hardest_claim"] = claims.hardest;
     }
     if (decided) {
       object["replicates"] = rounded(replicates.expected);

@@ -15,6 +15,11 @@ says out "replicates   $replicates"
 run 0 run $study $small --margin 0.1 --replicates "$replicates" --name planned --quiet
 says out AGREE
 run 2 plan $study $small --power 2
+# Of a study that only claims, the claims.
+run 0 plan potts-alignment --quiet
+says out "of 7 shown by the pilot"
+run 2 plan potts-alignment --resolution 0.01 --quiet
+says err "compares nothing"
 
 # --until-decided: fewer replicates than the cap, the same verdict from check, no switching of rules on resume.
 run 0 run $study $small --margin 0.2 --replicates 1000 --until-decided --name early --quiet
