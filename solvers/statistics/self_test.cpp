@@ -187,7 +187,7 @@ void add_claims(std::vector<SelfTestRow>& rows, const SelfTestOptions& options) 
     const std::string name = share == 0.5 ? "share 0.5" : "share 0.8";
     std::vector<bool> holds(options.replicates);
     add_claims(rows, name, "every share at its bound", options, next++, [&](RandomStream& stream) {
-      for (std::size_t n = 0; n < holds.size(); ++n) holds[n] = stream.uniform() < share;
+      std::generate(holds.begin(), holds.end(), [&] { return stream.uniform() < share; });
       return rate_at_least(holds, share);
     });
   }
