@@ -51,10 +51,11 @@ struct Exhibit {
   std::string resolution() const { return end.verdict ? resolution_line(*end.verdict) : ""; }
   bool expected() const {
     if (!end.verdict) return false;
+    const Verdict verdict = end.verdict->verdict;
+    if (verdict != recipe.expected && !(may_claim && verdict == Verdict::claims_hold)) return false;
     // A claim that nothing could refute holds in vain.
-    if (!std::ranges::all_of(end.verdict->claims, &ClaimResult::refutable)) return false;
-    return end.verdict->verdict == recipe.expected ||
-           (may_claim && end.verdict->verdict == Verdict::claims_hold);
+    return (verdict != Verdict::agree && verdict != Verdict::claims_hold) ||
+           std::ranges::all_of(end.verdict->claims, &ClaimResult::refutable);
   }
 };
 

@@ -296,7 +296,7 @@ int plan_verb(const Options& options, const Registry& registry) {
     print(object);
     return decided ? kExitDone : kExitInconclusive;
   }
-  put("pilot        {} replicates of {} points\n", kPilotReplicates, comparison.points.size());
+  put("pilot        {} replicates of {} points\n", kPilotReplicates, points.points);
   if (points.points > 0) {
     const PlannedRange& right = *points.right.run_replicates;
     const auto& if_real = points.if_real.run_replicates;

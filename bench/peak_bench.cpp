@@ -93,6 +93,7 @@ void stores(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
   state.counters["each"] = static_cast<double>(kBytes / kRegisterBytes);
+  state.counters["lanes"] = static_cast<double>(kRegisterBytes / sizeof(float));
 }
 BENCHMARK(stores)->Name("peak/stores");
 

@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kMostReplicates = 1'000'000;
 
+/// Without replicates nothing is shown and nothing refuted.
+constexpr ClaimTest kNothing{.interval = {}, .least_p_disagree = 1};
+
 /// The least n in (1, kMostReplicates] at which `decides`, a property that stays once it holds.
 template <class Decides>
 std::optional<std::size_t> least(std::size_t low, const Decides& decides) {
@@ -46,7 +49,10 @@ std::optional<std::size_t> needed_replicates(
 ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tails tails) {
   const SampleSummary sample = summarise(values);
   ClaimTest test{.estimate = sample.mean, .interval = {}};
-  if (sample.n < 2 || sample.failed > 0) return test;
+  if (sample.n < 2 || sample.failed > 0) {
+    test.least_p_disagree = 1;
+    return test;
+  }
   test.interval = mean_interval(sample, kClaimLevel, tails);
   // The mean is shown to be above the bound by its lower limit, and not above by its upper one.
   const double beyond = side == Side::lower ? sample.mean - bound : bound - sample.mean;
@@ -65,6 +71,56 @@ ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tai
   return test;
 }
 
+std::vector<double> differences(const std::vector<double>& high, const std::vector<double>& low) {
+  std::vector<double> all;
+  for (std::size_t r = 0; r < std::min(high.size(), low.size()); ++r) {
+    all.push_back(high[r] - low[r]);
+  }
+  return all;
+}
+
+constexpr auto kNever = std::numeric_limits<std::size_t>::max();
+
+/// Replicates that show the mean of these differences to be on `side` of 0; kNever if it is not.
+std::size_t needed_beyond(const std::vector<double>& values, Side side, double level, Tails tails) {
+  const SampleSummary sample = summarise(values);
+  const bool beyond = side == Side::lower ? sample.mean > 0 : sample.mean < 0;
+  if (!beyond) return kNever;
+  return needed_replicates(sample, sample.mean, side, level, tails).value_or(kNever);
+}
+
+/// Fewest replicates that show one of the first to be above all of the second.
+std::optional<std::size_t> needed_to_show(std::span<const std::vector<double>> first,
+                                          std::span<const std::vector<double>> second,
+                                          Tails tails) {
+  std::size_t fewest = kNever;
+  const double level = kClaimLevel / static_cast<double>(first.size());
+  for (const std::vector<double>& high : first) {
+    std::size_t all = 0;
+    for (const std::vector<double>& low : second) {
+      all = std::max(all, needed_beyond(differences(high, low), Side::lower, level, tails));
+    }
+    fewest = std::min(fewest, all);
+  }
+  return fewest == kNever ? std::nullopt : std::optional(fewest);
+}
+
+/// Fewest replicates that show each of the first to be below one of the second.
+std::optional<std::size_t> needed_to_refute(std::span<const std::vector<double>> first,
+                                            std::span<const std::vector<double>> second,
+                                            Tails tails) {
+  std::size_t most = 0;
+  const double level = kClaimLevel / static_cast<double>(second.size());
+  for (const std::vector<double>& high : first) {
+    std::size_t any = kNever;
+    for (const std::vector<double>& low : second) {
+      any = std::min(any, needed_beyond(differences(high, low), Side::upper, level, tails));
+    }
+    most = std::max(most, any);
+  }
+  return most == kNever ? std::nullopt : std::optional(most);
+}
+
 }  // namespace
 
 Verdict ClaimTest::verdict() const {
@@ -78,7 +134,7 @@ ClaimTest rate_at_least(const std::vector<bool>& holds, double rate) {
   }
   const auto n = holds.size();
   const auto k = static_cast<std::size_t>(std::count(holds.begin(), holds.end(), true));
-  if (n == 0) return {.interval = {}};
+  if (n == 0) return kNothing;
   ClaimTest test{.estimate = Count{.k = k, .n = n}.fraction(),
                  .interval = clopper_pearson({.k = k, .n = n}, kClaimLevel),
                  .p_agree = binomial_tail(k, rate, n),
@@ -106,57 +162,37 @@ ClaimTest mean_below(std::span<const double> values, double bound, Tails tails) 
 ClaimTest some_above_all(std::span<const std::vector<double>> first,
                          std::span<const std::vector<double>> second,
                          Tails tails) {
-  if (first.empty() || second.empty()) return {.interval = {}};
-  constexpr auto kNever = std::numeric_limits<std::size_t>::max();
+  if (first.empty() || second.empty()) return kNothing;
   ClaimTest best{.interval = {}, .p_agree = 1, .p_disagree = 0};
-  std::size_t shows = kNever;  // fewest replicates that show some of the first above all others
-  std::size_t refutes = 0;     // fewest that show another one above each of the first
   for (const std::vector<double>& high : first) {
     double above = 0;      // largest p-value of "high is above this one"
     double not_above = 1;  // smallest of "this one is above high"
     double smallest = std::numeric_limits<double>::infinity();
     double least_p = 1;
-    std::size_t all = 0;
-    std::size_t any = kNever;
     for (const std::vector<double>& low : second) {
-      std::vector<double> differences;
-      for (std::size_t r = 0; r < std::min(high.size(), low.size()); ++r) {
-        differences.push_back(high[r] - low[r]);
-      }
-      const ClaimTest test = mean_above(differences, 0, tails);
+      const ClaimTest test = mean_above(differences(high, low), 0, tails);
       above = std::max(above, test.p_agree);
       not_above = std::min(not_above, test.p_disagree);
       least_p = std::min(least_p, test.least_p_disagree);
       smallest = std::min(smallest, test.estimate);
-      const bool is_above = test.estimate > 0;
-      const double level =
-          kClaimLevel / static_cast<double>(is_above ? first.size() : second.size());
-      const std::size_t n = needed_replicates(summarise(differences),
-                                              test.estimate,
-                                              is_above ? Side::lower : Side::upper,
-                                              level,
-                                              tails)
-                                .value_or(kNever);
-      all = std::max(all, is_above ? n : kNever);
-      if (!is_above) any = std::min(any, n);
     }
     best.estimate = &high == &first.front() ? smallest : std::max(best.estimate, smallest);
     best.p_agree = std::min(best.p_agree, above);
     best.p_disagree = std::max(best.p_disagree, not_above);
     best.least_p_disagree = std::max(best.least_p_disagree, least_p);
-    shows = std::min(shows, all);
-    refutes = std::max(refutes, any);
   }
   best.p_agree = std::min(1.0, best.p_agree * static_cast<double>(first.size()));
   best.p_disagree = std::min(1.0, best.p_disagree * static_cast<double>(second.size()));
   best.least_p_disagree *= static_cast<double>(second.size());
-  const std::size_t decides = best.estimate > 0 ? shows : refutes;
-  if (best.verdict() == Verdict::inconclusive && decides < kNever) best.needed = decides;
+  if (best.verdict() == Verdict::inconclusive) {
+    best.needed = best.estimate > 0 ? needed_to_show(first, second, tails)
+                                    : needed_to_refute(first, second, tails);
+  }
   return best;
 }
 
 ClaimTest all_of(std::span<const ClaimTest> tests) {
-  if (tests.empty()) return {.interval = {}};
+  if (tests.empty()) return kNothing;
   ClaimTest all{.estimate = tests.front().estimate,
                 .interval = {},
                 .p_agree = 0,

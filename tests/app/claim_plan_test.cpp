@@ -33,6 +33,13 @@ Observed throws(int ones) {
   return {.theory = {}, .simulation = {curve}};
 }
 
+/// The plan from a pilot of which so many replicates hold.
+ClaimPlan planned(const Study& study, int ones) {
+  CheckedConfiguration configuration;
+  configuration.study = &study;
+  return plan_claims(configuration, throws(ones), 30, 0.9, 1);
+}
+
 /// P(Bin(n, p) >= k), added up.
 double tail(std::size_t k, double p, std::size_t n) {
   double sum = 0;
@@ -54,10 +61,7 @@ double power_at(std::size_t n, double p) {
 
 TEST_CASE("plan_claims: as many replicates as the exact power of a share asks for",
           "[app][claim_plan]") {
-  const Study study = coin_study();
-  CheckedConfiguration configuration;
-  configuration.study = &study;
-  const ClaimPlan plan = plan_claims(configuration, throws(27), 30, 0.9, 1);
+  const ClaimPlan plan = planned(coin_study(), 27);
   CHECK(plan.claims == 1);
   CHECK(plan.shown == 0);  // 27 of 30: p = 0.12
   CHECK(plan.hardest == "ones");
@@ -69,19 +73,14 @@ TEST_CASE("plan_claims: as many replicates as the exact power of a share asks fo
 
 TEST_CASE("plan_claims: what always holds is shown by the pilot, what fails by no number",
           "[app][claim_plan]") {
-  const Study study = coin_study();
-  CheckedConfiguration configuration;
-  configuration.study = &study;
-  const ClaimPlan sure = plan_claims(configuration, throws(30), 30, 0.9, 1);
+  const ClaimPlan sure = planned(coin_study(), 30);
   CHECK(sure.shown == 1);
   CHECK(sure.replicates == 30u);
   CHECK(sure.hardest.empty());
-  const ClaimPlan wrong = plan_claims(configuration, throws(21), 30, 0.9, 1);
+  const ClaimPlan wrong = planned(coin_study(), 21);
   CHECK_FALSE(wrong.replicates);
   CHECK(wrong.hardest == "ones");
-  const Study silent{.name = "silent", .question = "", .neglects = ""};
-  configuration.study = &silent;
-  CHECK(plan_claims(configuration, throws(30), 30, 0.9, 1).claims == 0);
+  CHECK(planned({.name = "silent", .question = "", .neglects = ""}, 30).claims == 0);
 }
 
 }  // namespace claim_plan_test

@@ -246,7 +246,7 @@ void check_words(const Study& study,
   }
 }
 
-/// What a study is called in a learning rate's key: "eta" between dots and underscores.
+/// Whether a parameter is a learning rate: "eta" between dots and underscores of its key.
 bool is_rate(const Parameter& p) {
   const std::string padded = '_' + p.key + '_';
   for (std::size_t at = padded.find("eta"); at != std::string::npos;

@@ -164,6 +164,18 @@ TEST_CASE("claim_tests: an undecided order or conjunction says how many replicat
   CHECK(all_of({}).verdict() == Verdict::inconclusive);
 }
 
+TEST_CASE("claim_tests: what so few replicates can refute", "[solvers][claim_tests]") {
+  // All fail: (1 - rate)^n.
+  CHECK_THAT(rate_at_least(std::vector<bool>(5, true), 0.5).least_p_disagree,
+             WithinRel(1.0 / 32, 1e-12));
+  CHECK(rate_at_least({}, 0.5).least_p_disagree == 1);
+  CHECK(all_of({}).least_p_disagree == 1);
+  // A mean of eight can be as far off as one likes, one of two or none tells nothing of that.
+  CHECK(mean_above(std::vector{1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 0.98, 1.0}, 0).least_p_disagree <
+        1e-6);
+  CHECK(mean_above(std::vector{1.0}, 0).least_p_disagree == 1);
+}
+
 TEST_CASE("claim_tests: disagreements of many claims share one level", "[solvers][claim_tests]") {
   const auto found = claim_verdicts(std::vector{0.01, 0.5, 0.2}, std::vector{0.9, 0.03, 0.004});
   CHECK(found ==
