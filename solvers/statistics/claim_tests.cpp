@@ -71,14 +71,6 @@ ClaimTest mean_test(std::span<const double> values, Side side, double bound, Tai
   return test;
 }
 
-std::vector<double> differences(const std::vector<double>& high, const std::vector<double>& low) {
-  std::vector<double> all;
-  for (std::size_t r = 0; r < std::min(high.size(), low.size()); ++r) {
-    all.push_back(high[r] - low[r]);
-  }
-  return all;
-}
-
 constexpr auto kNever = std::numeric_limits<std::size_t>::max();
 
 /// Replicates that show the mean of these differences to be on `side` of 0; kNever if it is not.

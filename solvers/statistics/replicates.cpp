@@ -26,6 +26,14 @@ bool SampleSummary::identical() const {
   return sd <= 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(min), std::abs(max));
 }
 
+std::vector<double> differences(std::span<const double> first, std::span<const double> second) {
+  std::vector<double> all;
+  for (std::size_t r = 0; r < first.size() && r < second.size(); ++r) {
+    all.push_back(first[r] - second[r]);
+  }
+  return all;
+}
+
 SampleSummary summarise(std::span<const double> replicates) {
   SampleSummary s;
   auto usable = [](double y) { return std::abs(y) <= kLargestValue; };  // false for NaN

@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "attica/solvers/statistics/interval.hpp"
 #include "attica/solvers/statistics/verdict.hpp"
@@ -52,6 +53,9 @@ struct SampleSummary {
 
 /// @brief Summary of one value per replicate. Adding a constant or scaling changes it accordingly.
 SampleSummary summarise(std::span<const double> replicates);
+
+/// @brief first - second, replicate by replicate, of as many as both have.
+std::vector<double> differences(std::span<const double> first, std::span<const double> second);
 
 /// Guard in data units, without the factors that depend on n and the level: w (largest value -
 /// mean), per side.

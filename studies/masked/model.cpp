@@ -145,22 +145,13 @@ std::vector<double> values_at(const Observed& observed,
   return {};
 }
 
-std::vector<double> differences(const std::vector<double>& first,
-                                const std::vector<double>& second) {
-  std::vector<double> all;
-  for (std::size_t r = 0; r < first.size() && r < second.size(); ++r) {
-    all.push_back(first[r] - second[r]);
-  }
-  return all;
-}
-
-std::string masked_label(const Configuration& c, const std::string& estimator) {
+std::string masked_label(const Configuration& c, const std::string& estimator, bool penalised) {
   std::string label = estimator;
   const auto add = [&](const char* key, const char* text) {
     if (c.reals(key).size() > 1) label += (label.empty() ? "" : ", ") + std::string(text);
   };
   add("sweep.alpha", "{/:Italic α} = {alpha}");
-  add("sweep.lambda", "{/:Italic λ} = {lambda}");
+  if (penalised) add("sweep.lambda", "{/:Italic λ} = {lambda}");
   return label;
 }
 

@@ -66,12 +66,12 @@ std::vector<double> values_at(const Observed& observed,
                               const std::string& series,
                               const Point& point,
                               double theta);
-/// @brief first - second, replicate by replicate: all of a point have the same.
-std::vector<double> differences(const std::vector<double>& first,
-                                const std::vector<double>& second);
 
 /// @brief "{/:Italic α} = {alpha}, ..." for what has several values.
-std::string masked_label(const Configuration& configuration, const std::string& estimator);
+/// @param penalised whether the estimator has a penalty
+std::string masked_label(const Configuration& configuration,
+                         const std::string& estimator,
+                         bool penalised = true);
 
 std::vector<Source> masked_sources(const std::string& used);
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "attica/solvers/largest_eigenpair.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/masked/model.hpp"
 #include "attica/theory/masked/spectrum.hpp"
 
@@ -269,18 +270,17 @@ Figure figure(const Configuration& c) {
   const auto layer = [&](const char* series, const char* words, bool hollow = false) {
     return Layer{.series = series, .label = masked_label(c, words), .hollow = hollow};
   };
+  const Layer pca{.series = "pca_overlap", .label = masked_label(c, "PCA", false), .hollow = true};
   std::vector<Panel> panels;
   if (is_localised(c)) {
     panels = {panel({.label = "eigenvalue {/:Italic w}"},
                     {layer("upper", "largest"), layer("lower", "smallest")}),
               panel(overlap,
-                    {layer("upper_overlap", "largest"),
-                     layer("lower_overlap", "smallest"),
-                     layer("pca_overlap", "PCA", true)})};
+                    {layer("upper_overlap", "largest"), layer("lower_overlap", "smallest"), pca})};
   } else {
     panels = {
         panel({.label = "largest {/:Italic w}"}, {layer("outlier", "masked")}),
-        panel(overlap, {layer("overlap", "masked"), layer("pca_overlap", "PCA", true)}),
+        panel(overlap, {layer("overlap", "masked"), pca}),
         panel({.label = "difference"}, {layer("difference", "")}),
         panel(overlap, {layer("overlap_right", "right"), layer("overlap_left", "left", true)})};
   }

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "attica/solvers/largest_eigenpair.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/masked/model.hpp"
 
 namespace attica::masked_vs_pca {
@@ -209,7 +210,8 @@ Figure figure(const Configuration& c) {
   const Axis theta{.label = "spike {/:Italic θ}", .scale = AxisScale::log};
   const Axis overlap{.label = "squared overlap", .low = 0.0, .high = 1.0};
   const auto layer = [&](const char* series, const char* words, bool hollow = false) {
-    return Layer{.series = series, .label = masked_label(c, words), .hollow = hollow};
+    const bool penalised = std::string_view(series).starts_with("masked");
+    return Layer{.series = series, .label = masked_label(c, words, penalised), .hollow = hollow};
   };
   return {.name = "masked-vs-pca",
           .panels = {{.x = theta,
