@@ -61,8 +61,9 @@ Study study() {
       },
       .recipes = {{.name = "icl-context-ridgeless",
                    .meaning = "With hardly a penalty and two tasks, what finite dimension does is "
-                              "four times 1/d of the error: more than the theory allows for.",
-                   .values = {{"model.dimension", 16},
+                              "four times 1/d of the error: more than Gaussian features allow for.",
+                   .values = {{"theory.level", "gaussian"},
+                              {"model.dimension", 16},
                               {"model.lambda", 1e-6},
                               {"sweep.alpha", List{100.0}},
                               {"sweep.kappa", List{0.125}},
