@@ -1,7 +1,12 @@
 #include "attica/solvers/multinomial_regression.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/core/softmax.hpp"
@@ -14,7 +19,9 @@ using Eigen::VectorXd;
 
 namespace {
 
-double cross_entropy(const MatrixXd& log_p, const MatrixXd& targets, const VectorXd& weights) {
+double cross_entropy(const MatrixXd& log_p,
+                     const MatrixXd& targets,
+                     const Eigen::Ref<const VectorXd>& weights) {
   return -(log_p.cwiseProduct(targets).colwise().sum() * weights).value();
 }
 
@@ -43,6 +50,39 @@ MatrixXd hessian(const MatrixXd& features,
   return h;
 }
 
+MatrixXd log_probabilities(const MatrixXd& coefficients, const MatrixXd& features) {
+  MatrixXd log_p = coefficients * features;
+  log_softmax_columns(log_p);
+  return log_p;
+}
+
+/// With directions that are flat held.
+Eigen::LDLT<MatrixXd> factored(MatrixXd h) {
+  constexpr double kFlat = 1e-13;  // relative: a direction this flat is not moved along
+  h.diagonal().array() += kFlat * h.trace() / static_cast<double>(h.rows());
+  return h.ldlt();
+}
+
+/// Numbers of so many cases, at equal distances of cumulated weight, each once, and their shares.
+std::pair<std::vector<Index>, VectorXd> sampled_evenly(const VectorXd& weights, Index draws) {
+  std::vector<Index> chosen;
+  std::vector<double> shares;
+  const double part = weights.sum() / static_cast<double>(draws);
+  double cumulated = 0;
+  double next = part / 2;
+  for (Index n = 0; n < weights.size(); ++n) {
+    cumulated += weights[n];
+    Index times = 0;
+    for (; next <= cumulated; next += part) ++times;
+    if (times == 0) continue;
+    chosen.push_back(n);
+    shares.push_back(static_cast<double>(times));
+  }
+  VectorXd normalised = VectorXd::Map(shares.data(), std::ssize(shares));
+  normalised /= normalised.sum();
+  return {std::move(chosen), std::move(normalised)};
+}
+
 }  // namespace
 
 MultinomialFit fit_multinomial(const MatrixXd& features,
@@ -65,16 +105,11 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
           "a number >= 0 for every feature, or none");
   const MatrixXd basis = zero_sum_basis(targets.rows());
   MatrixXd codes = MatrixXd::Zero(basis.cols(), features.rows());  // W = basis * codes
-  const auto log_probabilities = [&](const MatrixXd& c) {
-    MatrixXd log_p = basis * (c * features);
-    log_softmax_columns(log_p);
-    return log_p;
-  };
   // The basis is orthonormal: |W_:f| = |codes_:f|.
   const auto penalty = [&](const MatrixXd& c) {
     return 0.5 * penalties.dot(c.colwise().squaredNorm().transpose());
   };
-  MatrixXd log_p = log_probabilities(codes);
+  MatrixXd log_p = log_probabilities(basis * codes, features);
   MultinomialFit fit{.coefficients = {}, .loss = cross_entropy(log_p, targets, weights)};
   for (; fit.iterations < options.max_iterations; ++fit.iterations) {
     const MatrixXd p = log_p.array().exp();
@@ -89,9 +124,7 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     for (Index f = 0; f < features.rows(); ++f) {
       h.diagonal().segment(f * codes.rows(), codes.rows()).array() += penalties[f];
     }
-    constexpr double kFlat = 1e-13;  // relative: a direction this flat is not moved along
-    h.diagonal().array() += kFlat * h.trace() / static_cast<double>(h.rows());
-    const VectorXd step = h.ldlt().solve(gradient.reshaped());
+    const VectorXd step = factored(std::move(h)).solve(gradient.reshaped());
     const double slope = step.dot(gradient.reshaped());
     // Within rounding of the optimum the loss, a sum of many terms, no longer tells whether a step
     // is good.
@@ -101,7 +134,7 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     double length = 1;
     for (; length > kSmallest; length /= 2) {
       const MatrixXd next = codes - length * step.reshaped(codes.rows(), codes.cols());
-      MatrixXd next_log_p = log_probabilities(next);
+      MatrixXd next_log_p = log_probabilities(basis * next, features);
       const double loss = cross_entropy(next_log_p, targets, weights) + penalty(next);
       if (loss <= fit.loss - kArmijo * length * slope + kRounding * std::abs(fit.loss)) {
         codes = next;
@@ -113,6 +146,55 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     if (length <= kSmallest) break;
   }
   fit.coefficients = basis * codes;
+  return fit;
+}
+
+MultinomialFit fit_multinomial(
+    const VectorXd& weights,
+    Index most,
+    const std::function<MultinomialCases(std::span<const Index> numbers)>& cases,
+    const MultinomialOptions& options) {
+  const Index count = weights.size();
+  require(count >= 1, "weights", static_cast<double>(count), "at least one case");
+  require(most >= 1, "most", static_cast<double>(most), "at least 1");
+  std::vector<Index> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), Index{0});
+  const auto piece = [&](Index first) {
+    return std::span<const Index>(numbers).subspan(
+        static_cast<std::size_t>(first), static_cast<std::size_t>(std::min(most, count - first)));
+  };
+  if (count <= most) {
+    const MultinomialCases all = cases(piece(0));
+    return fit_multinomial(all.features, all.targets, weights, options);
+  }
+  const auto [chosen, shares] = sampled_evenly(weights, most);
+  const MultinomialCases sample = cases(chosen);
+  MultinomialFit fit = fit_multinomial(sample.features, sample.targets, shares, options);
+  if (!fit.converged) return fit;
+  const MatrixXd basis = zero_sum_basis(sample.targets.rows());
+  const MatrixXd p = log_probabilities(fit.coefficients, sample.features).array().exp();
+  const Eigen::LDLT<MatrixXd> curvature = factored(hessian(sample.features, p, shares, basis));
+  fit.converged = false;
+  double last = std::numeric_limits<double>::infinity();
+  for (; fit.iterations < options.max_iterations; ++fit.iterations) {
+    fit.loss = 0;
+    MatrixXd gradient = MatrixXd::Zero(basis.cols(), sample.features.rows());
+    for (Index first = 0; first < count; first += most) {
+      const MultinomialCases some = cases(piece(first));
+      const auto w = weights.segment(first, some.features.cols());
+      const MatrixXd log_p = log_probabilities(fit.coefficients, some.features);
+      fit.loss += cross_entropy(log_p, some.targets, w);
+      const MatrixXd excess = log_p.array().exp() - some.targets.array();
+      gradient += basis.transpose() * excess * w.asDiagonal() * some.features.transpose();
+    }
+    const double largest = gradient.cwiseAbs().maxCoeff();
+    fit.converged = largest < options.gradient_tolerance;
+    constexpr double kFall = 0.9;  // a sample that stands for all lets it fall much faster
+    if (fit.converged || largest > kFall * last) break;
+    last = largest;
+    const VectorXd step = curvature.solve(gradient.reshaped());
+    fit.coefficients -= basis * step.reshaped(gradient.rows(), gradient.cols());
+  }
   return fit;
 }
 

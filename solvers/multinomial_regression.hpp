@@ -3,6 +3,8 @@
 /// @brief Multinomial logistic regression by Newton's method: the best softmax-linear prediction.
 
 #include <Eigen/Core>
+#include <functional>
+#include <span>
 
 namespace attica {
 
@@ -33,5 +35,23 @@ MultinomialFit fit_multinomial(const Eigen::MatrixXd& features,
                                const Eigen::MatrixXd& targets,
                                const Eigen::VectorXd& weights,
                                const MultinomialOptions& options = {});
+
+/// Features x_n, @shape{d x n}, and targets P_an, @shape{C x n}, of some cases.
+struct MultinomialCases {
+  Eigen::MatrixXd features;
+  Eigen::MatrixXd targets;
+};
+
+/// @brief The same without a penalty, of more cases than memory has room for: they are asked for in
+/// pieces. Newton's method on a sample of the cases, drawn evenly by their weights, then steps with
+/// its Hessian and the gradient of all.
+/// @param weights of all cases, >= 0, adding up to 1
+/// @param most    cases of a piece, and of the sample
+/// @param cases   those of the given numbers
+MultinomialFit fit_multinomial(
+    const Eigen::VectorXd& weights,
+    Eigen::Index most,
+    const std::function<MultinomialCases(std::span<const Eigen::Index> numbers)>& cases,
+    const MultinomialOptions& options = {});
 
 }  // namespace attica

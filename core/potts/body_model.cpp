@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "attica/core/error.hpp"
 #include "attica/core/softmax.hpp"
@@ -95,6 +96,22 @@ BodyModel::BodyModel(Index sites, Hyperedges edges, ColourTensor tensor, double 
     }
     first_.push_back(strengths_.size());
   }
+}
+
+std::optional<double> BodyModel::common_strength() const {
+  const Eigen::VectorXd& couplings = edges_.couplings;
+  if (couplings.size() == 0 || (couplings.array() != couplings[0]).any()) return std::nullopt;
+  double all = 1;
+  for (int k = 0; k < order(); ++k) all *= static_cast<double>(sites_ - k) / (k + 1);
+  if (static_cast<double>(couplings.size()) != std::round(all)) return std::nullopt;
+  std::set<std::vector<std::int32_t>> different;
+  for (Index e = 0; e < edges_.sites.rows(); ++e) {
+    std::vector<std::int32_t> edge(edges_.sites.row(e).begin(), edges_.sites.row(e).end());
+    std::sort(edge.begin(), edge.end());
+    different.insert(std::move(edge));
+  }
+  if (std::ssize(different) != couplings.size()) return std::nullopt;
+  return beta_ * couplings[0];
 }
 
 void BodyModel::site_logits(const std::uint8_t* sequence, Index site, double* logits) const {

@@ -11,6 +11,7 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "attica/core/potts/enumeration.hpp"
@@ -62,6 +63,9 @@ class BodyModel {
   Eigen::Index colours() const { return tensor_.colours; }
   int order() const { return tensor_.order; }
   double beta() const { return beta_; }
+  const ColourTensor& tensor() const { return tensor_; }
+  /// @brief beta J if all sets of p sites interact, each once and with one coupling J.
+  std::optional<double> common_strength() const;
 
   /// @brief h_ia for one site, whatever its own colour.
   /// @param sequence L colours

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "attica/core/potts/enumeration.hpp"
 
@@ -13,13 +15,6 @@ namespace {
 
 constexpr double kMostDrawnStates = 1 << 18;
 
-MaskedPopulation masked_population(const BodyModel& model, const WeightedSequences& population) {
-  if (few_states(model)) return MaskedPopulation::enumerated(model, {.states = population});
-  constexpr Index kMostTestSequences = 1000;
-  const Index tested = std::min(kMostTestSequences, population.sequences.rows());
-  return MaskedPopulation::sampled(model, population.sequences.topRows(tested));
-}
-
 }  // namespace
 
 PottsData::PottsData(const PottsModel& model,
@@ -30,16 +25,65 @@ PottsData::PottsData(const PottsModel& model,
                                                           : gibbs_pool(model, options, address)),
       sampler_(population_) {}
 
-bool few_states(const BodyModel& model) {
+bool few_states(Index sites, Index colours) {
   constexpr double kMost = 1 << 16;
-  return std::pow(static_cast<double>(model.colours()), static_cast<double>(model.sites())) <=
-         kMost;
+  return std::pow(static_cast<double>(colours), static_cast<double>(sites)) <= kMost;
+}
+
+CountedSampler::CountedSampler(const ExchangeableBody& model) : model_(model) {
+  CountedContexts all = counted_contexts(model);
+  counts_ = std::move(all.counts);
+  bayes_loss_ = all.bayes_loss;
+  cumulative_.resize(static_cast<std::size_t>(all.weights.size()));
+  std::partial_sum(all.weights.begin(), all.weights.end(), cumulative_.begin());
+}
+
+Sequences CountedSampler::draw(Index count, RandomStream& stream) const {
+  const Index sites = model_.sites();
+  Sequences drawn(count, sites);
+  Eigen::VectorXd h(model_.colours());
+  for (std::uint8_t* sequence = drawn.data(); sequence < drawn.data() + drawn.size();
+       sequence += sites) {
+    const auto found = std::ranges::upper_bound(cumulative_, stream.uniform() * cumulative_.back());
+    const Index kind = std::min<Index>(found - cumulative_.begin(), counts_.rows() - 1);
+    std::uint8_t* next = sequence;
+    for (Index a = 0; a < model_.colours(); ++a) {
+      next = std::fill_n(next, counts_(kind, a), static_cast<std::uint8_t>(a));
+    }
+    model_.site_logits(counts_.row(kind).data(), h.data());
+    h = (h.array() - h.maxCoeff()).exp();
+    double left = stream.uniform() * h.sum();
+    Index own = 0;
+    while (own + 1 < h.size() && left >= h[own]) left -= h[own++];
+    *next = static_cast<std::uint8_t>(own);
+    for (Index i = sites - 1; i > 0; --i) {
+      std::swap(sequence[i], sequence[stream.below(static_cast<std::uint64_t>(i) + 1)]);
+    }
+  }
+  return drawn;
 }
 
 BodyData::BodyData(const BodyModel& model, const GibbsPoolOptions& options, std::uint64_t seed)
-    : population_(few_states(model) ? enumerate(model).states
-                                    : gibbs_pool(model, options, {.seed = seed})),
-      sampler_(population_),
-      masked_(masked_population(model, population_)) {}
+    : model_(model) {
+  const bool few = few_states(model.sites(), model.colours());
+  const auto alike = ExchangeableBody::of(model);
+  if (!few && alike && has_few_counts(*alike)) {
+    counted_.emplace(*alike);
+    return;
+  }
+  population_ = few ? enumerate(model).states : gibbs_pool(model, options, {.seed = seed});
+  sampler_.emplace(population_);
+}
+
+MaskedPopulation BodyData::test(RandomStream stream) const {
+  constexpr Index kDrawn = 10000;
+  if (counted_) return MaskedPopulation::sampled(model_, counted_->draw(kDrawn, stream));
+  if (few_states(model_.sites(), model_.colours())) {
+    return MaskedPopulation::enumerated(model_, {.states = population_});
+  }
+  constexpr Index kOfPool = 1000;
+  const Index tested = std::min(kOfPool, population_.sequences.rows());
+  return MaskedPopulation::sampled(model_, population_.sequences.topRows(tested));
+}
 
 }  // namespace attica

@@ -4,8 +4,11 @@
 /// enumerated quickly, otherwise from a pool of Gibbs chains, one state each.
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "attica/core/potts/body_model.hpp"
+#include "attica/core/potts/exchangeable.hpp"
 #include "attica/sim/potts/gibbs.hpp"
 #include "attica/sim/potts/sampler.hpp"
 
@@ -32,11 +35,27 @@ class PottsData {
   PopulationSampler sampler_;
 };
 
-/// @brief Whether a population of a p-body model is enumerated, C^L <= 2^16; else a pool of Gibbs
-/// chains stands for it.
-bool few_states(const BodyModel& model);
+/// @brief Whether a population of a p-body model is enumerated, C^L <= 2^16.
+bool few_states(Eigen::Index sites, Eigen::Index colours);
 
-/// @brief Sequences of a p-body model.
+/// @brief Exact independent sequences of a model whose sites are all alike: kinds of contexts by
+/// inversion, then one more colour, in random order.
+class CountedSampler {
+ public:
+  /// @throws Error (input, `sites`) for more than kMostCounts kinds
+  explicit CountedSampler(const ExchangeableBody& model);
+  Sequences draw(Eigen::Index count, RandomStream& stream) const;
+  double bayes_loss() const { return bayes_loss_; }
+
+ private:
+  ExchangeableBody model_;
+  Sequences counts_;
+  double bayes_loss_;
+  std::vector<double> cumulative_;
+};
+
+/// @brief Sequences of a p-body model: of all states where they are few; else exact draws if its
+/// sites are all alike and kinds of contexts few enough; else from a pool of Gibbs chains.
 class BodyData {
  public:
   /// @throws Error (numerical) if the model is too large to enumerate and its sampler has not
@@ -46,21 +65,29 @@ class BodyData {
   BodyData& operator=(const BodyData&) = delete;
 
   Sequences draw(Eigen::Index count, RandomStream& stream) const {
-    return sampler_.draw(count, stream);
+    return counted_ ? counted_->draw(count, stream) : sampler_->draw(count, stream);
+  }
+  /// @brief Whether batches larger than the number of states are better drawn as states.
+  bool has_states(Eigen::Index batch) const {
+    return !counted_ && population_.weights.size() <= batch;
   }
   /// @brief As many, counted: each different one once, with its share as weight.
   WeightedSequences draw_states(Eigen::Index count, RandomStream& stream) const {
-    return sampler_.draw_states(count, stream);
+    return sampler_->draw_states(count, stream);
   }
-  /// @brief What is drawn from: all states, or the pool.
-  const WeightedSequences& population() const { return population_; }
-  /// @brief Every site of the population, or of 1000 sequences of a pool.
-  const MaskedPopulation& masked() const { return masked_; }
+  /// @brief What losses are averaged over: every site of all states, of 1000 sequences of a pool,
+  /// or of 10 000 that are drawn with the stream.
+  MaskedPopulation test(RandomStream stream) const;
+  /// @brief The Bayes loss, nats: exact but for a pool, where it is that of the test.
+  double bayes_loss(const MaskedPopulation& test) const {
+    return counted_ ? counted_->bayes_loss() : test.bayes_loss();
+  }
 
  private:
-  WeightedSequences population_;
-  PopulationSampler sampler_;
-  MaskedPopulation masked_;
+  BodyModel model_;
+  std::optional<CountedSampler> counted_;
+  WeightedSequences population_;  ///< all states, or the pool
+  std::optional<PopulationSampler> sampler_;
 };
 
 }  // namespace attica

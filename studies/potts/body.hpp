@@ -24,13 +24,14 @@ class BodyProblem {
   explicit BodyProblem(const Configuration& configuration);
 
   /// @brief Predictions `bayes_loss` and `plateau` (point order = 1 .. the model's order), and the
-  /// diagnostic `log_partition`, where states are few enough to enumerate; else a warning.
+  /// diagnostic `log_partition`, where states are few enough to enumerate, or counts of colours are
+  /// and all sets of sites interact alike; else a warning.
   TheoryResult theory() const;
 
   const BodyModel& model() const { return model_; }
 
-  /// @brief Trains one network of a replicate and reports how it ended. Batches larger than the
-  /// number of states are of counted states.
+  /// @brief Trains one network of a replicate and reports how it ended, on stored sequences of its
+  /// own or fresh ones. Batches of these larger than the number of states are of counted states.
   /// @param observe called at every recorded step with the record and the loss, nats
   /// @throws Error (numerical) if the model is too large to enumerate and its sampler has not
   /// converged
@@ -40,6 +41,7 @@ class BodyProblem {
 
  private:
   BodyModel model_;
+  Eigen::Index samples_;  ///< stored, or 0
   Lazy<BodyData> data_;
 };
 
@@ -60,8 +62,12 @@ std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
 /// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
 std::vector<SeriesInfo> body_series();
 
-/// @brief SGD on a network of so many layers; the learning rate falls to a tenth after four fifths
-/// of the steps. A list of initial scales belongs to the last layers of the list's length.
+/// @brief How far a measured loss may be below the true one, nats: rounding, or the draw of the
+/// sequences it is measured on.
+double loss_error(const Configuration& configuration);
+
+/// @brief Training of a network of so many layers; the learning rate falls to a tenth after four
+/// fifths of the steps. A list of initial scales belongs to the last layers of the list's length.
 /// @throws Error (input, `sim.initial_scale`) if the list is shorter than the network is deep
 DeepFactoredTraining body_training(const Configuration& configuration, int layers);
 

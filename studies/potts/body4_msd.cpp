@@ -41,6 +41,7 @@ class Displacement : public PointwiseExperiment {
       : problem_(c),
         plan_(body_training(c, static_cast<int>(c.integer("sim.layers")))),
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
+        stored_(c.integer("sim.samples") > 0),
         seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
     // Stairs are narrow: equal steps beside equal ratios.
     constexpr std::uint64_t kEqualSteps = 40;
@@ -54,7 +55,11 @@ class Displacement : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result = problem_.theory();
     const BodyModel& model = problem_.model();
-    if (!few_states(model)) return result;
+    if (!few_states(model.sites(), model.colours())) return result;
+    if (stored_ || plan_.optimiser.kind != networks::OptimiserKind::sgd) {
+      result.warnings.emplace_back("no theory of the times: it is of SGD on fresh sequences");
+      return result;
+    }
     constexpr double kMostRows = 1e8;  // a minute
     const auto states =
         static_cast<double>(model.sites()) *
@@ -185,6 +190,7 @@ class Displacement : public PointwiseExperiment {
   BodyProblem problem_;
   DeepFactoredTraining plan_;
   std::size_t starts_;
+  bool stored_;
   std::uint64_t seed_;
 };
 

@@ -6,6 +6,7 @@
 #include "attica/core/error.hpp"
 
 using namespace attica;
+using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
@@ -69,4 +70,29 @@ TEST_CASE("fit_multinomial: a penalty balances the pull of the targets", "[solve
   const MatrixXd pull = (targets - p) * weights.asDiagonal() * features.transpose();
   CHECK((pull - fit.coefficients * penalties.asDiagonal()).norm() < 1e-10);
   CHECK_THROWS(fit_multinomial(features, targets, weights, {.penalties = VectorXd::Ones(3)}));
+}
+
+TEST_CASE("fit_multinomial: cases in pieces give the fit of all at once", "[solvers]") {
+  // Targets that no coefficients give, so that all cases pull.
+  constexpr Index kCases = 1000;
+  const MatrixXd features = MatrixXd::Random(4, kCases);
+  MatrixXd targets = MatrixXd::Random(3, kCases).array().abs();
+  for (Index n = 0; n < kCases; ++n) targets.col(n) /= targets.col(n).sum();
+  // Half of the weight on the last tenth.
+  VectorXd weights = VectorXd::Random(kCases).array().abs();
+  weights.tail(kCases / 10) *= 9;
+  weights /= weights.sum();
+  const MultinomialFit whole = fit_multinomial(features, targets, weights);
+  const auto cases = [&](std::span<const Index> numbers) {
+    return MultinomialCases{features(Eigen::all, numbers), targets(Eigen::all, numbers)};
+  };
+  for (const Index most : {150, 400, 5000}) {
+    CAPTURE(most);
+    const MultinomialFit fit = fit_multinomial(weights, most, cases);
+    CHECK(fit.converged);
+    CHECK(fit.loss == Approx(whole.loss).epsilon(1e-13));
+    CHECK((fit.coefficients - whole.coefficients).cwiseAbs().maxCoeff() < 1e-9);
+  }
+  // A sample that says too little of the rest: told, not wrong.
+  CHECK_FALSE(fit_multinomial(weights, 5, cases).converged);
 }

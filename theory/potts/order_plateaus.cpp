@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "attica/core/error.hpp"
@@ -60,16 +61,40 @@ MatrixXd context_features(const MaskedSite& site, Index masked, Index colours, i
   return features;
 }
 
-double order_plateau(const MaskedPopulation& population, Index colours, int order) {
+namespace {
+
+void require_regression(int order, double features, Index colours) {
   require(order >= 1, "order", order, "at least 1");
-  const auto sites = static_cast<Index>(population.sites().size());
-  const double parameters =
-      context_feature_count(sites, colours, order - 1) * static_cast<double>(colours - 1);
+  const double parameters = features * static_cast<double>(colours - 1);
   require(parameters <= kMostRegressionParameters,
           "order",
           order,
           fmt::format(
               "at most {:g} parameters a site (here {:g})", kMostRegressionParameters, parameters));
+}
+
+/// All products of at most `degree` of some numbers, 1 first.
+void append_monomials(const Eigen::VectorXd& numbers, int degree, std::vector<double>& all) {
+  all.assign(1, 1.0);
+  std::vector<Index> last(1, 0);  // the number up to which the next factor may go on from
+  std::size_t first = 0;
+  for (int d = 0; d < degree; ++d) {
+    const std::size_t end = all.size();
+    for (std::size_t m = first; m < end; ++m) {
+      for (Index k = last[m]; k < numbers.size(); ++k) {
+        all.push_back(all[m] * numbers[k]);
+        last.push_back(k);
+      }
+    }
+    first = end;
+  }
+}
+
+}  // namespace
+
+double order_plateau(const MaskedPopulation& population, Index colours, int order) {
+  const auto sites = static_cast<Index>(population.sites().size());
+  require_regression(order, context_feature_count(sites, colours, order - 1), colours);
   double sum = 0;
   for (Index i = 0; i < sites; ++i) {
     const MaskedSite& site = population.sites()[static_cast<std::size_t>(i)];
@@ -83,6 +108,36 @@ double order_plateau(const MaskedPopulation& population, Index colours, int orde
     sum += fit.loss;
   }
   return sum / static_cast<double>(sites);
+}
+
+double order_plateau(const CountedContexts& contexts, int order) {
+  const Index colours = contexts.counts.cols();
+  const auto features = count_vectors(order - 1, colours);
+  require_regression(order, features, colours);
+  const double others = contexts.counts.row(0).cast<double>().sum();
+  const double mean = others / static_cast<double>(colours);
+  // Numbers of order one, of which products are well conditioned.
+  const MatrixXd codes = zero_sum_basis(colours).transpose() / std::sqrt(std::max(mean, 1.0));
+  constexpr Index kPiece = 1 << 17;  // cases
+  const auto cases = [&](std::span<const Index> numbers) {
+    const auto count = std::ssize(numbers);
+    MultinomialCases some{MatrixXd(static_cast<Index>(features), count), MatrixXd(colours, count)};
+    std::vector<double> column;
+    for (Index n = 0; n < count; ++n) {
+      const Index k = numbers[static_cast<std::size_t>(n)];
+      append_monomials(
+          codes * contexts.counts.row(k).cast<double>().transpose(), order - 1, column);
+      some.features.col(n) = Eigen::Map<const Eigen::VectorXd>(column.data(), some.features.rows());
+      some.targets.col(n) = contexts.log_conditionals.col(k).array().exp();
+    }
+    return some;
+  };
+  const MultinomialFit fit = fit_multinomial(contexts.weights, kPiece, cases);
+  if (!fit.converged) {
+    throw Error(ErrorKind::numerical,
+                fmt::format("the regression of order {} on counts did not converge", order));
+  }
+  return fit.loss;
 }
 
 }  // namespace attica

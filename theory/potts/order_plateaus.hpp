@@ -11,6 +11,7 @@
 /// pairs.
 
 #include "attica/core/potts/body_model.hpp"
+#include "attica/core/potts/exchangeable.hpp"
 
 namespace attica {
 
@@ -31,5 +32,10 @@ inline constexpr double kMostRegressionParameters = 4000;
 /// @throws Error (input, `order`) for p < 1 or a regression of more than kMostRegressionParameters;
 /// (numerical) if a regression does not converge
 double order_plateau(const MaskedPopulation& population, Eigen::Index colours, int order);
+
+/// @brief The same where all sites are alike, exact through counts: the problem is convex and does
+/// not change if other sites change places, so that a best prediction sees counts only, and is a
+/// polynomial of degree p-1 in them.
+double order_plateau(const CountedContexts& contexts, int order);
 
 }  // namespace attica

@@ -35,6 +35,26 @@ TEST_CASE("body4-stairs: losses reach their plateaus and never pass them", "[agr
   CHECK_FALSE(holds(run, "reached-1"));
 }
 
+TEST_CASE("body4-stairs: stored sequences of sites that are all alike, too many states",
+          "[agreement]") {
+  const Study study = study_named("body4-stairs");
+  StudyRun run(study,
+               {{"model.sites", 12},
+                {"model.beta", 0.2},
+                {"sim.layers", List{1, 2}},
+                {"sim.samples", 20000},
+                {"sim.starts", 1},
+                {"sim.replicates", 24},
+                {"sim.length", 8000}});
+  CHECK(run.points() == Verdict::agree);
+  for (const char* claim : {"bound-1", "reached-1", "bound-2", "reached-2"}) {
+    CAPTURE(claim);
+    CHECK(holds(run, claim));
+  }
+  run.scale_theory("plateau", 1.01);
+  CHECK_FALSE(holds(run, "bound-1"));
+}
+
 TEST_CASE("body4-msd: two layers learn when descent on the population says", "[agreement]") {
   const Study study = study_named("body4-msd");
   StudyRun run(study,

@@ -61,6 +61,24 @@ TEST_CASE("order_plateau: converges at every temperature, in falling order", "[t
   }
 }
 
+TEST_CASE("order_plateau: where sites are alike, counts give what all contexts give", "[theory]") {
+  for (const Index sites : {4, 6}) {
+    Hyperedges edges = all_hyperedges(sites, 4);
+    edges.couplings.setConstant(1 / std::sqrt(edges_per_site(edges, sites)));
+    for (const double beta : {-0.4, 0.8}) {
+      CAPTURE(sites, beta);
+      const BodyModel model(sites, edges, graded(cosine_tensor(4, 3), {0.1, 0.3, 0.6, 1}), beta);
+      const MaskedPopulation population = MaskedPopulation::enumerated(model, enumerate(model));
+      const CountedContexts counted = counted_contexts(ExchangeableBody::of(model).value());
+      for (const int order : {1, 2, 3, 4}) {
+        CAPTURE(order);
+        CHECK(order_plateau(counted, order) ==
+              Approx(order_plateau(population, 3, order)).epsilon(1e-10));
+      }
+    }
+  }
+}
+
 TEST_CASE("context_features: count, and orthogonality over uniform contexts", "[theory]") {
   const BodyModel flat(4, all_hyperedges(4, 2), cosine_tensor(2, 3), 1.0);  // couplings 0
   const MaskedPopulation population = MaskedPopulation::enumerated(flat, enumerate(flat));
