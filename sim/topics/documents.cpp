@@ -296,14 +296,13 @@ void require_infinite_subset(const TopicModel& model) {
   }
 }
 
-/// T over τ.
+}  // namespace
+
 double topic_sets(const TopicModel& model) {
   double number = 1;
   for (double k = 0; k < model.tau(); ++k) number *= (model.topics() - k) / (k + 1);
   return std::round(number);
 }
-
-}  // namespace
 
 void require_enumerable(const TopicModel& model) {
   require_infinite_subset(model);

@@ -95,6 +95,8 @@ void append(const TopicDocument& document, Eigen::Index index, double weight, To
 /// @brief The same for a network that reads sequences; weights are those of the bag.
 void append(const TopicDocument& document, double weight, networks::Batch& batch);
 
+/// Number of topic sets of the subset prior, T over τ.
+double topic_sets(const TopicModel& model);
 /// @brief Throws Error (input) naming the parameter unless population gradients can be enumerated:
 /// subset prior, infinite documents, at most 20000 topic sets.
 void require_enumerable(const TopicModel& model);

@@ -59,12 +59,21 @@ TEST_CASE("topics-attention: agrees; attention 10 % off does not, however small"
   CHECK(run.points() == Verdict::disagree);
 }
 
-TEST_CASE("topics-two-stage: agrees, and norms 10 % off do not", "[agreement]") {
+TEST_CASE("topics-two-stage: agrees; norms 10 % off, entries 4 % off and a loss 0.5 % off do not",
+          "[agreement]") {
   const Study study = study_named("topics-two-stage");
   StudyRun run(study, {{"sim.times", List{25.0, 100.0}}, {"sim.replicates", 32}});
   CHECK(run.points() == Verdict::agree);
-  run.scale_theory("norm_K", 1.1);
-  CHECK(run.points() == Verdict::disagree);
+  for (const auto& [series, factor] : {std::pair{"norm_K", 1.1},
+                                       {"value_d", 1.04},
+                                       {"value_s", 1.05},
+                                       {"value_b", 1.04},
+                                       {"value_g", 1.1},
+                                       {"loss", 1.005}}) {
+    INFO(series);
+    CHECK(planted(run, {.name = "", .series = series, .factor = factor}).points() ==
+          Verdict::disagree);
+  }
   // By t = 100 no run has its second stage: t_KQ has no mean, and 0 would be wrong.
   const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
   REQUIRE(claims.size() == 1);
