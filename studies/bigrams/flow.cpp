@@ -422,6 +422,11 @@ Study study() {
           .make = make<Flow>,
           .figure = figure,
           .agreement = agreement,
+          .recipes = {{.name = "bigrams-flow-text",
+                       .meaning = "Six characters of the psalms: four numbers describe the flow "
+                                  "under the law of a text, too, five times weaker a signal.",
+                       .values = text_law(),
+                       .expected = Verdict::agree}},
           .plants = {{.name = "diagonal",
                       .values = {{"model.p_diagonal", 0.81}},
                       .meaning = "the diagonal of P 0.01 off"},
