@@ -40,6 +40,10 @@ std::vector<fs::path> input_directories(const fs::path& configuration_directory)
   if (!configuration_directory.empty()) directories.push_back(configuration_directory);
   directories.push_back(fs::current_path());
   if (const fs::path data = data_directory(); !data.empty()) directories.push_back(data);
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  if (const fs::path fetched = program.parent_path() / "data"; fs::is_directory(fetched, ignored))
+    directories.push_back(fetched);
   return directories;
 }
 

@@ -15,7 +15,8 @@ std::filesystem::path data_directory();
 std::filesystem::path without_slash(const std::filesystem::path& folder);
 
 /// @brief Where a relative input file is looked up: beside the configuration, in the working
-/// folder, in the data folder.
+/// folder, in the data folder, in the folder data beside the program (where `./dev data` of a
+/// checkout writes).
 /// @param configuration_directory empty if there is no configuration file
 std::vector<std::filesystem::path> input_directories(
     const std::filesystem::path& configuration_directory);

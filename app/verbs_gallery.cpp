@@ -17,6 +17,7 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/json.hpp"
+#include "attica/app/paths.hpp"
 #include "attica/app/plant.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/revision.hpp"
@@ -33,6 +34,16 @@ namespace attica::app {
 namespace fs = std::filesystem;
 
 namespace {
+
+/// A recipe whose file has not been fetched.
+struct LeftOut {
+  std::string name;
+  std::string file;
+
+  std::string text() const {
+    return fmt::format("{} needs {}, which ./dev data fetches", name, file);
+  }
+};
 
 /// A recipe and what came of it.
 struct Exhibit {
@@ -89,15 +100,37 @@ std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& reg
   return all;
 }
 
+/// The file that a recipe wants and that was not fetched; empty if it has all it wants.
+std::string missing_file(const Recipe& recipe) {
+  if (!recipe.fetched) return "";
+  const auto file = std::ranges::find(
+      recipe.values, "model.file", [](const auto& v) { return std::string_view(v.first); });
+  const std::string name = std::get<std::string>(file->second);
+  const std::vector<fs::path> folders = input_directories({});
+  const bool found = std::ranges::any_of(folders, [&](const fs::path& folder) {
+    std::error_code ignored;
+    return fs::is_regular_file(folder / name, ignored);
+  });
+  return found ? "" : name;
+}
+
 /// The studies that are named, or all, at their quick settings, and their recipes.
-std::vector<Exhibit> quick_exhibits(const Options& options, const Registry& registry) {
+std::vector<Exhibit> quick_exhibits(const Options& options,
+                                    const Registry& registry,
+                                    std::vector<LeftOut>& left_out) {
   std::vector<Exhibit> all;
   const auto add = [&](const Study& study) {
     all.push_back(
         {.study = &study,
          .recipe = {
              .name = study.name, .meaning = {}, .values = {}, .expected = quick_verdict(study)}});
-    for (const Recipe& recipe : study.recipes) all.push_back({.study = &study, .recipe = recipe});
+    for (const Recipe& recipe : study.recipes) {
+      if (const std::string file = missing_file(recipe); !file.empty()) {
+        left_out.push_back({.name = recipe.name, .file = file});
+      } else {
+        all.push_back({.study = &study, .recipe = recipe});
+      }
+    }
   };
   for (const std::string& name : options.files) add(find_study(name, registry));
   if (options.files.empty()) {
@@ -107,8 +140,10 @@ std::vector<Exhibit> quick_exhibits(const Options& options, const Registry& regi
 }
 
 /// All that the gallery shows. Overrides of the command line come before a recipe's own.
-std::vector<Exhibit> exhibits(const Options& options, const Registry& registry) {
-  std::vector<Exhibit> all = options.preset.empty() ? quick_exhibits(options, registry)
+std::vector<Exhibit> exhibits(const Options& options,
+                              const Registry& registry,
+                              std::vector<LeftOut>& left_out) {
+  std::vector<Exhibit> all = options.preset.empty() ? quick_exhibits(options, registry, left_out)
                                                     : preset_exhibits(options, registry);
   for (Exhibit& e : all) {
     e.command = "attica run " + e.study->name;
@@ -185,7 +220,7 @@ std::map<std::string, double> seconds_before(const fs::path& out, bool resume) {
   return seconds;
 }
 
-Json record(std::span<const Exhibit> all, int threads) {
+Json record(std::span<const Exhibit> all, const std::vector<LeftOut>& left_out, int threads) {
   Json entries = Json::array();
   for (const Exhibit& e : all) {
     entries.push_back({{"name", e.recipe.name},
@@ -201,10 +236,13 @@ Json record(std::span<const Exhibit> all, int threads) {
                        {"run", e.end.folder.filename().string()},
                        {"seconds", e.seconds}});
   }
+  Json missing = Json::array();
+  for (const LeftOut& l : left_out) missing.push_back({{"name", l.name}, {"file", l.file}});
   return {{"attica", kVersion},
           {"revision", kRevision},
           {"threads", threads},
           {"seconds", total_seconds(all)},
+          {"left_out", std::move(missing)},
           {"entries", std::move(entries)}};
 }
 
@@ -240,7 +278,9 @@ std::string card(const Exhibit& e) {
   return html + "</article>\n";
 }
 
-std::string page(const std::vector<Exhibit>& all, const std::string& preset) {
+std::string page(const std::vector<Exhibit>& all,
+                 const std::vector<LeftOut>& left_out,
+                 const std::string& preset) {
   const auto good =
       std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });
   const std::string title = "attica gallery";
@@ -262,6 +302,8 @@ std::string page(const std::vector<Exhibit>& all, const std::string& preset) {
                           e.verdict(),
                           describe(e.recipe.expected));
   }
+  for (const LeftOut& l : left_out)
+    html += fmt::format("<p>Left out: {}</p>\n", html_text(l.text()));
   // One section a family: the word before the first hyphen.
   std::string family;
   for (const Exhibit& e : all) {
@@ -292,7 +334,8 @@ int planted_gallery(const Options& options, const Registry& registry) {
   std::vector<PlantedError> all;
   Options own = options;
   own.resume = true;
-  for (Exhibit& e : exhibits(options, registry)) {
+  std::vector<LeftOut> left_out;  // recipes, which have no plants
+  for (Exhibit& e : exhibits(options, registry, left_out)) {
     if (e.recipe.name != e.study->name || e.study->plants.empty()) continue;
     exhibit(e, own, registry, signals);
     if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
@@ -342,7 +385,11 @@ int planted_gallery(const Options& options, const Registry& registry) {
 
 int gallery_verb(const Options& options, const Registry& registry) {
   if (options.planted) return planted_gallery(options, registry);
-  std::vector<Exhibit> all = exhibits(options, registry);
+  std::vector<LeftOut> left_out;
+  std::vector<Exhibit> all = exhibits(options, registry, left_out);
+  if (options.dry_run || !options.json) {
+    for (const LeftOut& l : left_out) put("{:<13} {}\n", "left out", l.text());
+  }
   if (options.dry_run) {
     for (const Exhibit& e : all) put("{:<13} {}\n", describe(e.recipe.expected), e.command);
     return kExitDone;
@@ -358,7 +405,7 @@ int gallery_verb(const Options& options, const Registry& registry) {
     if (earlier != before.end()) e.seconds += earlier->second;
     // After each one, so that the time of those that are done is known to who carries on.
     write_atomically(out / "gallery.json",
-                     dump(record(std::span(all).first(i + 1), threads), 2) + "\n");
+                     dump(record(std::span(all).first(i + 1), left_out, threads), 2) + "\n");
     if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
       return e.end.exit_code;
     signals.checkpoint();
@@ -372,9 +419,9 @@ int gallery_verb(const Options& options, const Registry& registry) {
       std::fflush(stdout);
     }
   }
-  write_atomically(out / "index.html", page(all, options.preset));
+  write_atomically(out / "index.html", page(all, left_out, options.preset));
   if (options.json) {
-    print(record(all, threads));
+    print(record(all, left_out, threads));
   } else {
     const auto good =
         std::count_if(all.begin(), all.end(), [](const Exhibit& e) { return e.expected(); });

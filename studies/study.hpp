@@ -195,6 +195,9 @@ struct Recipe {
   std::string preset = {};  ///< empty: the quick settings
   Table values = {};        ///< overrides
   Verdict expected = Verdict::disagree;
+  /// Its `model.file` does not come with attica but by `./dev data`: where it is not there, the
+  /// gallery leaves the recipe out and says so.
+  bool fetched = false;
 };
 
 /// A theory that is wrong on purpose, chosen before any data were seen: a verdict that cannot tell

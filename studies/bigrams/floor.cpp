@@ -206,6 +206,20 @@ Study study() {
       .make = make<Floor>,
       .figure = figure,
       .agreement = agreement,
+      .recipes = {{.name = "bigrams-floor-text",
+                   .meaning = "Six characters of the psalms in batches of 256: the floor is that "
+                              "of the mean field.",
+                   .values = text_law({{"model.context", 100},
+                                       {"sweep.l1", List{0.0, 0.01, 0.02}},
+                                       {"sim.batch", 256},
+                                       {"sim.eta", 0.1}}),
+                   .expected = Verdict::agree},
+                  {.name = "bigrams-floor-text-small-batch",
+                   .meaning = "The same in batches of 64: a rare character ends four sequences of "
+                              "step, so that its noise has more than the three moments of theory, "
+                              "and more of the entries are 0.",
+                   .values = text_law(
+                       {{"model.context", 100}, {"sweep.l1", List{0.01}}, {"sim.eta", 0.1}})}},
       .plants = {
           {.name = "context", .values = {{"model.context", 460}}, .meaning = "T 15 % too large"},
           {.name = "factor",

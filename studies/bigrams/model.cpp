@@ -117,6 +117,13 @@ Table circulant_law(Table values) {
   return values;
 }
 
+Table text_law(Table values) {
+  values.emplace_back("model.instance", "text");
+  values.emplace_back("model.file", "psalms.txt");
+  values.emplace_back("model.tokens", 6);
+  return values;
+}
+
 namespace {
 
 BigramChain configured_chain(const Configuration& c, Table& diagnostics) {

@@ -36,6 +36,10 @@ BigramLaw unequal_law();
 /// @brief The circulant law as overrides, for presets of studies whose default is another one.
 Table circulant_law(Table values = {});
 
+/// @brief The law of the six most frequent characters of psalms.txt (the last of them stands for
+/// all others) as overrides, for recipes.
+Table text_law(Table values = {});
+
 /// Defaults in which the studies differ.
 struct BigramDefaults {
   std::int64_t tokens = 3;

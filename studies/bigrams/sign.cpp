@@ -204,6 +204,13 @@ Study study() {
           .make = make<Sign>,
           .figure = figure,
           .agreement = agreement,
+          .recipes = {{.name = "bigrams-sign-text",
+                       .meaning = "Six characters of the psalms: which batch finds the right "
+                                  "direction is told by the noise of their law.",
+                       .values = text_law({{"sweep.context", List{600, 100000}},
+                                           {"sweep.snr", List{1.0, 2.0}},
+                                           {"sim.replicates", 16}}),
+                       .expected = Verdict::agree}},
           // Of the ratio alone: a law enters by the batch that realises it, so that theory at
           // another law is the same theory.
           .plants = {{.name = "more",

@@ -210,6 +210,11 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .recipes = {{.name = "bigrams-stability-text",
+                   .meaning = "Six characters of the psalms: the limit of the learning rate is "
+                              "that of their law.",
+                   .values = text_law(),
+                   .expected = Verdict::agree}},
       .plants = {
           // Not T: at a given share of the limit it drops out of d_A.
           {.name = "diagonal",

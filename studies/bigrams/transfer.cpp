@@ -316,6 +316,11 @@ Study study() {
       .make = make<Transfer>,
       .figure = figure,
       .agreement = agreement,
+      .recipes = {{.name = "bigrams-transfer-text",
+                   .meaning = "Six characters of the psalms, from sources that are correlated with "
+                              "them.",
+                   .values = text_law({{"sim.replicates", 144}}),
+                   .expected = Verdict::agree}},
       .plants = {{.name = "context",
                   .values = {{"model.context", 1150}},
                   .meaning = "T 15 % too large"},

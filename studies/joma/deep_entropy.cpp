@@ -68,7 +68,17 @@ Study study() {
                                {"model.width", 32},
                                {"sim.steps", List{0, 100, 200}},
                                {"sim.starts", 512}},
-                    .expected = Verdict::agree}};
+                    .expected = Verdict::agree},
+                   {.name = "deep-entropy-bible",
+                    .meaning = "The King James Bible, its 200 most frequent words: the same.",
+                    .values = {{"model.file", "kjv.txt"},
+                               {"model.mask", "bidirectional"},
+                               {"model.tokens", 200},
+                               {"model.width", 32},
+                               {"sim.steps", List{0, 150, 300}},
+                               {"sim.starts", 2048}},
+                    .expected = Verdict::agree,
+                    .fetched = true}};
   return study;
 }
 

@@ -479,6 +479,19 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   return {{.name = "samples.txt", .content = samples}};
 }
 
+Recipe text_recipe(const std::string& language) {
+  return {.name = "language-clones-" + language,
+          .meaning =
+              "Quotations, windows of four letters: floors and plateaus of chains, and what "
+              "pairs learn of them.",
+          .values = {{"model.file", language + ".txt"},
+                     {"model.sites", 4},
+                     {"model.chain_orders", List{1, 2}},
+                     {"sim.clone_length", 1000}},
+          .expected = Verdict::agree,
+          .fetched = true};
+}
+
 }  // namespace
 
 Study study() {
@@ -543,6 +556,7 @@ Study study() {
       .agreement = agreement,
       .claims = claims,
       .files = files,
+      .recipes = {text_recipe("german"), text_recipe("spanish")},
       .plants = {{.name = "bits",
                   .series = "floor",
                   .factor = 1.4427,

@@ -9,10 +9,23 @@ good=$(grep -cE '^(AGREE|CLAIMS HOLD) ' out)
 grep -q '^DISAGREE ' out || fail "no recipe must disagree"
 grep -q '^INCONCLUSIVE ' out || fail "no recipe must stay inconclusive"
 
-run 0 gallery gauss-double-descent --out g
+# A program that is somewhere else finds what comes with attica, not what `./dev data` fetched beside the program.
+mkdir away
+cp "$program" away/attica
+away/attica gallery gauss-double-descent --dry-run >out || fail "no gallery without fetched data"
+says out 'left out      gauss-double-descent-cell-nuclei needs cell_nuclei.csv, which ./dev data fetches'
+[ "$(grep -c '^[A-Z]' out)" -eq 3 ] || fail "of what is there something was left out: $(cat out)"
+away/attica gallery gauss-double-descent --out g >out || fail "the gallery without fetched data did not come out as expected"
 says out '3 of 3 as expected'
 says g/index.html '3 of 3 came out as expected'
+says g/index.html 'Left out: gauss-double-descent-cell-nuclei needs cell_nuclei.csv'
+says g/gallery.json '"file": "cell_nuclei.csv"'
 [ "$(grep -c '<article' g/index.html)" -eq 3 ] || fail "the page has not three cards"
+mkdir away/data
+touch away/data/cell_nuclei.csv
+away/attica gallery gauss-double-descent --dry-run >out || fail "no gallery with fetched data"
+says out "DISAGREE      attica run gauss-double-descent --set 'model.covariance=\"data\"' --set 'model.file=\"cell_nuclei.csv\"'"
+rm -r away/data
 # Every figure and report that the page names is there, and nothing comes from a network.
 while read -r file; do
   [ -e "g/$file" ] || fail "g/$file is missing"

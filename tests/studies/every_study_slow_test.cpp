@@ -149,6 +149,12 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
     }
     for (const Recipe& recipe : study.recipes) {
       INFO(study.name << ' ' << recipe.name);
+      if (recipe.fetched) {  // the file may not be there
+        CHECK(std::ranges::count(recipe.values, "model.file", [](const auto& v) {
+                return std::string_view(v.first);
+              }) == 1);
+        continue;
+      }
       Table values;
       for (const Preset& preset : study.presets) {
         if (preset.name == recipe.preset) values = preset.values;

@@ -1,6 +1,7 @@
 #include "attica/theory/bigrams/boosting.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "attica/core/error.hpp"
 
@@ -40,8 +41,12 @@ std::int64_t BoostingTheory::boosting_limit(double theta) const {
 }
 
 double BoostingTheory::saturation_time(double delta) const {
+  // In the valley d ln(α_V α_A)/dt = 2ω (1 - α_V α_A) - (η_V/T) (1 - 1/α_V): the product comes to
+  // rest this much below 1, or above.
+  const double rest = rates_.eta_v * (1 - 1 / plateau_alpha_v()) / (2 * omega_ * c_.context);
+  if (rest >= delta) return std::numeric_limits<double>::infinity();
   return (std::log(2 * c_.context * omega_ * plateau_alpha_v() / rates_.eta_v) +
-          0.5 * std::log((1 - delta) / delta)) /
+          0.5 * std::log((1 - delta) / (delta - rest))) /
          omega_;
 }
 

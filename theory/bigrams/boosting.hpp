@@ -27,7 +27,8 @@ class BoostingTheory {
   double boosting_time(double theta) const;
   /// @brief Steps after which a run counts as one that never gets there: three times as many.
   std::int64_t boosting_limit(double theta) const;
-  /// @brief Time at which α_V α_A = 1 - δ.
+  /// @brief Time at which α_V α_A = 1 - δ; +inf where the product comes to rest below that in the
+  /// valley, to get there with the slow relaxation only.
   double saturation_time(double delta) const;
   /// @brief α_V where the fast variables have relaxed: (K_Q η_V/(K_P η_A))^¼; α_A is its inverse.
   double plateau_alpha_v() const;

@@ -124,6 +124,27 @@ TEST_CASE("bigram flow: boosting, saturation, plateau and slow tail of the integ
   CHECK(measured == Approx(theory.slow_rate()).epsilon(5e-3));  // α - 1 = 0.003 there
 }
 
+TEST_CASE("bigram flow: where V and A saturate at different levels the product rests below 1",
+          "[theory][bigrams]") {
+  // K_P from 0.33 down to what a text has, levels from 1.1 to 2.2.
+  for (const double diagonal : {0.8, 0.55, 0.45}) {
+    constexpr double kDelta = 0.01;
+    const BigramModel model = circulant_model(3, diagonal, 2, 1000);
+    const BigramConstants c = constants(model);
+    const BoostingTheory theory(c, {});
+    const double saturation = theory.saturation_time(kDelta);
+    // Left out is the decay of α_V at rate 1/T, half of which slows the growth; to order 1 in ωt.
+    const double delay = saturation / (2 * c.context * theory.omega());
+    const std::vector<double> times{saturation, saturation + delay};
+    const BigramCurve curve = reduced_flow(c, {}, {}, times);
+    REQUIRE(curve.signals.size() == 2);
+    CHECK(curve.signals[0].alpha_v * curve.signals[0].alpha_a < 1 - kDelta);
+    CHECK(curve.signals[1].alpha_v * curve.signals[1].alpha_a > 1 - kDelta);
+  }
+  const BoostingTheory slow(constants(circulant_model(3, 0.36, 2, 1000)), {});
+  CHECK(std::isinf(slow.saturation_time(0.001)));
+}
+
 TEST_CASE("bigram recursion: reference rows and the flow as its limit of large batches",
           "[theory][bigrams]") {
   const Reference r = reference_values("bigrams")["meanfield_recursion"];
