@@ -87,6 +87,22 @@ std::vector<networks::Batch> in_pieces(const networks::Batch& batch, int length,
   return pieces;
 }
 
+/// Attention of sequence i's last token at these positions, of the head with most there: one head
+/// is enough, and others may look elsewhere.
+VectorXd best_attention(const Network& network,
+                        std::size_t i,
+                        const std::vector<Index>& positions) {
+  VectorXd best = VectorXd::Zero(std::ssize(positions));
+  for (int head = 0; head < network.shape().heads; ++head) {
+    const auto attention = network.attention(0, head, i).map();
+    VectorXd found(std::ssize(positions));
+    for (Index j = 0; j < found.size(); ++j)
+      found[j] = static_cast<double>(attention(0, positions[static_cast<std::size_t>(j)]));
+    if (found.sum() > best.sum()) best = found;
+  }
+  return best;
+}
+
 /// Adds what these test sequences, of `sequences` in all, tell.
 void add_measured(BigramTransformerRecord& record,
                   const BigramModel& model,
@@ -108,13 +124,7 @@ void add_measured(BigramTransformerRecord& record,
     record.bayes_loss -= std::log(law[test.targets[i]]) / sequences;
     record.unigram_loss -= std::log(model.stationary()[test.targets[i]]) / sequences;
     const SparseColumn& q = model.attention()[static_cast<std::size_t>(tokens[model.context()])];
-    for (int head = 0; head < network.shape().heads; ++head) {
-      const auto attention = network.attention(0, head, i).map();
-      for (const Index t : q.positions) {
-        record.overlap += static_cast<double>(attention(0, t)) /
-                          (sequences * static_cast<double>(network.shape().heads));
-      }
-    }
+    for (const double a : best_attention(network, i, q.positions)) record.overlap += a / sequences;
   }
 }
 

@@ -34,10 +34,10 @@ inline constexpr std::size_t kBigramTestPiece = 1000;
 /// @brief What is seen of a network at a recorded step, means over the test sequences.
 struct BigramTransformerRecord {
   std::uint64_t step = 0;
-  double loss = 0;          ///< cross-entropy of the tokens that follow, in nats
-  double excess_loss = 0;   ///< divergence of the network's law from the true one, >= 0
-  double bayes_loss = 0;    ///< cross-entropy of the true law on the same tokens
-  double overlap = 0;       ///< attention of the last token at the true positions, over heads
+  double loss = 0;         ///< cross-entropy of the tokens that follow, in nats
+  double excess_loss = 0;  ///< divergence of the network's law from the true one, >= 0
+  double bayes_loss = 0;   ///< cross-entropy of the true law on the same tokens
+  double overlap = 0;  ///< attention of the last token at the true positions, of the head with most
   double unigram_loss = 0;  ///< cross-entropy of the stationary law on the same tokens
 };
 

@@ -11,6 +11,7 @@
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/flow.hpp"
+#include "attica/theory/bigrams/population.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
 namespace attica::bigrams_softmax {
@@ -40,11 +41,22 @@ class Softmax : public PointwiseExperiment {
   explicit Softmax(const Configuration& c)
       : setup_(bigram_setup(c, RateCheck::none)),
         eta_flow_(c.real("sim.eta_flow")),
+        eta_logits_(c.has("sim.eta_logits") ? c.real("sim.eta_logits") : usual_logit_rate(setup_)),
         length_(c.integer("sim.length")) {
     require_sequences(c, "\"none\"");
     require_rates(c);
     diagnostics_ = setup_.diagnostics;
     warnings_ = setup_.warnings;
+    const double limit = logit_rate_limit(setup_.model);
+    diagnostics_.emplace_back("eta_logits", eta_logits_);
+    diagnostics_.emplace_back("eta_logits_limit", limit);
+    if (eta_logits_ >= limit) {
+      warnings_.push_back(fmt::format(
+          "the logits' rate {:.3g} is above {:.3g}, from where on descent leaves every solution: "
+          "expect attention at one position of several (sim.eta_logits)",
+          eta_logits_,
+          limit));
+    }
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -74,8 +86,8 @@ class Softmax : public PointwiseExperiment {
     if (setup_.context() > kLargestContext) return result;
     std::vector<std::int64_t> steps;
     for (std::int64_t n = 0; n <= length_; ++n) steps.push_back(n);
-    const double eta = setup_.rates.eta_v;
-    const SoftmaxDescent descent = softmax_descent(setup_.model, eta, logit_rate(eta), steps);
+    const SoftmaxDescent descent =
+        softmax_descent(setup_.model, setup_.rates.eta_v, eta_logits_, steps);
     const double start = descent.states.front().excess_loss;
     Crossing half(start / 2, 0, start);
     for (std::size_t n = 1; n < descent.states.size(); ++n)
@@ -98,8 +110,8 @@ class Softmax : public PointwiseExperiment {
   }
 
  private:
-  double logit_rate(double eta) const {
-    return kSoftmaxRate * setup_.context() * setup_.context() * eta;
+  static double usual_logit_rate(const BigramSetup& setup) {
+    return kSoftmaxRate * setup.context() * setup.context() * setup.rates.eta_v;
   }
 
   static Curves signal(const char* attention) {
@@ -143,10 +155,9 @@ class Softmax : public PointwiseExperiment {
 
   /// SGD with softmax attention.
   Outcome training(const Replicate& replicate) const {
-    const double eta = setup_.rates.eta_v;
     BigramSgd<float> run(setup_.model,
                          BigramAlgorithm::softmax,
-                         {eta, logit_rate(eta)},
+                         {setup_.rates.eta_v, eta_logits_},
                          setup_.batch,
                          stationary_value(setup_.model),
                          replicate.address(StreamId::minibatch));
@@ -196,6 +207,7 @@ class Softmax : public PointwiseExperiment {
 
   BigramSetup setup_;
   double eta_flow_;
+  double eta_logits_;
   std::int64_t length_;
 };
 
@@ -271,7 +283,7 @@ Study study() {
           "SGD, the noise of its sequences",
       .outside =
           "softmax attention once alpha_A T/Q, by which it departs from linear attention, is above "
-          "0.1",
+          "0.1; logits that move faster than a solution bears (a warning says so)",
       .parameters =
           together({bigram_parameters(
                         {.context = 200,
@@ -284,6 +296,11 @@ Study study() {
                                     0.02,
                                     "learning rate of population descent; logits take T^2 times it",
                                     kLearningRate),
+                     optional_parameter(real_parameter(
+                         "sim.eta_logits",
+                         6,
+                         "learning rate of the logits in SGD; default: 0.003 T^2 eta_V",
+                         kPositive)),
                      integer_parameter("sim.length", 2500, "steps of SGD")}}),
       .series = bigram_series(
           {"alpha_A"},
@@ -296,9 +313,12 @@ Study study() {
             "share of last tokens that attend to each true position more than to any other"}}),
       .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 200, B = 256", {}},
                   {"paper",
-                   "T = 5000, B = 512, 20000 steps",
-                   circulant_law(
-                       {{"model.context", 5000}, {"sim.batch", 512}, {"sim.length", 20000}})}},
+                   "T = 5000, B = 512, 10000 steps; logits at half of the rate that they bear",
+                   circulant_law({{"model.context", 5000},
+                                  {"sim.eta", 0.5},
+                                  {"sim.eta_logits", 12.0},
+                                  {"sim.batch", 512},
+                                  {"sim.length", 10000}})}},
       .sources = {cited("ren2024learning",
                         "softmax attention as a preconditioned linear one; the public discussion "
                         "prints a(1-a) for the preconditioner's entry where (a(1-a))^2 is meant")},
@@ -306,6 +326,10 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .recipes = {{.name = "bigrams-softmax-fast-logits",
+                   .meaning = "Logits at three times the rate that a solution bears: attention "
+                              "ends at one position, or jumps between them.",
+                   .values = {{"sim.eta_logits", 80.0}}}},
       .plants = {{.name = "diagonal",
                   .values = {{"model.p_diagonal", 0.9}},
                   .meaning = "the next token 0.05 less likely"},

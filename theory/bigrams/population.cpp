@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <vector>
 
 namespace attica {
@@ -239,6 +241,37 @@ void softmax_descent_step(
     logits.col(k) -=
         eta_w / model.stationary()[k] * (a.col(k).array() * (g.array() - a.col(k).dot(g))).matrix();
   }
+}
+
+namespace {
+
+/// The largest eigenvalue of J = diag q - q qᵀ, q >= 0 of sum 1: where Σ q_i²/(q_i - λ) = 1 between
+/// the two largest weights. It rises there from -∞ to +∞; two that are equal leave no room, and one
+/// alone has λ = 0.
+double largest_of_softmax(std::vector<double> q) {
+  q.push_back(0);
+  std::ranges::sort(q, std::greater<>());
+  double low = q[1];
+  double high = q[0];
+  constexpr int kHalvings = 60;  // to rounding
+  for (int k = 0; k < kHalvings && low > 0; ++k) {
+    const double middle = low + (high - low) / 2;
+    if (middle == low || middle == high) break;
+    double sum = 0;
+    for (const double weight : q) sum += weight * weight / (weight - middle);
+    (sum < 1 ? low : high) = middle;
+  }
+  return low > 0 ? high : 0;
+}
+
+}  // namespace
+
+double logit_rate_limit(const BigramModel& model) {
+  double largest = 0;
+  for (const SparseColumn& column : model.attention())
+    largest = std::max(largest, largest_of_softmax(column.weights));
+  if (largest == 0) return std::numeric_limits<double>::infinity();
+  return 2 / (model.k_p() * largest * largest);
 }
 
 double attention_rate_limit(const BigramModel& model, const MatrixXd& value, double batch) {

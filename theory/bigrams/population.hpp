@@ -123,6 +123,10 @@ void softmax_descent_step(const BigramModel& model,
                           double eta_w,
                           Eigen::MatrixXd& value,
                           Eigen::MatrixXd& logits);
+/// @brief Rate η_w of the logits from which on these steps leave every solution: 2 over the largest
+/// eigenvalue of K_P J(q^(k))², which is what descent at V = P multiplies w^(k) by; 2 Q²/K_P for Q
+/// equal weights. Infinite where every last token attends to one position: J = 0.
+double logit_rate_limit(const BigramModel& model);
 /// @brief softmax of every column.
 Eigen::MatrixXd column_softmax(const Eigen::MatrixXd& logits);
 

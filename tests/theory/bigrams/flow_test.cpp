@@ -145,6 +145,26 @@ TEST_CASE("bigram flow: where V and A saturate at different levels the product r
   CHECK(std::isinf(slow.saturation_time(0.001)));
 }
 
+TEST_CASE("bigram flow: the growing part of the start decides its sign", "[theory][bigrams]") {
+  // g = α_V + √(η_V K_Q/η_A K_P) α_A + η_V/(Tω): the linear stage's growing mode with the drift.
+  // What is left out is n̄ α_V, of relative order 1/T ω, and d_A, d_V (none here).
+  const BigramConstants c = constants(circulant_model(3, 0.8, 2, 3000));
+  const BigramRates rates{0.05, 0.02};
+  const double omega = std::sqrt(rates.eta_v * rates.eta_a * c.k_p * c.k_q);
+  const double drift = rates.eta_v / (c.context * omega);
+  const double of_a = std::sqrt(rates.eta_v * c.k_q / (rates.eta_a * c.k_p));
+  const std::vector<double> late = {5e3};
+  for (const double alpha_a : {-3 * drift, 0.0, 3 * drift}) {
+    for (const double g : {-0.1 * drift, 0.1 * drift}) {
+      CAPTURE(alpha_a, g);
+      const BigramSignals start{g - drift - of_a * alpha_a, alpha_a, 0, 0};
+      const BigramSignals end = reduced_flow(c, rates, start, late).signals[0];
+      CHECK(end.alpha_v * end.alpha_a == Approx(1).epsilon(0.01));
+      CHECK((end.alpha_v > 0) == (g > 0));
+    }
+  }
+}
+
 TEST_CASE("bigram recursion: reference rows and the flow as its limit of large batches",
           "[theory][bigrams]") {
   const Reference r = reference_values("bigrams")["meanfield_recursion"];

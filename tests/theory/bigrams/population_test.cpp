@@ -212,6 +212,73 @@ TEST_CASE("bigram population: rate limit of the attention matrix", "[theory][big
         Approx(check["limit"].get<double>()).epsilon(kExact));
 }
 
+/// Steps with softmax attention from V = P and logits that are off by 1e-3 at the positions of Q:
+/// the distance of A from Q after them over the one before.
+double distance_kept(const BigramModel& model, double eta_w) {
+  const MatrixXd q = model.dense_attention();
+  constexpr double kNowhere = -60;  // logit of a position without weight
+  MatrixXd logits = (q.array() > 0).select(q.array().max(1e-300).log(), kNowhere);
+  for (Index k = 0; k < model.tokens(); ++k)
+    logits(model.attention()[static_cast<std::size_t>(k)].positions.front(), k) += 1e-3;
+  MatrixXd value = model.transition();
+  const double before = (column_softmax(logits) - q).norm();
+  for (int step = 0; step < 100; ++step) softmax_descent_step(model, 0.01, eta_w, value, logits);
+  return (column_softmax(logits) - q).norm() / before;
+}
+
+TEST_CASE("bigram population: rate limit of softmax attention's logits", "[theory][bigrams]") {
+  // Two equal weights: J has the eigenvalue 1/2.
+  const BigramModel pair = circulant_model(3, 0.8, 2, 300);
+  CHECK(logit_rate_limit(pair) == Approx(8 / pair.k_p()).epsilon(kExact));
+  const BigramModel single = circulant_model(3, 0.8, 1, 300);
+  CHECK(std::isinf(logit_rate_limit(single)));
+
+  RandomStream stream({.seed = 5, .id = StreamId::model});
+  const BigramModel model(cyclic_chain(3, 0.95, 2.5),
+                          40,
+                          4,
+                          random_attention(3, 40, 4, AttentionWeights::random, stream));
+  double largest = 0;
+  for (const SparseColumn& column : model.attention()) {
+    const VectorXd q = Eigen::Map<const VectorXd>(column.weights.data(), 4);
+    const MatrixXd j = MatrixXd(q.asDiagonal()) - q * q.transpose();
+    largest =
+        std::max(largest, Eigen::SelfAdjointEigenSolver<MatrixXd>(j).eigenvalues().maxCoeff());
+  }
+  const double limit = logit_rate_limit(model);
+  CHECK(limit == Approx(2 / (model.k_p() * largest * largest)).epsilon(1e-10));
+
+  // Descent itself: deviations change sign and shrink below it, grow above. V follows at a rate
+  // that moves it too little to matter.
+  for (const BigramModel& m : {pair, model}) {
+    CHECK(distance_kept(m, 0.9 * logit_rate_limit(m)) < 0.5);
+    CHECK(distance_kept(m, 1.1 * logit_rate_limit(m)) > 2);
+  }
+}
+
+TEST_CASE("bigram population: softmax attention leaves one of two positions in a time 1/a",
+          "[theory][bigrams]") {
+  // There V = μ1ᵀ + (P - μ1ᵀ)/2, and d(1/a)/dn = -η_w K_P/2 for the attention a at the other one:
+  // its gradient is -K_P/4, and J² moves both logits apart.
+  const BigramModel model = circulant_model(3, 0.8, 2, 300);
+  constexpr double kEta = 0.5;
+  constexpr double kEtaW = 1;
+  constexpr double kOther = 1e-4;
+  MatrixXd logits = MatrixXd::Constant(300, 3, -60);
+  for (Index k = 0; k < 3; ++k) {
+    const std::vector<Index>& positions = model.attention()[static_cast<std::size_t>(k)].positions;
+    logits(positions[0], k) = 0;
+    logits(positions[1], k) = std::log(kOther);
+  }
+  MatrixXd value = (model.transition() + stationary_value(model)) / 2;
+  constexpr int kSteps = 25000;
+  for (int n = 0; n < kSteps; ++n) softmax_descent_step(model, kEta, kEtaW, value, logits);
+  const double a = column_softmax(logits)(model.attention()[0].positions[1], 0);
+  // Next order in a: a share of a few a = 1.7e-4.
+  CHECK(1 / a == Approx(1 / kOther - kSteps * kEtaW * model.k_p() / 2).epsilon(2e-3));
+  CHECK(a > 1.5 * kOther);
+}
+
 TEST_CASE("bigram population: descent with linear and with softmax attention",
           "[theory][bigrams]") {
   const Reference r = reference_values("bigrams")["misc_deterministic"]["softmax_vs_linear"];
