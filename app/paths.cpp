@@ -16,13 +16,18 @@ fs::path beside_module() {
   return file.extension() == ".so" ? fs::absolute(file).parent_path() / "data" : fs::path();
 }
 
+/// Where the program stands; empty if nothing says.
+fs::path program_directory() {
+  std::error_code ignored;
+  return fs::read_symlink("/proc/self/exe", ignored).parent_path();
+}
+
 }  // namespace
 
 fs::path data_directory() {
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   for (const fs::path& candidate :
-       {program.parent_path().parent_path() / "share" / "attica" / "data",
+       {program_directory().parent_path() / "share" / "attica" / "data",
         beside_module(),
         fs::path(ATTICA_SOURCE_DATA)}) {
     if (fs::is_directory(candidate, ignored)) return candidate;
@@ -41,9 +46,8 @@ std::vector<fs::path> input_directories(const fs::path& configuration_directory)
   directories.push_back(fs::current_path());
   if (const fs::path data = data_directory(); !data.empty()) directories.push_back(data);
   std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (const fs::path fetched = program.parent_path() / "data"; fs::is_directory(fetched, ignored))
-    directories.push_back(fetched);
+  const fs::path fetched = program_directory() / "data";
+  if (fetched.is_absolute() && fs::is_directory(fetched, ignored)) directories.push_back(fetched);
   return directories;
 }
 

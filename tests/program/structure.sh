@@ -98,6 +98,9 @@ git ls-files {core,solvers,theory,sim,plots,studies,app}'/*.hpp' | xargs awk '
   sed 's/:$//' | sort | uniq -d >"$work/twice"
 [ ! -s "$work/twice" ] || fail "types that are defined twice: $(tr '\n' ' ' <"$work/twice")"
 
+# No merge was left half done.
+git grep -nE '^(<<<<<<<|>>>>>>>) ' >"$work/unmerged" && fail "marks of a merge: $(cat "$work/unmerged")"
+
 # What theory and simulation share stands in docs/statistics.md, with tests that are there. Code that moves both sides is not seen by any verdict.
 shared() { git ls-files "$1/*.[ch]pp" | xargs grep -hoE '#include "attica/(core|solvers)/[^"]+' | sed 's|.*attica/||' | sort -u; }
 listed() { sed -n '/^## Code on both sides/,/^## /p' docs/statistics.md; }
