@@ -320,6 +320,10 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .recipes = {{.name = "potts-peak-cold",
+                   .meaning = "A quarter of the entropy is left at beta = 3: without noise in the "
+                              "data there is no peak, and codes are far from Gaussian.",
+                   .values = {{"model.beta", 3.0}}}},
       .plants = {{.name = "beta",
                   .values = {{"model.beta", 0.9}},
                   .meaning = "the temperature a ninth too high"},

@@ -116,6 +116,22 @@ void check_theory(const Study& study, const Preset& preset) {
   if (seconds > 1) WARN(study.name << ' ' << preset.name << ": theory takes " << seconds << " s");
 }
 
+/// A sweep of a scalar that the study does not know, which a run makes an experiment of each value
+/// of, at the first of them.
+Table first_of_sweeps(const Study& study, Table values) {
+  const auto known = [&](const std::string& key) {
+    return std::ranges::any_of(study.parameters, [&](const Parameter& p) { return p.key == key; });
+  };
+  const std::string sweep = "sweep.";
+  for (auto& [key, value] : values) {
+    if (known(key) || !key.starts_with(sweep)) continue;
+    const std::string name = key.substr(sweep.size());
+    key = (known("model." + name) ? "model." : "sim.") + name;
+    value = Value(std::get<List>(value).front());
+  }
+  return values;
+}
+
 TEST_CASE("every study: all presets and recipes can be made, and their theory answers",
           "[studies][slow]") {
   // Theories of these take more than two seconds at paper size: theirs are asked below.
@@ -160,7 +176,7 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
         if (preset.name == recipe.preset) values = preset.values;
       }
       values.insert(values.end(), recipe.values.begin(), recipe.values.end());
-      CHECK(made(study, values) != nullptr);
+      CHECK(made(study, first_of_sweeps(study, values)) != nullptr);
     }
   }
 }
