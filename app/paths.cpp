@@ -26,10 +26,9 @@ fs::path program_directory() {
 
 fs::path data_directory() {
   std::error_code ignored;
-  for (const fs::path& candidate :
-       {program_directory().parent_path() / "share" / "attica" / "data",
-        beside_module(),
-        fs::path(ATTICA_SOURCE_DATA)}) {
+  for (const fs::path& candidate : {program_directory().parent_path() / "share" / "attica" / "data",
+                                    beside_module(),
+                                    fs::path(ATTICA_SOURCE_DATA)}) {
     if (fs::is_directory(candidate, ignored)) return candidate;
   }
   return {};

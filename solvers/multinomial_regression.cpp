@@ -50,8 +50,8 @@ MatrixXd hessian(const MatrixXd& features,
   return h;
 }
 
-MatrixXd log_probabilities(const MatrixXd& coefficients, const MatrixXd& features) {
-  MatrixXd log_p = coefficients * features;
+MatrixXd log_probabilities(const MatrixXd& basis, const MatrixXd& codes, const MatrixXd& features) {
+  MatrixXd log_p = basis * (codes * features);
   log_softmax_columns(log_p);
   return log_p;
 }
@@ -109,7 +109,7 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
   const auto penalty = [&](const MatrixXd& c) {
     return 0.5 * penalties.dot(c.colwise().squaredNorm().transpose());
   };
-  MatrixXd log_p = log_probabilities(basis * codes, features);
+  MatrixXd log_p = log_probabilities(basis, codes, features);
   MultinomialFit fit{.coefficients = {}, .loss = cross_entropy(log_p, targets, weights)};
   for (; fit.iterations < options.max_iterations; ++fit.iterations) {
     const MatrixXd p = log_p.array().exp();
@@ -134,7 +134,7 @@ MultinomialFit fit_multinomial(const MatrixXd& features,
     double length = 1;
     for (; length > kSmallest; length /= 2) {
       const MatrixXd next = codes - length * step.reshaped(codes.rows(), codes.cols());
-      MatrixXd next_log_p = log_probabilities(basis * next, features);
+      MatrixXd next_log_p = log_probabilities(basis, next, features);
       const double loss = cross_entropy(next_log_p, targets, weights) + penalty(next);
       if (loss <= fit.loss - kArmijo * length * slope + kRounding * std::abs(fit.loss)) {
         codes = next;
@@ -157,6 +157,10 @@ MultinomialFit fit_multinomial(
   const Index count = weights.size();
   require(count >= 1, "weights", static_cast<double>(count), "at least one case");
   require(most >= 1, "most", static_cast<double>(most), "at least 1");
+  require(options.penalties.size() == 0,
+          "penalties",
+          static_cast<double>(options.penalties.size()),
+          "none for a regression in pieces");
   std::vector<Index> numbers(static_cast<std::size_t>(count));
   std::iota(numbers.begin(), numbers.end(), Index{0});
   const auto piece = [&](Index first) {
@@ -172,7 +176,8 @@ MultinomialFit fit_multinomial(
   MultinomialFit fit = fit_multinomial(sample.features, sample.targets, shares, options);
   if (!fit.converged) return fit;
   const MatrixXd basis = zero_sum_basis(sample.targets.rows());
-  const MatrixXd p = log_probabilities(fit.coefficients, sample.features).array().exp();
+  MatrixXd codes = basis.transpose() * fit.coefficients;
+  const MatrixXd p = log_probabilities(basis, codes, sample.features).array().exp();
   const Eigen::LDLT<MatrixXd> curvature = factored(hessian(sample.features, p, shares, basis));
   fit.converged = false;
   double last = std::numeric_limits<double>::infinity();
@@ -182,7 +187,7 @@ MultinomialFit fit_multinomial(
     for (Index first = 0; first < count; first += most) {
       const MultinomialCases some = cases(piece(first));
       const auto w = weights.segment(first, some.features.cols());
-      const MatrixXd log_p = log_probabilities(fit.coefficients, some.features);
+      const MatrixXd log_p = log_probabilities(basis, codes, some.features);
       fit.loss += cross_entropy(log_p, some.targets, w);
       const MatrixXd excess = log_p.array().exp() - some.targets.array();
       gradient += basis.transpose() * excess * w.asDiagonal() * some.features.transpose();
@@ -193,8 +198,9 @@ MultinomialFit fit_multinomial(
     if (fit.converged || largest > kFall * last) break;
     last = largest;
     const VectorXd step = curvature.solve(gradient.reshaped());
-    fit.coefficients -= basis * step.reshaped(gradient.rows(), gradient.cols());
+    codes -= step.reshaped(gradient.rows(), gradient.cols());
   }
+  fit.coefficients = basis * codes;
   return fit;
 }
 

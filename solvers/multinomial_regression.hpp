@@ -48,6 +48,7 @@ struct MultinomialCases {
 /// @param weights of all cases, >= 0, adding up to 1
 /// @param most    cases of a piece, and of the sample
 /// @param cases   those of the given numbers
+/// @throws Error (input) naming `weights` or `most` if there are none, or `penalties` if there are
 MultinomialFit fit_multinomial(
     const Eigen::VectorXd& weights,
     Eigen::Index most,

@@ -73,17 +73,15 @@ BodyData::BodyData(const BodyModel& model, const GibbsPoolOptions& options, std:
   }
   population_ = few ? enumerate(model).states : gibbs_pool(model, options, {.seed = seed});
   sampler_.emplace(population_);
-}
-
-MaskedPopulation BodyData::test(RandomStream stream) const {
-  constexpr Index kDrawn = 10000;
-  if (counted_) return MaskedPopulation::sampled(model_, counted_->draw(kDrawn, stream));
-  if (few_states(model_.sites(), model_.colours())) {
-    return MaskedPopulation::enumerated(model_, {.states = population_});
-  }
   constexpr Index kOfPool = 1000;
   const Index tested = std::min(kOfPool, population_.sequences.rows());
-  return MaskedPopulation::sampled(model_, population_.sequences.topRows(tested));
+  shared_test_ = few ? MaskedPopulation::enumerated(model, {.states = population_})
+                     : MaskedPopulation::sampled(model, population_.sequences.topRows(tested));
+}
+
+MaskedPopulation BodyData::drawn_test(RandomStream stream) const {
+  constexpr Index kDrawn = 10000;
+  return MaskedPopulation::sampled(model_, draw(kDrawn, stream));
 }
 
 }  // namespace attica

@@ -75,9 +75,11 @@ class BodyData {
   WeightedSequences draw_states(Eigen::Index count, RandomStream& stream) const {
     return sampler_->draw_states(count, stream);
   }
-  /// @brief What losses are averaged over: every site of all states, of 1000 sequences of a pool,
-  /// or of 10 000 that are drawn with the stream.
-  MaskedPopulation test(RandomStream stream) const;
+  /// @brief What losses are averaged over where it is the same for all trainings: every site of all
+  /// states, or of 1000 sequences of a pool; null where draws are exact.
+  const MaskedPopulation* shared_test() const { return shared_test_ ? &*shared_test_ : nullptr; }
+  /// @brief Every site of 10 000 sequences that are drawn with the stream.
+  MaskedPopulation drawn_test(RandomStream stream) const;
   /// @brief The Bayes loss, nats: exact but for a pool, where it is that of the test.
   double bayes_loss(const MaskedPopulation& test) const {
     return counted_ ? counted_->bayes_loss() : test.bayes_loss();
@@ -88,6 +90,7 @@ class BodyData {
   std::optional<CountedSampler> counted_;
   WeightedSequences population_;  ///< all states, or the pool
   std::optional<PopulationSampler> sampler_;
+  std::optional<MaskedPopulation> shared_test_;
 };
 
 }  // namespace attica

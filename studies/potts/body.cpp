@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "attica/core/potts/body_ensembles.hpp"
 #include "attica/studies/potts/model.hpp"
@@ -106,7 +107,11 @@ Outcome BodyProblem::train(
     const Replicate& replicate,
     const std::function<void(const DeepFactoredRecord&, double)>& observe) const {
   const BodyData& data = data_.get();
-  const MaskedPopulation test = data.test(replicate.stream(StreamId::test_data));
+  std::optional<MaskedPopulation> own;
+  if (data.shared_test() == nullptr) {
+    own = data.drawn_test(replicate.stream(StreamId::test_data));
+  }
+  const MaskedPopulation& test = own ? *own : *data.shared_test();
   const double bayes_loss = data.bayes_loss(test);
   const auto train = [&](const auto& source) {
     return train_deep_factored(

@@ -21,7 +21,7 @@ class Stairs : public PointwiseExperiment {
       : problem_(c),
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         samples_(static_cast<double>(c.integer("sim.samples"))),
-        alike_(c.text("model.couplings") == "mean_field" && c.real("model.density") == 1) {
+        alike_(problem_.model().common_strength().has_value()) {
     for (const std::int64_t layers : c.integers("sim.layers")) {
       plans_.push_back(body_training(c, static_cast<int>(layers)));
     }

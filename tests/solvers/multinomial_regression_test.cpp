@@ -95,4 +95,7 @@ TEST_CASE("fit_multinomial: cases in pieces give the fit of all at once", "[solv
   }
   // A sample that says too little of the rest: told, not wrong.
   CHECK_FALSE(fit_multinomial(weights, 5, cases).converged);
+  CHECK_THROWS_WITH(fit_multinomial(weights, 0, cases), Catch::Contains("'most'"));
+  CHECK_THROWS_WITH(fit_multinomial(weights, 150, cases, {.penalties = VectorXd::Ones(4)}),
+                    Catch::Contains("'penalties'"));
 }

@@ -73,21 +73,28 @@ void require_regression(int order, double features, Index colours) {
               "at most {:g} parameters a site (here {:g})", kMostRegressionParameters, parameters));
 }
 
-/// All products of at most `degree` of some numbers, 1 first.
-void append_monomials(const Eigen::VectorXd& numbers, int degree, std::vector<double>& all) {
-  all.assign(1, 1.0);
-  std::vector<Index> last(1, 0);  // the number up to which the next factor may go on from
-  std::size_t first = 0;
+/// A product of numbers: an earlier one times one more.
+struct Monomial {
+  Index shorter = 0;
+  Index number = 0;
+};
+
+/// All products of at most `degree` of so many numbers, but for the first, which is 1.
+std::vector<Monomial> monomials(Index numbers, int degree) {
+  std::vector<Monomial> all;
+  std::vector<Index> last = {0};  // the number from which the next factor may go on
+  Index first = 0;
   for (int d = 0; d < degree; ++d) {
-    const std::size_t end = all.size();
-    for (std::size_t m = first; m < end; ++m) {
-      for (Index k = last[m]; k < numbers.size(); ++k) {
-        all.push_back(all[m] * numbers[k]);
+    const auto end = std::ssize(last);
+    for (Index m = first; m < end; ++m) {
+      for (Index k = last[static_cast<std::size_t>(m)]; k < numbers; ++k) {
+        all.push_back({.shorter = m, .number = k});
         last.push_back(k);
       }
     }
     first = end;
   }
+  return all;
 }
 
 }  // namespace
@@ -112,23 +119,23 @@ double order_plateau(const MaskedPopulation& population, Index colours, int orde
 
 double order_plateau(const CountedContexts& contexts, int order) {
   const Index colours = contexts.counts.cols();
-  const auto features = count_vectors(order - 1, colours);
-  require_regression(order, features, colours);
+  require_regression(order, count_vectors(order - 1, colours), colours);
+  const std::vector<Monomial> products = monomials(colours - 1, order - 1);
   const double others = contexts.counts.row(0).cast<double>().sum();
-  const double mean = others / static_cast<double>(colours);
   // Numbers of order one, of which products are well conditioned.
-  const MatrixXd codes = zero_sum_basis(colours).transpose() / std::sqrt(std::max(mean, 1.0));
+  const double scale = std::sqrt(std::max(others / static_cast<double>(colours), 1.0));
+  const MatrixXd codes = zero_sum_basis(colours).transpose() / scale;
   constexpr Index kPiece = 1 << 17;  // cases
   const auto cases = [&](std::span<const Index> numbers) {
-    const auto count = std::ssize(numbers);
-    MultinomialCases some{MatrixXd(static_cast<Index>(features), count), MatrixXd(colours, count)};
-    std::vector<double> column;
-    for (Index n = 0; n < count; ++n) {
-      const Index k = numbers[static_cast<std::size_t>(n)];
-      append_monomials(
-          codes * contexts.counts.row(k).cast<double>().transpose(), order - 1, column);
-      some.features.col(n) = Eigen::Map<const Eigen::VectorXd>(column.data(), some.features.rows());
-      some.targets.col(n) = contexts.log_conditionals.col(k).array().exp();
+    const MatrixXd coded = codes * contexts.counts(numbers, Eigen::all).cast<double>().transpose();
+    MultinomialCases some{MatrixXd(std::ssize(products) + 1, coded.cols()),
+                          contexts.log_conditionals(Eigen::all, numbers).array().exp()};
+    for (Index n = 0; n < coded.cols(); ++n) {
+      double* feature = some.features.col(n).data();
+      feature[0] = 1;
+      for (std::size_t m = 0; m < products.size(); ++m) {
+        feature[m + 1] = feature[products[m].shorter] * coded(products[m].number, n);
+      }
     }
     return some;
   };
