@@ -67,8 +67,8 @@ class Overlap : public PointwiseExperiment {
         const MatrixXd moves = overlap_moves(with_gram(a, gram), starts_[a], time, eta_);
         equal.add(e, {mean_square_drift(moves, gram)});
         leading.add(e, {mean_square_drift(first, gram)});
-        // What is neglected is of relative order 1/d: of the eight networks of docs/joma.md 10.8(9)/d
-        // at most.
+        // What is neglected is of relative order 1/d: of the eight networks of
+        // docs/joma.md 10.8(9)/d at most.
         constexpr double kNextOrder = 12;
         const auto d = static_cast<double>(dimension(e));
         const double square = random_mean_square_drift(first, d);
@@ -286,7 +286,8 @@ Study study() {
       .name = "joma-overlap",
       .question = "What remains conserved if embeddings overlap, and how fast does the rest drift?",
       .neglects =
-          "equal cosines: the third order of the step size; random ones: relative order 1/d, within "
+          "equal cosines: the third order of the step size; random ones: relative order 1/d, "
+          "within "
           "12/d",
       .parameters = {reals_parameter("sweep.overlap",
                                      {0.0125, 0.025, 0.05, 0.1},
