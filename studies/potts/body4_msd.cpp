@@ -55,7 +55,10 @@ class Displacement : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result = problem_.theory();
     const BodyModel& model = problem_.model();
-    if (!few_states(model.sites(), model.colours())) return result;
+    if (!few_states(model.sites(), model.colours())) {
+      result.warnings.emplace_back("no theory of the times: too many states to enumerate");
+      return result;
+    }
     if (stored_ || plan_.optimiser.kind != networks::OptimiserKind::sgd) {
       result.warnings.emplace_back("no theory of the times: it is of SGD on fresh sequences");
       return result;

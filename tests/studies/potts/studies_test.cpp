@@ -210,11 +210,18 @@ TEST_CASE("potts studies: theory does without what only the simulation needs", "
             ->theory(TheoryGrid::requested)
             .predictions.size() == 26);
   CHECK_THROWS(made(study_named("potts-couplings"), frozen)->simulate({.seed = 1}));
-  const TheoryResult body =
-      made(study_named("body4-msd"), {{"model.sites", 20}, {"sim.burn_in", 1}})
-          ->theory(TheoryGrid::requested);
-  CHECK(body.predictions.empty());
-  CHECK(body.warnings.size() == 1);
+  const Table large{{"model.sites", 20}, {"sim.burn_in", 1}};
+  const auto body = [&](Table values) {
+    values.insert(values.end(), large.begin(), large.end());
+    return made(study_named("body4-msd"), values)->theory(TheoryGrid::requested);
+  };
+  const TheoryResult general = body({{"model.couplings", "cosine"}});
+  CHECK(general.predictions.empty());
+  CHECK(general.warnings.size() == 2);  // no plateaus, no times
+  // Plateaus by counts of colours; no times.
+  const TheoryResult alike = body({});
+  CHECK(alike.predictions.size() == 5);
+  CHECK(alike.warnings.size() == 1);
 }
 
 TEST_CASE("potts-flow: a rate without a step up to the last time is refused", "[studies][potts]") {
