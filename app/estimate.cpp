@@ -145,7 +145,10 @@ double CostEstimate::memory(double replicates, int threads) const {
   return program_bytes + thread_bytes * threads + kTables * disk(replicates);
 }
 
-std::optional<CostEstimate> estimate_cost(const Work& work, double limit) {
+namespace {
+
+/// From replicates of the whole length.
+std::optional<CostEstimate> measured_cost(const Work& work, double limit) {
   const std::vector<SampledPlace> places = sampled_places(work);
   std::array<int, 2> ends{};
   if (places.empty() || ::pipe(ends.data()) != 0) return std::nullopt;
@@ -193,6 +196,95 @@ std::optional<CostEstimate> estimate_cost(const Work& work, double limit) {
                                                  : setup / static_cast<double>(samples.size()) *
                                                        static_cast<double>(work.problems.size());
   return cost;
+}
+
+/// The same work with trainings of a share of their length and as many records.
+struct Shortened {
+  Work work;
+  double share = 1;  ///< of the whole length: steps are whole numbers
+};
+
+/// What a parameter of one or several numbers holds.
+std::vector<double> numbers(const Value& value) {
+  if (const auto* list = std::get_if<List>(&value)) {
+    std::vector<double> all;
+    for (const Value& each : *list) all.push_back(numbers(each).front());
+    return all;
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return {static_cast<double>(*integer)};
+  return {std::get<double>(value)};
+}
+
+/// Empty where no parameter says how long trainings are, or where the study refuses so short ones.
+std::optional<Shortened> shortened(const Work& work, double share) {
+  CheckedConfiguration c = work.configuration;
+  std::optional<double> reached;
+  const auto scale = [&](const char* key, bool whole_numbers) {
+    if (!c.values.declares(key) || !c.values.has(key) || c.is_swept(key)) return;
+    const Value whole = c.values.at(key);
+    List list;
+    double last = -1;
+    for (const double x : numbers(whole)) {
+      if (whole_numbers) {
+        last = x == 0 ? 0 : std::max(std::round(share * x), last + 1);
+        list.emplace_back(static_cast<std::int64_t>(last));
+      } else {
+        last = share * x;
+        list.emplace_back(last);
+      }
+    }
+    if (last > 0) reached = last / numbers(whole).back();
+    c.values.set(key, std::holds_alternative<List>(whole) ? Value(list) : list.front(), false);
+  };
+  try {
+    scale("sim.times", false);
+    scale("sim.steps", true);
+    scale("sim.length", true);
+    if (!reached || *reached >= 1) return std::nullopt;
+    return Shortened{.work = prepare(std::move(c)), .share = *reached};
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+/// From trainings of two lengths that fit into the time: cost is a constant and so much a step.
+std::optional<CostEstimate> extrapolated_cost(const Work& work, double limit) {
+  constexpr double kShortest = 1.0 / (1 << 20);
+  constexpr double kLeast = 4;
+  constexpr double kMost = 16;
+  const auto start = Clock::now();
+  std::optional<CostEstimate> cost;
+  double seconds = 0;
+  double share = 0;
+  double factor = kMost;
+  for (double next = kShortest; next < 1; next *= factor) {
+    const std::optional<Shortened> part = shortened(work, next);
+    if (!part || part->share <= share) continue;
+    const double before = seconds_since(start);
+    const auto longer = measured_cost(part->work, limit - before);
+    const double now = seconds_since(start);
+    factor = std::clamp((limit - now) / (2 * (now - before)), kLeast, kMost);
+    if (!longer || !longer->complete) break;
+    const double slope = (longer->replicate_seconds - seconds) / (part->share - share);
+    seconds = longer->replicate_seconds;
+    if (share > 0) {
+      cost = longer;
+      cost->replicate_seconds = seconds + std::max(slope, 0.0) * (1 - part->share);
+    }
+    share = part->share;
+  }
+  return cost;
+}
+
+}  // namespace
+
+std::optional<CostEstimate> estimate_cost(const Work& work, double limit) {
+  std::optional<CostEstimate> whole = measured_cost(work, limit);
+  if (!whole || whole->complete) return whole;
+  constexpr double kMorePatience = 2;
+  const auto of_shorter = extrapolated_cost(work, kMorePatience * limit);
+  return of_shorter ? of_shorter : whole;
 }
 
 std::optional<double> available_memory() {

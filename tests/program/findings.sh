@@ -127,6 +127,15 @@ says out "MORE THAN THERE IS"
 run 0 run small.toml --dry-run --json
 one_json out
 says out '"seconds"'
+# A replicate that takes longer than the measurement: from trainings of fewer steps.
+for length in 10000000 1000000000; do
+  run 0 run bigrams-stability --set 'sweep.rate_ratio=[0.5]' --set sim.length=$length --dry-run --json
+  says out '"complete": true'
+  sed -n 's/.*"seconds": \([0-9]*\).*/\1/p' out >long-$length
+done
+# A hundred times the steps; a busy machine measures within a factor of four.
+[ "$(cat long-1000000000)" -gt $((25 * $(cat long-10000000))) ] || fail "length does not count in the estimate"
+[ "$(cat long-1000000000)" -lt $((400 * $(cat long-10000000) + 400)) ] || fail "length counts too much in the estimate"
 # Set-up counts as time: 600 sites' theory alone takes longer.
 start=$SECONDS
 run 75 run gauss-overlaps --set model.sites=1200 --max-time 0.5 --name slow
