@@ -323,7 +323,7 @@ Study study() {
                    {{"model.context", 40},
                     {"sweep.samples", List{8000, 16000, 32000, 64000, 128000}},
                     {"sim.eta", 0.1},
-                    {"sim.replicates", 200}}}},
+                    {"sim.replicates", 1500}}}},
       .sources = {cited("ren2024learning", "the task, and SGD with l1 proximal steps")},
       .make = make<Baselines>,
       .figure = figure,

@@ -32,7 +32,7 @@ Figure figure(const Configuration& c) {
 
 std::vector<SeriesInfo> series() {
   std::vector<SeriesInfo> all = value_training_series();
-  all.push_back({"fixed_d", "d", "entry of a word with itself after a step on 16 fixed documents"});
+  all.push_back({"fixed_d", "d", "entry of a word with itself after a step on 256 fixed documents"});
   return all;
 }
 
@@ -53,7 +53,7 @@ Study study() {
                   {"paper",
                    "T = v = 10, Dirichlet 0.1, N = 100..150",
                    paper_documents({{"sim.steps", List{1, 10, 50, 100, 200, 500, 1000, 2000, 5000}},
-                                    {"sim.replicates", 40}})}},
+                                    {"sim.replicates", 100}})}},
       .sources = {topic_source("model, Theorem 2; the recursion is ours")},
       .make = [](Configuration& c) -> std::unique_ptr<Experiment> {
         return std::make_unique<ValueTraining>(c, false);

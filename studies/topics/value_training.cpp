@@ -116,7 +116,7 @@ bool ValueTraining::looks_at_fixed() const {
 }
 
 double ValueTraining::first_fixed_step(const StreamAddress& address) const {
-  constexpr Eigen::Index kDocuments = 16;
+  constexpr Eigen::Index kDocuments = 256;  // fewer scatter too much: rare words
   TopicSourceOptions options = source_;
   options.data = TopicData::fixed;
   options.documents = kDocuments;
