@@ -242,6 +242,17 @@ double JomaModel::gradient(const JomaState& state,
   return total;
 }
 
+MatrixXd JomaModel::back_propagated(const JomaState& state) const {
+  MatrixXd all(samples_.contexts.rows(), units());
+  VectorXd b;
+  VectorXd g;
+  for (Index i = 0; i < all.rows(); ++i) {
+    forward(state, static_cast<int>(i), b, g);
+    all.row(i) = g.transpose();
+  }
+  return all;
+}
+
 VectorXd JomaModel::softmax_defect_rate(const JomaState& state, const VectorXd& mean_b) const {
   VectorXd rate = VectorXd::Zero(tokens());
   VectorXd b;

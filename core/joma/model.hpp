@@ -93,6 +93,10 @@ class JomaModel {
               std::span<const double> weights,
               JomaState* descent = nullptr) const;
 
+  /// @brief What is propagated back to the hidden units, g_k phi', for every sample; with the
+  /// linear activation g_k = -dL/dh_k. @shape{samples x units}
+  Eigen::MatrixXd back_propagated(const JomaState& state) const;
+
   /// @brief Rate of the defect of the softmax invariant,
   ///     eps' = -(1/T) sum_k { E[g_k phi' b b^T] - bbar E[g_k phi' b]^T } v_k,
   /// which vanishes if attended contexts b do not vary. Meaningful for softmax attention and

@@ -347,8 +347,10 @@ DeepRecord mean_start(const DeepNetwork& options,
   return mean;
 }
 
-double bounce_statistic(const std::vector<double>& curve) {
-  if (curve.empty()) return 0;
+namespace {
+
+/// The curve after its start, a mean over five records in turn; of a shorter curve itself.
+std::vector<double> smoothed(const std::vector<double>& curve) {
   constexpr std::size_t kRecords = 5;
   std::vector<double> means;
   for (std::size_t k = 1; k + kRecords <= curve.size(); ++k) {
@@ -356,10 +358,21 @@ double bounce_statistic(const std::vector<double>& curve) {
     for (std::size_t i = 0; i < kRecords; ++i) sum += curve[k + i];
     means.push_back(sum / kRecords);
   }
-  if (means.empty()) means = curve;
-  const double least = *std::min_element(means.begin(), means.end());
-  const double fallen = curve.front() - least;
-  return fallen > 0 ? (means.back() - least) / fallen : 0;
+  return means.empty() ? curve : means;
+}
+
+}  // namespace
+
+double fall_statistic(const std::vector<double>& curve) {
+  if (curve.empty()) return 0;
+  const std::vector<double> means = smoothed(curve);
+  return curve.front() - *std::min_element(means.begin(), means.end());
+}
+
+double bounce_statistic(const std::vector<double>& curve) {
+  const double fallen = fall_statistic(curve);
+  if (fallen <= 0) return 0;
+  return (smoothed(curve).back() - (curve.front() - fallen)) / fallen;
 }
 
 networks::TrainingResult train_deep(Transformer<float>& network,
@@ -419,10 +432,19 @@ LatentScore latent_score(const MatrixXd& active, const MatrixXd& hidden, const V
       continue;
     }
     ++varying;
-    result.score += correlations.row(i).maxCoeff();
+    result.each.push_back(correlations.row(i).maxCoeff());
+    result.score += result.each.back();
   }
   if (varying > 0) result.score /= varying;
   return result;
+}
+
+double found_share(const LatentScore& score, const LatentScore& exchanged) {
+  if (score.each.empty() || exchanged.each.empty()) return 0;
+  const double chance = *std::max_element(exchanged.each.begin(), exchanged.each.end());
+  const auto found =
+      std::count_if(score.each.begin(), score.each.end(), [&](double x) { return x > chance; });
+  return static_cast<double>(found) / static_cast<double>(score.each.size());
 }
 
 MatrixXd latent_activity(const LatentHierarchy& hierarchy, std::size_t level) {

@@ -104,6 +104,9 @@ DeepRecord mean_start(const DeepNetwork& options,
                       const StreamAddress& run,
                       std::uint64_t starts);
 
+/// @brief H_0 - H_min of a curve, smoothed as in bounce_statistic; negative if it rises from the
+/// start on, 0 if it is empty.
+double fall_statistic(const std::vector<double>& curve);
 /// @brief (H_end - H_min) / (H_0 - H_min) of a curve, its end and minimum those of the moving
 /// average over five records after the start (of a shorter curve, of itself); 0 if it never falls
 /// or is empty.
@@ -128,11 +131,16 @@ networks::TrainingResult train_deep(networks::Transformer<float>& network,
 /// @param hidden  classes x units
 struct LatentScore {
   double score = 0;
-  int excluded = 0;  ///< latents that are never or always active
+  int excluded = 0;               ///< latents that are never or always active
+  std::vector<double> each = {};  ///< the largest correlation of every other latent
 };
 LatentScore latent_score(const Eigen::MatrixXd& active,
                          const Eigen::MatrixXd& hidden,
                          const Eigen::VectorXd& weights);
+/// @brief Share of latents that a hidden unit follows more closely than any follows an exchanged
+/// one. Of n latents that no unit knows of it is 1/(n + 1) in the mean, however many units there
+/// are.
+double found_share(const LatentScore& score, const LatentScore& exchanged);
 /// @brief Which latents of a level each class activates; @shape{classes x latents}, 0 or 1.
 Eigen::MatrixXd latent_activity(const LatentHierarchy& hierarchy, std::size_t level);
 /// @brief Hidden units of a layer, the maximum over positions, for every class of the hierarchy.

@@ -13,6 +13,7 @@
 #include "attica/sim/joma/networks.hpp"
 #include "attica/studies/joma/model.hpp"
 #include "attica/theory/joma/flow.hpp"
+#include "attica/theory/joma/stationary.hpp"
 
 namespace attica::joma_softmax {
 namespace {
@@ -25,20 +26,32 @@ const std::vector<std::string> kNames = {"correlation_nc",
                                          "correlation_norm",
                                          "slope",
                                          "relative_defect",
-                                         "loss"};
+                                         "loss",
+                                         "gradient_drift",
+                                         "gradient_turn",
+                                         "delta_drift",
+                                         "stationary_error"};
 
 constexpr std::size_t kDefect = 4;
 
+/// @param stationary the state of the network whose back-propagated gradients stay as they started
 std::vector<double> read(const JomaProblem& p,
                          const SoftmaxInvariant& invariant,
-                         const JomaState& s) {
+                         const StationaryGradient& gradient,
+                         const JomaState& s,
+                         const JomaState& stationary) {
   const SoftmaxAgreement a = invariant.compare(s);
+  const GradientMotion g = gradient.motion(p.model, s);
   return {a.correlation,
           a.correlation_weights,
           a.correlation_norm,
           a.slope,
           a.residual,
-          p.model.loss(s)};
+          p.model.loss(s),
+          g.drift,
+          g.turn,
+          g.delta_drift,
+          relative_distance(s, stationary, p.start)};
 }
 
 class Softmax : public PointwiseExperiment {
@@ -71,18 +84,27 @@ class Softmax : public PointwiseExperiment {
       const JomaFlow flow = joma_flow(p.model, p.start, times, [&](const JomaState& s) {
         return p.model.softmax_defect_rate(s, invariant.mean_context());
       });
-      const JomaFlow first = joma_flow(p.model, p.start, times, {}, eta_, 1);
-      const JomaFlow second = joma_flow(p.model, p.start, times, {}, eta_, 2);
-      if (!flow.solution.finished() || !first.solution.finished() || !second.solution.finished()) {
-        throw Error(ErrorKind::numerical, "gradient flow: " + describe(flow.solution));
+      const StationaryGradient gradient(p.model, p.start);
+      const auto descends = [&](const JomaModel& model, int orders) {
+        return joma_flow(model, p.start, times, {}, eta_, orders);
+      };
+      const JomaFlow first = descends(p.model, 1);
+      const JomaFlow second = descends(p.model, 2);
+      const JomaFlow first_stationary = descends(gradient.model(), 1);
+      const JomaFlow second_stationary = descends(gradient.model(), 2);
+      for (const JomaFlow* f : {&flow, &first, &second, &first_stationary, &second_stationary}) {
+        if (f->solution.finished()) continue;
+        throw Error(ErrorKind::numerical, "gradient flow: " + describe(f->solution));
       }
       Curves curves(point(i), "step", kNames);
       std::vector<double> changed(kNames.size());
       for (std::size_t k = 1; k < times.size(); ++k) {
         // Whole steps to second order in eta. The most that the second order changed so far bounds
         // the third: the change itself crosses 0.
-        const std::vector<double> y = read(p, invariant, second.states[k]);
-        const std::vector<double> less = read(p, invariant, first.states[k]);
+        const std::vector<double> y =
+            read(p, invariant, gradient, second.states[k], second_stationary.states[k]);
+        const std::vector<double> less =
+            read(p, invariant, gradient, first.states[k], first_stationary.states[k]);
         std::vector<Told> told;
         for (std::size_t n = 0; n < y.size(); ++n) {
           changed[n] = std::max(changed[n], std::abs(y[n] - less[n]));
@@ -113,20 +135,25 @@ class Softmax : public PointwiseExperiment {
     const JomaProblem& p = problems_[replicate.point()];
     const Point at = point(replicate.point());
     const SoftmaxInvariant invariant(p.model, p.start);
+    const StationaryGradient gradient(p.model, p.start);
     JomaDescent descent(p.model, p.start, eta_, 0, {});
+    JomaDescent stationary(gradient.model(), p.start, eta_, 0, {});
     constexpr Index kShownTokens = 4;
     const auto shown = static_cast<std::size_t>(std::min(kShownTokens, p.model.tokens()));
     Curves curves(at, "step", kNames);
     NumberedCurves weights("v", "token", shown, "step", at);
     Outcome outcome;
     for (const std::int64_t record : steps_) {
-      while (descent.steps() < record && descent.finite()) descent.step();
-      if (!descent.finite()) {
+      while (descent.steps() < record && descent.finite()) {
+        descent.step();
+        stationary.step();
+      }
+      if (!descent.finite() || !stationary.finite()) {
         mark_diverged(outcome, descent.steps());
         break;
       }
       const JomaState& s = descent.state();
-      curves.add(static_cast<double>(record), read(p, invariant, s));
+      curves.add(static_cast<double>(record), read(p, invariant, gradient, s, stationary.state()));
       weights.add(static_cast<double>(record), {s.v.row(0).begin(), s.v.row(0).end()});
     }
     curves.into(outcome);
@@ -179,19 +206,24 @@ Figure figure(const Configuration& c) {
                               .theory = false,
                               .only = joined(first, {{"token", token}})});
   }
-  return {.name = "joma-softmax",
-          .panels = {curves("correlation_nc", "corr. of {/:Italic z} and invariant"),
-                     curves("slope", "slope"),
-                     curves("relative_defect", "|{/:Italic ε}| / |Δ{/:Italic z}|"),
-                     weights,
-                     map("input", "input", "{/:Italic x_{kl}}"),
-                     map("weights_end", "weights at the end", "{/:Italic v_{kl}}")},
-          .columns = 2,
-          .caption =
-              "Softmax attention trained by gradient descent. Lines: gradient flow of the exact "
-              "reduced state, with the step size to second order; points: descent. The "
-              "logits stay correlated with the approximate invariant while the slope of the "
-              "regression falls. No randomness, no error bars."};
+  return {
+      .name = "joma-softmax",
+      .panels = {curves("correlation_nc", "corr. of {/:Italic z} and invariant"),
+                 curves("slope", "slope"),
+                 curves("relative_defect", "|{/:Italic ε}| / |Δ{/:Italic z}|"),
+                 curves("gradient_drift", "|Δ{/:Italic g}| / |{/:Italic g}(0)|"),
+                 curves("stationary_error", "|{/:Italic V} - {/:Italic V}_0| / |Δ{/:Italic V}|"),
+                 weights,
+                 map("input", "input", "{/:Italic x_{kl}}"),
+                 map("weights_end", "weights at the end", "{/:Italic v_{kl}}")},
+      .columns = 2,
+      .caption =
+          "Softmax attention trained by gradient descent. Lines: gradient flow of the exact "
+          "reduced state, with the step size to second order; points: descent. The "
+          "logits stay correlated with the approximate invariant while the slope of the "
+          "regression falls. Back-propagated gradients {/:Italic g} move, and weights "
+          "{/:Italic V}_0 of a network in which they stay {/:Italic g}(0) go elsewhere. No "
+          "randomness, no error bars."};
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
@@ -255,6 +287,15 @@ Study study() {
                  {"slope", "slope", "of the regression of logits on the invariant"},
                  {"relative_defect", "|eps|/|Δz|", "distance to the invariant over distance moved"},
                  {"loss", "L", "cross-entropy, nats"},
+                 {"gradient_drift",
+                  "|Δg|/|g(0)|",
+                  "how far back-propagated gradients g = -∂L/∂h have moved"},
+                 {"gradient_turn", "sin(g, g(0))", "sine of the angle by which they have turned"},
+                 {"delta_drift", "|ΔΔ|/|Δ(0)|", "how far Δ_kl = E[g_k x_l] has moved"},
+                 {"stationary_error",
+                  "|V - V_0|/|V - V(0)|",
+                  "distance to the weights V_0 of a network in which g stays g(0), over the "
+                  "distance moved"},
                  {"v", "v_1l", "weights of the first unit (simulation)"},
                  {"input", "x", "contexts of the classes (simulation)"},
                  {"weights_start", "V(0)", "weights (simulation)"},

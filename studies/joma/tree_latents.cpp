@@ -59,10 +59,15 @@ class Latents : public PointwiseExperiment {
     const auto score_of = [&](std::size_t level, bool exchanged) {
       return scorer.score(network, task, level, exchanged);
     };
+    const auto found_of = [&](std::size_t level) {
+      return found_share(score_of(level, false), score_of(level, true));
+    };
 
     std::vector<double> untrained;
     std::vector<Curves> scores;  // trained, untrained, permuted, level by level
     std::vector<Curves> gains;
+    std::vector<Curves> found;
+    std::vector<double> found_untrained;
     Outcome outcome;
     for (std::size_t level = 0; level < kLevels; ++level) {
       const Point point = {{"level", as_level(level)}};
@@ -73,6 +78,10 @@ class Latents : public PointwiseExperiment {
         scores.push_back({joined(point, {{"model", model}}), "step", {"normalised_correlation"}});
       }
       gains.push_back({point, "step", {"learnt_correlation"}});
+      found_untrained.push_back(found_of(level));
+      for (const char* model : {"trained", "untrained"}) {
+        found.push_back({joined(point, {{"model", model}}), "step", {"found_share"}});
+      }
     }
     Curves learnt({}, "step", {"test_loss", "accuracy"});
     const auto measure = [&](std::uint64_t step) {
@@ -83,6 +92,7 @@ class Latents : public PointwiseExperiment {
           values.push_back(score_of(level, exchanged).score);
         }
       }
+      for (std::size_t level = 0; level < kLevels; ++level) values.push_back(found_of(level));
       return values;
     };
     const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
@@ -98,6 +108,8 @@ class Latents : public PointwiseExperiment {
         scores[3 * level + 1].add(x, {Told(untrained[level])});
         scores[3 * level + 2].add(x, {Told(values[3 + 2 * level])});
         gains[level].add(x, {Told(trained - untrained[level])});
+        found[2 * level].add(x, {Told(values[2 + 2 * kLevels + level])});
+        found[2 * level + 1].add(x, {Told(found_untrained[level])});
       }
       learnt.add(x, std::vector<double>{values[0], values[1]});
     };
@@ -113,7 +125,7 @@ class Latents : public PointwiseExperiment {
     if (learnt.empty()) {
       outcome.series.clear();
     } else {
-      for (const auto* all : {&scores, &gains}) {
+      for (const auto* all : {&scores, &gains, &found}) {
         for (const Curves& curves : *all) curves.into(outcome);
       }
       learnt.into(outcome);
@@ -252,6 +264,10 @@ Study study() {
                   "largest correlation of a latent with a hidden unit of its layer, mean over "
                   "latents"},
                  {"learnt_correlation", "ΔNC", "trained minus untrained, the same network"},
+                 {"found_share",
+                  "share found",
+                  "latents that a unit follows more closely than any follows an exchanged one; by "
+                  "chance 1/(n + 1) of n"},
                  {"excluded_latents", "", "latents that are never or always active"},
                  {"test_loss", "L", "cross-entropy over classes, nats"},
                  {"accuracy", "acc", "share of classes recognised"}},
@@ -267,7 +283,7 @@ Study study() {
       .agreement = agreement,
       .claims = claims,
       .renamed = {{"sim.weight_decay", "sim.lambda"}},
-      .diagnostic = {"test_loss", "excluded_latents"}};
+      .diagnostic = {"test_loss", "excluded_latents", "found_share"}};
 }
 
 }  // namespace attica::tree_latents

@@ -193,6 +193,13 @@ Study study() {
           .make = make<Penalty>,
           .figure = figure,
           .agreement = agreement,
+          .recipes = {{.name = "topics-value-penalty-cross-entropy",
+                       .meaning = "The cross-entropy has an optimum for every penalty above 0, and "
+                                  "descent finds it.",
+                       .values = {{"model.loss", "cross_entropy"},
+                                  {"sweep.lambda", List{0.01, 0.02, 0.05, 0.1}},
+                                  {"sim.length", 1600}},
+                       .expected = Verdict::agree}},
           .plants = {{.name = "mask",
                       .values = {{"model.mask_rate", 0.16}},
                       .meaning = "the rate of masking 0.01 off"},

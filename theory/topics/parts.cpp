@@ -77,4 +77,22 @@ double parts_optimum(const CommutantAlgebra& algebra,
   return loss;
 }
 
+double copying_gain(const TopicModel& model) {
+  const double keep = model.keep_rate();
+  if (keep == 0) return 0;
+  const double shown = keep + model.random_rate();  // of selected tokens, as words
+  const double word = 1 / model.all_words();
+  const double kappa = model.kappa();
+  const double rho = model.rho();
+  const double repeated = model.topics() * model.theta_squared() / model.words();  // S/v
+  // Of words that are kept, and of those that are drawn at random: the share p̂_y.
+  const double of_kept = kappa * repeated + rho * word;
+  const double of_drawn = (kappa + rho) * word;
+  const double share = (keep * of_kept + model.random_rate() * of_drawn) / shown;
+  const double squared =
+      kappa * kappa * repeated + rho * (2 * kappa + rho) * word + model.mu() * model.mu();
+  const double right = keep * (1 - repeated);
+  return right * right / shown / (1 - 2 * share + squared);
+}
+
 }  // namespace attica

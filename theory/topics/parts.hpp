@@ -55,4 +55,14 @@ double parts_optimum(const CommutantAlgebra& algebra,
                      const Commutant& value,
                      const TrainedParts& trained);
 
+/// @brief What attention gains by copying alone, W_E = 1 and W_V = 1/κ staying. Mask queries attend
+/// uniformly; a word query y gives that word the share h beside: F = θ/v + h (e_y - p̂)/κ, θ/v being
+/// what uniform attention and the bias come to in infinite documents. A shown word is the true one
+/// with probability p_c/(p_c + p_r), or drawn at random; with the best h and S = E Σ_t θ_t²,
+///
+///     p_c²/(p_c + p_r) (1 - S/v)² / E|e_y - p̂|²,
+///
+/// nearly p_c²/(p_c + p_r) once there are many words. 0 if no selected token is kept.
+double copying_gain(const TopicModel& model);
+
 }  // namespace attica

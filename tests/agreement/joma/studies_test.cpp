@@ -38,6 +38,10 @@ TEST_CASE("joma studies: small planted errors are found", "[agreement]") {
                                {study_named("joma-softmax"), "correlation_norm", 1.01},
                                {study_named("joma-softmax"), "slope", 1.01},
                                {study_named("joma-softmax"), "relative_defect", 1.03},
+                               {study_named("joma-softmax"), "gradient_drift", 1.01},
+                               {study_named("joma-softmax"), "gradient_turn", 1.01},
+                               {study_named("joma-softmax"), "delta_drift", 1.01},
+                               {study_named("joma-softmax"), "stationary_error", 1.01},
                                {study_named("joma-softmax"), "loss", 1.001}}) {
     CAPTURE(error.study.name, error.series);
     StudyRun run(error.study, {});

@@ -105,6 +105,37 @@ TEST_CASE("topics-compensation: agrees; losses 0.5 % off do not", "[agreement]")
   CHECK(run.points() == Verdict::disagree);
 }
 
+TEST_CASE("topics-compensation: attention alone learns to copy, if it has the time",
+          "[agreement]") {
+  const Study study = study_named("topics-compensation");
+  const auto learns = [&](const Table& size, const Table& more) {
+    Table settings = size;
+    for (const Table& values : {Table{{"model.attention", "trained"},
+                                      {"model.embedding", "one_hot"},
+                                      {"model.value", "diagonal"},
+                                      {"sim.test_documents", 4000},
+                                      {"sim.replicates", 12}},
+                                more}) {
+      for (const auto& value : values) {
+        std::erase_if(settings, [&](const auto& other) { return other.first == value.first; });
+        settings.push_back(value);
+      }
+    }
+    const StudyRun run(study, settings);
+    for (const ClaimResult& claim : study.claims(run.configuration, run.observed)) {
+      if (claim.name == "attention-alone") return claim.verdict;
+    }
+    return Verdict::inconclusive;
+  };
+  // T = 4, and T = 10 with stronger scores: those of T = 4 start too slowly there.
+  CHECK(learns({}, {}) == Verdict::agree);
+  CHECK(learns({}, {{"model.epsilon", 1e-6}}) == Verdict::disagree);
+  const Table large = study.presets.back().values;
+  CHECK(learns(large, {{"sim.length", 3000}}) == Verdict::agree);
+  CHECK(learns(large, {{"sim.length", 1000}, {"model.scale", 1.0 / 3}, {"model.epsilon", 0.5}}) ==
+        Verdict::disagree);
+}
+
 TEST_CASE("topics-finite-length: agrees for both losses; a gap 10 % off does not", "[agreement]") {
   const Study study = study_named("topics-finite-length");
   // Weights at which the query's own token is not small.

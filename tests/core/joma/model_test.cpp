@@ -70,6 +70,30 @@ TEST_CASE("JomaModel: gradients are those of the loss", "[core][joma]") {
                           testing::entries(gradient));
 }
 
+TEST_CASE("JomaModel: back-propagated gradients are the slopes of each sample's loss",
+          "[core][joma]") {
+  constexpr double kStep = 1e-6;
+  for (const Reference row : reference()["gradients"]) {
+    const JomaCase c = joma_case(row);
+    if (c.model.law().activation == JomaActivation::relu) continue;  // kinks
+    const MatrixXd back = c.model.back_propagated(c.start);
+    for (Eigen::Index i = 0; i < back.rows(); ++i) {
+      const std::vector<int> alone = {static_cast<int>(i)};
+      const std::vector<double> weight = {1};
+      const int query = c.model.samples().queries[static_cast<std::size_t>(i)];
+      for (Eigen::Index k = 0; k < back.cols(); ++k) {
+        // s_k moves with r_km at the rate kappa = 1.
+        const auto loss = [&](double by) {
+          JomaState s = c.start;
+          s.r(k, query) += by;
+          return c.model.loss(s, alone, weight);
+        };
+        CHECK(back(i, k) == Approx(-(loss(kStep) - loss(-kStep)) / (2 * kStep)).margin(1e-8));
+      }
+    }
+  }
+}
+
 TEST_CASE("JomaModel: the identity of descent holds to rounding", "[core][joma]") {
   for (const Reference row : reference()["sgd_identity"]) {
     JomaCase c = joma_case(row);

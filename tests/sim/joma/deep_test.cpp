@@ -52,6 +52,28 @@ TEST_CASE("latent_score: reference correlations", "[sim][tree]") {
         Approx(latent_score(repeated, repeated_hidden, VectorXd::Constant(6, 1.0 / 6)).score));
 }
 
+TEST_CASE("found_share: latents above all exchanged ones, 1/(n + 1) by chance", "[sim][tree]") {
+  CHECK(found_share({.each = {0.9, 0.5, 0.7, 0.8}}, {.each = {0.6, 0.7, 0.1, 0.2}}) == 0.5);
+  CHECK(found_share({}, {.each = {0.5}}) == 0);
+  CHECK(found_share({.each = {0.5}}, {}) == 0);
+  // Of the same law: a latent is the largest of n + 1.
+  RandomStream stream({.seed = 1, .id = StreamId::data});
+  constexpr int kDraws = 20000;
+  constexpr std::size_t kLatents = 10;
+  double sum = 0;
+  for (int i = 0; i < kDraws; ++i) {
+    LatentScore score;
+    LatentScore exchanged;
+    for (std::size_t j = 0; j < kLatents; ++j) {
+      score.each.push_back(stream.uniform());
+      exchanged.each.push_back(stream.uniform());
+    }
+    sum += found_share(score, exchanged);
+  }
+  // Five standard errors: a share has a deviation of 0.12.
+  CHECK(sum / kDraws == Approx(1.0 / 11).margin(0.0042));
+}
+
 TEST_CASE("text_task: windows, masks, and texts that are too short", "[sim][text]") {
   const VocabularyText text = cyclic_text(12000);
   const TextCut cut{.window = 8, .batch = 4};
@@ -164,6 +186,10 @@ TEST_CASE("bounce_statistic: smooth minimum after the start", "[sim][deep]") {
   CHECK(bounce_statistic({2, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8}) == Approx(0));
   CHECK(bounce_statistic({1, 2, 2, 2, 2, 2, 2}) == 0);  // never falls
   CHECK(bounce_statistic({}) == 0);
+  CHECK(fall_statistic(curve) == Approx(1));
+  CHECK(fall_statistic({2, 1.8, 1.6, 1.4, 1.2, 1.0, 0.8}) == Approx(0.8));  // mean of 1.6 .. 0.8
+  CHECK(fall_statistic({1, 2, 2, 2, 2, 2, 2}) == Approx(-1));
+  CHECK(fall_statistic({}) == 0);
 }
 
 }  // namespace joma_deep_test

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "attica/core/error.hpp"
 #include "attica/studies/joma/model.hpp"
@@ -213,6 +214,59 @@ TEST_CASE(
   // Ranks 1 2 3 4 6 5 and 4 5 6 1 3 2: 1 - 6 (9 + 9 + 9 + 9 + 9 + 9) / (6 35).
   CHECK_THAT(files[0].content, Contains("\"layer=1\",all rates,-0.5429,"));
   CHECK_THAT(files[0].content, Contains("\"layer=1\",within rates,1.0000,,,1.0000,"));
+}
+
+TEST_CASE("deep-entropy: a fall in every layer, and with one layer its return", "[studies][deep]") {
+  // Nine runs of a curve each per layer: it falls from 2 by `fall` and ends at 2 - fall + rise.
+  const auto observed = [](const std::vector<std::pair<double, double>>& layers) {
+    Observed all;
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      const auto [fall, rise] = layers[l];
+      const Point layer = {{"layer", numbered(l)}};
+      ObservedCurve entropy;
+      entropy.mean.name = "attention_entropy";
+      entropy.mean.point = layer;
+      constexpr std::size_t kRuns = 9;
+      for (int k = 0; k <= 11; ++k) {
+        entropy.mean.x.push_back(40.0 * k);
+        entropy.mean.y.push_back(k == 0 ? 2 : k < 6 ? 2 - fall : 2 - fall + rise);
+        entropy.values.emplace_back(kRuns, entropy.mean.y.back());
+        entropy.replicates.push_back({0, 1, 2, 3, 4, 5, 6, 7, 8});
+      }
+      ObservedCurve bounce;
+      bounce.mean.name = "bounce";
+      bounce.mean.point = layer;
+      bounce.mean.x = {0};
+      bounce.mean.y = {rise / fall};
+      bounce.values = {std::vector<double>(kRuns, rise / fall)};
+      bounce.replicates = {entropy.replicates.front()};
+      all.simulation.push_back(std::move(entropy));
+      all.simulation.push_back(std::move(bounce));
+    }
+    return all;
+  };
+  const auto verdict = [](const Table& settings, const Observed& of, const std::string& name) {
+    const Study study = study_named("deep-entropy");
+    for (const ClaimResult& claim : study.claims(configured(study, settings), of)) {
+      if (claim.name == name) return std::optional(claim.verdict);
+    }
+    return std::optional<Verdict>();
+  };
+  CHECK(verdict({}, observed({{0.05, 0.02}, {0.2, 0.1}}), "fall") == Verdict::agree);
+  CHECK(verdict({}, observed({{0.05, 0.02}, {0.02, 0.1}}), "fall") == Verdict::disagree);
+  CHECK_FALSE(verdict({}, observed({{0.05, 0.02}, {0.2, 0.1}}), "bounce"));
+  CHECK(verdict({}, observed({{0.05, 0.02}}), "bounce") == Verdict::agree);
+  CHECK(verdict({}, observed({{0.05, 0.01}}), "bounce") == Verdict::disagree);
+  CHECK(verdict({}, observed({{0.02, 0.02}}), "bounce") == Verdict::disagree);
+  CHECK_FALSE(verdict({{"model.heads", 4}}, observed({{0.05, 0.02}}), "bounce"));
+  for (const Table& elsewhere : {Table{{"sim.eta", 1e-4}},
+                                 {{"model.mask", "bidirectional"}},
+                                 {{"model.width", 16}},
+                                 {{"sim.lambda", 0.01}},
+                                 {{"sim.steps", List{0, 200}}}}) {
+    CHECK_FALSE(verdict(elsewhere, observed({{0.05, 0.02}}), "fall"));
+  }
+  CHECK_FALSE(verdict({}, observed({{0.05, 0.02}, {0.05, 0.02}, {0.05, 0.02}}), "fall"));
 }
 
 TEST_CASE("deep-width: what runs come to, against the width", "[studies][deep]") {

@@ -148,6 +148,35 @@ TEST_CASE("attention_optimum: the own topic's weight approaches tau / (1 - kappa
   }
 }
 
+TEST_CASE("attention_optimum: of block values between tau and T, by search over the loss",
+          "[theory][topics]") {
+  // Theorem 3 has constant multiples of τ and T as bounds; at these rates of masking 1 will do.
+  for (const Eigen::Index tau : {2, 5, 20}) {
+    for (const Eigen::Index times : {3, 10}) {
+      for (const double masked : {0.1, 0.15, 0.3}) {
+        const TopicModel model(
+            {.vocabulary = {times * tau, 4}, .topics_per_document = tau, .mask_rate = masked});
+        const Commutant blocks = block_value(model, 1 / model.kappa());
+        const auto loss = [&](double log_omega) {
+          const double omega = std::exp(log_omega);
+          return reduced_loss(
+              model, TopicLoss::squared, blocks, scores({.same_word = omega, .same_topic = omega}));
+        };
+        constexpr double kStep = 0.01;
+        double best = 0;
+        for (double x = -3; x < 12; x += kStep) {
+          if (loss(x) < loss(best)) best = x;
+        }
+        const double omega = attention_optimum(model, TopicLoss::squared, blocks).omega;
+        CAPTURE(tau, times, masked);
+        CHECK(std::log(omega) == Approx(best).margin(kStep));
+        CHECK(omega > model.tau());
+        CHECK(omega < model.topics());
+      }
+    }
+  }
+}
+
 TEST_CASE("average_attention, bayes_floor: match the reference", "[theory][topics]") {
   for (const Reference c : reference_values("topics")["average_attention"]) {
     const AverageAttention a = average_attention(

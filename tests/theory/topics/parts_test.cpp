@@ -129,4 +129,79 @@ TEST_CASE("parts_optimum: descent ends there", "[theory][topics]") {
   }
 }
 
+/// Mean squared loss over selected tokens with topic weights θ: masked, kept or drawn at random,
+/// word queries giving the shown word the share h beside.
+double copied_loss(const TopicModel& model, const Eigen::VectorXd& theta, double h) {
+  const auto v = model.vocabulary().words;
+  const Eigen::Index words = model.vocabulary().all_words();
+  Eigen::VectorXd law(words + 1);
+  law[0] = 0;
+  for (Eigen::Index l = 0; l < words; ++l) law[1 + l] = theta[l / v] / static_cast<double>(v);
+  const Eigen::VectorXd uniform = Eigen::VectorXd::Constant(words, 1 / model.all_words());
+  Eigen::VectorXd shares = model.kappa() * law;
+  shares[0] = model.mu();
+  shares.tail(words) += model.rho() * uniform;
+  double loss = 0;
+  for (Eigen::Index x = 1; x <= words; ++x) {
+    const auto cost = [&](const Eigen::VectorXd& output) {
+      return law[x] * (output - Eigen::VectorXd::Unit(words + 1, x)).squaredNorm();
+    };
+    loss += model.masked_share() * cost(law);
+    for (Eigen::Index y = 1; y <= words; ++y) {
+      const double seen =
+          (y == x ? model.keep_rate() : 0) + model.random_rate() / model.all_words();
+      loss += seen * cost(law + h * (Eigen::VectorXd::Unit(words + 1, y) - shares) / model.kappa());
+    }
+  }
+  return loss;
+}
+
+TEST_CASE("copying_gain: the fall of the loss over all documents, tokens and corruptions",
+          "[theory][topics]") {
+  const auto of_subsets = [](const TopicModel& model, double h) {  // τ = 2
+    const auto topics = model.vocabulary().topics;
+    double loss = 0;
+    double sets = 0;
+    for (Eigen::Index s = 0; s < topics; ++s) {
+      for (Eigen::Index t = 0; t < s; ++t) {
+        loss += copied_loss(
+            model, 0.5 * (Eigen::VectorXd::Unit(topics, s) + Eigen::VectorXd::Unit(topics, t)), h);
+        ++sets;
+      }
+    }
+    return loss / sets;
+  };
+  const auto of_beta = [](const TopicModel& model, double h) {  // two topics, α = 2
+    // θ_1 ~ Beta(2, 2) has the density 6 θ (1 - θ): by Simpson's rule, exact up to θ³, in 1000
+    // pieces.
+    constexpr int kPieces = 1000;
+    double loss = 0;
+    for (int i = 0; i <= kPieces; ++i) {
+      const double theta = i / static_cast<double>(kPieces);
+      const double weight = (i == 0 || i == kPieces ? 1 : i % 2 == 1 ? 4 : 2) / (3.0 * kPieces);
+      loss += weight * 6 * theta * (1 - theta) *
+              copied_loss(model, Eigen::Vector2d(theta, 1 - theta), h);
+    }
+    return loss;
+  };
+  const auto best_gain = [](auto loss) {  // of a parabola through h = -1, 0, 1
+    const double slope = (loss(1) - loss(-1)) / 2;
+    const double curvature = loss(1) + loss(-1) - 2 * loss(0);
+    return slope * slope / (2 * curvature);
+  };
+  for (const double keep : {0.1, 0.4}) {
+    const TopicModel subsets(
+        {.vocabulary = {4, 3}, .topics_per_document = 2, .mask_rate = 0.3, .keep_rate = keep});
+    CHECK(copying_gain(subsets) ==
+          Approx(best_gain([&](double h) { return of_subsets(subsets, h); })));
+    const TopicModel beta({.vocabulary = {2, 3},
+                           .prior = TopicPrior::dirichlet,
+                           .concentration = 2,
+                           .keep_rate = keep,
+                           .random_rate = 0.2});
+    CHECK(copying_gain(beta) == Approx(best_gain([&](double h) { return of_beta(beta, h); })));
+  }
+  CHECK(copying_gain(TopicModel({.vocabulary = {4, 3}, .keep_rate = 0})) == 0);
+}
+
 }  // namespace topics_parts_test

@@ -2,6 +2,7 @@
 
 #include "attica/theory/topics/value.hpp"
 
+#include <Eigen/Dense>
 #include <catch2/catch.hpp>
 
 #include "attica/core/error.hpp"
@@ -86,4 +87,44 @@ TEST_CASE("value_closed_form: refused where it does not apply", "[theory][topics
                     Catch::Matchers::Contains("topics_per_document"));
   TopicSettings finite{.vocabulary = {3, 2}, .topics_per_document = 2, .length = {{20, 20}}};
   CHECK_THROWS_WITH(value_closed_form(TopicModel(finite)), Catch::Matchers::Contains("length"));
+}
+
+TEST_CASE("topics that share words: the contrast of W_V falls by the share in common",
+          "[theory][topics]") {
+  // No code of the theory, which has no such topics, but the statement of docs/topics.md. Topics on
+  // a ring have v words each and share s with either neighbour; documents have two of them.
+  constexpr Eigen::Index kTopics = 5;
+  constexpr Eigen::Index kWords = 4;
+  constexpr double kKappa = 0.865;
+  constexpr double kRho = 0.015;
+  constexpr double kMu = 1 - kKappa - kRho;
+  for (const Eigen::Index shared : {0, 1, 2}) {
+    const Eigen::Index apart = kWords - shared;
+    const Eigen::Index words = kTopics * apart;
+    Eigen::MatrixXd laws = Eigen::MatrixXd::Zero(words + 1, kTopics);  // the mask comes first
+    for (Eigen::Index t = 0; t < kTopics; ++t) {
+      for (Eigen::Index k = 0; k < kWords; ++k) laws(1 + (t * apart + k) % words, t) = 1.0 / kWords;
+    }
+    Eigen::VectorXd noise = Eigen::VectorXd::Constant(words + 1, kRho / static_cast<double>(words));
+    noise[0] = kMu;
+    Eigen::MatrixXd sigma = Eigen::MatrixXd::Zero(words + 1, words + 1);
+    Eigen::MatrixXd target = sigma;
+    for (Eigen::Index s = 0; s < kTopics; ++s) {
+      for (Eigen::Index t = 0; t < s; ++t) {
+        const Eigen::VectorXd law = (laws.col(s) + laws.col(t)) / 2;
+        const Eigen::VectorXd shown = kKappa * law + noise;
+        sigma += shown * shown.transpose();
+        target += law * shown.transpose();
+      }
+    }
+    const Eigen::MatrixXd w =
+        target * sigma.completeOrthogonalDecomposition().pseudoInverse();  // of least norm
+    const Eigen::MatrixXd means = laws.transpose() * w * laws;  // of entries between two topics
+    for (Eigen::Index t = 1; t < kTopics; ++t) {
+      const bool neighbour = t == 1 || t == kTopics - 1;
+      const double common = neighbour ? static_cast<double>(shared) / kWords : 0;
+      CAPTURE(shared, t);
+      CHECK(means(0, 0) - means(0, t) == Approx((1 - common) / (kKappa * kWords)));
+    }
+  }
 }
