@@ -297,10 +297,12 @@ DeepRecord measure_deep(Transformer<float>& network, const DeepTask& task, std::
   std::size_t sites = 0;
   std::size_t right = 0;
   for (const Batch& batch : task.test) {
-    record.test_loss += network.loss(batch) * static_cast<double>(batch.sites.size());
-    const auto logits = network.forward(batch);
+    const networks::RowMatrix<float> logits = network.logits(batch);
+    record.test_loss +=
+        network.loss(batch, {logits.data(), logits.rows(), logits.cols(), logits.cols()}) *
+        static_cast<double>(batch.sites.size());
     for (std::size_t s = 0; s < batch.sites.size(); ++s) {
-      const float* row = logits.row(static_cast<Index>(s));
+      const float* row = logits.row(static_cast<Index>(s)).data();
       right += std::max_element(row, row + task.outputs) - row == batch.targets[s] ? 1U : 0U;
     }
     sites += batch.sites.size();
@@ -457,15 +459,18 @@ MatrixXd latent_activity(const LatentHierarchy& hierarchy, std::size_t level) {
   return active;
 }
 
-MatrixXd pooled_hidden(Transformer<float>& network, const DeepTask& task, int layer) {
+std::vector<MatrixXd> pooled_hidden(Transformer<float>& network, const DeepTask& task) {
   network.forward(task.probe);
-  const MatrixXd hidden = as_matrix(network.hidden(layer));
   const Index length = task.length;
-  MatrixXd pooled(hidden.rows() / length, hidden.cols());
-  for (Index k = 0; k < pooled.rows(); ++k) {
-    pooled.row(k) = hidden.middleRows(k * length, length).colwise().maxCoeff();
+  std::vector<MatrixXd> all;
+  for (int layer = 0; layer < network.shape().layers; ++layer) {
+    const MatrixXd hidden = as_matrix(network.hidden(layer));
+    MatrixXd& pooled = all.emplace_back(hidden.rows() / length, hidden.cols());
+    for (Index k = 0; k < pooled.rows(); ++k) {
+      pooled.row(k) = hidden.middleRows(k * length, length).colwise().maxCoeff();
+    }
   }
-  return pooled;
+  return all;
 }
 
 LatentScorer::LatentScorer(const LatentHierarchy& hierarchy, RandomStream stream)
@@ -484,11 +489,7 @@ LatentScorer::LatentScorer(const LatentHierarchy& hierarchy, RandomStream stream
   }
 }
 
-LatentScore LatentScorer::score(Transformer<float>& network,
-                                const DeepTask& task,
-                                std::size_t level,
-                                bool exchanged) const {
-  const MatrixXd hidden = pooled_hidden(network, task, static_cast<int>(level));
+LatentScore LatentScorer::score(const MatrixXd& hidden, std::size_t level, bool exchanged) const {
   if (!exchanged) return latent_score(active_[level], hidden, weights_);
   return latent_score(MatrixXd(active_[level](order_, Eigen::all)), hidden, weights_);
 }

@@ -143,10 +143,9 @@ LatentScore latent_score(const Eigen::MatrixXd& active,
 double found_share(const LatentScore& score, const LatentScore& exchanged);
 /// @brief Which latents of a level each class activates; @shape{classes x latents}, 0 or 1.
 Eigen::MatrixXd latent_activity(const LatentHierarchy& hierarchy, std::size_t level);
-/// @brief Hidden units of a layer, the maximum over positions, for every class of the hierarchy.
-Eigen::MatrixXd pooled_hidden(networks::Transformer<float>& network,
-                              const DeepTask& task,
-                              int layer);
+/// @brief Hidden units of every layer, the maximum over positions; @shape{classes x units}.
+std::vector<Eigen::MatrixXd> pooled_hidden(networks::Transformer<float>& network,
+                                           const DeepTask& task);
 
 /// @brief Scores the hidden units of a network against the latents of a hierarchy, or against the
 /// latents of its classes exchanged.
@@ -155,11 +154,9 @@ class LatentScorer {
   /// @param stream draws how often each class is seen, and the exchange
   LatentScorer(const LatentHierarchy& hierarchy, RandomStream stream);
 
-  /// @brief Latents of a level with the layer of that number.
-  LatentScore score(networks::Transformer<float>& network,
-                    const DeepTask& task,
-                    std::size_t level,
-                    bool exchanged = false) const;
+  /// @brief Latents of a level with hidden units, as pooled_hidden has them of the layer of that
+  /// number.
+  LatentScore score(const Eigen::MatrixXd& hidden, std::size_t level, bool exchanged = false) const;
 
  private:
   Eigen::VectorXd weights_;

@@ -1,5 +1,6 @@
 #include "attica/sim/networks/batch.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -22,6 +23,23 @@ void set_equal_lengths(Batch& batch, int length) {
 void set_all_sites(Batch& batch) {
   batch.sites.resize(batch.tokens.size());
   std::iota(batch.sites.begin(), batch.sites.end(), 0);
+}
+
+Batch part_of(const Batch& batch, std::size_t first, std::size_t end) {
+  const std::int32_t from = batch.offsets[first];
+  const std::int32_t to = batch.offsets[end];
+  Batch part{.tokens = {batch.tokens.begin() + from, batch.tokens.begin() + to}};
+  for (std::size_t b = first; b <= end; ++b) part.offsets.push_back(batch.offsets[b] - from);
+  const auto first_site = std::ranges::lower_bound(batch.sites, from);
+  const auto end_site = std::ranges::lower_bound(batch.sites, to);
+  const auto of_sites = [&](const auto& values) {
+    const auto begin = values.begin() + (first_site - batch.sites.begin());
+    return std::vector(begin, begin + (end_site - first_site));
+  };
+  for (auto site = first_site; site != end_site; ++site) part.sites.push_back(*site - from);
+  part.targets = of_sites(batch.targets);
+  if (!batch.weights.empty()) part.weights = of_sites(batch.weights);
+  return part;
 }
 
 void validate(const Batch& batch, const TransformerShape& shape) {

@@ -34,6 +34,10 @@ void set_equal_lengths(Batch& batch, int length);
 /// @brief Sets `sites` to all rows, e.g. to look at attention from every query.
 void set_all_sites(Batch& batch);
 
+/// @brief The sequences first..end-1 of a batch, each with its sites, targets and weights; where
+/// the batch has no weights, its parts have none either: 1 / number of their own sites each.
+Batch part_of(const Batch& batch, std::size_t first, std::size_t end);
+
 /// @brief Throws Error (input) naming the field if the batch does not fit the shape.
 void validate(const Batch& batch, const TransformerShape& shape);
 

@@ -114,10 +114,11 @@ void last_tile(Index rows,
 }
 
 /// All rows of one panel's columns, which fill V vectors, and half of one. A function of its own:
-/// inlined beside the others it has fewer registers for addresses.
+/// inlined beside the others it has fewer registers for addresses. Operands by reference: a copy in
+/// one vector would wait for the stores of its parts, as long as small products take.
 template <class T, int V, bool WithHalf = false>
 [[gnu::noinline]] void multiply_panel(
-    Operand<T> a, const T* b, Index depth, MatrixView<T> c, bool add) {
+    const Operand<T>& a, const T* b, Index depth, const MatrixView<T>& c, bool add) {
   Index i = 0;
   for (; i + kRows <= c.rows; i += kRows) {
     tile<T, kRows, V, WithHalf>({a.data + i * a.row_stride, a.row_stride, a.column_stride},
@@ -140,7 +141,7 @@ template <class T, int V, bool WithHalf = false>
 
 /// Rows of b's columns first..first+columns-1, zero-padded to the width that is read.
 template <class T>
-void pack_panel(Operand<T> b, Index depth, Index first, Index columns, Index width, T* out) {
+void pack_panel(const Operand<T>& b, Index depth, Index first, Index columns, Index width, T* out) {
   constexpr Index kColumns = kPanel<T>;
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {

@@ -169,6 +169,15 @@ MatrixView<T> Transformer<T>::dropout_mask(Buffer<T>& buffer,
   return keep;
 }
 
+namespace {
+
+std::vector<double> weights_of(const Batch& batch) {
+  if (!batch.weights.empty()) return batch.weights;
+  return std::vector<double>(batch.sites.size(), 1 / static_cast<double>(batch.sites.size()));
+}
+
+}  // namespace
+
 template <class T>
 void Transformer<T>::prepare(const Batch& batch) {
   validate(batch, shape_);
@@ -176,8 +185,7 @@ void Transformer<T>::prepare(const Batch& batch) {
   sites_only_ = sites_.size() < batch.tokens.size();
   all_rows_.resize(batch.tokens.size());
   std::iota(all_rows_.begin(), all_rows_.end(), 0);
-  weights_ = batch.weights;
-  if (weights_.empty()) weights_.assign(sites_.size(), 1 / static_cast<double>(sites_.size()));
+  weights_ = weights_of(batch);
   full_layout_.set<T>(batch, all_rows_, shape_.heads);
   site_layout_.set<T>(batch, sites_, shape_.heads);
 }
@@ -350,11 +358,34 @@ MatrixView<const T> Transformer<T>::forward(const Batch& batch) {
 
 template <class T>
 double Transformer<T>::loss(const Batch& batch) {
-  const MatrixView<const T> logits = forward(batch);
+  return loss(batch, forward(batch));
+}
+
+template <class T>
+double Transformer<T>::loss(const Batch& batch, MatrixView<const T> logits) const {
   return loss_forward(shape_.loss,
                       logits,
                       std::span<const std::int32_t>(batch.targets),
-                      std::span<const double>(weights_));
+                      std::span<const double>(weights_of(batch)));
+}
+
+template <class T>
+RowMatrix<T> Transformer<T>::logits(const Batch& batch) {
+  constexpr std::int32_t kRowsTogether = 800;
+  RowMatrix<T> all(static_cast<Index>(batch.sites.size()), shape_.outputs);
+  Index row = 0;
+  for (std::size_t first = 0; first < batch.sequences();) {
+    std::size_t end = first + 1;
+    while (end < batch.sequences() &&
+           batch.offsets[end + 1] - batch.offsets[first] <= kRowsTogether) {
+      ++end;
+    }
+    const MatrixView<const T> some = forward(part_of(batch, first, end));
+    all.middleRows(row, some.rows) = some.map();
+    row += some.rows;
+    first = end;
+  }
+  return all;
 }
 
 template <class T>

@@ -57,6 +57,12 @@ class Transformer {
   MatrixView<const T> forward(const Batch& batch);
   /// @brief The batch's loss without dropout.
   double loss(const Batch& batch);
+  /// @brief The same of its logits.
+  double loss(const Batch& batch, MatrixView<const T> logits) const;
+  /// @brief What `forward` gives, but for rounding in wide networks, from a few sequences at a
+  /// time, which stay in the cache: the way to look at many of them. Of the last pass only the last
+  /// of them are left.
+  RowMatrix<T> logits(const Batch& batch);
   /// @brief The batch's loss and its gradient, with dropout if the shape has it.
   /// @param dropout address of the dropout masks; its id should be StreamId::dropout and its step
   /// the training step

@@ -56,29 +56,27 @@ class Latents : public PointwiseExperiment {
     networks::Transformer<float> network = deep_network(network_, task, replicate.address());
 
     const LatentScorer scorer(h, replicate.stream(StreamId::test_data));
-    const auto score_of = [&](std::size_t level, bool exchanged) {
-      return scorer.score(network, task, level, exchanged);
+    const auto found_of = [&](const std::vector<Eigen::MatrixXd>& hidden, std::size_t level) {
+      return found_share(scorer.score(hidden[level], level),
+                         scorer.score(hidden[level], level, true));
     };
-    const auto found_of = [&](std::size_t level) {
-      return found_share(score_of(level, false), score_of(level, true));
-    };
-
     std::vector<double> untrained;
     std::vector<Curves> scores;  // trained, untrained, permuted, level by level
     std::vector<Curves> gains;
     std::vector<Curves> found;
     std::vector<double> found_untrained;
     Outcome outcome;
+    const std::vector<Eigen::MatrixXd> at_start = pooled_hidden(network, task);
     for (std::size_t level = 0; level < kLevels; ++level) {
       const Point point = {{"level", as_level(level)}};
-      const LatentScore score = score_of(level, false);
+      const LatentScore score = scorer.score(at_start[level], level);
       untrained.push_back(score.score);
       add_constant(outcome, "excluded_latents", score.excluded, point);
       for (const char* model : {"trained", "untrained", "permuted"}) {
         scores.push_back({joined(point, {{"model", model}}), "step", {"normalised_correlation"}});
       }
       gains.push_back({point, "step", {"learnt_correlation"}});
-      found_untrained.push_back(found_of(level));
+      found_untrained.push_back(found_of(at_start, level));
       for (const char* model : {"trained", "untrained"}) {
         found.push_back({joined(point, {{"model", model}}), "step", {"found_share"}});
       }
@@ -87,12 +85,15 @@ class Latents : public PointwiseExperiment {
     const auto measure = [&](std::uint64_t step) {
       const DeepRecord record = measure_deep(network, task, step);
       std::vector<double> values = {record.test_loss, record.accuracy};
+      const std::vector<Eigen::MatrixXd> hidden = pooled_hidden(network, task);
       for (std::size_t level = 0; level < kLevels; ++level) {
         for (const bool exchanged : {false, true}) {
-          values.push_back(score_of(level, exchanged).score);
+          values.push_back(scorer.score(hidden[level], level, exchanged).score);
         }
       }
-      for (std::size_t level = 0; level < kLevels; ++level) values.push_back(found_of(level));
+      for (std::size_t level = 0; level < kLevels; ++level) {
+        values.push_back(found_of(hidden, level));
+      }
       return values;
     };
     const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {

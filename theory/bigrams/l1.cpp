@@ -125,6 +125,26 @@ double l1_second_moment(double k_v, double lambda, double diffusion) {
   return diffusion / k_v * exponential_tilt_moment(lambda / std::sqrt(k_v * diffusion));
 }
 
+namespace {
+
+/// Σ_j weights[j] f[i + j] for every i at which f goes on so far: many i side by side, which no sum
+/// over lanes follows.
+VectorXd sliding_sums(const VectorXd& weights, const VectorXd& f) {
+  constexpr Index kTogether = 32;
+  const Index count = f.size() - weights.size() + 1;
+  VectorXd sums(count);
+  Index i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    Eigen::Matrix<double, kTogether, 1> sum = Eigen::Matrix<double, kTogether, 1>::Zero();
+    for (Index j = 0; j < weights.size(); ++j) sum += weights[j] * f.segment<kTogether>(i + j);
+    sums.segment<kTogether>(i) = sum;
+  }
+  for (; i < count; ++i) sums[i] = weights.dot(f.segment(i, weights.size()));
+  return sums;
+}
+
+}  // namespace
+
 SoftThresholdChain::SoftThresholdChain(double spacing, double reach)
     : spacing_(spacing), half_(static_cast<Index>(std::ceil(reach / spacing))) {
   require(spacing > 0, "spacing", spacing, "spacing > 0");
@@ -227,13 +247,13 @@ void SoftThresholdChain::step(const ChainStep& step) {
   }
   const VectorXd reversed = kernel(step, added_variance).reverse();
   const Index width = reversed.size() / 2;
+  VectorXd padded = VectorXd::Zero(next.size() + 2 * width);
+  padded.segment(width, next.size()) = next;
+  const VectorXd noisy = sliding_sums(reversed, padded);
   law_.setZero();
   zero_fraction_ = 0;
   for (Index i = 0; i < next.size(); ++i) {
-    const Index first = std::max<Index>(0, i - width);
-    const Index last = std::min<Index>(next.size() - 1, i + width);
-    const double mass = next.segment(first, last - first + 1)
-                            .dot(reversed.segment(first - i + width, last - first + 1));
+    const double mass = noisy[i];
     const double x = position(i);
     // The part of the cell x ± spacing/2 that lies within ± shrink.
     const double inside =
@@ -271,13 +291,9 @@ SoftThresholdChain::Backward SoftThresholdChain::backward(const ChainStep& step,
   const Index width = masses.size() / 2;
   VectorXd wide(size + 2 * width);
   wide << VectorXd::Constant(width, shrunk[0]), shrunk, VectorXd::Constant(width, shrunk[size - 1]);
+  const VectorXd noisy = sliding_sums(masses, wide);
   const VectorXd wide2 = wide.cwiseAbs2();
-  VectorXd noisy(size);
-  VectorXd noisy2(size);
-  for (Index i = 0; i < size; ++i) {
-    noisy[i] = masses.dot(wide.segment(i, masses.size()));
-    noisy2[i] = masses.dot(wide2.segment(i, masses.size()));
-  }
+  const VectorXd noisy2 = sliding_sums(masses, wide2);
   Backward result{.mean = Function(size)};
   for (Index i = 0; i < size; ++i) {
     const auto before = place(step.contraction * position(i) + step.drift);

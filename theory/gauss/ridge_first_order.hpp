@@ -15,9 +15,9 @@
 ///
 /// Derivation: docs/gauss-double-descent.md.
 
-#include "attica/theory/gauss/ridge.hpp"
-
 namespace attica {
+
+struct RidgeSite;
 
 /// @brief What the terms of order 1/M need of a site's spectrum, besides the leading order.
 struct RidgeMoments {

@@ -51,12 +51,11 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
   const Eigen::SelfAdjointEigenSolver<MatrixXd> basis(MatrixXd(form.topLeftCorner(n, n)));
   const MatrixXd& v = basis.eigenvectors();
   const ArrayXd kappa = basis.eigenvalues().array();
-  const ArrayXXd w = (v.transpose() * tasks_).array();
-  const Row square = w.square().colwise().sum();
+  const ArrayXXd tasks = (v.transpose() * tasks_).array();
+  const Row squares = tasks.square().colwise().sum();
   const ArrayXd mixed = (v.transpose() * form.col(n).head(n)).array();
   const MatrixXd pull = -2 * epsilon / d * gamma.transpose() * tasks_;  // of u, a task a column
   const ArrayXXd pull_h = (v.transpose() * pull.topRows(n)).array();
-  const Row pull_g = pull.row(n).array();
 
   // φ = ∫ e^{-τa} E_x e^{-τ(1 + ερ)/|x|²} dτ: trapezoids in ln τ, from where nothing is missed to
   // where the mean of e^{-τa} has died out, a power law in as many dimensions as K has.
@@ -64,41 +63,64 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
   constexpr double kLowest = -12;
   constexpr double kDead = 18;
   const double mean_a =
-      kappa.sum() * spread_.mean() + (w.square().colwise() * kappa).colwise().sum().mean();
+      kappa.sum() * spread_.mean() + (tasks.square().colwise() * kappa).colwise().sum().mean();
   const double rank = std::max(1.0, std::pow(kappa.sum(), 2) / kappa.square().sum());
   const double highest = std::log(std::max(1.0, rank / 2 * std::expm1(2 * kDead / rank)));
   Weighted sum{MatrixXd::Zero(n + 1, n + 1), MatrixXd::Zero(n, n + 1)};
-  MatrixXd u(n + 1, tasks_.cols());
-  for (double y = kLowest; y < highest; y += kStep) {
-    const double tau = std::exp(y) / (1 + mean_a);
-    const double of_query =
-        (query_.weight * (-tau * (1 + epsilon * rho_) / query_.at).exp()).sum() * kStep * tau;
-    if (of_query == 0) break;
-    for (Index c = 0; c < context_.at.size(); ++c) {
-      // h is Gaussian with mean cw and covariance s(1 - wwᵀ/(w² + dρ)); times e^{-τa} it is
-      // Gaussian again. dρ + ... below is what stays finite without noise.
-      const Row g = label_square_ * context_.at(c);
-      const Row inverse = 1 / (spread_ * context_.at(c));
-      const ArrayXXd covariance =
-          ((2 * tau * kappa).replicate(1, w.cols()).rowwise() + inverse).inverse();
-      const ArrayXXd along = covariance * w;
+  // A column is a task at a node of its labels' square; so many tasks that arrays stay in cache.
+  constexpr Index kTasksTogether = 8;
+  const Index nodes = context_.at.size();
+  ArrayXXd covariance, along, force, shift;
+  MatrixXd u, weighted_u;
+  for (Index first = 0; first < tasks_.cols(); first += kTasksTogether) {
+    const Index count = std::min(kTasksTogether, tasks_.cols() - first);
+    const auto spread_out = [&](const auto& of_tasks) {
+      return of_tasks.middleCols(first, count).replicate(1, nodes).eval();
+    };
+    Row at(count * nodes), node_weight(count * nodes);
+    for (Index c = 0; c < nodes; ++c) {
+      at.segment(c * count, count).setConstant(context_.at(c));
+      node_weight.segment(c * count, count)
+          .setConstant(context_.weight(c) / static_cast<double>(tasks_.cols()));
+    }
+    // h is Gaussian with mean cw and covariance s(1 - wwᵀ/(w² + dρ)); times e^{-τa} it is Gaussian
+    // again. dρ + ... below is what stays finite without noise.
+    const ArrayXXd w = spread_out(tasks);
+    const Row square = spread_out(squares);
+    const Row spread = spread_out(spread_);
+    const Row label_square = spread_out(label_square_);
+    const Row g = label_square * at;
+    const Row inverse = 1 / (spread * at);
+    const ArrayXXd unit_force =
+        -((2 * mixed).matrix() * g.matrix() + spread_out(pull_h).matrix()).array();
+    const Row pulled =
+        g.square() * form(n, n) + g * spread_out(Row(pull.row(n).array())) + epsilon / d * square;
+    for (double y = kLowest; y < highest; y += kStep) {
+      const double tau = std::exp(y) / (1 + mean_a);
+      const double of_query =
+          (query_.weight * (-tau * (1 + epsilon * rho_) / query_.at).exp()).sum() * kStep * tau;
+      if (of_query == 0) break;
+      covariance = ((2 * tau * kappa).replicate(1, w.cols()).rowwise() + inverse).inverse();
+      along = covariance * w;
       const Row overlap = (along * w).colwise().sum() * inverse;
+      // square - overlap over 2τ, of which nothing is left by rounding where contexts are long
+      const Row lost = (along * w).matrix().transpose() * kappa.matrix();
       const Row denominator = d * rho_ + overlap;
-      const Row lean = d * label_square_ / spread_ / denominator;
-      const ArrayXXd force = -tau * ((2 * mixed).matrix() * g.matrix() + pull_h.matrix()).array();
+      const Row lean = d * label_square / spread / denominator;
+      force = tau * unit_force;
       const Row work = (along * force).colwise().sum();
-      const ArrayXXd shift = covariance * force - along.rowwise() * (inverse / denominator * work);
+      shift = covariance * force - along.rowwise() * (inverse / denominator * work);
       const Row exponent =
-          (d * g / spread_ * (overlap - square) / denominator + (force * shift).colwise().sum()) /
-              2 +
-          work * lean - tau * (g.square() * form(n, n) + g * pull_g + epsilon / d * square);
-      const Row volume = (covariance.rowwise() * inverse).log().colwise().sum() -
-                         (denominator / (d * rho_ + square)).log();
-      const Row weight = of_query * context_.weight(c) / static_cast<double>(tasks_.cols()) *
-                         (exponent + volume / 2).exp();
+          (-2 * tau * d * g / spread * lost / denominator + (force * shift).colwise().sum()) / 2 +
+          work * lean - tau * pulled;
+      const Row volume =
+          ((covariance.rowwise() * inverse).colwise().prod() * ((d * rho_ + square) / denominator))
+              .log();
+      const Row weight = of_query * node_weight * (exponent + volume / 2).exp();
+      u.resize(n + 1, w.cols());
       u.topRows(n) = (along.rowwise() * lean + shift).matrix();
       u.row(n) = g.matrix();
-      const MatrixXd weighted_u = (u.array().rowwise() * weight).matrix();
+      weighted_u = (u.array().rowwise() * weight).matrix();
       sum.second.noalias() += weighted_u * u.transpose();
       sum.second.topLeftCorner(n, n).noalias() -=
           (along.rowwise() * (weight * inverse / denominator)).matrix() *

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "attica/core/error.hpp"
+#include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/ridge_first_order.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 

@@ -72,6 +72,7 @@ DeepPopulation::DeepPopulation(const MaskedPopulation& population, Index colours
   }
 }
 
+// Maps are small and contexts many: products as sums of columns, without the packing of large ones.
 DeepPopulation::Pass DeepPopulation::forward(const DeepLayers& layers) const {
   const Index rows = input_.rows();
   const std::size_t depth = layers.size();
@@ -84,12 +85,12 @@ DeepPopulation::Pass DeepPopulation::forward(const DeepLayers& layers) const {
     pass.z[l].resize(rows, sites_ * colours_);
     for (Index c = 0; c < colours_; ++c) {
       pass.y[l].middleCols(c * sites_, sites_).noalias() =
-          pass.x[l].middleCols(c * sites_, sites_) * map.attention.transpose();
+          pass.x[l].middleCols(c * sites_, sites_).lazyProduct(map.attention.transpose());
     }
     // In memory the colours of all sites of all contexts are columns.
     const Eigen::Map<const MatrixXd> y(pass.y[l].data(), rows * sites_, colours_);
     Eigen::Map<MatrixXd>(pass.z[l].data(), rows * sites_, colours_).noalias() =
-        y * map.values.transpose();
+        y.lazyProduct(map.values.transpose());
     pass.x[l + 1] = pass.z[l].array().square();
     if (residual_) pass.x[l + 1] += pass.x[l];
   }
@@ -104,7 +105,7 @@ DeepPopulation::Pass DeepPopulation::forward(const DeepLayers& layers) const {
           layers.back().attention.row(i).transpose();
     }
   }
-  pass.z.back().noalias() = y * layers.back().values.transpose();
+  pass.z.back().noalias() = y.lazyProduct(layers.back().values.transpose());
   return pass;
 }
 
@@ -112,9 +113,9 @@ VectorXd DeepPopulation::backward(const DeepLayers& layers, const Pass& pass, Ma
   const Index rows = input_.rows();
   DeepLayers gradient(layers.size());
   MatrixXd pull_x(rows, sites_ * colours_);
-  gradient.back().values = pull.transpose() * pass.y.back();
+  gradient.back().values = pull.transpose().lazyProduct(pass.y.back());
   gradient.back().attention.resize(sites_, sites_);
-  const MatrixXd pull_last = pull * layers.back().values;
+  const MatrixXd pull_last = pull.lazyProduct(layers.back().values);
   for (Index i = 0; i < sites_; ++i) {
     const Index first = first_[static_cast<std::size_t>(i)];
     const Index count = first_[static_cast<std::size_t>(i) + 1] - first;
@@ -132,17 +133,18 @@ VectorXd DeepPopulation::backward(const DeepLayers& layers, const Pass& pass, Ma
     pull = 2 * pull_x.cwiseProduct(pass.z[l]);
     const Eigen::Map<const MatrixXd> by_colour(pull.data(), rows * sites_, colours_);
     const Eigen::Map<const MatrixXd> y(pass.y[l].data(), rows * sites_, colours_);
-    gradient[l].values.noalias() = by_colour.transpose() * y;
+    gradient[l].values.noalias() = by_colour.transpose().lazyProduct(y);
     Eigen::Map<MatrixXd>(pull_y.data(), rows * sites_, colours_).noalias() =
-        by_colour * layers[l].values;
+        by_colour.lazyProduct(layers[l].values);
     gradient[l].attention = MatrixXd::Zero(sites_, sites_);
     if (!residual_) pull_x.setZero();
     for (Index c = 0; c < colours_; ++c) {
       const auto of_colour = pull_y.middleCols(c * sites_, sites_);
       gradient[l].attention.noalias() +=
-          of_colour.transpose() * pass.x[l].middleCols(c * sites_, sites_);
+          of_colour.transpose().lazyProduct(pass.x[l].middleCols(c * sites_, sites_));
       if (l > 0) {
-        pull_x.middleCols(c * sites_, sites_).noalias() += of_colour * layers[l].attention;
+        pull_x.middleCols(c * sites_, sites_).noalias() +=
+            of_colour.lazyProduct(layers[l].attention);
       }
     }
   }

@@ -127,7 +127,7 @@ TEST_CASE("hierarchy_task: weighted distinct sequences are the batch", "[sim][tr
   CHECK(total == Approx(1));
   const DeepNetwork options{.layers = 2, .width = 16, .mlp_width = 24, .eta = 3e-3};
   auto network = deep_network(options, task, {.seed = 1});
-  const auto pooled = pooled_hidden(network, task, 1);
+  const auto pooled = pooled_hidden(network, task).at(1);
   CHECK(pooled.rows() == 5);
   const auto hidden = network.hidden(1).map();
   CHECK(pooled(0, 3) == static_cast<double>(hidden.col(3).head(task.length).maxCoeff()));

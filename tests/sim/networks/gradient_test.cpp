@@ -321,4 +321,39 @@ TEST_CASE("Transformer: batches of any size may follow each other", "[sim][netwo
   CHECK(net.loss_and_gradient(small) == Approx(fresh).epsilon(1e-14));
 }
 
+TEST_CASE("Transformer: logits of many sequences, a few at a time, are those of one pass",
+          "[sim][networks]") {
+  const TransformerShape shape{
+      .vocabulary = 5, .outputs = 3, .length = 11, .width = 8, .layers = 2, .mlp_width = 8};
+  Transformer<double> net(shape);
+  randomise(net);
+  Batch batch{.offsets = {0}};
+  RandomStream stream({.seed = 3});
+  for (int b = 0; b < 400; ++b) {  // some 2400 rows: several parts
+    const auto length = static_cast<std::int32_t>(1 + stream.below(11));
+    for (std::int32_t t = 0; t < length; ++t) {
+      if (b % 7 != 0 && stream.below(3) == 0) {  // some sequences have no site, some have many
+        batch.sites.push_back(batch.offsets.back() + t);
+        batch.targets.push_back(static_cast<std::int32_t>(stream.below(3)));
+      }
+      batch.tokens.push_back(static_cast<std::int32_t>(stream.below(5)));
+    }
+    batch.offsets.push_back(batch.offsets.back() + length);
+  }
+  const RowMatrix<double> whole = net.forward(batch).map();
+  const RowMatrix<double> parts = net.logits(batch);
+  REQUIRE(parts.rows() == whole.rows());
+  CHECK((parts - whole).cwiseAbs().maxCoeff() <= 1e-12);
+  const MatrixView<const double> view{parts.data(), parts.rows(), parts.cols(), parts.cols()};
+  CHECK(net.loss(batch, view) == Approx(net.loss(batch)).epsilon(1e-12));
+  for (std::size_t s = 0; s < batch.sites.size(); ++s) batch.weights.push_back(stream.uniform());
+  const double weighted = net.loss(batch);
+  CHECK(net.loss(batch, view) == Approx(weighted).epsilon(1e-12));
+  const Batch part = part_of(batch, 7, 9);  // a sequence without sites, and one with some
+  CHECK(part.sequences() == 2);
+  CHECK(part.weights.size() == part.sites.size());
+  CHECK(part.targets.size() == part.sites.size());
+  CHECK_NOTHROW(validate(part, shape));
+}
+
 }  // namespace networks_gradient_test
