@@ -261,7 +261,7 @@ Study study() {
                     {"model.words_per_topic", 5},
                     {"sim.times", List{200.0, 500.0, 1000.0, 2000.0, 5000.0}},
                     {"sim.batch", 256},
-                    {"sim.replicates", 16}}}},
+                    {"sim.replicates", 40}}}},
       .sources = {topic_source("average attention of trained networks, table and figure")},
       .make = make<Attention>,
       .figure = figure,
