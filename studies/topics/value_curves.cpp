@@ -32,7 +32,8 @@ Figure figure(const Configuration& c) {
 
 std::vector<SeriesInfo> series() {
   std::vector<SeriesInfo> all = value_training_series();
-  all.push_back({"fixed_d", "d", "entry of a word with itself after a step on 256 fixed documents"});
+  all.push_back(
+      {"fixed_d", "d", "entry of a word with itself after a step on 256 fixed documents"});
   return all;
 }
 
