@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace attica::app {
 namespace {
@@ -17,13 +16,15 @@ bool same_number(double a, double b) {
   return std::abs(a - b) <= kSame * std::max(std::abs(a), std::abs(b));
 }
 
-bool same_point(const Point& a, const Point& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& p, const auto& q) {
-    const auto* x = std::get_if<double>(&p.second);
-    const auto* y = std::get_if<double>(&q.second);
-    return p.first == q.first &&
-           (x != nullptr && y != nullptr ? same_number(*x, *y) : p.second == q.second);
-  });
+/// In any order of the coordinates.
+bool nearly_same_place(const Point& a, const Point& b) {
+  return std::is_permutation(
+      a.begin(), a.end(), b.begin(), b.end(), [](const auto& p, const auto& q) {
+        const auto* x = std::get_if<double>(&p.second);
+        const auto* y = std::get_if<double>(&q.second);
+        return p.first == q.first &&
+               (x != nullptr && y != nullptr ? same_number(*x, *y) : p.second == q.second);
+      });
 }
 
 const Prediction* find_prediction(std::span<const Prediction> theory, const Series& series) {
@@ -33,8 +34,8 @@ const Prediction* find_prediction(std::span<const Prediction> theory, const Seri
              same(p.series.point, series.point);
     });
   };
-  auto at = curve(std::equal_to<>());
-  if (at == theory.end()) at = curve(same_point);
+  auto at = curve(same_place);
+  if (at == theory.end()) at = curve(nearly_same_place);
   return at == theory.end() ? nullptr : &*at;
 }
 

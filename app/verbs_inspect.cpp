@@ -237,7 +237,7 @@ std::vector<Difference> differences(const Replicates& a, const Replicates& b) {
   for (const ObservedCurve& curve : a.curves()) {
     const auto other =
         std::find_if(b.curves().begin(), b.curves().end(), [&](const ObservedCurve& c) {
-          return c.mean.name == curve.mean.name && c.mean.point == curve.mean.point &&
+          return c.mean.name == curve.mean.name && same_place(c.mean.point, curve.mean.point) &&
                  c.mean.x_name == curve.mean.x_name;
         });
     if (other == b.curves().end()) continue;

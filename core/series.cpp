@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace attica {
 
 std::string describe(const CoordinateValue& value) {
@@ -16,6 +18,10 @@ std::string describe(const Point& point) {
     text += name + "=" + describe(value);
   }
   return text;
+}
+
+bool same_place(const Point& a, const Point& b) {
+  return a == b || std::is_permutation(a.begin(), a.end(), b.begin(), b.end());
 }
 
 Point joined(const Point& outer, const Point& inner) {

@@ -15,13 +15,18 @@ namespace attica {
 /// A coordinate of a point is a number (`lambda`) or a word (`model` = "factored").
 using CoordinateValue = std::variant<double, std::string>;
 
-/// Where in parameter space a curve lives, apart from its own x: ordered (name, value) pairs.
+/// Where in parameter space a curve lives, apart from its own x: (name, value) pairs in the order
+/// in which they are shown.
 using Point = std::vector<std::pair<std::string, CoordinateValue>>;
 
 /// @brief `lambda=0.1, model=factored`; numbers in their shortest round-trip form.
 std::string describe(const Point& point);
 /// @brief A coordinate as text: shortest round-trip number, or the word itself.
 std::string describe(const CoordinateValue& value);
+
+/// @brief Whether they have the same coordinates, in any order: columns of a table have one order
+/// for all curves.
+bool same_place(const Point& a, const Point& b);
 
 /// @brief All of `outer`, then all of `inner`.
 Point joined(const Point& outer, const Point& inner);

@@ -14,7 +14,8 @@ const ObservedCurve* find_curve(std::span<const ObservedCurve> curves,
                                 const ExponentClaim& claim,
                                 const std::string& name) {
   const auto at = std::find_if(curves.begin(), curves.end(), [&](const ObservedCurve& c) {
-    return c.mean.name == name && c.mean.x_name == claim.x_name && c.mean.point == claim.only;
+    return c.mean.name == name && c.mean.x_name == claim.x_name &&
+           same_place(c.mean.point, claim.only);
   });
   return at == curves.end() ? nullptr : &*at;
 }

@@ -35,7 +35,7 @@ std::vector<Outcome> each_replicate(const Piece& piece,
 
 const ObservedCurve* Observed::curve(std::string_view series, const Point& point) const {
   for (const ObservedCurve& curve : simulation) {
-    if (curve.mean.name == series && curve.mean.point == point) return &curve;
+    if (curve.mean.name == series && same_place(curve.mean.point, point)) return &curve;
   }
   return nullptr;
 }
@@ -62,7 +62,7 @@ std::vector<std::vector<double>> Observed::paths(std::string_view series,
 
 std::optional<double> Observed::predicted(std::string_view series, const Point& point) const {
   for (const Prediction& p : theory) {
-    if (p.series.name == series && p.series.point == point && !p.series.y.empty()) {
+    if (p.series.name == series && same_place(p.series.point, point) && !p.series.y.empty()) {
       return p.series.y.front();
     }
   }

@@ -106,7 +106,9 @@ class Loss : public PointwiseExperiment {
       const PottsEnumeration all =
           drawn.enumeration ? std::move(*drawn.enumeration) : enumerate(drawn.model);
       const double bayes = mean_conditional_entropy(all.states, family_.colours());
-      add_constant(result, "bayes_loss", bayes, {{"realisation", static_cast<double>(r)}});
+      const Point here = {{"realisation", static_cast<double>(r)}};
+      add_constant(result, "bayes_loss", bayes, here);
+      add_constant(result, "marginal_loss", marginal_loss(all.states, family_.colours()), here);
       for (const Trained& network : trained_) {
         const std::optional<Told> best = best_loss(network, drawn.model, all.states, bayes, result);
         if (best) add_constant(result, "end_loss", *best, on(r, network));
@@ -328,6 +330,7 @@ std::vector<AgreementRule> agreement(const Configuration&) {
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kSmall = 0.01;
   constexpr double kTimes = 10;
+  constexpr double kShare = 0.1;
   const std::int64_t realisations = c.integer("sim.realisations");
   const auto ends = [&](const Trained& network) {
     std::vector<double> all;
@@ -374,6 +377,26 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       above(transformer(1), kFactored, kTimes),
       "one layer: " + range(one),
       kHalf));
+  // Beside what other sites teach, which is known where states are enumerated.
+  std::vector<bool> misses;
+  for (std::int64_t r = 0; r < realisations; ++r) {
+    const Point here = {{"realisation", static_cast<double>(r)}};
+    const auto apart = observed.predicted("marginal_loss", here);
+    const auto best = observed.predicted("bayes_loss", here);
+    if (!apart || !best) continue;
+    for (const double excess : observed.last("excess_loss", on(r, transformer(1)))) {
+      misses.push_back(excess > kShare * (*apart - *best));
+    }
+  }
+  if (!misses.empty()) {
+    results.push_back(
+        claim_rate("one-layer-misses-a-tenth",
+                   "one layer of the transformer misses a tenth of what other sites teach, the "
+                   "entropy of the marginals less that of the conditionals",
+                   misses,
+                   "one layer: " + range(one),
+                   kHalf));
+  }
   if (two.empty()) return results;
   results.push_back(claim_rate("two-layers-below-one",
                                "two layers end below one",
@@ -447,6 +470,9 @@ Study study() {
             "of the shares f_i in which the training of the blind layer masks the sites: 1 if "
             "they are equal"},
            {"bayes_loss", "ε_opt", "entropy of the true conditionals, nats per site (theory)"},
+           {"marginal_loss",
+            "ε_1",
+            "entropy of the marginals, nats per site: the loss without the other sites (theory)"},
            kCouplingError,
            kStartSpread},
       .presets = {{"quick", "the defaults: L = 6, C = 3, beta = 1, 1 and 2 layers, 1800 steps", {}},
@@ -470,6 +496,15 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .recipes = {{.name = "potts-loss-binary",
+                   .meaning =
+                       "Couplings 0 or 1 are within reach of one softmax head, whose weights "
+                       "are not negative: that a layer falls short does not hold of them.",
+                   .values = {{"model.couplings", "binary"},
+                              {"sim.layers", List{1}},
+                              {"sim.length", 2700},
+                              {"sim.eta_transformer", 0.01},
+                              {"sim.replicates", 8}}}},
       .plants = {{.name = "beta",
                   .values = {{"model.beta", 1.02}},
                   .meaning = "the inverse temperature off"},
@@ -478,7 +513,7 @@ Study study() {
                   .factor = 1.005,
                   .meaning = "best losses half a per cent too high"}},
       .renamed = {{"sim.steps", "sim.length"}},
-      .diagnostic = {"bayes_loss", "coupling_error", "start_spread"}};
+      .diagnostic = {"bayes_loss", "marginal_loss", "coupling_error", "start_spread"}};
 }
 
 }  // namespace attica::potts_loss

@@ -194,6 +194,18 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
           {.series = "gaussian_train_error", .relative = kControlTrain}};
 }
 
+/// Equal couplings of all pairs, colours alike: sequences order at beta = 4 ln 2/L in mean field.
+Table all_pairs(double beta) {
+  return {{"model.couplings", "binary"},
+          {"model.density", 1.0},
+          {"model.colour_couplings", "potts"},
+          {"model.beta", beta},
+          {"sweep.alpha", List{0.5, 1.0, 2.0}},
+          {"sim.burn_in", 600},
+          {"sim.gaussian_control", false},
+          {"sim.replicates", 150}};
+}
+
 }  // namespace
 
 Study study() {
@@ -244,6 +256,17 @@ Study study() {
       .make = make<Square>,
       .figure = figure,
       .agreement = agreement,
+      .recipes = {{.name = "potts-square-disordered",
+                   .meaning =
+                       "All pairs coupled alike, at two thirds of the inverse temperature at "
+                       "which sequences order: in the class of Gaussian data.",
+                   .values = all_pairs(0.06),
+                   .expected = Verdict::agree},
+                  {.name = "potts-square-ordered",
+                   .meaning =
+                       "Beyond it sequences are clusters, one for every colour that prevails, "
+                       "each with a covariance of its own: out of the class.",
+                   .values = all_pairs(0.1)}},
       .plants = {{.name = "beta",
                   .values = {{"model.beta", 0.55}},
                   .meaning = "the inverse temperature a tenth too high"},

@@ -23,3 +23,13 @@ TEST_CASE("joined: the outer coordinates come first, order is kept", "[core][ser
   CHECK(joined({}, inner) == inner);
   CHECK(joined(outer, {}) == outer);
 }
+
+TEST_CASE("same_place: the coordinates in any order, and no others", "[core][series]") {
+  const Point a{{"layers", 2.0}, {"model", std::string("deep")}, {"draw", 1.0}};
+  const Point b{{"draw", 1.0}, {"layers", 2.0}, {"model", std::string("deep")}};
+  CHECK(same_place(a, a));
+  CHECK(same_place(a, b));
+  CHECK_FALSE(same_place(a, Point{{"layers", 2.0}, {"model", std::string("deep")}}));
+  CHECK_FALSE(same_place(a, Point{{"layers", 1.0}, {"model", std::string("deep")}, {"draw", 2.0}}));
+  CHECK(same_place({}, {}));
+}

@@ -96,6 +96,12 @@ says out "AGREE: extrapolated limits"
 run 0 check runs/sizes-* --extrapolate --margin 0.02 --json
 one_json out
 
+# What is read back is judged as it was: a table's columns have one order, the points of a study several.
+run 3 run potts-loss --replicates 2 --set sim.length=40 --set sim.starts=1 --set 'plot.formats=["svg"]' --name orders --quiet
+cp runs/orders-*/check.json before
+run 3 check runs/orders-*
+same before runs/orders-*/check.json
+
 # compare, cite, config, doctor, report.
 run 0 compare "$planned" "$early" --json
 one_json out
