@@ -212,7 +212,7 @@ Figure figure(const Configuration& c) {
                  curves("slope", "slope"),
                  curves("relative_defect", "|{/:Italic ε}| / |Δ{/:Italic z}|"),
                  curves("gradient_drift", "|Δ{/:Italic g}| / |{/:Italic g}(0)|"),
-                 curves("stationary_error", "|{/:Italic V} - {/:Italic V}_0| / |Δ{/:Italic V}|"),
+                 curves("stationary_error", "|{/:Italic V} − {/:Italic V}_0| / |Δ{/:Italic V}|"),
                  weights,
                  map("input", "input", "{/:Italic x_{kl}}"),
                  map("weights_end", "weights at the end", "{/:Italic v_{kl}}")},
