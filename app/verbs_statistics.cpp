@@ -21,8 +21,10 @@
 #include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/extrapolation.hpp"
+#include "attica/solvers/statistics/multiple_tests.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/solvers/statistics/planning.hpp"
+#include "attica/solvers/statistics/power.hpp"
 #include "attica/solvers/statistics/resolution.hpp"
 #include "attica/solvers/statistics/self_test.hpp"
 
@@ -338,6 +340,105 @@ int plan_verb(const Options& options, const Registry& registry) {
   return kExitDone;
 }
 
+namespace {
+
+/// The compared points that differ in their size only.
+struct SizeGroup {
+  std::vector<SizePoint> points;
+  double margin = 0;       ///< of the limit, 0: none is stated
+  bool absolute = false;   ///< whether differences and margin are, or relative to the theory
+  double margin_size = 0;  ///< the largest size so far, whose theory the margin is relative to
+};
+
+std::map<std::string, SizeGroup> size_groups(const Options& options, const FinishedRun& finished) {
+  const Study& study = *finished.configuration.study;
+  const Comparison comparison = compare(finished.record.rules,
+                                        finished.record.theory,
+                                        finished.replicates,
+                                        {.relative_margin = options.margin});
+  std::map<std::string, SizeGroup> groups;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    Place place = comparison.places[k];
+    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) {
+      return c.first == study.size_coordinate;
+    });
+    if (size == place.point.end() || !p.theory) continue;
+    const SampleSummary s = summarise(p.replicates);
+    if (s.n < 2 || s.sem == 0) continue;
+    // What finite size changes is gone in the limit.
+    double relative = p.margin.relative;
+    double absolute = p.margin.absolute;
+    for (const AgreementRule& limit : study.limits) {
+      if (limit.series != place.series) continue;
+      relative = options.margin.value_or(limit.relative);
+      absolute = limit.absolute;
+    }
+    const double n = std::get<double>(size->second);
+    place.point.erase(size);
+    SizeGroup& group = groups[place_name(place)];
+    // Relative to the theory, whose own value may change with the size, but where a margin is
+    // absolute: theory may then be next to nothing, as a density beyond its edge.
+    group.absolute = absolute > 0 || *p.theory == 0;
+    const double scale = group.absolute ? 1.0 : std::abs(*p.theory);
+    group.points.push_back(
+        {.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
+    if (n < group.margin_size) continue;
+    group.margin_size = n;
+    group.margin = group.absolute ? absolute + relative * std::abs(*p.theory) : relative;
+  }
+  std::erase_if(groups, [](const auto& g) { return g.second.points.size() < 3; });
+  return groups;
+}
+
+struct NamedLimit {
+  std::string name;
+  SizeGroup group;
+  LimitVerdict verdict;
+};
+
+/// The disagreements share one level, as those of points do.
+std::vector<NamedLimit> judged_limits(std::map<std::string, SizeGroup> groups, double power) {
+  std::vector<NamedLimit> limits;
+  std::vector<double> p_disagree;
+  for (auto& [name, group] : groups) {
+    // Without a margin any number serves for the fit.
+    LimitVerdict v = judge_limit(group.points, power, group.margin > 0 ? group.margin : 1);
+    if (group.margin == 0) {
+      v.verdict = Verdict::none;
+      v.reason = "no margin without finite size: told, not judged";
+    } else {
+      p_disagree.push_back(v.p_disagree);
+    }
+    limits.push_back({name, std::move(group), std::move(v)});
+  }
+  const std::vector<double> adjusted = holm(p_disagree);
+  auto p = adjusted.begin();
+  for (NamedLimit& limit : limits) {
+    if (limit.group.margin == 0) continue;
+    limit.verdict.p_disagree = *p++;
+    if (limit.verdict.verdict == Verdict::disagree && limit.verdict.p_disagree > kDisagreeLevel) {
+      limit.verdict.verdict = Verdict::inconclusive;
+      limit.verdict.reason = fmt::format("not beyond chance in one of {} limits", adjusted.size());
+    }
+  }
+  return limits;
+}
+
+/// NONE only where nothing is judged.
+Verdict worst_of(const std::vector<NamedLimit>& limits) {
+  Verdict worst = Verdict::none;
+  for (const Verdict one : {Verdict::agree, Verdict::inconclusive, Verdict::disagree}) {
+    if (std::ranges::any_of(limits,
+                            [&](const NamedLimit& l) { return l.verdict.verdict == one; })) {
+      worst = one;
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
 int extrapolate_check(const Options& options, const FinishedRun& finished) {
   const Study& study = *finished.configuration.study;
   const RunRecord& run = finished.record;
@@ -346,65 +447,40 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
                 fmt::format("study '{}' names no size to extrapolate in", study.name));
   }
   const std::string& size_name = study.size_coordinate;
-  // Group the compared points that differ in their size only.
-  struct Group {
-    std::vector<SizePoint> points;
-    double largest_theory = 0;
-    double relative = 0;
-    double absolute = 0;
-  };
-  std::map<std::string, Group> groups;
-  const Comparison comparison =
-      compare(run.rules, run.theory, finished.replicates, {.relative_margin = options.margin});
-  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
-    const ComparedPoint& p = comparison.points[k];
-    Place place = comparison.places[k];
-    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) {
-      return c.first == size_name;
-    });
-    if (size == place.point.end() || !p.theory) continue;
-    const SampleSummary s = summarise(p.replicates);
-    if (s.n < 2 || s.sem == 0) continue;
-    const double n = std::get<double>(size->second);
-    place.point.erase(size);
-    Group& group = groups[place_name(place)];
-    // Differences relative to the theory: its own value may change with the size.
-    const double scale = *p.theory == 0 ? 1.0 : std::abs(*p.theory);
-    group.points.push_back(
-        {.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
-    group.relative = p.margin.relative;
-    group.absolute = std::max(group.absolute, p.margin.absolute / scale);
-  }
-  std::erase_if(groups, [](const auto& g) { return g.second.points.size() < 3; });
+  std::map<std::string, SizeGroup> groups = size_groups(options, finished);
   if (groups.empty()) {
     throw Error(ErrorKind::input,
                 fmt::format("no point was simulated at three sizes or more: sweep them with "
                             "sweep.{0} = [..], at the same x",
                             size_name));
   }
-  Verdict worst = Verdict::agree;
+  const std::vector<NamedLimit> limits = judged_limits(std::move(groups), study.size_power);
+  const Verdict worst = worst_of(limits);
   Json list = Json::array();
-  std::string table =
-      fmt::format("limit of (simulation - theory)/theory as {} grows, d = a + b {}^-{}\n",
-                  size_name,
-                  size_name,
-                  study.size_power);
-  for (auto& [name, group] : groups) {
-    const LimitVerdict v =
-        judge_limit(group.points, study.size_power, group.relative + group.absolute);
-    if (v.verdict == Verdict::disagree ||
-        (v.verdict == Verdict::inconclusive && worst == Verdict::agree))
-      worst = v.verdict;
-    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}], margin {:.3g}: {}{}\n",
+  std::string table = fmt::format(
+      "limit a as {0} grows, d = a + b {0}^-{1}; d = (simulation - theory)/theory, or "
+      "simulation - theory (abs)\n",
+      size_name,
+      study.size_power);
+  std::size_t unjudged = 0;
+  for (const auto& [name, group, v] : limits) {
+    const bool judged = v.verdict != Verdict::none;
+    if (!judged) ++unjudged;
+    const std::string margin =
+        judged ? fmt::format(", margin {:.3g}{}", group.margin, group.absolute ? " abs" : "")
+               : std::string(group.absolute ? " abs" : "");
+    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}]{}: {}{}\n",
                          name,
                          v.fit.limit,
                          v.interval.low,
                          v.interval.high,
-                         group.relative + group.absolute,
+                         margin,
                          describe(v.verdict),
                          v.reason.empty() ? "" : "; " + v.reason);
     list.push_back({{"point", name},
                     {"limit", v.fit.limit},
+                    {"absolute", group.absolute},
+                    {"margin", judged ? Json(group.margin) : Json()},
                     {"interval90", {v.interval.low, v.interval.high}},
                     {"slope", v.fit.slope},
                     {"p_fit", v.fit.p_fit},
@@ -420,6 +496,13 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
            {"power", study.size_power},
            {"limits", std::move(list)}});
   } else {
+    if (unjudged > 0) {
+      table += fmt::format(
+          "{} of {} limits have no margin but what finite size changes: --margin M judges those "
+          "with a theory other than 0\n",
+          unjudged,
+          limits.size());
+    }
     put("{}{}: extrapolated limits\n", table, describe(worst));
   }
   return exit_code(worst);

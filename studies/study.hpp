@@ -247,6 +247,9 @@ struct Study {
   /// correction, difference = a + b size^-p, for `check --extrapolate`.
   std::string size_coordinate = {};
   double size_power = 1;
+  /// Margins of that limit for series whose rule leaves everything to finite size, which is gone in
+  /// it. Series without any margin are told there, not judged.
+  std::vector<AgreementRule> limits = {};
   /// Optional: claims beyond the comparison of curves.
   std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
   /// Optional: exponents that `attica fit` compares with.

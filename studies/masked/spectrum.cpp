@@ -567,6 +567,10 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .size_coordinate = "dimension",
+      // Of the density in its own units: relative to itself it has none at an edge.
+      .limits = {{.series = "density", .relative = 0, .absolute = 0.02},
+                 {.series = "moment3", .relative = 0.02},
+                 {.series = "atom", .relative = 0.01}},
       .claims = claims,
       .plants = {{.name = "penalty",
                   .values = {{"sweep.lambda", List{1.03}}},

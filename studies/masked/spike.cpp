@@ -518,6 +518,7 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .size_coordinate = "dimension",
+      .limits = {{.series = "difference", .relative = 0, .absolute = kOverlapMargin}},
       .claims = claims,
       .recipes = {{.name = "masked-spike-bottom",
                    .meaning =

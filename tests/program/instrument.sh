@@ -95,6 +95,22 @@ run 0 check runs/sizes-* --extrapolate --margin 0.02
 says out "AGREE: extrapolated limits"
 run 0 check runs/sizes-* --extrapolate --margin 0.02 --json
 one_json out
+# Series whose margin is all finite size have one of the limit, or none and are told; a wrong limit is found where no size shows it.
+masked="run masked-spectrum --set sweep.dimension=[30,60,120,240] --set sweep.alpha=[2.0] --set sim.bins=10 --replicates 300 --quiet"
+svg='plot.formats=["svg"]'
+run 0 $masked --set "$svg" --name limit
+run 0 check runs/limit-* --extrapolate
+says out "margin 0.02 abs: AGREE"
+says out "AGREE: extrapolated limits"
+run 3 $masked --set "$svg" --name wrong-limit --plant 'moment3*=1.05'
+run 1 check runs/wrong-limit-* --extrapolate
+says out "DISAGREE: extrapolated limits"
+run 1 $masked --set "$svg" --name wrong-density --plant 'density*=1.1'
+run 1 check runs/wrong-density-* --extrapolate
+[ "$(grep -c '^moment.*: DISAGREE' out)" -eq 0 ] || fail "a limit disagrees that was not planted: $(cat out)"
+run 3 run icl-diversity --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name untold --quiet
+run 3 check runs/untold-* --extrapolate
+says out "NONE; no margin without finite size: told, not judged"
 
 # What is read back is judged as it was: a table's columns have one order, the points of a study several.
 run 3 run potts-loss --replicates 2 --set sim.length=40 --set sim.starts=1 --set 'plot.formats=["svg"]' --name orders --quiet

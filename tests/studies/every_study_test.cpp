@@ -43,6 +43,26 @@ TEST_CASE("every study: has words for what it asks, neglects, cites and yields",
   }
 }
 
+TEST_CASE("every study: its size can be swept, margins of the limit are of compared series",
+          "[studies]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    CHECK((study.limits.empty() || !study.size_coordinate.empty()));
+    const auto of_study = [&](const Parameter& p) { return p.name() == study.size_coordinate; };
+    CHECK((study.size_coordinate.empty() || std::ranges::any_of(study.parameters, of_study)));
+    if (study.limits.empty()) continue;
+    const std::vector<AgreementRule> rules = study.agreement(configured(study, {}));
+    for (const AgreementRule& limit : study.limits) {
+      INFO(limit.series);
+      CHECK(limit.relative + limit.absolute > 0);
+      // The rule itself leaves all to finite size: it would be forgotten otherwise.
+      CHECK(std::ranges::any_of(rules, [&](const AgreementRule& rule) {
+        return rule.series == limit.series && rule.relative == 0 && rule.absolute == 0;
+      }));
+    }
+  }
+}
+
 /// Legends of several layers fall back on the names of the series, which are for files.
 TEST_CASE("every study: axes have labels, and layers side by side have words", "[studies]") {
   for (const Study& study : studies()) {
