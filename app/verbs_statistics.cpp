@@ -398,10 +398,11 @@ struct NamedLimit {
 };
 
 /// The disagreements share one level, as those of points do.
-std::vector<NamedLimit> judged_limits(std::map<std::string, SizeGroup> groups, double power) {
+std::vector<NamedLimit> judged_limits(const std::map<std::string, SizeGroup>& groups,
+                                      double power) {
   std::vector<NamedLimit> limits;
   std::vector<double> p_disagree;
-  for (auto& [name, group] : groups) {
+  for (const auto& [name, group] : groups) {
     // Without a margin any number serves for the fit.
     LimitVerdict v = judge_limit(group.points, power, group.margin > 0 ? group.margin : 1);
     if (group.margin == 0) {
@@ -410,7 +411,7 @@ std::vector<NamedLimit> judged_limits(std::map<std::string, SizeGroup> groups, d
     } else {
       p_disagree.push_back(v.p_disagree);
     }
-    limits.push_back({name, std::move(group), std::move(v)});
+    limits.push_back({name, group, std::move(v)});
   }
   const std::vector<double> adjusted = holm(p_disagree);
   auto p = adjusted.begin();
@@ -447,14 +448,14 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
                 fmt::format("study '{}' names no size to extrapolate in", study.name));
   }
   const std::string& size_name = study.size_coordinate;
-  std::map<std::string, SizeGroup> groups = size_groups(options, finished);
+  const std::map<std::string, SizeGroup> groups = size_groups(options, finished);
   if (groups.empty()) {
     throw Error(ErrorKind::input,
                 fmt::format("no point was simulated at three sizes or more: sweep them with "
                             "sweep.{0} = [..], at the same x",
                             size_name));
   }
-  const std::vector<NamedLimit> limits = judged_limits(std::move(groups), study.size_power);
+  const std::vector<NamedLimit> limits = judged_limits(groups, study.size_power);
   const Verdict worst = worst_of(limits);
   Json list = Json::array();
   std::string table = fmt::format(

@@ -58,14 +58,12 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
   const ArrayXXd pull_h = (v.transpose() * pull.topRows(n)).array();
 
   // φ = ∫ e^{-τa} E_x e^{-τ(1 + ερ)/|x|²} dτ: trapezoids in ln τ, from where nothing is missed to
-  // where the mean of e^{-τa} has died out, a power law in as many dimensions as K has.
+  // where nothing is left: where K has few dimensions, e^{-τa} dies out late.
   constexpr double kStep = 0.6;
   constexpr double kLowest = -12;
-  constexpr double kDead = 18;
+  constexpr double kDead = 1e-14;
   const double mean_a =
       kappa.sum() * spread_.mean() + (tasks.square().colwise() * kappa).colwise().sum().mean();
-  const double rank = std::max(1.0, std::pow(kappa.sum(), 2) / kappa.square().sum());
-  const double highest = std::log(std::max(1.0, rank / 2 * std::expm1(2 * kDead / rank)));
   Weighted sum{MatrixXd::Zero(n + 1, n + 1), MatrixXd::Zero(n, n + 1)};
   // A column is a task at a node of its labels' square; so many tasks that arrays stay in cache.
   constexpr Index kTasksTogether = 8;
@@ -95,7 +93,8 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
         -((2 * mixed).matrix() * g.matrix() + spread_out(pull_h).matrix()).array();
     const Row pulled =
         g.square() * form(n, n) + g * spread_out(Row(pull.row(n).array())) + epsilon / d * square;
-    for (double y = kLowest; y < highest; y += kStep) {
+    double most = 0;
+    for (double y = kLowest;; y += kStep) {
       const double tau = std::exp(y) / (1 + mean_a);
       const double of_query =
           (query_.weight * (-tau * (1 + epsilon * rho_) / query_.at).exp()).sum() * kStep * tau;
@@ -117,6 +116,9 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
           ((covariance.rowwise() * inverse).colwise().prod() * ((d * rho_ + square) / denominator))
               .log();
       const Row weight = of_query * node_weight * (exponent + volume / 2).exp();
+      const double all = weight.sum();
+      if (all < kDead * most) break;
+      most = std::max(most, all);
       u.resize(n + 1, w.cols());
       u.topRows(n) = (along.rowwise() * lean + shift).matrix();
       u.row(n) = g.matrix();

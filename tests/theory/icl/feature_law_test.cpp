@@ -39,6 +39,30 @@ TEST_CASE("weighted: without weight the moments of the features", "[theory][icl]
   }
 }
 
+TEST_CASE("weighted: a task that the form does not see keeps its whole weight", "[theory][icl]") {
+  constexpr Index d = 8;
+  constexpr double kStrong = 1e6;
+  MatrixXd pool = MatrixXd::Zero(2, d);
+  pool.row(0).head(3).setOnes();
+  pool(1, 3) = 1;
+  MatrixXd k = MatrixXd::Zero(d + 1, d + 1);
+  k.topLeftCorner(3, 3) = kStrong * MatrixXd::Identity(3, 3);
+  // Contexts so long that h = w and g = |w|^2/d: the mean of |x|^2/(1 + |x|^2 a) is 1 where a = 0,
+  // and 1/a up to E 1/(a |x|)^2 of the other task.
+  const FeatureLaw::Weighted weighted =
+      FeatureLaw(pool, {.length = 1e13, .rho = 0}).weighted(k, 0, MatrixXd::Zero(d, d + 1));
+  const auto feature = [&](Index task) {
+    VectorXd u(d + 1);
+    u << pool.row(task).transpose(), pool.row(task).squaredNorm() / d;
+    return u;
+  };
+  const MatrixXd second =
+      (feature(1) * feature(1).transpose() + feature(0) * feature(0).transpose() / (3 * kStrong)) /
+      2;
+  // Trapezoids start at e^-12 of the range.
+  CHECK(distance(weighted.second, second) < 1e-4);
+}
+
 TEST_CASE("weighted: sequences drawn token by token", "[theory][icl][slow]") {
   constexpr Index d = 5;
   constexpr Index kLength = 4;
