@@ -345,10 +345,38 @@ namespace {
 /// The compared points that differ in their size only.
 struct SizeGroup {
   std::vector<SizePoint> points;
-  double margin = 0;       ///< of the limit, 0: none is stated
-  bool absolute = false;   ///< whether differences and margin are, or relative to the theory
-  double margin_size = 0;  ///< the largest size so far, whose theory the margin is relative to
+  double margin = 0;      ///< of the limit, 0: none is stated
+  bool absolute = false;  ///< whether differences and margin are, or relative to the theory
 };
+
+/// A point of such a group, with the margin that is left without finite size.
+struct SizedPoint {
+  double size = 0;
+  double theory = 0;
+  SampleSummary summary;
+  double relative = 0;
+  double absolute = 0;
+};
+
+/// Differences are relative to the theory, whose own value may change with the size, but where a
+/// margin is absolute: theory may then be next to nothing, as a density beyond its edge. The margin
+/// is that of the largest size.
+SizeGroup size_group(const std::vector<SizedPoint>& points) {
+  SizeGroup group;
+  group.absolute = std::ranges::any_of(
+      points, [](const SizedPoint& p) { return p.absolute > 0 || p.theory == 0; });
+  for (const SizedPoint& p : points) {
+    const double scale = group.absolute ? 1.0 : std::abs(p.theory);
+    group.points.push_back({.size = p.size,
+                            .difference = (p.summary.mean - p.theory) / scale,
+                            .sem = p.summary.sem / scale,
+                            .n = p.summary.n});
+  }
+  const SizedPoint& largest = *std::ranges::max_element(points, {}, &SizedPoint::size);
+  group.margin = group.absolute ? largest.absolute + largest.relative * std::abs(largest.theory)
+                                : largest.relative;
+  return group;
+}
 
 std::map<std::string, SizeGroup> size_groups(const Options& options, const FinishedRun& finished) {
   const Study& study = *finished.configuration.study;
@@ -356,7 +384,7 @@ std::map<std::string, SizeGroup> size_groups(const Options& options, const Finis
                                         finished.record.theory,
                                         finished.replicates,
                                         {.relative_margin = options.margin});
-  std::map<std::string, SizeGroup> groups;
+  std::map<std::string, std::vector<SizedPoint>> points;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
     Place place = comparison.places[k];
@@ -364,30 +392,25 @@ std::map<std::string, SizeGroup> size_groups(const Options& options, const Finis
       return c.first == study.size_coordinate;
     });
     if (size == place.point.end() || !p.theory) continue;
-    const SampleSummary s = summarise(p.replicates);
-    if (s.n < 2 || s.sem == 0) continue;
-    // What finite size changes is gone in the limit.
-    double relative = p.margin.relative;
-    double absolute = p.margin.absolute;
+    SizedPoint sized{.size = std::get<double>(size->second),
+                     .theory = *p.theory,
+                     .summary = summarise(p.replicates),
+                     .relative = p.margin.relative,
+                     .absolute = p.margin.absolute};
+    if (sized.summary.n < 2 || sized.summary.sem == 0) continue;
     for (const AgreementRule& limit : study.limits) {
       if (limit.series != place.series) continue;
-      relative = options.margin.value_or(limit.relative);
-      absolute = limit.absolute;
+      sized.relative = options.margin.value_or(limit.relative);
+      sized.absolute = limit.absolute;
     }
-    const double n = std::get<double>(size->second);
     place.point.erase(size);
-    SizeGroup& group = groups[place_name(place)];
-    // Relative to the theory, whose own value may change with the size, but where a margin is
-    // absolute: theory may then be next to nothing, as a density beyond its edge.
-    group.absolute = absolute > 0 || *p.theory == 0;
-    const double scale = group.absolute ? 1.0 : std::abs(*p.theory);
-    group.points.push_back(
-        {.size = n, .difference = (s.mean - *p.theory) / scale, .sem = s.sem / scale, .n = s.n});
-    if (n < group.margin_size) continue;
-    group.margin_size = n;
-    group.margin = group.absolute ? absolute + relative * std::abs(*p.theory) : relative;
+    points[place_name(place)].push_back(sized);
   }
-  std::erase_if(groups, [](const auto& g) { return g.second.points.size() < 3; });
+  constexpr std::size_t kFewest = 3;
+  std::map<std::string, SizeGroup> groups;
+  for (const auto& [name, sizes] : points) {
+    if (sizes.size() >= kFewest) groups.emplace(name, size_group(sizes));
+  }
   return groups;
 }
 

@@ -56,9 +56,10 @@ class Latents : public PointwiseExperiment {
     networks::Transformer<float> network = deep_network(network_, task, replicate.address());
 
     const LatentScorer scorer(h, replicate.stream(StreamId::test_data));
-    const auto found_of = [&](const std::vector<Eigen::MatrixXd>& hidden, std::size_t level) {
-      return found_share(scorer.score(hidden[level], level),
-                         scorer.score(hidden[level], level, true));
+    // Of a level, its own latents and exchanged ones.
+    const auto scores_of = [&](const std::vector<Eigen::MatrixXd>& hidden, std::size_t level) {
+      return std::pair(scorer.score(hidden[level], level),
+                       scorer.score(hidden[level], level, true));
     };
     std::vector<double> untrained;
     std::vector<Curves> scores;  // trained, untrained, permuted, level by level
@@ -69,14 +70,14 @@ class Latents : public PointwiseExperiment {
     const std::vector<Eigen::MatrixXd> at_start = pooled_hidden(network, task);
     for (std::size_t level = 0; level < kLevels; ++level) {
       const Point point = {{"level", as_level(level)}};
-      const LatentScore score = scorer.score(at_start[level], level);
-      untrained.push_back(score.score);
-      add_constant(outcome, "excluded_latents", score.excluded, point);
+      const std::pair<LatentScore, LatentScore> score = scores_of(at_start, level);
+      untrained.push_back(score.first.score);
+      add_constant(outcome, "excluded_latents", score.first.excluded, point);
       for (const char* model : {"trained", "untrained", "permuted"}) {
         scores.push_back({joined(point, {{"model", model}}), "step", {"normalised_correlation"}});
       }
       gains.push_back({point, "step", {"learnt_correlation"}});
-      found_untrained.push_back(found_of(at_start, level));
+      found_untrained.push_back(found_share(score.first, score.second));
       for (const char* model : {"trained", "untrained"}) {
         found.push_back({joined(point, {{"model", model}}), "step", {"found_share"}});
       }
@@ -86,14 +87,14 @@ class Latents : public PointwiseExperiment {
       const DeepRecord record = measure_deep(network, task, step);
       std::vector<double> values = {record.test_loss, record.accuracy};
       const std::vector<Eigen::MatrixXd> hidden = pooled_hidden(network, task);
+      std::vector<double> found_now;
       for (std::size_t level = 0; level < kLevels; ++level) {
-        for (const bool exchanged : {false, true}) {
-          values.push_back(scorer.score(hidden[level], level, exchanged).score);
-        }
+        const std::pair<LatentScore, LatentScore> score = scores_of(hidden, level);
+        values.push_back(score.first.score);
+        values.push_back(score.second.score);
+        found_now.push_back(found_share(score.first, score.second));
       }
-      for (std::size_t level = 0; level < kLevels; ++level) {
-        values.push_back(found_of(hidden, level));
-      }
+      values.insert(values.end(), found_now.begin(), found_now.end());
       return values;
     };
     const auto tell = [&](std::uint64_t step, const std::vector<double>& values) {
