@@ -12,7 +12,11 @@
 #include <limits>
 #include <numbers>
 
+#include "attica/core/gauss/mlm.hpp"
+#include "attica/core/gauss/observations.hpp"
+#include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/theory/ridge_kappa.hpp"
 
 namespace attica::masked_spectrum {
 namespace {
@@ -20,13 +24,63 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-enum class Covariance { identity, groups, ar1 };
+enum class Covariance { identity, groups, ar1, data };
 
 const Choices<Covariance>& covariances() {
-  static const Choices<Covariance> all = {
-      {"identity", Covariance::identity}, {"groups", Covariance::groups}, {"ar1", Covariance::ar1}};
+  static const Choices<Covariance> all = {{"identity", Covariance::identity},
+                                          {"groups", Covariance::groups},
+                                          {"ar1", Covariance::ar1},
+                                          {"data", Covariance::data}};
   return all;
 }
+
+/// Rows of users' data, as the population.
+struct RowsOfData {
+  Observations observed;
+  Eigen::MatrixXd covariance;
+  Eigen::MatrixXd factor;  ///< F Fᵀ = covariance, for Gaussian samples
+  double unit = 1;         ///< of the penalty: the mean eigenvalue
+
+  /// Completes model.dimension. @throws Error (input) naming model.file or model.dimension
+  static RowsOfData of(Configuration& c) {
+    if (!c.has("model.file")) {
+      throw invalid_parameter("model.file", "(unset)", "a file for model.covariance = \"data\"");
+    }
+    const std::filesystem::path path = c.input_file("model.file");
+    RowsOfData rows;
+    try {
+      rows.observed = centred_observations(read_numeric_csv(path, CsvHeader::required),
+                                           c.flag("model.standardise"));
+      const GaussianMlm problem(rows.observed.covariance(), Definiteness::semi_positive);
+      rows.covariance = problem.covariance();
+      rows.factor = problem.factor();
+      rows.unit = problem.mean_eigenvalue();
+    } catch (const Error& error) {
+      throw Error(
+          error.kind(), fmt::format("parameter 'model.file': {}", error.what()), "model.file");
+    }
+    const auto d = static_cast<std::int64_t>(rows.covariance.rows());
+    if (c.given("model.dimension") && c.integer("model.dimension") != d) {
+      throw invalid_parameter("model.dimension",
+                              static_cast<double>(c.integer("model.dimension")),
+                              fmt::format("{}, as the file has, or no value", d));
+    }
+    c.set("model.dimension", d, false);
+    return rows;
+  }
+
+  /// Variance of xᵀQx over the rows, Q = (Σ+κ)⁻¹, over 2 tr(ΣQ)², that of Gaussian ones.
+  double form_variance(double samples, double lambda) const {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+    const VectorXd values = solver.eigenvalues().cwiseMax(0);
+    const VectorXd weights =
+        (values.array() + ridge_kappa(values.array(), samples, lambda)).inverse();
+    const VectorXd forms =
+        (observed.rows * solver.eigenvectors()).array().square().matrix() * weights;
+    return (forms.array() - forms.mean()).square().mean() /
+           (2 * values.cwiseProduct(weights).squaredNorm());
+  }
+};
 
 /// Bins of equal width at multiples of it, a round number, so that theories of other parameters
 /// have the same.
@@ -55,10 +109,11 @@ struct Bins {
 
 class MaskedSpectrum : public PointwiseExperiment {
  public:
-  explicit MaskedSpectrum(const Configuration& c)
-      : configuration_(c),
+  explicit MaskedSpectrum(Configuration& c)
+      : covariance_(covariances().of(c, "model.covariance")),
+        data_(on_rows() ? RowsOfData::of(c) : RowsOfData{}),
+        configuration_(c),
         dimension_(c.integer("model.dimension")),
-        covariance_(covariances().of(c, "model.covariance")),
         ratio_(c.real("model.noise_ratio")),
         rho_(c.real("model.rho")),
         lambdas_(ascending(c.reals("sweep.lambda"))),
@@ -82,6 +137,14 @@ class MaskedSpectrum : public PointwiseExperiment {
     };
     unused("model.noise_ratio", "groups", covariance_ == Covariance::groups);
     unused("model.rho", "ar1", covariance_ == Covariance::ar1);
+    if (!on_rows() && c.has("model.file")) {
+      throw invalid_parameter(
+          "model.file", c.text("model.file"), "no value unless model.covariance = \"data\"");
+    }
+    if (!on_rows() && c.flag("model.standardise")) {
+      throw invalid_parameter(
+          "model.standardise", "true", "no value unless model.covariance = \"data\"");
+    }
     if (covariance_ == Covariance::groups) require_halves(c);
   }
 
@@ -100,6 +163,7 @@ class MaskedSpectrum : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
+    if (on_rows()) return theory_of_rows(grid);
     for (const double alpha : sizes_.alphas(grid)) {
       for (const double lambda : lambdas_) density(alpha, lambda, grid).into(result);
     }
@@ -122,15 +186,18 @@ class MaskedSpectrum : public PointwiseExperiment {
       Curves atom(point, "alpha", {"atom"});
       for (const double alpha : alphas) {
         const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
-        // Measured at α = 0.15 to 4, d = 60 and 120: d times the deviation of the third moment is
-        // at most 8.2 m2^(3/2) from λ = 0.3 on, that of the atom at most 0.6 from γ = 2 on. At
-        // λ = 1 it is 0.6, 0.5, 2.9 and 4.8 m2^(3/2) at γ = 0.25, 0.5, 2 and 4.
+        // Of the third moment, which passes through 0, in units of m2^(3/2). Measured at α = 0.25
+        // to 4, d = 60 and 120 (3000 sets): n² times the deviation is at most 20 from λ = 0.3 on.
+        // That of the atom, times d, is at most 0.6 from γ = 2 on.
         constexpr double kLeast = 0.3;
-        constexpr double kMost = 3;
-        const double most_share = std::min(10.0, 2 + 2 / alpha);
+        constexpr double kShare = 0.006;
+        constexpr double kSecondOrder = 25;
+        const double n = sizes_.samples(alpha);
+        const double third = (kShare + kSecondOrder / (n * n)) * std::pow(s.moment2, 1.5);
         constexpr double kFarBelow = 0.55;
-        const double third = std::min(kMost, most_share * std::pow(s.moment2, 1.5)) / dimension();
-        others.add(alpha, {{s.moment3, third, lambda >= kLeast}, {s.moment2, 0, false}});
+        others.add(alpha,
+                   {{isotropic_moment3(dimension(), n, lambda), third, lambda >= kLeast},
+                    {s.moment2, 0, false}});
         if (s.atom) atom.add(alpha, {{*s.atom, 1 / dimension(), alpha <= kFarBelow}});
       }
       others.into(result);
@@ -152,27 +219,18 @@ class MaskedSpectrum : public PointwiseExperiment {
     const Index n = sizes_[replicate.point()];
     const double alpha = sizes_.alpha(replicate.point());
     RandomStream stream = replicate.stream();
-    const Eigen::MatrixXd s = covariance(n, stream);
     Outcome outcome;
+    const Eigen::MatrixXd s = covariance(n, stream);
     for (std::size_t l = 0; l < lambdas_.size(); ++l) {
       const double lambda = lambdas_[l];
-      const VectorXd w = MaskedRidge(s, lambda).eigenvalues();
+      const VectorXd w = MaskedRidge(s, absolute(lambda)).eigenvalues();
       const Bins& bins = simulated_bins_.get()[replicate.point() * lambdas_.size() + l];
-      std::vector<double> counts(static_cast<std::size_t>(bins.count), 0.0);
       // With equal variances the kernel of S gives the lowest d - n eigenvalues.
       const Index kernel =
           covariance_ == Covariance::identity ? std::max<Index>(0, dimension_ - n) : 0;
-      for (const double value : w.tail(dimension_ - kernel)) {
-        const auto k = static_cast<std::int64_t>(std::floor(value / bins.width)) - bins.first;
-        if (k >= 0 && k < bins.count) ++counts[static_cast<std::size_t>(k)];
-      }
-      Curves density({{"alpha", alpha}, {"lambda", lambda}}, "w", {"density"});
-      for (std::int64_t k = 0; k < bins.count; ++k) {
-        density.add(
-            bins.centre(k),
-            std::vector<double>{counts[static_cast<std::size_t>(k)] / (dimension() * bins.width)});
-      }
-      density.into(outcome);
+      histogram(
+          "density", {{"alpha", alpha}, {"lambda", lambda}}, w.tail(dimension_ - kernel), bins)
+          .into(outcome);
       Curves numbers({{"lambda", lambda}},
                      "alpha",
                      {"moment2", "moment3", "upper_edge", "lower_edge", "trace", "below_gap"});
@@ -190,14 +248,90 @@ class MaskedSpectrum : public PointwiseExperiment {
             .into(outcome);
       }
     }
+    if (on_rows()) gaussian_control(replicate.point(), stream, outcome);
     return outcome;
   }
 
  private:
   double dimension() const { return static_cast<double>(dimension_); }
+  bool on_rows() const { return covariance_ == Covariance::data; }
+  double absolute(double lambda) const { return lambda * data_.unit; }
+
+  Curves histogram(const char* series,
+                   const Point& point,
+                   const Eigen::Ref<const VectorXd>& values,
+                   const Bins& bins) const {
+    std::vector<double> counts(static_cast<std::size_t>(bins.count), 0.0);
+    for (const double value : values) {
+      const auto k = static_cast<std::int64_t>(std::floor(value / bins.width)) - bins.first;
+      if (k >= 0 && k < bins.count) ++counts[static_cast<std::size_t>(k)];
+    }
+    Curves density(point, "w", {series});
+    for (std::int64_t k = 0; k < bins.count; ++k) {
+      density.add(
+          bins.centre(k),
+          std::vector<double>{counts[static_cast<std::size_t>(k)] / (dimension() * bins.width)});
+    }
+    return density;
+  }
+
+  /// As many Gaussian samples of the rows' covariance.
+  void gaussian_control(std::size_t point, RandomStream& stream, Outcome& outcome) const {
+    const Eigen::MatrixXd x =
+        gaussian_samples(data_.factor, false, static_cast<Index>(sizes_[point]), stream);
+    const Eigen::MatrixXd s = x.transpose() * x / static_cast<double>(x.rows());
+    const double alpha = sizes_.alpha(point);
+    for (std::size_t l = 0; l < lambdas_.size(); ++l) {
+      const double lambda = lambdas_[l];
+      const VectorXd w = MaskedRidge(s, absolute(lambda)).eigenvalues();
+      histogram("gaussian_density",
+                {{"alpha", alpha}, {"lambda", lambda}},
+                w,
+                simulated_bins_.get()[point * lambdas_.size() + l])
+          .into(outcome);
+      Curves({{"lambda", lambda}}, "alpha", {"gaussian_moment2"})
+          .add(alpha, std::vector<double>{w.squaredNorm() / dimension()})
+          .into(outcome);
+    }
+  }
+
+  /// Leading order, for rows without an allowance: docs/masked.md.
+  TheoryResult theory_of_rows(TheoryGrid grid) const {
+    TheoryResult result;
+    for (const double lambda : lambdas_) {
+      Curves curves(
+          {{"lambda", lambda}}, "alpha", {"moment2", "gaussian_moment2", "form_variance"});
+      for (const double alpha : sizes_.alphas(grid)) {
+        const double n = sizes_.samples(alpha);
+        const double value = masked_moment2(data_.covariance, n, absolute(lambda));
+        curves.add(alpha,
+                   {value,
+                    {value, kFirstOrder / dimension() * value},
+                    {data_.form_variance(n, absolute(lambda)), 0, false}});
+      }
+      curves.into(result);
+    }
+    const VectorXd kurtosis = data_.observed.excess_kurtosis();
+    result.diagnostics = {{"observations", static_cast<std::int64_t>(data_.observed.rows.rows())},
+                          {"mean_eigenvalue", data_.unit},
+                          {"median_excess_kurtosis", middle(kurtosis)},
+                          {"largest_excess_kurtosis", kurtosis.maxCoeff()},
+                          {"dropped_columns",
+                           List(data_.observed.constants.begin(), data_.observed.constants.end())}};
+    return result;
+  }
+
+  static double middle(VectorXd values) {
+    std::sort(values.begin(), values.end());
+    return values(values.size() / 2);
+  }
 
   Eigen::MatrixXd covariance(Index n, RandomStream& stream) const {
     if (covariance_ == Covariance::ar1) return ar1_sample_covariance(dimension_, rho_, n, stream);
+    if (on_rows()) {
+      const Eigen::MatrixXd x = resampled_rows(data_.observed.rows, n, stream);
+      return x.transpose() * x / static_cast<double>(n);
+    }
     SpikedNoise noise{.variances = VectorXd::Ones(dimension_), .direction = {}, .theta = 0};
     if (covariance_ == Covariance::groups) {
       noise.variances.tail(dimension_ / 2).setConstant(ratio_);
@@ -212,6 +346,7 @@ class MaskedSpectrum : public PointwiseExperiment {
       case Covariance::groups:
         return masked_equivalent({{1, 0.5}, {ratio_, 0.5}}, 1 / alpha, lambda);
       case Covariance::ar1:
+      case Covariance::data:
         break;
     }
     // Eigenvalues of a long stationary sequence, at equal steps of the wave number.
@@ -235,6 +370,15 @@ class MaskedSpectrum : public PointwiseExperiment {
   }
 
   Bins bins_of(double alpha, double lambda) const {
+    if (on_rows()) {
+      // Wherever they are: few eigenvalues are further from 0, none beyond 1.
+      constexpr double kFar = 3;
+      const double width =
+          std::sqrt(masked_moment2(data_.covariance, sizes_.samples(alpha), absolute(lambda)));
+      return Bins::over({.lower = -kFar * width, .upper = 1},
+                        most_bins_,
+                        -std::numeric_limits<double>::infinity());
+    }
     const MaskedSupport support = bulk(alpha, lambda);
     double floor = -std::numeric_limits<double>::infinity();
     if (covariance_ == Covariance::identity && alpha < 1) {
@@ -298,6 +442,7 @@ class MaskedSpectrum : public PointwiseExperiment {
         return {value, kFirstOrder / dimension() * value};
       }
       case Covariance::ar1:
+      case Covariance::data:
         break;
     }
     const Eigen::MatrixXd sigma =
@@ -309,9 +454,10 @@ class MaskedSpectrum : public PointwiseExperiment {
   }
   static constexpr double kFirstOrder = 3;
 
+  Covariance covariance_;
+  RowsOfData data_;  ///< empty for other covariances
   Configuration configuration_;
   Index dimension_;
-  Covariance covariance_;
   double ratio_;
   double rho_;
   std::vector<double> lambdas_;
@@ -326,11 +472,20 @@ Figure figure(const Configuration& c) {
   const std::string label = lambdas.size() > 1 ? "{/:Italic λ} = {lambda}" : "";
   const std::string which = label.empty() ? "" : ", " + label;
   const SampleSizes sizes = masked_sizes(c);
+  const bool data = c.text("model.covariance") == "data";
   for (std::size_t k = 0; k < sizes.count(); ++k) {
     const Point only = {{"alpha", sizes.alpha(k)}};
+    std::vector<Layer> layers = {{.series = "density", .label = label, .only = only}};
+    if (data) {
+      layers = {{.series = "density", .label = "rows" + which, .only = only},
+                {.series = "gaussian_density",
+                 .label = "Gaussian" + which,
+                 .hollow = true,
+                 .only = only}};
+    }
     panels.push_back({.x = {.label = "eigenvalue {/:Italic w}"},
                       .y = {.label = "density", .low = 0.0},
-                      .layers = {{.series = "density", .label = label, .only = only}},
+                      .layers = layers,
                       .x_name = "w",
                       .title = fmt::format("{{/:Italic α}} = {:.3g}", sizes.alpha(k))});
   }
@@ -344,6 +499,10 @@ Figure figure(const Configuration& c) {
                        .label = "leading order",
                        .simulation = false,
                        .reference = true});
+  if (data) {
+    moments = {{.series = "moment2", .label = "rows" + which},
+               {.series = "gaussian_moment2", .label = "Gaussian" + which, .hollow = true}};
+  }
   panels.push_back({.x = alpha,
                     .y = {.label = "tr {/:Italic A}^2/{/:Italic d}", .scale = AxisScale::log},
                     .layers = moments,
@@ -359,14 +518,24 @@ Figure figure(const Configuration& c) {
           .panels = panels,
           .columns = 2,
           .caption =
-              "Eigenvalues of the predictor A of masked ridge regression. Density: lines, "
-              "deterministic equivalent; points, histogram over replicates, without the kernel's "
-              "atom. Second moment with its leading order dashed; edges of the bulk with the "
-              "largest and smallest eigenvalues outside the atom, and its place (open). Error "
-              "bars: standard error over replicates; band: declared margin."};
+              data ? "Eigenvalues of the predictor A of masked ridge regression on rows of data "
+                     "(filled), and on Gaussian samples of their covariance (open): histograms, "
+                     "second moment with its leading order, and the smallest and largest "
+                     "eigenvalues of the rows'. Error bars: standard error over replicates; band: "
+                     "declared margin."
+                   : "Eigenvalues of the predictor A of masked ridge regression. Density: lines, "
+                     "deterministic equivalent; points, histogram over replicates, without the "
+                     "kernel's atom. Second moment with its leading order dashed; edges of the "
+                     "bulk with the largest and smallest eigenvalues outside the atom, and its "
+                     "place (open). Error bars: standard error over replicates; band: declared "
+                     "margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  if (c.text("model.covariance") == "data") {
+    return {{.series = "moment2", .relative = 0.05},
+            {.series = "gaussian_moment2", .relative = 0.005}};
+  }
   return {{.series = "density", .relative = 0, .absolute = 0},
           {.series = "moment2", .relative = 0.005},
           {.series = "moment3", .relative = 0, .absolute = 0},
@@ -517,6 +686,15 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
+Table of_digits(bool standardised = false) {
+  return {{"model.covariance", "data"},
+          {"model.standardise", standardised},
+          {"model.file", "digits.csv"},
+          {"sweep.alpha", List{0.5, 2.0, 8.0}},
+          {"sweep.lambda", List{0.1, 1.0}},
+          {"sim.replicates", 300}};
+}
+
 }  // namespace
 
 Study study() {
@@ -525,7 +703,7 @@ Study study() {
       .question = "What is the spectrum of a predictor of every coordinate from all others?",
       .neglects =
           "order 1/d of the density (a bin's mass within 1/d, 3/d for 0.7 < d/n < 1.4), order "
-          "1/n^2 of the second moment for equal variances, order 1/n for others",
+          "1/n^2 of the second and third moments for equal variances, order 1/n for others",
       .outside =
           "edges, of which the largest eigenvalues of a data set scatter: claims; bins of the "
           "density where it has no bound; the third moment below lambda = 0.3 and the atom above "
@@ -535,7 +713,11 @@ Study study() {
             covariances().parameter("model.covariance",
                                     "identity",
                                     "identity; groups: variances 1 and noise_ratio on halves of "
-                                    "the coordinates; ar1: rho^|i-j|"),
+                                    "the coordinates; ar1: rho^|i-j|; data: empirical, with the "
+                                    "rows of a file as population, and the penalty in units of "
+                                    "its mean eigenvalue"),
+            file_parameter("model.file", "data: CSV with a header, one row per observation"),
+            flag_parameter("model.standardise", false, "data: scale every column to unit variance"),
             noise_ratio_parameter(MaskedSpectrum::kRatio),
             MaskedSpectrum::rho_parameter(),
             masked_alphas_parameter({0.25, 0.5, 2, 4}),
@@ -550,6 +732,16 @@ Study study() {
                  {"moment2", "tr A^2/d", "second moment of the eigenvalues"},
                  {"moment2_leading", "m2", "its leading order (theory)"},
                  {"moment3", "tr A^3/d", "third moment of the eigenvalues"},
+                 {"gaussian_density",
+                  "rho_bin(w)",
+                  "density of as many Gaussian samples of the covariance of the data (simulation)"},
+                 {"gaussian_moment2",
+                  "tr A^2/d",
+                  "second moment of as many Gaussian samples of the covariance of the data"},
+                 {"form_variance",
+                  "Var x'Qx/2 tr(SQ)^2",
+                  "variance over the rows of data of x'Qx, Q = (Sigma + kappa)^-1, over that of "
+                  "Gaussian ones (theory)"},
                  {"lower_edge", "w_-", "smallest eigenvalue outside the kernel's atom"},
                  {"upper_edge", "w_+", "largest eigenvalue"},
                  {"atom", "w_0", "mean of the kernel's d - n eigenvalues, n < d"},
@@ -561,7 +753,13 @@ Study study() {
                    {{"model.dimension", 500},
                     {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
                     {"sweep.lambda", List{0.3, 1.0, 3.0}},
-                    {"sim.replicates", 300}}}},
+                    {"sim.replicates", 300}}},
+                  {"large",
+                   "d = 1000, alpha 0.25 to 4, lambda 0.3 to 3, 40 replicates",
+                   {{"model.dimension", 1000},
+                    {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
+                    {"sweep.lambda", List{0.3, 1.0, 3.0}},
+                    {"sim.replicates", 40}}}},
       .sources = masked_sources("equation for the resolvent of a sample covariance"),
       .make = make<MaskedSpectrum>,
       .figure = figure,
@@ -572,6 +770,15 @@ Study study() {
                  {.series = "moment3", .relative = 0.02},
                  {.series = "atom", .relative = 0.01}},
       .claims = claims,
+      .recipes = {{.name = "masked-spectrum-digits",
+                   .meaning = "Handwritten digits are not Gaussian, but their quadratic forms "
+                              "scatter nearly as those of Gaussian rows do.",
+                   .values = of_digits(),
+                   .expected = Verdict::agree},
+                  {.name = "masked-spectrum-standardised",
+                   .meaning = "With every pixel at unit variance rare ones weigh as much as common "
+                              "ones, and quadratic forms scatter 80 times as much.",
+                   .values = of_digits(true)}},
       .plants = {{.name = "penalty",
                   .values = {{"sweep.lambda", List{1.03}}},
                   .meaning = "a penalty 3 % too large"},
@@ -579,6 +786,10 @@ Study study() {
                   .series = "moment2",
                   .factor = 1.01,
                   .meaning = "the order 1/n with d + 1 in place of d - 1"},
+                 {.name = "moment3",
+                  .series = "moment3",
+                  .factor = 1.03,
+                  .meaning = "the leading order of few samples in place of the order 1/n"},
                  {.name = "density",
                   .series = "density",
                   .factor = 1.25,

@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -283,6 +284,33 @@ Number isotropic_p1(double gamma, double n, const Number& lambda) {
   return 1 - gamma + lambda * gamma * (trace.leading + trace.first);
 }
 
+/// K is the projection away from a Gram matrix, λ(λ + YYᵀ/n)⁻¹ with γn columns in Y.
+struct KernelMoments {
+  double k1, k2, k3, k4;  ///< E (1/n) tr K^j
+};
+
+/// By Cauchy's formula: λ^j times the Taylor coefficients of k1(λ), up to sign, are k_j - k_{j+1}.
+/// @param order_n without it to leading order, else to order 1/n
+KernelMoments kernel_moments(double gamma, double n, double lambda, bool order_n = true) {
+  // The nearest singularity is 0: what aliases is of order 2^-64.
+  constexpr int kNodes = 64;
+  constexpr double kRadius = 0.5;
+  std::array<double, 4> c{};
+  for (int node = 0; node < kNodes; ++node) {
+    const Complex turn = std::polar(1.0, 2 * std::numbers::pi * (node + 0.5) / kNodes);
+    const Complex value = isotropic_p1(gamma,
+                                       order_n ? n : std::numeric_limits<double>::infinity(),
+                                       lambda * (1.0 + kRadius * turn));
+    for (std::size_t j = 0; j < c.size(); ++j) {
+      const auto power = static_cast<int>(j);
+      c[j] += (value * std::pow(kRadius * turn, -power)).real() / kNodes;
+    }
+  }
+  const double k2 = c[0] - c[1];
+  const double k3 = k2 + c[2];
+  return {.k1 = c[0], .k2 = k2, .k3 = k3, .k4 = k3 - c[3]};
+}
+
 }  // namespace
 
 double isotropic_moment2(double dimension, double samples, double lambda) {
@@ -290,22 +318,29 @@ double isotropic_moment2(double dimension, double samples, double lambda) {
   require_samples(samples);
   require_ratio(dimension / samples, lambda);
   const double gamma = (dimension - 2) / samples;
-  // A step along the imaginary axis: nothing cancels.
-  constexpr double kStep = 1e-30;
-  const double slope =
-      isotropic_p1(gamma, samples, Complex(lambda, kStep * lambda)).imag() / (kStep * lambda);
-  const auto trace = isotropic_trace(gamma, samples, lambda);
-  const double kappa = trace.kappa;
-  const double g0 = trace.leading;
-  const double kappa_slope = 1 / (1 - gamma / ((1 + kappa) * (1 + kappa)));
-  const double first = isotropic_p1(gamma, samples, lambda);
-  const double second = first - lambda * slope;
-  const double third = 1 - gamma +
-                       lambda * lambda * lambda * gamma * g0 * g0 * kappa_slope * kappa_slope *
-                           (g0 + gamma * kappa_slope / std::pow(1 + kappa, 3));
-  const double block = lambda + first;
-  return (dimension - 1) / samples * second / (block * block) *
-         (1 - 4 * third / (samples * second * block) + 4 * second / (samples * block * block));
+  const KernelMoments k = kernel_moments(gamma, samples, lambda);
+  const double third = kernel_moments(gamma, samples, lambda, false).k3;
+  const double block = lambda + k.k1;
+  return (dimension - 1) / samples * k.k2 / (block * block) *
+         (1 - 4 * third / (samples * k.k2 * block) + 4 * k.k2 / (samples * block * block));
+}
+
+double isotropic_moment3(double dimension, double samples, double lambda) {
+  require(dimension >= 4, "dimension", dimension, "at least 4");
+  require_samples(samples);
+  require_ratio(dimension / samples, lambda);
+  const double n = samples;
+  const auto [k1, k2, k3, k4] = kernel_moments((dimension - 3) / n, n, lambda);
+  const double s = lambda + k1;
+  const double spread = k2 / (n * s * s);  // half the variance of B_ii/s
+  // Of a = r_12, b = r_23, c = r_31, r = B_ij/sqrt(B_ii B_jj), times n²:
+  const double chain = (k3 * (1 + 6 * spread) - 6 * k4 / (n * s)) / (s * s * s);  // abc
+  const double t = (k2 * (1 + 2 * spread) - 2 * k3 / (n * s)) / s;
+  const double squares =
+      (t * t * (1 + 6 * spread) + 2 * k4 / (n * s * s) - 8 * t * k3 / (n * s * s)) /
+      (s * s);  // a²b²
+  const double higher = (18 * k2 * k3 / s - 22 * k2 * k2 * k2 / (s * s)) / (n * std::pow(s, 4));
+  return (dimension - 1) / n * (dimension - 2) / n * (chain - 3 * squares + higher);
 }
 
 }  // namespace attica

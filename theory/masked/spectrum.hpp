@@ -88,4 +88,11 @@ IsotropicSpectrum isotropic_spectrum(double gamma, double lambda);
 /// @param dimension d >= 3
 double isotropic_moment2(double dimension, double samples, double lambda);
 
+/// @brief E (1/d) tr A³ for Σ = I to order 1/n, from the law of a 3 x 3 block B of G⁻¹:
+/// A_12 A_23 A_31 = (a-bc)(b-ca)(c-ab)/((1-a²)(1-b²)(1-c²)) of the correlations a, b, c of B = λ +
+/// YᵀPY/n, whose moments Wick's rule gives in those of P. What is left is below 25 m₂^{3/2}/n² from
+/// λ = 0.3 on.
+/// @param dimension d >= 4
+double isotropic_moment3(double dimension, double samples, double lambda);
+
 }  // namespace attica

@@ -185,6 +185,23 @@ TEST_CASE("isotropic_moment2: reference values, and the exact mean at a large pe
   CHECK_THAT(1e12 * isotropic_moment2(30, 50, 1e6), WithinRel(29.0 / 50, 1e-4));
 }
 
+TEST_CASE("isotropic_moment3: the leading order at a large size, the mean at a large penalty",
+          "[theory][masked]") {
+  // Leading order by another way, from the spectrum; what is left falls as 1/d.
+  for (const double gamma : {0.3, 1.0, 3.0}) {
+    for (const double lambda : {0.01, 0.3, 2.0}) {
+      constexpr double kSize = 1e7;
+      const IsotropicSpectrum s = isotropic_spectrum(gamma, lambda);
+      CAPTURE(gamma, lambda);
+      CHECK_THAT(isotropic_moment3(kSize, kSize / gamma, lambda),
+                 WithinAbs(s.moment3, 1e-5 * std::pow(s.moment2, 1.5)));
+    }
+  }
+  // λ -> ∞: λ³(1/d) tr A³ -> -Σ S_ij S_jk S_ki/d, whose mean is -(d-1)(d-2)/n² exactly.
+  CHECK_THAT(1e15 * isotropic_moment3(30, 50, 1e5), WithinRel(29.0 * 28 / 2500, 1e-3));
+  CHECK(refused([] { static_cast<void>(isotropic_moment3(3, 10, 1)); }) == "dimension");
+}
+
 TEST_CASE("masked theory: bad input names the argument", "[theory][masked]") {
   CHECK(refused([] { static_cast<void>(isotropic_spectrum(0.5, 0)); }) == "lambda");
   CHECK(refused([] { static_cast<void>(isotropic_spectrum(-1, 1)); }) == "gamma");
