@@ -184,16 +184,22 @@ double factored_loss(const FactoredAttention& student,
 }
 
 ExcessLoss::ExcessLoss(const PottsModel& truth, WeightedSequences population)
+    : ExcessLoss([&](const std::uint8_t* sequence,
+                     MatrixXd& logits) { truth.as_student().logits(sequence, logits); },
+                 std::move(population)) {
+  require_sequences(population_.sequences, truth.sites(), truth.colours());
+}
+
+ExcessLoss::ExcessLoss(const TrueLogits& truth, WeightedSequences population)
     : population_(std::move(population)),
       log_conditionals_(static_cast<std::size_t>(population_.sequences.rows())) {
-  require_sequences(population_.sequences, truth.sites(), truth.colours());
   for (Index n = 0; n < population_.sequences.rows(); ++n) {
     MatrixXd& log_p = log_conditionals_[static_cast<std::size_t>(n)];
-    truth.as_student().logits(population_.sequences.row(n).data(), log_p);
+    truth(population_.sequences.row(n).data(), log_p);
     log_softmax_columns(log_p);
     bayes_loss_ += population_.weights[n] * total_entropy(log_p);
   }
-  bayes_loss_ /= static_cast<double>(truth.sites());
+  bayes_loss_ /= static_cast<double>(population_.sequences.cols());
 }
 
 double ExcessLoss::operator()(const LogitsOfRow& logits) const {

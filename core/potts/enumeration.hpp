@@ -54,7 +54,11 @@ class ExcessLoss {
   /// Writes the logits of all sites of the sequence in row `row`, @shape{C x L}.
   using LogitsOfRow = std::function<void(Eigen::Index row, Eigen::MatrixXd& logits)>;
 
+  /// Writes the true logits of all sites of a sequence, each given the others, @shape{C x L}.
+  using TrueLogits = std::function<void(const std::uint8_t* sequence, Eigen::MatrixXd& logits)>;
+
   ExcessLoss(const PottsModel& truth, WeightedSequences population);
+  ExcessLoss(const TrueLogits& truth, WeightedSequences population);
 
   const WeightedSequences& population() const { return population_; }
   double bayes_loss() const { return bayes_loss_; }

@@ -149,6 +149,32 @@ Outcome BodyProblem::train(
   return outcome;
 }
 
+Outcome BodyProblem::train(const TransformerTraining& plan,
+                           const Replicate& replicate,
+                           const std::function<void(std::uint64_t, double)>& observe) const {
+  const BodyData& data = data_.get();
+  const ExcessLoss test(
+      [&](const std::uint8_t* sequence, Eigen::MatrixXd& logits) {
+        logits.resize(model_.colours(), model_.sites());
+        for (Index i = 0; i < model_.sites(); ++i) {
+          model_.site_logits(sequence, i, logits.col(i).data());
+        }
+      },
+      enumerate(model_).states);
+  Outcome outcome;
+  mark_end(
+      outcome,
+      train_transformer(
+          plan,
+          [&](Index n, RandomStream& s) { return data.draw(n, s); },
+          test,
+          replicate.address(),
+          [&](std::uint64_t step, double excess) { observe(step, test.bayes_loss() + excess); },
+          [&] { return replicate.stopped(); },
+          replicate.state_file()));
+  return outcome;
+}
+
 std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
                                        const BodyDefaults& defaults) {
   return together(

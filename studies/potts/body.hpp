@@ -11,6 +11,7 @@
 #include "attica/core/potts/body_model.hpp"
 #include "attica/sim/potts/deep_factored.hpp"
 #include "attica/sim/potts/sequence_data.hpp"
+#include "attica/sim/potts/transformer.hpp"
 #include "attica/studies/kit.hpp"
 
 namespace attica {
@@ -38,6 +39,11 @@ class BodyProblem {
   Outcome train(const DeepFactoredTraining& plan,
                 const Replicate& replicate,
                 const std::function<void(const DeepFactoredRecord&, double loss)>& observe) const;
+
+  /// @brief The same of a transformer, on fresh sequences; losses are over all states.
+  Outcome train(const TransformerTraining& plan,
+                const Replicate& replicate,
+                const std::function<void(std::uint64_t step, double loss)>& observe) const;
 
  private:
   BodyModel model_;

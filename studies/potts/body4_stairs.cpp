@@ -15,15 +15,59 @@
 namespace attica::body4_stairs {
 namespace {
 
+/// Of Adam, for transformers.
+constexpr double kSoftmaxRate = 0.003;
+
+bool is_softmax(const Configuration& c) { return c.text("sim.network") == "transformer"; }
+
+TransformerTraining transformer_training(const Configuration& c, int layers) {
+  const auto heads = static_cast<int>(c.integer("sim.heads"));
+  const auto width = static_cast<int>(c.integer("sim.width"));
+  require(width % heads == 0, "sim.heads", heads, "a divisor of sim.width");
+  DeepFactoredTraining same = body_training(c, 1);
+  TransformerTraining plan{.shape = masked_transformer(
+                               c.integer("model.sites"), c.integer("model.colours"), layers, width),
+                           .optimiser = same.optimiser,
+                           .batch = same.batch,
+                           .recorded = std::move(same.recorded)};
+  plan.shape.heads = heads;
+  networks::validate(plan.shape);
+  return plan;
+}
+
 class Stairs : public PointwiseExperiment {
  public:
-  explicit Stairs(const Configuration& c)
-      : problem_(c),
+  explicit Stairs(Configuration& c)
+      : softmax_(is_softmax(c)),
+        problem_(softmax_ ? with_softmax_defaults(c) : c),
+        layers_(c.integers("sim.layers")),
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         samples_(static_cast<double>(c.integer("sim.samples"))),
-        alike_(problem_.model().common_strength().has_value()) {
-    for (const std::int64_t layers : c.integers("sim.layers")) {
-      plans_.push_back(body_training(c, static_cast<int>(layers)));
+        alike_(!softmax_ && problem_.model().common_strength().has_value()) {
+    const auto only_for = [&](bool used, const char* network, auto... keys) {
+      for (const char* key : {keys...}) {
+        if (used || !c.given(key)) continue;
+        throw Error(ErrorKind::input,
+                    fmt::format("parameter '{}' needs sim.network = \"{}\"", key, network),
+                    key);
+      }
+    };
+    only_for(softmax_, "transformer", "sim.width", "sim.heads");
+    only_for(!softmax_, "factored", "sim.initial_scale", "sim.residual");
+    if (softmax_) {
+      require(few_states(c.integer("model.sites"), c.integer("model.colours")),
+              "model.sites",
+              static_cast<double>(c.integer("model.sites")),
+              "for transformers at most 2^16 states, over which their loss is taken");
+      require(samples_ == 0, "sim.samples", samples_, "0 for transformers");
+    }
+    for (const std::int64_t layers : layers_) {
+      const auto depth = static_cast<int>(layers);
+      if (softmax_) {
+        transformers_.push_back(transformer_training(c, depth));
+      } else {
+        factored_.push_back(body_training(c, depth));
+      }
     }
   }
 
@@ -34,7 +78,7 @@ class Stairs : public PointwiseExperiment {
       if (p.series.name == "plateau" && p.series.point == Point{{"order", 2.0}}) {
         // Stored sequences cost a fit half a nat a parameter, twice that where a pair is seen from
         // both its ends; as much again since pairs are not all there is. 0.7 of it was seen.
-        const DeepFactoredShape& shape = plans_.front().shape;
+        const DeepFactoredShape& shape = factored_.front().shape;
         const auto parameters =
             static_cast<double>(shape.sites * (shape.sites - 1) + shape.colours * shape.colours);
         const double fit =
@@ -48,24 +92,30 @@ class Stairs : public PointwiseExperiment {
     return result;
   }
 
-  std::size_t points() const override { return plans_.size() * starts_; }
+  std::size_t points() const override { return layers_.size() * starts_; }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
-    const DeepFactoredTraining& plan = plans_[replicate.point() / starts_];
-    Curves losses({{"layers", static_cast<double>(plan.shape.layers)},
-                   {"start", static_cast<double>(replicate.point() % starts_)}},
-                  "step",
-                  {"test_loss"});
+    const std::size_t depth = replicate.point() / starts_;
+    const std::size_t start = replicate.point() % starts_;
+    Curves losses(
+        {{"layers", static_cast<double>(layers_[depth])}, {"start", static_cast<double>(start)}},
+        "step",
+        {"test_loss"});
     std::optional<double> last;
-    Outcome outcome =
-        problem_.train(plan, replicate, [&](const DeepFactoredRecord& record, double loss) {
-          losses.add(static_cast<double>(record.step), {loss});
-          if (record.step == plan.recorded.back()) last = loss;
-        });
+    const auto observe = [&](std::uint64_t step, double loss) {
+      losses.add(static_cast<double>(step), {loss});
+      if (!softmax_ && step == factored_[depth].recorded.back()) last = loss;
+    };
+    Outcome outcome = softmax_ ? problem_.train(transformers_[depth], replicate, observe)
+                               : problem_.train(factored_[depth],
+                                                replicate,
+                                                [&](const DeepFactoredRecord& record, double loss) {
+                                                  observe(record.step, loss);
+                                                });
     if (!losses.empty()) losses.into(outcome);
-    if (last && alike_ && plan.shape.layers == 1) {
-      add_constant(outcome, "end_loss", *last, one_layer(replicate.point() % starts_));
+    if (last && alike_ && layers_[depth] == 1) {
+      add_constant(outcome, "end_loss", *last, one_layer(start));
     }
     return outcome;
   }
@@ -75,12 +125,21 @@ class Stairs : public PointwiseExperiment {
     return {{"layers", 1.0}, {"start", static_cast<double>(start)}};
   }
 
+  static Configuration& with_softmax_defaults(Configuration& c) {
+    if (!c.given("sim.optimiser")) c.set("sim.optimiser", "adam", false);
+    if (!c.given("sim.eta")) c.set("sim.eta", kSoftmaxRate, false);
+    return c;
+  }
+
+  bool softmax_;
   BodyProblem problem_;
+  std::vector<std::int64_t> layers_;
   std::size_t starts_;
   double samples_;  ///< stored sequences, or 0
   /// All pairs of sites are alike: the best prediction by pairs is of the form A_ij V.
   bool alike_;
-  std::vector<DeepFactoredTraining> plans_;
+  std::vector<DeepFactoredTraining> factored_;  ///< of every depth, or
+  std::vector<TransformerTraining> transformers_;
 };
 
 std::string depth_of(std::int64_t layers) {
@@ -96,8 +155,10 @@ Figure figure(const Configuration& c) {
                           .reference = true}},
               .x_name = "step"};
   // The other starts of one layer end at the same place.
-  panel.layers.push_back(
-      {.series = "end_loss", .label = "1 layer, end", .theory = false, .only = {{"start", 0.0}}});
+  if (!is_softmax(c)) {
+    panel.layers.push_back(
+        {.series = "end_loss", .label = "1 layer, end", .theory = false, .only = {{"start", 0.0}}});
+  }
   for (const std::int64_t layers : c.integers("sim.layers")) {
     panel.layers.push_back({.series = "test_loss",
                             .label = depth_of(layers),
@@ -109,9 +170,10 @@ Figure figure(const Configuration& c) {
           .panels = {panel},
           .columns = 1,
           .caption = fmt::format(
-              "Deep factored networks trained on sequences with {}-body interactions: loss against "
+              "{} trained on sequences with {}-body interactions: loss against "
               "training steps, {} starts each. Dashed: the smallest losses that interactions of "
               "1, 2, ... bodies can reach, from above.",
+              is_softmax(c) ? "Softmax transformers" : "Deep factored networks",
               c.integer("model.order"),
               c.integer("sim.starts"))};
 }
@@ -121,8 +183,71 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   return {{.series = "end_loss", .relative = 1e-3}};
 }
 
+/// The logits of a softmax layer have no bounded order: only the Bayes loss is a bound. Measured at
+/// the defaults of the data: docs/beyond-pairs.md.
+std::vector<ClaimResult> softmax_claims(const Configuration& c, const Observed& observed) {
+  constexpr double kShare = 0.1;
+  std::vector<ClaimResult> results;
+  const auto pairs = observed.predicted("plateau", {{"order", 2.0}});
+  const auto best = observed.predicted("bayes_loss", {});
+  if (!pairs || !best) return results;
+  for (const std::int64_t layers : c.integers("sim.layers")) {
+    std::vector<double> ends;
+    bool above = true;
+    for (std::int64_t start = 0; start < c.integer("sim.starts"); ++start) {
+      const Point point{{"layers", static_cast<double>(layers)},
+                        {"start", static_cast<double>(start)}};
+      for (const std::vector<double>& path : observed.paths("test_loss", point)) {
+        ends.push_back(path.back());
+        above = above && std::ranges::min(path) >= *best - loss_error(c);
+      }
+    }
+    if (ends.empty()) continue;
+    std::vector<bool> below;
+    std::vector<bool> short_of;
+    double mean = 0;
+    for (const double end : ends) {
+      below.push_back(end < *pairs - kShare * (*pairs - *best));
+      short_of.push_back(end > *best + kShare * (*pairs - *best));
+      mean += end / static_cast<double>(ends.size());
+    }
+    const std::string end = fmt::format("mean end {:.4f}", mean);
+    const std::string who = "a transformer of " + depth_of(layers);
+    results.push_back(
+        claim_certain(fmt::format("bound-{}", layers),
+                      fmt::format("no loss of {} is below the Bayes loss, {:.4f} nats", who, *best),
+                      above,
+                      end));
+    results.push_back(claim_rate(
+        fmt::format("beyond-pairs-{}", layers),
+        fmt::format(
+            "{} ends below what any pairs reach, {:.4f} nats, by a tenth of what they leave",
+            who,
+            *pairs),
+        below,
+        end,
+        kHalf));
+    if (layers == 1) {
+      results.push_back(claim_rate("one-layer-misses",
+                                   who + " misses more than a tenth of what pairs leave",
+                                   short_of,
+                                   end,
+                                   kHalf));
+    } else {
+      short_of.flip();
+      results.push_back(claim_rate(fmt::format("reached-{}", layers),
+                                   who + " misses less than a tenth of what pairs leave",
+                                   short_of,
+                                   end,
+                                   kHalf));
+    }
+  }
+  return results;
+}
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kClose = 0.02;  // nats, and nearer than half way to the plateau above
+  if (is_softmax(c)) return softmax_claims(c, observed);
   const double known = loss_error(c);
   const bool stored = c.integer("sim.samples") > 0;
   std::vector<ClaimResult> results;
@@ -201,6 +326,14 @@ Study study() {
       .parameters = body_parameters(
           {integers_parameter(
                "sim.layers", List{1, 2, 3}, "numbers of layers", {.low = 1, .high = 16}),
+           word_parameter("sim.network",
+                          "factored",
+                          "factored: deep factored networks; transformer: softmax attention, "
+                          "trained with Adam at rate 0.003 unless told otherwise",
+                          {"factored", "transformer"}),
+           integer_parameter("sim.width", 24, "transformers: width D", {.low = 1, .high = 4096}),
+           integer_parameter(
+               "sim.heads", 1, "transformers: heads per layer", {.low = 1, .high = 64}),
            integer_parameter("sim.starts",
                              3,
                              "starts of every depth; some stay on a plateau for long",
@@ -220,6 +353,14 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .claims = claims,
+      .recipes = {{.name = "body4-softmax",
+                   .meaning = "softmax attention is not bounded by orders: one layer learns more "
+                              "than pairs and two learn nearly all of four-body interactions",
+                   .values = {{"sim.network", "transformer"},
+                              {"sim.layers", List{1, 2}},
+                              {"sim.starts", 1},
+                              {"sim.length", 4000}},
+                   .expected = Verdict::claims_hold}},
       .plants = {{.name = "beta",
                   .values = {{"model.beta", 0.72}},
                   .meaning = "the inverse temperature off"},

@@ -57,6 +57,26 @@ TEST_CASE("body4-stairs: stored sequences of sites that are all alike, too many 
   CHECK_FALSE(holds(run, "bound-1"));
 }
 
+TEST_CASE("body4-stairs: transformers pass the plateau of pairs; a short training does not",
+          "[agreement]") {
+  const Study study = study_named("body4-stairs");
+  const auto trained = [&](int length) {
+    return StudyRun(study,
+                    {{"sim.network", "transformer"},
+                     {"sim.layers", List{2}},
+                     {"sim.starts", 1},
+                     {"sim.replicates", 5},
+                     {"sim.length", length}});
+  };
+  const StudyRun run = trained(1500);
+  CHECK(holds(run, "bound-2"));
+  CHECK(holds(run, "beyond-pairs-2"));
+  const StudyRun early = trained(100);
+  CHECK(holds(early, "bound-2"));
+  CHECK_FALSE(holds(early, "beyond-pairs-2"));
+  CHECK_FALSE(holds(early, "reached-2"));
+}
+
 TEST_CASE("body4-msd: two layers learn when descent on the population says", "[agreement]") {
   const Study study = study_named("body4-msd");
   StudyRun run(study,

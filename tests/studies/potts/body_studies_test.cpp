@@ -43,6 +43,23 @@ TEST_CASE("body4 studies: bad input names its key", "[studies]") {
   }
 }
 
+TEST_CASE("body4-stairs: keys of one network are refused with the other", "[studies]") {
+  const Study& study = study_named("body4-stairs");
+  const auto refuses = [&](const Table& assignments, const char* key) {
+    CHECK_THROWS_WITH(made(study, assignments), Catch::Contains("'" + std::string(key) + "'"));
+  };
+  refuses({{"sim.width", 8}}, "sim.width");
+  refuses({{"sim.heads", 2}}, "sim.heads");
+  const auto transformer = [&](const char* key, const Value& value) {
+    refuses({{"sim.network", "transformer"}, {key, value}}, key);
+  };
+  transformer("sim.heads", 5);
+  transformer("sim.residual", false);
+  transformer("sim.initial_scale", List{0.1});
+  transformer("sim.samples", 1000);
+  transformer("model.sites", 12);
+}
+
 TEST_CASE("body_training: initial scales of shallower networks", "[studies]") {
   std::vector<Parameter> parameters = study_named("body4-stairs").parameters;
   Configuration c("body4-stairs", parameters);
