@@ -347,6 +347,7 @@ struct SizeGroup {
   std::vector<SizePoint> points;
   double margin = 0;      ///< of the limit, 0: none is stated
   bool absolute = false;  ///< whether differences and margin are, or relative to the theory
+  double power = 1;       ///< of the leading correction
 };
 
 /// A point of such a group, with the margin that is left without finite size.
@@ -356,6 +357,7 @@ struct SizedPoint {
   SampleSummary summary;
   double relative = 0;
   double absolute = 0;
+  double power = 1;
 };
 
 /// Differences are relative to the theory, whose own value may change with the size, but where a
@@ -375,6 +377,7 @@ SizeGroup size_group(const std::vector<SizedPoint>& points) {
   const SizedPoint& largest = *std::ranges::max_element(points, {}, &SizedPoint::size);
   group.margin = group.absolute ? largest.absolute + largest.relative * std::abs(largest.theory)
                                 : largest.relative;
+  group.power = largest.power;
   return group;
 }
 
@@ -396,12 +399,14 @@ std::map<std::string, SizeGroup> size_groups(const Options& options, const Finis
                      .theory = *p.theory,
                      .summary = summarise(p.replicates),
                      .relative = p.margin.relative,
-                     .absolute = p.margin.absolute};
+                     .absolute = p.margin.absolute,
+                     .power = study.size_power};
     if (sized.summary.n < 2 || sized.summary.sem == 0) continue;
-    for (const AgreementRule& limit : study.limits) {
+    for (const LimitRule& limit : study.limits) {
       if (limit.series != place.series) continue;
       sized.relative = options.margin.value_or(limit.relative);
       sized.absolute = limit.absolute;
+      if (limit.power > 0) sized.power = limit.power;
     }
     place.point.erase(size);
     points[place_name(place)].push_back(sized);
@@ -421,13 +426,12 @@ struct NamedLimit {
 };
 
 /// The disagreements share one level, as those of points do.
-std::vector<NamedLimit> judged_limits(const std::map<std::string, SizeGroup>& groups,
-                                      double power) {
+std::vector<NamedLimit> judged_limits(const std::map<std::string, SizeGroup>& groups) {
   std::vector<NamedLimit> limits;
   std::vector<double> p_disagree;
   for (const auto& [name, group] : groups) {
     // Without a margin any number serves for the fit.
-    LimitVerdict v = judge_limit(group.points, power, group.margin > 0 ? group.margin : 1);
+    LimitVerdict v = judge_limit(group.points, group.power, group.margin > 0 ? group.margin : 1);
     if (group.margin == 0) {
       v.verdict = Verdict::none;
       v.reason = "no margin without finite size: told, not judged";
@@ -478,7 +482,7 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
                             "sweep.{0} = [..], at the same x",
                             size_name));
   }
-  const std::vector<NamedLimit> limits = judged_limits(groups, study.size_power);
+  const std::vector<NamedLimit> limits = judged_limits(groups);
   const Verdict worst = worst_of(limits);
   Json list = Json::array();
   std::string table = fmt::format(
@@ -493,17 +497,21 @@ int extrapolate_check(const Options& options, const FinishedRun& finished) {
     const std::string margin =
         judged ? fmt::format(", margin {:.3g}{}", group.margin, group.absolute ? " abs" : "")
                : std::string(group.absolute ? " abs" : "");
-    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}]{}: {}{}\n",
+    const std::string power =
+        group.power == study.size_power ? "" : fmt::format(" (b {}^-{})", size_name, group.power);
+    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}]{}{}: {}{}\n",
                          name,
                          v.fit.limit,
                          v.interval.low,
                          v.interval.high,
+                         power,
                          margin,
                          describe(v.verdict),
                          v.reason.empty() ? "" : "; " + v.reason);
     list.push_back({{"point", name},
                     {"limit", v.fit.limit},
                     {"absolute", group.absolute},
+                    {"power", group.power},
                     {"margin", judged ? Json(group.margin) : Json()},
                     {"interval90", {v.interval.low, v.interval.high}},
                     {"slope", v.fit.slope},

@@ -200,6 +200,14 @@ struct Recipe {
   bool fetched = false;
 };
 
+/// A margin of the limit of large size.
+struct LimitRule {
+  std::string series;
+  double relative = 0;
+  double absolute = 0;
+  double power = 0;  ///< of the leading correction; 0: that of the study
+};
+
 /// A theory that is wrong on purpose, chosen before any data were seen: a verdict that cannot tell
 /// it from the right one is blunt. The theory's own values of parameters, or a series times a
 /// factor.
@@ -249,7 +257,7 @@ struct Study {
   double size_power = 1;
   /// Margins of that limit for series whose rule leaves everything to finite size, which is gone in
   /// it. Series without any margin are told there, not judged.
-  std::vector<AgreementRule> limits = {};
+  std::vector<LimitRule> limits = {};
   /// Optional: claims beyond the comparison of curves.
   std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
   /// Optional: exponents that `attica fit` compares with.

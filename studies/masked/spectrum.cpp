@@ -767,7 +767,7 @@ Study study() {
       .size_coordinate = "dimension",
       // Of the density in its own units: relative to itself it has none at an edge.
       .limits = {{.series = "density", .relative = 0, .absolute = 0.02},
-                 {.series = "moment3", .relative = 0.02},
+                 {.series = "moment3", .relative = 0.02, .power = 2},
                  {.series = "atom", .relative = 0.01}},
       .claims = claims,
       .recipes = {{.name = "masked-spectrum-digits",

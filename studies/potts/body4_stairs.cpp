@@ -17,6 +17,8 @@ namespace {
 
 /// Of Adam, for transformers.
 constexpr double kSoftmaxRate = 0.003;
+constexpr int kWidth = 24;
+constexpr int kHeads = 1;
 
 bool is_softmax(const Configuration& c) { return c.text("sim.network") == "transformer"; }
 
@@ -44,16 +46,18 @@ class Stairs : public PointwiseExperiment {
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         samples_(static_cast<double>(c.integer("sim.samples"))),
         alike_(!softmax_ && problem_.model().common_strength().has_value()) {
-    const auto only_for = [&](bool used, const char* network, auto... keys) {
-      for (const char* key : {keys...}) {
-        if (used || !c.given(key)) continue;
-        throw Error(ErrorKind::input,
-                    fmt::format("parameter '{}' needs sim.network = \"{}\"", key, network),
-                    key);
-      }
+    const auto only_for = [](const char* network, const char* key, bool left_alone) {
+      if (left_alone) return;
+      throw Error(ErrorKind::input,
+                  fmt::format("parameter '{}' needs sim.network = \"{}\"", key, network),
+                  key);
     };
-    only_for(softmax_, "transformer", "sim.width", "sim.heads");
-    only_for(!softmax_, "factored", "sim.initial_scale", "sim.residual");
+    only_for("transformer", "sim.width", softmax_ || c.integer("sim.width") == kWidth);
+    only_for("transformer", "sim.heads", softmax_ || c.integer("sim.heads") == kHeads);
+    only_for("factored", "sim.residual", !softmax_ || c.flag("sim.residual"));
+    only_for("factored",
+             "sim.initial_scale",
+             !softmax_ || c.reals("sim.initial_scale") == BodyDefaults{}.initial_scale);
     if (softmax_) {
       require(few_states(c.integer("model.sites"), c.integer("model.colours")),
               "model.sites",
@@ -331,9 +335,10 @@ Study study() {
                           "factored: deep factored networks; transformer: softmax attention, "
                           "trained with Adam at rate 0.003 unless told otherwise",
                           {"factored", "transformer"}),
-           integer_parameter("sim.width", 24, "transformers: width D", {.low = 1, .high = 4096}),
            integer_parameter(
-               "sim.heads", 1, "transformers: heads per layer", {.low = 1, .high = 64}),
+               "sim.width", kWidth, "transformers: width D", {.low = 1, .high = 4096}),
+           integer_parameter(
+               "sim.heads", kHeads, "transformers: heads per layer", {.low = 1, .high = 64}),
            integer_parameter("sim.starts",
                              3,
                              "starts of every depth; some stay on a plateau for long",

@@ -52,7 +52,7 @@ TEST_CASE("every study: its size can be swept, margins of the limit are of compa
     CHECK((study.size_coordinate.empty() || std::ranges::any_of(study.parameters, of_study)));
     if (study.limits.empty()) continue;
     const std::vector<AgreementRule> rules = study.agreement(configured(study, {}));
-    for (const AgreementRule& limit : study.limits) {
+    for (const LimitRule& limit : study.limits) {
       INFO(limit.series);
       CHECK(limit.relative + limit.absolute > 0);
       // The rule itself leaves all to finite size: it would be forgotten otherwise.
