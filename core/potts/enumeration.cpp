@@ -183,12 +183,19 @@ double factored_loss(const FactoredAttention& student,
   return loss;
 }
 
+namespace {
+
+WeightedSequences checked(WeightedSequences population, const PottsModel& truth) {
+  require_sequences(population.sequences, truth.sites(), truth.colours());
+  return population;
+}
+
+}  // namespace
+
 ExcessLoss::ExcessLoss(const PottsModel& truth, WeightedSequences population)
     : ExcessLoss([&](const std::uint8_t* sequence,
                      MatrixXd& logits) { truth.as_student().logits(sequence, logits); },
-                 std::move(population)) {
-  require_sequences(population_.sequences, truth.sites(), truth.colours());
-}
+                 checked(std::move(population), truth)) {}
 
 ExcessLoss::ExcessLoss(const TrueLogits& truth, WeightedSequences population)
     : population_(std::move(population)),

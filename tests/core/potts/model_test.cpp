@@ -110,6 +110,16 @@ TEST_CASE("coupling_error: does not see the gauge, and is 0 at the truth", "[cor
   CHECK(excess(student) > 1e-4);
 }
 
+TEST_CASE("ExcessLoss: sequences of other models are refused before they are read",
+          "[core][potts]") {
+  const PottsModel model = cosine_model(5, 3, 0.9);
+  WeightedSequences population = enumerate(model).states;
+  population.sequences(0, 0) = 200;  // a colour that no coupling has
+  CHECK(refused([&] { ExcessLoss(model, population); }) == "sequences");
+  const WeightedSequences shorter = enumerate(cosine_model(4, 3, 0.9)).states;
+  CHECK(refused([&] { ExcessLoss(model, shorter); }) == "sequences");
+}
+
 TEST_CASE("potts ensembles: symmetric, and zero-sum where asked", "[core][potts]") {
   RandomStream stream({.seed = 3, .id = StreamId::model});
   const MatrixXd u = zero_sum(gaussian_colour_couplings(5, stream));

@@ -197,7 +197,7 @@ TEST_CASE("isotropic_moment3: the leading order at a large size, the mean at a l
                  WithinAbs(s.moment3, 1e-5 * std::pow(s.moment2, 1.5)));
     }
   }
-  // λ -> ∞: λ³(1/d) tr A³ -> -Σ S_ij S_jk S_ki/d, whose mean is -(d-1)(d-2)/n² exactly.
+  // λ -> ∞: λ³(1/d) tr A³ -> Σ S_ij S_jk S_ki/d over distinct sites, whose mean is (d-1)(d-2)/n².
   CHECK_THAT(1e15 * isotropic_moment3(30, 50, 1e5), WithinRel(29.0 * 28 / 2500, 1e-3));
   CHECK(refused([] { static_cast<void>(isotropic_moment3(3, 10, 1)); }) == "dimension");
 }
