@@ -29,10 +29,10 @@ struct CostEstimate {
 
 /// @brief Simulates one or two replicates at up to five points, in a process of its own, so that it
 /// can be given up and its memory be measured, for `limit` seconds at most. Where that is too short
-/// for a replicate, trainings of two shorter lengths (`sim.steps`, `sim.times`, `sim.length`) tell
-/// what a step costs, within twice the time. Empty if no process can be made, or nothing is
-/// simulated.
-std::optional<CostEstimate> estimate_cost(const Work& work, double limit);
+/// for a replicate, two shorter runs (all parameters of [sim] that are steps, times, lengths or a
+/// burn-in) tell what a step costs, within twenty times the time, which is said unless `quiet`.
+/// Empty if no process can be made, or nothing is simulated.
+std::optional<CostEstimate> estimate_cost(const Work& work, double limit, bool quiet);
 
 /// @brief Bytes that this process could still get: the machine's, or those of its control group.
 /// Empty if unknown.

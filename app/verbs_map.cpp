@@ -463,7 +463,7 @@ int describe_map(const MapWork& map) {
   constexpr double kPatience = 3;
   const int threads = map.options.threads > 0 ? map.options.threads : default_threads();
   const auto replicates = static_cast<double>(work.replicates());
-  const std::optional<CostEstimate> cost = estimate_cost(work, kPatience);
+  const std::optional<CostEstimate> cost = estimate_cost(work, kPatience, map.options.quiet);
   if (map.options.json) {
     Json object{{"study", map.configuration.study->name},
                 {"map", map.folder.string()},

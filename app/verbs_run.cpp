@@ -29,7 +29,7 @@ int describe_dry_run(const Options& options, const Work& work, const RunRequest&
   constexpr double kPatience = 3;
   const int threads = request.threads > 0 ? request.threads : default_threads();
   const auto replicates = static_cast<double>(work.replicates());
-  const std::optional<CostEstimate> cost = estimate_cost(work, kPatience);
+  const std::optional<CostEstimate> cost = estimate_cost(work, kPatience, options.quiet);
   std::size_t points = 0;
   for (const Problem& problem : work.problems) points += problem.experiment->points();
   if (options.json) {

@@ -227,7 +227,7 @@ int plan_verb(const Options& options, const Registry& registry) {
   const int threads = options.threads > 0 ? options.threads : default_threads();
   constexpr double kPatience = 3;
   const auto pilot_replicates = static_cast<double>(kPilotReplicates);
-  if (const auto cost = estimate_cost(work, kPatience)) {
+  if (const auto cost = estimate_cost(work, kPatience, options.quiet)) {
     remark(options.quiet,
            fmt::format("the pilot of {} replicates takes {} {}",
                        kPilotReplicates,

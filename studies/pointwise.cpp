@@ -13,6 +13,11 @@ std::uint64_t PointwiseExperiment::replicates_per_piece(std::size_t point) const
       std::clamp(std::floor(kFlopsPerPiece / flops(point)), 1.0, kMost));
 }
 
+double PointwiseExperiment::relative_work(std::size_t point) const {
+  const double work = flops(point);
+  return std::isfinite(work) ? work : 0;
+}
+
 std::vector<Outcome> PointwiseExperiment::simulate(const Piece& piece) const {
   require_simulable();
   if (deterministic(piece.point)) {

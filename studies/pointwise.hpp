@@ -37,6 +37,7 @@ class PointwiseExperiment : public Experiment {
  public:
   std::size_t points() const override { return 1; }
   std::uint64_t replicates_per_piece(std::size_t point) const final;
+  double relative_work(std::size_t point) const final;
   std::vector<Outcome> simulate(const Piece& piece) const final;
   Table diagnostics() const override { return diagnostics_; }
   std::vector<std::string> warnings() const override { return warnings_; }

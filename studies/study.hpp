@@ -93,6 +93,8 @@ class Experiment {
   /// @brief Replicates per piece of work at a point, chosen so that a piece takes about a second or
   /// less. A function of the configuration alone: never of the number of threads or replicates.
   virtual std::uint64_t replicates_per_piece(std::size_t point) const = 0;
+  /// @brief Work of a replicate at a point against that at others, in any unit; 0: not known.
+  virtual double relative_work(std::size_t /*point*/) const { return 0; }
   /// @brief Simulates the replicates of a piece, in order. Replicate r draws only from streams
   /// addressed by (seed, stream_point, r).
   virtual std::vector<Outcome> simulate(const Piece& piece) const = 0;

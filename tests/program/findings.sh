@@ -136,6 +136,15 @@ done
 # A hundred times the steps; a busy machine measures within a factor of four.
 [ "$(cat long-1000000000)" -gt $((25 * $(cat long-10000000))) ] || fail "length does not count in the estimate"
 [ "$(cat long-1000000000)" -lt $((400 * $(cat long-10000000) + 400)) ] || fail "length counts too much in the estimate"
+# Points that differ: steps go with 1/eta, of which all sixteen together have 32 times as many as 0.01 alone.
+for etas in all 0.01; do
+  only=()
+  [ $etas = all ] || only=(--set "sweep.eta=[$etas]")
+  run 0 run gauss-sgd-steady --preset paper --set 'sweep.batch=[16]' "${only[@]}" --dry-run --json --quiet
+  sed -n 's/.*"seconds": \([0-9.]*\).*/\1/p' out >eta-$etas
+done
+awk -v all="$(cat eta-all)" -v one="$(cat eta-0.01)" 'BEGIN { exit !(all > 12 * one && all < 80 * one) }' ||
+  fail "sixteen rates take $(cat eta-all) s, one of them $(cat eta-0.01) s"
 # Set-up counts as time: 600 sites' theory alone takes longer.
 start=$SECONDS
 run 75 run gauss-overlaps --set model.sites=1200 --max-time 0.5 --name slow
