@@ -339,7 +339,8 @@ std::optional<CostEstimate> extrapolated_cost(const Work& work, double limit) {
   constexpr double kLong = 1.0 / 12;
   constexpr double kLast = 1.0 / 64;
   const auto start = Clock::now();
-  std::vector<SampledPlace> places = sampled_places(all_places(work));
+  const std::vector<SampledPlace> whole_places = all_places(work);
+  std::vector<SampledPlace> places = sampled_places(whole_places);
   std::vector<Sample> shorter;
   std::optional<CostEstimate> cost;
   double share = 0;
@@ -352,6 +353,7 @@ std::optional<CostEstimate> extrapolated_cost(const Work& work, double limit) {
       continue;
     }
     const std::vector<SampledPlace> all = all_places(part->work);
+    if (all.size() != whole_places.size()) break;  // its points are other ones
     const double before = seconds_since(start);
     const double left = limit - before;
     auto samples = sampled(part->work, places, shorter.empty() ? left / 2 : left);
