@@ -206,32 +206,43 @@ class MaskedVsPca : public PointwiseExperiment {
   SampleSizes sizes_;
 };
 
+/// Two panels for every number of samples, and the thresholds.
 Figure figure(const Configuration& c) {
   const Axis theta{.label = "spike {/:Italic θ}", .scale = AxisScale::log};
   const Axis overlap{.label = "squared overlap", .low = 0.0, .high = 1.0};
-  const auto layer = [&](const char* series, const char* words, bool hollow = false) {
-    const bool penalised = std::string_view(series).starts_with("masked");
-    return Layer{.series = series, .label = masked_label(c, words, penalised), .hollow = hollow};
-  };
+  const SampleSizes sizes = masked_sizes(c);
+  const bool several = c.reals("sweep.lambda").size() > 1;
+  std::vector<Panel> panels;
+  for (std::size_t k = 0; k < sizes.count(); ++k) {
+    const double alpha = sizes.alpha(k);
+    const auto layer = [&](const char* series, const char* words, bool hollow = false) {
+      const bool penalised = several && std::string_view(series).starts_with("masked");
+      return Layer{.series = series,
+                   .label = words + std::string(penalised ? ", {/:Italic λ} = {lambda}" : ""),
+                   .hollow = hollow,
+                   .only = {{"alpha", alpha}}};
+    };
+    const auto panel = [&](std::vector<Layer> layers) {
+      const std::string title =
+          sizes.count() > 1 ? fmt::format("{{/:Italic α}} = {:g}", alpha) : "";
+      return Panel{
+          .x = theta, .y = overlap, .layers = std::move(layers), .x_name = "theta", .title = title};
+    };
+    panels.push_back(panel({layer("masked_left", "masked, left"),
+                            layer("pca", "PCA"),
+                            layer("correlation_left", "correlations, left", true),
+                            layer("hollow", "hollow PCA", true)}));
+    panels.push_back(panel({layer("masked", "masked"),
+                            layer("masked_right", "masked, right"),
+                            layer("correlation", "correlations", true),
+                            layer("correlation_right", "correlations, right", true)}));
+  }
+  panels.push_back({.x = {.label = "penalty {/:Italic λ}", .scale = AxisScale::log},
+                    .y = {.label = "{/:Italic θ}_c", .scale = AxisScale::log},
+                    .layers = {{.series = "threshold", .label = "{estimator}"}},
+                    .x_name = "lambda"});
   return {.name = "masked-vs-pca",
-          .panels = {{.x = theta,
-                      .y = overlap,
-                      .layers = {layer("masked_left", "masked, left"),
-                                 layer("pca", "PCA"),
-                                 layer("correlation_left", "correlations, left", true),
-                                 layer("hollow", "hollow PCA", true)},
-                      .x_name = "theta"},
-                     {.x = theta,
-                      .y = overlap,
-                      .layers = {layer("masked", "masked"),
-                                 layer("masked_right", "masked, right"),
-                                 layer("correlation", "correlations", true),
-                                 layer("correlation_right", "correlations, right", true)},
-                      .x_name = "theta"},
-                     {.x = {.label = "penalty {/:Italic λ}", .scale = AxisScale::log},
-                      .y = {.label = "{/:Italic θ}_c", .scale = AxisScale::log},
-                      .layers = {{.series = "threshold", .label = "{estimator}"}},
-                      .x_name = "lambda"}},
+          .panels = panels,
           .columns = 2,
           .caption =
               "A spike under noise of two variances: squared overlaps of the spike with the "
