@@ -142,6 +142,8 @@ Study study() {
       .figure = figure,
       .agreement = agreement,
       .size_coordinate = "dimension",
+      // A difference of two errors, each known to half a per cent, of which it is a tenth and more.
+      .limits = {{.series = "gap", .relative = 0.05}},
       .claims = claims,
       .plants = {{.name = "short-context",
                   .values = {{"model.alpha", 5.0}},
