@@ -108,8 +108,13 @@ says out "DISAGREE: extrapolated limits"
 run 1 $masked --set "$svg" --name wrong-density --plant 'density*=1.1'
 run 1 check runs/wrong-density-* --extrapolate
 [ "$(grep -c '^moment.*: DISAGREE' out)" -eq 0 ] || fail "a limit disagrees that was not planted: $(cat out)"
-run 3 run icl-diversity --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name untold --quiet
-run 3 check runs/untold-* --extrapolate
+run 3 run icl-diversity --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name small-sizes --quiet
+run 3 check runs/small-sizes-* --extrapolate
+says out "margin 0.05: INCONCLUSIVE"
+# A study of one's own that states no margin: what the built-in theory allows for is all finite size.
+printf 'study = "own"\nx = "kappa"\n[theory]\nstudy = "icl-diversity"\n[simulation]\nstudy = "icl-diversity"\n' >same.toml
+run 3 run same.toml --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name marginless --quiet
+run 0 check runs/marginless-* --extrapolate
 says out "NONE; no margin without finite size: told, not judged"
 
 # What is read back is judged as it was: a table's columns have one order, the points of a study several.
