@@ -20,7 +20,8 @@ namespace {
 using Eigen::Index;
 using Network = networks::Transformer<float>;
 
-constexpr double kLevel = 0.01;   ///< of the permutation tests
+constexpr double kLevel = 0.01;  ///< of the permutation tests
+constexpr Index kPlantedTopics = 10;
 constexpr double kPurity = 0.95;  ///< asked of a planted corpus
 constexpr double kFlat = 0.1;     ///< largest contrast of a network that is not trained
 /// The p-value at which a corpus is as extreme as all permutations is 1/1001.
@@ -32,14 +33,13 @@ const Choices<TextUnits> kUnits = {{"lines", TextUnits::lines},
 
 /// 600 documents of 100 tokens from 10 topics of 20 words: the study's own test.
 TextCorpus planted_corpus(const TextOptions& options, std::uint64_t seed) {
-  constexpr Index kTopics = 10;
   constexpr Index kWords = 20;
   constexpr Index kDocuments = 600;
   constexpr Index kLength = 100;
   constexpr double kConcentration = 0.1;
   RandomStream stream({.seed = seed, .id = StreamId::model});
-  return read_text(planted_text(kTopics, kWords, kDocuments, kLength, kConcentration, stream),
-                   options);
+  return read_text(
+      planted_text(kPlantedTopics, kWords, kDocuments, kLength, kConcentration, stream), options);
 }
 
 class Text : public PointwiseExperiment {
@@ -292,7 +292,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                     kFlat,
                     fmt::format("same {:.3f}, other {:.3f}", mean(flat_same), mean(flat_other))));
     const auto matched = values(quantity + "_matched_difference", "trained");
-    if (!c.has("model.file") && !matched.empty()) {
+    // With more topics than were planted, words of two topics may be of one that was planted.
+    const bool one_to_one = !c.has("model.file") && c.integer("model.lda_topics") == kPlantedTopics;
+    if (one_to_one && !matched.empty()) {
       all.push_back(claim_above(
           quantity + "-matched",
           fmt::format(
