@@ -212,7 +212,7 @@ class Flow : public PointwiseExperiment {
     if (std::isfinite(saturation)) {
       result.diagnostics.emplace_back("saturation_time", saturation);
     } else {
-      result.warnings.push_back(
+      result.warnings.emplace_back(
           "alpha_V alpha_A comes to rest below 0.99: K_P or T is too small for a time of "
           "saturation");
     }
