@@ -383,12 +383,12 @@ Study study() {
                    "the defaults: d = 200, 3 alpha, 6 numbers of labels, 400 replicates",
                    {}},
                   {"paper",
-                   "d = 800, 5 alpha, 10 numbers of labels, 450 replicates of 2 data sets",
+                   "d = 800, 4 alpha, 9 numbers of labels, 1800 replicates of 2 data sets",
                    {{"model.dimension", 800},
-                    {"sweep.alpha", List{0.05, 0.5, 1.0, 4.0, 16.0}},
-                    {"sweep.labels", List{12, 25, 50, 100, 200, 400, 1000, 2500, 6000, 15000}},
+                    {"sweep.alpha", List{0.05, 0.5, 1.0, 4.0}},
+                    {"sweep.labels", List{25, 50, 100, 200, 400, 1000, 2500, 6000, 15000}},
                     {"sim.data_sets", 2},
-                    {"sim.replicates", 450}}}},
+                    {"sim.replicates", 1800}}}},
       .sources =
           [] {
             std::vector<Source> all =

@@ -399,7 +399,7 @@ Study study() {
           .series = std::move(series),
           .presets = {{"quick", "the defaults: planted corpus, 10 topics, 500 steps", {}},
                       {"paper",
-                       "a long text: give model.file; blocks of 10 lines, K = 20, 100 runs",
+                       "planted corpus or model.file; blocks of 10 lines, K = 20, 100 runs",
                        {{"sim.length", 1000},
                         {"sim.replicates", 100},
                         {"model.documents", "lines"},
