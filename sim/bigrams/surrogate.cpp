@@ -18,9 +18,6 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr Index kSmallModel = 64;           // up to here moments are fresh at every step
-constexpr std::int64_t kRefreshEvery = 10;  // above: they move slowly
-
 const SparseColumn& support_of(const BigramModel& model, Index k) {
   return model.attention()[static_cast<std::size_t>(k)];
 }
@@ -86,10 +83,7 @@ BigramSurrogate::BigramSurrogate(const BigramModel& model,
                                  double batch,
                                  MatrixXd value,
                                  const StreamAddress& address)
-    : BigramTrainer(model, rates, batch),
-      address_(address),
-      v_(std::move(value)),
-      refresh_every_(model.tokens() <= kSmallModel ? 1 : kRefreshEvery) {
+    : BigramTrainer(model, rates, batch), address_(address), v_(std::move(value)) {
   require(rates.eta_v > 0, "eta_V", rates.eta_v, "eta_V > 0");
   require(rates.eta_a > 0, "eta_A", rates.eta_a, "eta_A > 0");
   require(batch > 0, "batch", batch, "B > 0");
@@ -145,7 +139,7 @@ void BigramSurrogate::refresh() {
 void BigramSurrogate::step() {
   const VectorXd& mu = model_->stationary();
   const Index n = mu.size();
-  if (steps_ % refresh_every_ == 0) refresh();
+  refresh();
   const BigramState now = bigram_state(*model_, v_, sums_);
   const double nbar = mu.dot(sums_.norm2);
   const double obar = mu.dot(sums_.overlap);

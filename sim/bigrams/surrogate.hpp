@@ -60,7 +60,6 @@ class BigramSurrogate : public BigramTrainer {
 
   StreamAddress address_;
   Eigen::MatrixXd v_;
-  std::int64_t refresh_every_;
   Eigen::MatrixXd s_v_;
   Eigen::MatrixXd cross_;   ///< C + Cᵀ
   Eigen::MatrixXd factor_;  ///< L

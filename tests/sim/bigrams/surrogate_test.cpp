@@ -191,6 +191,20 @@ TEST_CASE("aggregated surrogate: any T, memory does not grow with it", "[sim][bi
   CHECK_THROWS_WITH((run.set_l1(0.1), run.step()), Catch::Matchers::Contains("sparse"));
 }
 
+TEST_CASE("bigram surrogates: noise reaches A one step after V, however many tokens",
+          "[sim][bigrams]") {
+  // From V = μ1ᵀ the squared noise of V grows by the same amount at every step and feeds that of A
+  // one step later: d_A ∝ n (n - 1)/2. Signals and the pull of K_V are a few percent by n = 8.
+  const BigramModel model = circulant_model(70, 0.8, 2, 300);
+  AggregatedSurrogate run(model, {0.05, 0.05}, 100, stationary_value(model), noise(0));
+  std::vector<double> d_a;
+  for (int n = 1; n <= 8; ++n) {
+    run.step();
+    d_a.push_back(run.state().d_a);
+  }
+  CHECK(d_a[7] / d_a[1] == Approx(28).epsilon(0.1));
+}
+
 TEST_CASE("bigram training: stages and how they end", "[sim][bigrams]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 200);
   const auto train = [&](double lambda, std::int64_t cap, const Eigen::MatrixXd& start) {
