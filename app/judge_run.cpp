@@ -7,10 +7,15 @@
 
 #include "attica/app/exponents.hpp"
 #include "attica/app/figure_file.hpp"
+#include "attica/app/files.hpp"
 #include "attica/app/work.hpp"
+#include "attica/core/read_bytes.hpp"
 #include "attica/studies/own/study.hpp"
 
 namespace attica::app {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 /// Takes `front` off a point that starts with it; false if it does not.
@@ -20,6 +25,30 @@ bool strip(const Point& front, Point& point) {
   }
   point.erase(point.begin(), point.begin() + static_cast<std::ptrdiff_t>(front.size()));
   return true;
+}
+
+/// Files that the run read, and whether they are still the same; those that are gone are left out.
+std::vector<std::pair<fs::path, bool>> files_read(const RunRecord& run) {
+  std::vector<std::pair<fs::path, bool>> files;
+  const Json inputs = Json::parse(read_whole(run.path / "provenance.json")).value("inputs", Json{});
+  for (const auto& [file, digest] : inputs.items()) {
+    const std::optional<std::string> bytes = read_bytes(file);
+    if (bytes) files.emplace_back(file, sha256(*bytes) == digest.get<std::string>());
+  }
+  return files;
+}
+
+/// Folders from which names of files lead to what the run read: claims may read it again.
+std::vector<fs::path> folders_read(const RunRecord& run) {
+  std::vector<fs::path> folders;
+  if (fs::is_directory(run.path / "inputs")) folders.push_back(run.path / "inputs");
+  for (const auto& [file, same] : files_read(run)) {
+    if (!same) continue;
+    for (fs::path p = file.parent_path(); p.has_relative_path(); p = p.parent_path()) {
+      folders.push_back(p);
+    }
+  }
+  return folders;
 }
 
 }  // namespace
@@ -62,12 +91,22 @@ std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry) {
   try {
-    return read_configuration(
+    CheckedConfiguration c = read_configuration(
         {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
         registry);
+    if (c.study->name != kOwnStudy) c.values.input_directories = folders_read(run);
+    return c;
   } catch (const Error& error) {
     throw Error(ErrorKind::storage, error.what());
   }
+}
+
+std::vector<fs::path> changed_inputs(const RunRecord& run) {
+  std::vector<fs::path> changed;
+  for (const auto& [file, same] : files_read(run)) {
+    if (!same) changed.push_back(file);
+  }
+  return changed;
 }
 
 Replicates recorded_replicates(const RunRecord& run) {

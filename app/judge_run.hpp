@@ -3,6 +3,7 @@
 /// @brief From a recorded run to its verdict and figure: the one way both `run` and the later verbs
 /// go.
 
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -16,6 +17,9 @@ namespace attica::app {
 /// @brief The configuration a run recorded. @throws Error of kind storage if it is damaged
 CheckedConfiguration recorded_configuration(const RunRecord& run,
                                             const std::vector<Study>& registry);
+
+/// @brief Files that the run read and that hold something else now.
+std::vector<std::filesystem::path> changed_inputs(const RunRecord& run);
 
 /// @brief The observations a finished run recorded, all of them. @throws Error of kind storage if
 /// replicates.csv is damaged or not complete

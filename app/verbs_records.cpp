@@ -79,6 +79,12 @@ int check_verb(const Options& options, const Registry& registry) {
   if (options.sensitivity) return sensitivity_check(options, run, registry);
   if (options.self_test) return self_test_check(options, run);
   if (options.extrapolate) return extrapolate_check(options, run);
+  for (const fs::path& file : changed_inputs(run.record)) {
+    remark(options.quiet,
+           fmt::format("'{}' has changed since the run: claims that read it are judged by what it "
+                       "holds now",
+                       file.string()));
+  }
   const CheckRecord verdict = verdict_on(run, options.margin);
   const std::string json = dump(to_json(verdict), 2) + "\n";
   if (is_writable(run.record.path)) {

@@ -168,6 +168,11 @@ Study study() {
       .make = make<Boosting>,
       .figure = figure,
       .agreement = agreement,
+      .recipes = {{.name = "bigrams-boosting-text",
+                   .meaning = "Six characters of the psalms: mean and scatter of the first stage, "
+                              "less than half as fast.",
+                   .values = text_law(),
+                   .expected = Verdict::agree}},
       .plants = {{.name = "context",
                   .values = {{"model.context", 2700}},
                   .meaning = "T a tenth too small"},

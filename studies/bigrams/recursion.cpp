@@ -35,6 +35,13 @@ Study study() {
       .make = make_mean_field,
       .figure = [](const Configuration&) { return mean_field_figure("bigrams-recursion"); },
       .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.03); },
+      .recipes = {{.name = "bigrams-recursion-text",
+                   .meaning = "Six characters of the psalms in batches of 128, enough for a signal "
+                              "above the noise.",
+                   .values = text_law({{"sim.batch", 128},
+                                       {"sim.steps", List{100, 200, 400, 600, 800, 1000}},
+                                       {"sim.replicates", 450}}),
+                   .expected = Verdict::agree}},
       .plants =
           {{.name = "context",
             .values = {{"model.context", 270}},

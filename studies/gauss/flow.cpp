@@ -386,7 +386,15 @@ Study study() {
           .recipes = {{.name = "gauss-flow-digits",
                        .meaning = "Handwritten digits: early times agree; late ones learn from "
                                   "rare pixels, which are far from Gaussian.",
-                       .values = {{"model.covariance", "data"}, {"model.file", "digits.csv"}}}},
+                       .values = {{"model.covariance", "data"}, {"model.file", "digits.csv"}}},
+                      {.name = "gauss-flow-digits-early",
+                       .meaning = "The same at M = N, stopped at time 20: what is learnt by then "
+                                  "depends on the covariance only.",
+                       .values = {{"model.covariance", "data"},
+                                  {"model.file", "digits.csv"},
+                                  {"sweep.alpha", List{1.0}},
+                                  {"sim.times", log_grid(0.1, 20, 8)}},
+                       .expected = Verdict::agree}},
           .plants = {{.name = "correlation",
                       .values = {{"model.rho", 0.714}},
                       .meaning = "neighbours' correlation taken 2 % too large"},

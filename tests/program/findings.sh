@@ -266,6 +266,15 @@ done
 (cd elsewhere && "$program" rerun ../runs/swept-* >../out 2>../err) || fail "rerun of swept files: $(cat err)"
 says out "equal      replicates.csv"
 
+# Claims that read a run's data are judged again from any folder; data that have changed are told.
+"$program" run gauss-flow --set 'model.covariance="data"' --set 'model.file="tables/a.csv"' --set 'sweep.alpha=[2.0]' --set 'sim.times=[1.0]' \
+  --replicates 8 --quiet --name flow --set 'plot.formats=["svg"]' >out 2>err
+(cd elsewhere && "$program" check ../runs/flow-* >../out 2>../err)
+says out "claim contours"
+printf '1,2,3,4\n' >>tables/a.csv
+(cd elsewhere && "$program" check ../runs/flow-* >../out 2>../err)
+says err "tables/a.csv' has changed since the run"
+
 # A mistyped number in the first line does not make it a header.
 printf '3x4,1\n2,2\n4,5\n' >slip.csv
 run 2 measure slip.csv
