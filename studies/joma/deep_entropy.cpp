@@ -156,6 +156,20 @@ Study study() {
                   {"sim.steps", List{0, 150, 300}},
                   {"sim.starts", 2048}},
        .expected = Verdict::agree,
+       .fetched = true},
+      {.name = "deep-entropy-bible-causal",
+       .meaning = "The King James Bible at the defaults: the entropy of attention falls and comes "
+                  "back by more than 0.15 of its fall.",
+       .values = {{"model.file", "kjv.txt"}, {"sim.replicates", 6}},
+       .expected = Verdict::agree,
+       .fetched = true},
+      {.name = "deep-entropy-bible-masked",
+       .meaning = "Hidden words of the King James Bible at the defaults: 128 windows a step hide "
+                  "enough of them to beat word frequencies.",
+       .values = {{"model.file", "kjv.txt"},
+                  {"model.mask", "bidirectional"},
+                  {"sim.replicates", 5}},
+       .expected = Verdict::agree,
        .fetched = true}};
   return study;
 }

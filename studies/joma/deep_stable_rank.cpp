@@ -55,6 +55,16 @@ Study study() {
   study.claims = claims;
   study.diagnostic = {
       "attention_entropy", "accuracy", "best_loss", "bounce", "rank_bounce", "uniform_entropy"};
+  study.recipes = {
+      {.name = "deep-stable-rank-psalms",
+       .meaning = "Sixty psalms: training lowers the rank of the weights, whose start is that of "
+                  "the theory.",
+       .values = {{"model.file", "psalms.txt"},
+                  {"model.tokens", 1000},
+                  {"model.width", 32},
+                  {"sim.steps", List{0, 150, 300}},
+                  {"sim.replicates", 8}},
+       .expected = Verdict::agree}};
   return study;
 }
 

@@ -100,6 +100,16 @@ Study study() {
                       "rank_bounce",
                       "stable_rank",
                       "test_loss"};
+  study.recipes = {
+      {.name = "deep-width-psalms",
+       .meaning = "Sixty psalms at three widths: the wider network is better, and all start as the "
+                  "theory says.",
+       .values = {{"model.file", "psalms.txt"},
+                  {"model.tokens", 1000},
+                  {"sweep.width", List{4, 32, 64}},
+                  {"sim.steps", List{0, 150, 300}},
+                  {"sim.replicates", 6}},
+       .expected = Verdict::agree}};
   return study;
 }
 

@@ -121,8 +121,10 @@ TEST_CASE("joma-bounce: agrees, and an entropy off does not", "[agreement]") {
   const Study study = study_named("joma-bounce");
   const StudyRun run(study, {{"sim.replicates", 100}});
   CHECK(run.points() == Verdict::agree);
-  for (const auto& [series, factor] :
-       {std::pair<std::string, double>{"token_entropy", 1.01}, {"attention_entropy", 1 + 1e-6}}) {
+  for (const auto& [series, factor] : {std::pair<std::string, double>{"token_entropy", 1.01},
+                                       {"attention_entropy", 1 + 1e-6},
+                                       {"bounce_depth", 1 + 1e-6},
+                                       {"final_entropy", 1 + 1e-6}}) {
     CAPTURE(series);
     StudyRun planted = run;
     planted.scale_theory(series, factor);
