@@ -160,35 +160,37 @@ class BounceExperiment : public PointwiseExperiment {
     double entropy = 0;
   };
 
-  /// The lowest entropy on a grid in ln t, then on a finer one about it, by the parabola through it
-  /// and its neighbours; empty if there is none.
+  /// The lowest entropy on a grid in ln t, then on finer ones about it until it is flat there, by
+  /// the parabola through it and its neighbours; empty if there is none.
   std::optional<Lowest> lowest(double gamma) const {
     constexpr int kSteps = 400;
-    constexpr double kRange = 10;  // of ln t, from a thousandth to ten times the recorded times
+    constexpr double kRange = 10;   // of ln t, from a thousandth to ten times the recorded times
+    constexpr double kFlat = 1e-7;  // what a parabola leaves out is far below a thousandth of it
+    constexpr int kPasses = 5;
     double first = times_.back() * std::exp(-kRange) * 10;
     double step = kRange / kSteps;
-    std::vector<double> times;
-    std::vector<double> h;
-    std::size_t k = 0;
-    for (int pass = 0; pass < 2; ++pass) {
-      times = {0};
+    std::optional<Lowest> found;
+    for (int pass = 0; pass < kPasses; ++pass) {
+      std::vector<double> times = {0};
       for (int n = 0; n <= kSteps; ++n) times.push_back(first * std::exp(step * n));
       const OdeResult flow = bounce_direct(at(gamma), times);
-      h = {1e300};
+      std::vector<double> h = {1e300};
       for (Index n = 1; n < flow.states.cols(); ++n) {
         h.push_back(logits_entropy(gamma * flow.states.col(n).cwiseAbs2()));
       }
-      k = static_cast<std::size_t>(std::min_element(h.begin(), h.end()) - h.begin());
-      if (k < 2 || k + 1 >= h.size()) return {};
-      if (pass > 0) break;
-      if (h.back() - h[k] < kDepth) return {};
+      const auto k = static_cast<std::size_t>(std::min_element(h.begin(), h.end()) - h.begin());
+      // At the end of a finer grid only rounding puts it.
+      if (k < 2 || k + 1 >= h.size()) return found;
+      if (pass == 0 && h.back() - h[k] < kDepth) return {};
+      const double slope = (h[k + 1] - h[k - 1]) / 2;
+      const double bend = h[k + 1] - 2 * h[k] + h[k - 1];
+      found = Lowest{.time = times[k] * std::exp(-step * slope / bend),
+                     .entropy = h[k] - slope * slope / (2 * bend)};
+      if (pass > 0 && std::max(h[k - 1], h[k + 1]) - h[k] < kFlat) break;
       first = times[k - 1];
       step *= 2.0 / kSteps;
     }
-    const double slope = (h[k + 1] - h[k - 1]) / 2;
-    const double bend = h[k + 1] - 2 * h[k] + h[k - 1];
-    return Lowest{.time = times[k] * std::exp(-step * slope / bend),
-                  .entropy = h[k] - slope * slope / (2 * bend)};
+    return found;
   }
 
   /// The entropy where the stiff solver has come to rest; empty if it does not.
