@@ -60,10 +60,11 @@ Study study() {
        .meaning = "Sixty psalms: training lowers the rank of the weights, whose start is that of "
                   "the theory.",
        .values = {{"model.file", "psalms.txt"},
-                  {"model.tokens", 1000},
+                  {"model.tokens", 500},
                   {"model.width", 32},
-                  {"sim.steps", List{0, 150, 300}},
-                  {"sim.replicates", 8}},
+                  {"sim.steps", List{0, 100, 200}},
+                  {"sim.replicates", 8},
+                  {"sim.starts", 256}},
        .expected = Verdict::agree}};
   return study;
 }
