@@ -158,17 +158,16 @@ Study study() {
        .expected = Verdict::agree,
        .fetched = true},
       {.name = "deep-entropy-bible-causal",
-       .meaning = "The King James Bible at the defaults: the entropy of attention falls and comes "
-                  "back by more than 0.15 of its fall.",
-       .values = {{"model.file", "kjv.txt"}, {"sim.replicates", 6}},
+       .meaning = "The King James Bible, one causal layer trained at the defaults: of the fall of "
+                  "the entropy of attention more than 0.15 comes back, in at least half of all "
+                  "runs.",
+       .values = {{"model.file", "kjv.txt"}, {"sim.starts", 256}},
        .expected = Verdict::agree,
        .fetched = true},
       {.name = "deep-entropy-bible-masked",
-       .meaning = "Hidden words of the King James Bible at the defaults: 128 windows a step hide "
-                  "enough of them to beat word frequencies.",
-       .values = {{"model.file", "kjv.txt"},
-                  {"model.mask", "bidirectional"},
-                  {"sim.replicates", 5}},
+       .meaning = "Hidden words of the King James Bible, trained at the defaults: 128 windows a "
+                  "step hide enough of them to beat word frequencies.",
+       .values = {{"model.file", "kjv.txt"}, {"model.mask", "bidirectional"}, {"sim.starts", 512}},
        .expected = Verdict::agree,
        .fetched = true}};
   return study;
