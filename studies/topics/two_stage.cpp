@@ -189,11 +189,49 @@ struct WholeSteps {
 /// Of the largest value of an entry's curve, beside what is relative: see `agreement`.
 constexpr std::pair<const char*, double> kValueShares[] = {{"value_s", 0.015}, {"value_g", 0.03}};
 
+/// Of the fall of the loss by 2 t_V, the most that attention has where values are learnt first.
+constexpr double kLargestShare = 0.1;
+
 /// Time of the flow that a step covers, also with momentum.
 double time_per_step(const networks::OptimiserOptions& optimiser) {
   const bool heavy = optimiser.kind == networks::OptimiserKind::heavy_ball;
   return optimiser.learning_rate / (heavy ? 1 - optimiser.momentum : 1);
 }
+
+/// What the loss owes to attention, on documents that no step of the run reads.
+class AttentionShare {
+ public:
+  /// @param first the first batch that is looked at
+  /// @param network at its start
+  AttentionShare(TopicSource& source,
+                 std::uint64_t first,
+                 std::uint64_t batches,
+                 TopicNetwork& network)
+      : source_(source), first_(first), batches_(batches), scores_(network.scores()) {
+    start_ = mean_loss(network, scores_);
+  }
+
+  /// @brief By how much the loss would be higher with the scores of the start, over its fall since
+  /// the start; empty: it has not fallen.
+  std::optional<double> of(TopicNetwork& network) const {
+    const double now = mean_loss(network, network.scores());
+    if (!(start_ > now)) return {};
+    return (mean_loss(network, scores_) - now) / (start_ - now);
+  }
+
+ private:
+  double mean_loss(TopicNetwork& network, const Eigen::MatrixXd& scores) const {
+    double sum = 0;
+    for (std::uint64_t k = 0; k < batches_; ++k) sum += network.loss(source_(first_ + k), scores);
+    return sum / static_cast<double>(batches_);
+  }
+
+  TopicSource& source_;
+  std::uint64_t first_;
+  std::uint64_t batches_;
+  Eigen::MatrixXd scores_;
+  double start_ = 0;
+};
 
 class TwoStage : public PointwiseExperiment {
  public:
@@ -307,6 +345,15 @@ class TwoStage : public PointwiseExperiment {
           p.matrix("W_V").map().norm(), p.matrix("W_K").map().norm(), p.matrix("W_Q").map().norm()};
     };
     StageClock clock(threshold_);
+    // What attention has gained by 2 t_V is asked where both are trained and t_V is known in time.
+    std::optional<AttentionShare> attention;
+    std::optional<double> share;
+    if (setup_.plateau > 0 && setup_.dynamics.train_value && setup_.dynamics.train_attention) {
+      constexpr std::uint64_t kBatches = 16;
+      const bool all = source_.data == TopicData::population;
+      attention.emplace(source, times_.steps().back(), all ? 1 : kBatches, network);
+    }
+    const double first_stage = kPlateauShare * setup_.plateau;
     Curves curves({}, "time", norm_names());
     Curves entries({}, "time", value_names());
     Curves losses({}, "time", {"loss"});
@@ -323,7 +370,13 @@ class TwoStage : public PointwiseExperiment {
          .train_attention = setup_.dynamics.train_attention},
         [&](std::uint64_t step) -> const TopicBatch& {
           const TopicNorms n = norms();
-          clock.look(static_cast<double>(step) * per_step_, n.value, n.key, n.query);
+          const double time = static_cast<double>(step) * per_step_;
+          clock.look(time, n.value, n.key, n.query);
+          if (attention && clock.largest_value() >= first_stage &&
+              time >= 2 * *clock.value_time(first_stage)) {
+            share = attention->of(network);
+            attention.reset();
+          }
           return source(step);
         },
         [&](std::uint64_t, const TopicNetwork&) {
@@ -342,6 +395,7 @@ class TwoStage : public PointwiseExperiment {
     const std::optional<double> value_time = clock.value_time(kPlateauShare * plateau);
     if (value_time) add_constant(outcome, "t_V", *value_time);
     if (clock.attention_time()) add_constant(outcome, "t_KQ", *clock.attention_time());
+    if (share) add_constant(outcome, "attention_share", *share);
     if (setup_.shape.width > 0 && end.status == networks::TrainingStatus::finished) {
       const Eigen::MatrixXd embedding = network.parameters().matrix("W_E").map();
       const Eigen::MatrixXd gram = embedding.transpose() * embedding;
@@ -462,6 +516,17 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                  fmt::format("means t_V = {}, t_KQ = {}",
                                              mean_time(observed.last("t_V")),
                                              mean_time(observed.last("t_KQ")))));
+    // Norms say little where the start is large, or next to nothing: see docs/topics.md.
+    std::vector<bool> small;
+    const std::vector<double> shares = observed.last("attention_share");
+    for (const double share : shares) small.push_back(share <= kLargestShare);
+    if (!small.empty()) {
+      results.push_back(claim_rate(
+          "values-first",
+          fmt::format("at 2 t_V attention has at most {} of the fall of the loss", kLargestShare),
+          small,
+          fmt::format("mean {:.3g}", summarise(shares).mean)));
+    }
   }
   if (c.text("model.embedding") == "trained" && c.integer("model.words_per_topic") > 1) {
     std::vector<double> differences;
@@ -559,6 +624,10 @@ Study study() {
   }
   series.push_back({"t_V", "t_V", "first time |W_V| has 0.9 of its first-stage norm"});
   series.push_back({"t_KQ", "t_KQ", "first time |(W_K, W_Q)| has grown by the threshold"});
+  series.push_back({"attention_share",
+                    "",
+                    "at 2 t_V: rise of the loss with the scores of the start in place of those "
+                    "learnt, over its fall since the start"});
   return {
       .name = "topics-two-stage",
       .question = "Is the value matrix learnt before attention?",

@@ -76,8 +76,42 @@ TEST_CASE("topics-two-stage: agrees; norms 10 % off, entries 4 % off and a loss 
   }
   // By t = 100 no run has its second stage: t_KQ has no mean, and 0 would be wrong.
   const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
-  REQUIRE(claims.size() == 1);
+  REQUIRE(claims.size() == 2);
   CHECK_THAT(claims.front().detail, Catch::Matchers::Contains("t_KQ = not reached"));
+  // The loss owes nothing to attention by then.
+  CHECK(claims.back().name == "values-first");
+  CHECK(claims.back().verdict == Verdict::agree);
+}
+
+TEST_CASE("topics-two-stage: Adam learns both at once with four topics, values first with ten",
+          "[agreement]") {
+  const Study study = study_named("topics-two-stage");
+  const auto verdicts = [&](const Table& settings) {
+    const StudyRun run(study, settings);
+    const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
+    REQUIRE(claims.size() == 2);
+    CHECK(claims[0].name == "two-stages");
+    CHECK(claims[1].name == "values-first");
+    return std::pair(claims[0].verdict, claims[1].verdict);
+  };
+  const Table four = {{"model.initialisation", "gaussian"},
+                      {"model.epsilon", 0.1},
+                      {"sim.optimiser", "adam"},
+                      {"sim.eta", 0.01},
+                      {"sim.times", List{2.0}},
+                      {"sim.replicates", 16}};
+  CHECK(verdicts(four) == std::pair(Verdict::disagree, Verdict::disagree));
+  const auto paper = std::ranges::find(study.presets, "paper", &Preset::name);
+  REQUIRE(paper != study.presets.end());
+  // Whether norms grow by half before or after tells of the start, not of what is learnt.
+  for (const auto& [epsilon, norms] : {std::pair{0.5, Verdict::agree}, {0.05, Verdict::disagree}}) {
+    INFO(epsilon);
+    Table ten = paper->values;
+    std::erase_if(ten, [](const auto& value) { return value.first == "sim.times"; });
+    ten.emplace_back("sim.times", List{1.5});
+    ten.emplace_back("model.epsilon", epsilon);
+    CHECK(verdicts(ten) == std::pair(norms, Verdict::agree));
+  }
 }
 
 TEST_CASE("topics-two-stage: embeddings have the blocks of topics after training, not before",
