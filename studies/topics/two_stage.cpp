@@ -198,7 +198,7 @@ double time_per_step(const networks::OptimiserOptions& optimiser) {
   return optimiser.learning_rate / (heavy ? 1 - optimiser.momentum : 1);
 }
 
-/// What the loss owes to attention, on documents that no step of the run reads.
+/// What the loss owes to attention, on batches that no step of the run takes.
 class AttentionShare {
  public:
   /// @param first the first batch that is looked at
@@ -212,10 +212,10 @@ class AttentionShare {
   }
 
   /// @brief By how much the loss would be higher with the scores of the start, over its fall since
-  /// the start; empty: it has not fallen.
-  std::optional<double> of(TopicNetwork& network) const {
+  /// the start; 1 if it has not fallen.
+  double of(TopicNetwork& network) const {
     const double now = mean_loss(network, network.scores());
-    if (!(start_ > now)) return {};
+    if (!(start_ > now)) return 1;
     return (mean_loss(network, scores_) - now) / (start_ - now);
   }
 
@@ -345,9 +345,9 @@ class TwoStage : public PointwiseExperiment {
           p.matrix("W_V").map().norm(), p.matrix("W_K").map().norm(), p.matrix("W_Q").map().norm()};
     };
     StageClock clock(threshold_);
-    // What attention has gained by 2 t_V is asked where both are trained and t_V is known in time.
+    // What attention has gained is asked where both are trained and t_V is known in time.
     std::optional<AttentionShare> attention;
-    std::optional<double> share;
+    std::optional<double> share;  // at 2 t_V
     if (setup_.plateau > 0 && setup_.dynamics.train_value && setup_.dynamics.train_attention) {
       constexpr std::uint64_t kBatches = 16;
       const bool all = source_.data == TopicData::population;
@@ -372,10 +372,9 @@ class TwoStage : public PointwiseExperiment {
           const TopicNorms n = norms();
           const double time = static_cast<double>(step) * per_step_;
           clock.look(time, n.value, n.key, n.query);
-          if (attention && clock.largest_value() >= first_stage &&
+          if (attention && !share && clock.largest_value() >= first_stage &&
               time >= 2 * *clock.value_time(first_stage)) {
             share = attention->of(network);
-            attention.reset();
           }
           return source(step);
         },
@@ -395,7 +394,10 @@ class TwoStage : public PointwiseExperiment {
     const std::optional<double> value_time = clock.value_time(kPlateauShare * plateau);
     if (value_time) add_constant(outcome, "t_V", *value_time);
     if (clock.attention_time()) add_constant(outcome, "t_KQ", *clock.attention_time());
-    if (share) add_constant(outcome, "attention_share", *share);
+    if (share && end.status == networks::TrainingStatus::finished) {
+      add_constant(outcome, "attention_share", *share);
+      add_constant(outcome, "end_share", attention->of(network));
+    }
     if (setup_.shape.width > 0 && end.status == networks::TrainingStatus::finished) {
       const Eigen::MatrixXd embedding = network.parameters().matrix("W_E").map();
       const Eigen::MatrixXd gram = embedding.transpose() * embedding;
@@ -627,7 +629,8 @@ Study study() {
   series.push_back({"attention_share",
                     "",
                     "at 2 t_V: rise of the loss with the scores of the start in place of those "
-                    "learnt, over its fall since the start"});
+                    "learnt, over its fall since the start (1: no fall)"});
+  series.push_back({"end_share", "", "the same at the end"});
   return {
       .name = "topics-two-stage",
       .question = "Is the value matrix learnt before attention?",
