@@ -58,7 +58,13 @@ WeightedSequences pool(const MakeSampler& make_sampler,
   address.point = ~address.point;  // other numbers than the probe's
   auto sampler = make_sampler(options.chains, address);
   sampler.sweep(options.burn_in);
-  return equally_weighted(sampler.states());
+  Sequences states = sampler.states();
+  states.conservativeResize(options.chains * options.draws, Eigen::NoChange);
+  for (std::int64_t n = 1; n < options.draws; ++n) {
+    sampler.sweep(std::max<std::int64_t>(1, options.burn_in / 4));
+    states.middleRows(n * options.chains, options.chains) = sampler.states();
+  }
+  return equally_weighted(std::move(states));
 }
 
 }  // namespace

@@ -16,11 +16,12 @@ namespace attica {
 struct GibbsPoolOptions {
   Eigen::Index chains = 20000;
   std::int64_t burn_in = 100;  ///< sweeps
+  std::int64_t draws = 1;      ///< states of every chain, a quarter of the burn-in apart
   bool allow_unconverged = false;
 };
 
-/// @brief The final states of many chains, one each, after 16 others have shown that the burn-in is
-/// long enough.
+/// @brief States of many chains, those of the same draw side by side, after 16 others have shown
+/// that the burn-in is long enough. A quarter of it is five autocorrelation times and more.
 /// @throws Error (numerical) if R-hat, effective draws or the burn-in (20 autocorrelation times) of
 /// these say that the sampler has not converged, unless that is allowed
 WeightedSequences gibbs_pool(const PottsModel& model,

@@ -24,6 +24,7 @@ std::vector<double> numbers_of(const PottsModel& model,
   std::vector<double> all{model.beta(),
                           static_cast<double>(options.chains),
                           static_cast<double>(options.burn_in),
+                          static_cast<double>(options.draws),
                           options.allow_unconverged ? 1.0 : 0.0,
                           static_cast<double>(seed >> 32U),
                           static_cast<double>(seed & 0xffffffffU)};

@@ -43,3 +43,24 @@ TEST_CASE("gibbs_pool: chains that have not converged are an error unless allowe
   options.allow_unconverged = true;
   CHECK(gibbs_pool(frozen, options, {.seed = 1}).sequences.rows() == 100);
 }
+
+TEST_CASE("gibbs_pool: states of one chain are as good as those of many", "[sim][potts]") {
+  // Two spins with P(equal) = e^b/(e^b + 1): a chain forgets its state within a sweep or two.
+  constexpr double kBeta = 0.7;
+  const PottsModel pair(
+      MatrixXd::Ones(2, 2) - MatrixXd::Identity(2, 2), MatrixXd::Identity(2, 2), kBeta);
+  const GibbsPoolOptions options{.chains = 1000, .burn_in = 40, .draws = 40};
+  const Sequences pool = gibbs_pool(pair, options, {.seed = 3}).sequences;
+  REQUIRE(pool.rows() == 40000);
+  const auto equal = [](const auto& rows) {
+    return (rows.col(0).array() == rows.col(1).array()).template cast<double>().mean();
+  };
+  const double share = std::exp(kBeta) / (std::exp(kBeta) + 1);
+  const double deviation = std::sqrt(share * (1 - share));
+  CHECK(std::abs(equal(pool) - share) < 4 * deviation / std::sqrt(40000.0));
+  // The first states are those of a pool of one draw, the last ones those of no other chain's.
+  GibbsPoolOptions one = options;
+  one.draws = 1;
+  CHECK(gibbs_pool(pair, one, {.seed = 3}).sequences == pool.topRows(1000));
+  CHECK(std::abs(equal(pool.bottomRows(1000)) - share) < 4 * deviation / std::sqrt(1000.0));
+}
