@@ -33,6 +33,12 @@ double noise_order(const Configuration& c) {
   return c.text("sim.surrogate") == "none" ? kSequences : kSurrogate;
 }
 
+/// ‖V - P‖² passes next to 0, where runs that are early and late differ most: there it may be off
+/// by 15 % of itself, and by what V's noise may be.
+double distance_v_allowance(double value, double full_scale, double noise) {
+  return std::min(0.01 * full_scale, 0.15 * value) + noise;
+}
+
 /// Marks averages over runs; the recursion of the mean amplitude has no coordinate.
 const Point kMeanOfRuns{{"average", "runs"}};
 
@@ -142,10 +148,10 @@ class MeanField : public PointwiseExperiment {
       for (Index i = 0; i < averaged.cols(); ++i) {
         const double y = averaged(row, i);
         const bool distance_v = names[static_cast<std::size_t>(i)] == "distance_V";
-        values.emplace_back(
-            y,
-            curve_allowance(y, scale[i]) + (distance_v ? order_ * averaged(row, d_v) : 0),
-            claimed_);
+        const double allowance =
+            distance_v ? distance_v_allowance(y, scale[i], averaged(row, d_v) * order_)
+                       : curve_allowance(y, scale[i]);
+        values.emplace_back(y, allowance, claimed_);
       }
       curves.add(static_cast<double>(steps[static_cast<std::size_t>(row)]), values);
     }

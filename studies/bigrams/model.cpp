@@ -432,7 +432,7 @@ std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names,
 
 double curve_allowance(double value, double full_scale) {
   constexpr double kOfFullScale = 0.01;
-  constexpr double kOfValue = 0.15;
+  constexpr double kOfValue = 0.06;
   return std::min(kOfFullScale * full_scale, kOfValue * std::abs(value));
 }
 

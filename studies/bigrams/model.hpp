@@ -196,8 +196,7 @@ class Crossing {
 };
 
 /// @brief Allowance for what a mean field of a training curve neglects: 1 % of the curve's largest
-/// value, its scale, but at most 15 % of the value itself, so that small values are tested too. The
-/// largest deviation known is that of d_A early in the boosting stage, 10 % (docs/bigrams.md).
+/// value, its scale, but at most 6 % of the value itself, so that small values are tested too.
 double curve_allowance(double value, double full_scale);
 /// With l1 fluctuating column sums are counted in linear response, with V at its mean: 1.5(7) % of
 /// the excess loss too much at T = 1000 (600 runs), 0.6 to 2.5(4) % at the defaults of

@@ -13,7 +13,7 @@ Study study() {
           "sparse contextual bigrams?",
       .neglects =
           "fluctuations of A's noise, and correlations with V's: 3 % (of d_V, whose mean noise "
-          "hides at these replicates, 12 %) and 1 % of a curve's largest value, but at most 15 % "
+          "hides at these replicates, 12 %) and 1 % of a curve's largest value, but at most 6 % "
           "of the value",
       .outside = kMeanFieldOutside,
       .parameters =
@@ -39,7 +39,7 @@ Study study() {
                    .meaning = "Six characters of the psalms in batches of 128, enough for a signal "
                               "above the noise.",
                    .values = text_law({{"sim.batch", 128},
-                                       {"sim.steps", List{100, 200, 400, 600, 800, 1000}},
+                                       {"sim.steps", List{200, 400, 600, 800, 1000}},
                                        {"sim.replicates", 450}}),
                    .expected = Verdict::agree}},
       .plants =

@@ -1,5 +1,6 @@
 #include "attica/theory/bigrams/recursion.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -70,7 +71,10 @@ void BigramRecursion::step() {
   const VectorXd o = overlaps();
   const double nbar = mu.dot(n);
   const double obar = mu.dot(o);
-  const double kv = k_v();
+  // Along P: all of it about saturated signals, α_V α_A = 1, nothing of it while they grow.
+  const double along_p = pushed_ ? std::clamp(alpha_v_ * alpha_a_, 0.0, 1.0) : 1;
+  const double noise_v = remainder_v_ + along_p * (noise_v_ - remainder_v_);
+  const double kv = mean_k_v() + noise_v;
   const double kvp = k_vp();
 
   NoiseMoments moments;
@@ -85,7 +89,7 @@ void BigramRecursion::step() {
                .tilt = alpha_v_ * at_p_.tilt,
                .tilt_p = at_p_.tilt_p};
   }
-  add_value_noise(*model_, noise_v_ * shape_v_, moments);
+  add_value_noise(*model_, noise_v * shape_v_, moments);
   const MatrixXd& s_v = moments.s_v;
 
   // R_k = m mᵀ + Σ + n_k S_V - o_k (C + Cᵀ), m = Vμ - μ: its trace with S_V, and Σ_k μ_k n_k R_k.
@@ -244,12 +248,19 @@ MatrixXd averaged_over_amplitudes(
     ValueNoise noise,
     std::span<const std::int64_t> steps,
     const std::function<Eigen::RowVectorXd(const BigramRecursion&)>& read) {
+  // The noise of n steps has the share 1 - (1+ω)^{-2n} of the variance that all will have.
+  const double growth = 1 + BoostingTheory(constants(model), rates).omega();
+  const auto spread = [&](double n) { return std::sqrt(1 - std::pow(growth, -2 * n)); };
   MatrixXd mean;
   for (const auto& [start, weight] : boosted_amplitudes(model, rates, batch)) {
-    BigramRecursion recursion(model, rates, batch, start, mismatch);
+    BigramRecursion recursion(model, rates, batch, 0, mismatch);
     recursion.set_value_noise(noise);
     for (std::size_t k = 0; k < steps.size(); ++k) {
-      while (recursion.steps() < steps[k]) recursion.step();
+      while (recursion.steps() < steps[k]) {
+        recursion.step();
+        const auto n = static_cast<double>(recursion.steps());
+        recursion.push(start * std::pow(growth, n) * (spread(n) - spread(n - 1)));
+      }
       const Eigen::RowVectorXd row = read(recursion);
       if (mean.size() == 0) mean = MatrixXd::Zero(static_cast<Index>(steps.size()), row.size());
       mean.row(static_cast<Index>(k)) += weight * row;

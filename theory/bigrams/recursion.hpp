@@ -44,6 +44,12 @@ class BigramRecursion {
                   const Eigen::MatrixXd& value);
 
   void step();
+  /// @brief Adds to α_V what noise along P does to it while it grows: a mean over runs that are
+  /// pushed differently has that noise, which V's noise then does not bring to A a second time.
+  void push(double signal) {
+    alpha_v_ += signal;
+    pushed_ = true;
+  }
   /// @brief Which noise V has from here on; at first that of sequences.
   void set_value_noise(ValueNoise noise) { value_kind_ = noise; }
 
@@ -73,6 +79,7 @@ class BigramRecursion {
   double alpha_a_ = 0;
   double noise_v_ = 0;       ///< ‖·‖²_μ of V's noise
   double remainder_v_ = 0;   ///< of what is not along P of it
+  bool pushed_ = false;      ///< while α_V grows what is along P of it is in α_V
   Eigen::VectorXd noise_a_;  ///< d_k
   NoiseMoments at_p_;        ///< of V = P
   TruthMoments truth_;

@@ -157,7 +157,7 @@ TEST_CASE("bigram studies: above the stability limit there is no mean field with
 TEST_CASE("bigram studies: the allowance of a curve is small against every value",
           "[studies][bigrams]") {
   CHECK(curve_allowance(1, 1) == 0.01);
-  CHECK(curve_allowance(0.01, 1) == Approx(0.0015));
+  CHECK(curve_allowance(0.01, 1) == Approx(0.0006));
   CHECK(curve_allowance(0, 1) == 0);
 }
 
