@@ -123,7 +123,7 @@ TEST_CASE("joma-bounce: agrees, and an entropy off does not", "[agreement]") {
   CHECK(run.points() == Verdict::agree);
   for (const auto& [series, factor] : {std::pair<std::string, double>{"token_entropy", 1.01},
                                        {"attention_entropy", 1 + 1e-6},
-                                       {"bounce_depth", 1 + 1e-4},
+                                       {"bounce_depth", 1 + 1e-6},
                                        {"final_entropy", 1 + 1e-6}}) {
     CAPTURE(series);
     StudyRun planted = run;
