@@ -3,8 +3,6 @@
 /// modelling against the number of samples, theory over simulation, on model covariances and on
 /// users' own data.
 
-#include <fmt/format.h>
-
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/mean_claims.hpp"
 
@@ -80,20 +78,6 @@ class DoubleDescent : public RidgeSweep {
   Lazy<BestPredictors> best_;
 };
 
-/// What the test error is made of, besides the noise of the sites.
-Panel parts_panel(double lambda) {
-  Panel p{.x = alpha_axis(),
-          .y = {.label = "parts of {/:Italic E}_{test}", .scale = AxisScale::log, .low = 1e-3},
-          .layers = {{.series = "noise_variance", .label = "noise variance"},
-                     {.series = "sampling_variance", .label = "sampling variance"},
-                     {.series = "bias", .label = "bias"}},
-          .x_name = "alpha",
-          .title = fmt::format("{{/:Italic λ}} = {:g}", lambda),
-          .vertical_marks = {1.0}};
-  for (Layer& layer : p.layers) layer.only = {{"lambda", lambda}};
-  return p;
-}
-
 Figure figure(const Configuration& c) {
   const auto panel = [&](const std::string& kind) {
     Panel p = error_panel(
@@ -101,16 +85,8 @@ Figure figure(const Configuration& c) {
     p.vertical_marks = {1.0};
     return p;
   };
-  std::vector<Panel> panels = {panel("test"), panel("train")};
-  std::string parts;
-  if (!on_data(c)) {
-    panels.push_back(parts_panel(ascending(c.reals("sweep.lambda")).front()));
-    parts =
-        " Below: the parts of the test error at the smallest penalty, of which noise makes the "
-        "peak.";
-  }
   return {.name = "gauss-double-descent",
-          .panels = std::move(panels),
+          .panels = {panel("test"), panel("train")},
           .columns = 1,
           .caption =
               "Ridge regression of every site on the others in Gaussian masked modelling: error "
@@ -118,7 +94,7 @@ Figure figure(const Configuration& c) {
               order_words(c) +
               "; points: simulation, mean and standard error over replicates; band: declared "
               "margin." +
-              lambda_note(c) + parts};
+              lambda_note(c)};
 }
 
 std::vector<AgreementRule> agreement(const Configuration& c) {

@@ -252,7 +252,7 @@ Study study() {
                     {"model.least_curvature", 0.0},
                     {"sim.burn_in", 4000},
                     {"sim.chains", 100000},
-                    {"sim.chain_draws", 10},
+                    {"sim.draws", 10},
                     {"sim.eta", 2.0}}}},
       .sources = {potts_source("the attention matrix becomes the interaction matrix")},
       .make = make<Couplings>,

@@ -242,7 +242,7 @@ std::vector<Parameter> gibbs_pool_parameters() {
           100,
           "models too large to enumerate: Gibbs sweeps before a chain's state is used",
           {.low = 1, .high = 1e7}),
-      integer_parameter("sim.chain_draws",
+      integer_parameter("sim.draws",
                         1,
                         "models too large to enumerate: states taken from every chain, a quarter "
                         "of the burn-in apart",
@@ -257,7 +257,7 @@ std::vector<Parameter> gibbs_pool_parameters() {
 GibbsPoolOptions gibbs_pool_options(const Configuration& c) {
   return {.chains = c.integer("sim.chains"),
           .burn_in = c.integer("sim.burn_in"),
-          .draws = c.integer("sim.chain_draws"),
+          .draws = c.integer("sim.draws"),
           .allow_unconverged = c.flag("sim.allow_unconverged")};
 }
 

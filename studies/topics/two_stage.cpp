@@ -675,7 +675,8 @@ Study study() {
            {.name = "factor", .series = "norm_K", .factor = 1.05, .meaning = "a norm times 1.05"}},
       .renamed = {{"model.penalty", "model.lambda"},
                   {"model.penalty_V", "model.lambda_V"},
-                  {"model.penalty_KQ", "model.lambda_KQ"}}};
+                  {"model.penalty_KQ", "model.lambda_KQ"}},
+      .diagnostic = {"end_share"}};
 }
 
 }  // namespace attica::topics_two_stage

@@ -14,13 +14,13 @@ mkdir away
 cp "$program" away/attica
 away/attica gallery gauss-double-descent --dry-run >out || fail "no gallery without fetched data"
 says out 'left out      gauss-double-descent-cell-nuclei needs cell_nuclei.csv, which ./dev data fetches'
-[ "$(grep -c '^[A-Z]' out)" -eq 3 ] || fail "of what is there something was left out: $(cat out)"
+[ "$(grep -c '^[A-Z]' out)" -eq 4 ] || fail "of what is there something was left out: $(cat out)"
 away/attica gallery gauss-double-descent --out g >out || fail "the gallery without fetched data did not come out as expected"
-says out '3 of 3 as expected'
-says g/index.html '3 of 3 came out as expected'
+says out '4 of 4 as expected'
+says g/index.html '4 of 4 came out as expected'
 says g/index.html 'Left out: gauss-double-descent-cell-nuclei needs cell_nuclei.csv'
 says g/gallery.json '"file": "cell_nuclei.csv"'
-[ "$(grep -c '<article' g/index.html)" -eq 3 ] || fail "the page has not three cards"
+[ "$(grep -c '<article' g/index.html)" -eq 4 ] || fail "the page has not four cards"
 mkdir away/data
 touch away/data/cell_nuclei.csv
 away/attica gallery gauss-double-descent --dry-run >out || fail "no gallery with fetched data"

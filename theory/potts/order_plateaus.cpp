@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,6 +74,170 @@ void require_regression(int order, double features, Index colours) {
               "at most {:g} parameters a site (here {:g})", kMostRegressionParameters, parameters));
 }
 
+/// Whether a site's contexts are all that there are.
+bool has_all_contexts(const MaskedSite& site, Index colours) {
+  return static_cast<double>(site.contexts.rows()) ==
+         std::pow(static_cast<double>(colours), static_cast<double>(site.contexts.cols() - 1));
+}
+
+/// Sums of products of the codes of at most `factors` other sites, as functions of all contexts:
+/// tensors with an axis of C entries for every other site, transformed axis by axis.
+class ContextProducts {
+ public:
+  ContextProducts(const MaskedSite& site, Index masked, Index colours, int factors)
+      : axes_(site.contexts.cols() - 1), basis_(colours, colours) {
+    const auto c = static_cast<double>(colours);
+    basis_ << Eigen::VectorXd::Ones(colours), std::sqrt(c) * zero_sum_basis(colours);
+    for (Index n = 0; n < site.contexts.rows(); ++n) {
+      Index place = 0;
+      for (Index j = site.contexts.cols() - 1; j >= 0; --j) {
+        if (j != masked) place = place * colours + site.contexts(n, j);
+      }
+      places_.push_back(place);
+    }
+    // The basis of an axis begins with the constant: what is not constant there is a factor.
+    for (Index place = 0; place < std::ssize(places_); ++place) {
+      int used = 0;
+      for (Index rest = place; rest > 0; rest /= colours) used += rest % colours > 0 ? 1 : 0;
+      if (used <= factors) kept_.push_back(place);
+    }
+  }
+
+  /// Where context n of the site stands in a tensor.
+  const std::vector<Index>& places() const { return places_; }
+  Index products() const { return std::ssize(kept_); }
+
+  /// @param coefficients of several functions; @shape{K x products} @return @shape{K x contexts}
+  MatrixXd values(const MatrixXd& coefficients) const {
+    MatrixXd all = MatrixXd::Zero(coefficients.rows(), std::ssize(places_));
+    all(Eigen::all, kept_) = coefficients;
+    along_axes(basis_.transpose(), all);
+    return all;
+  }
+  /// The transposed map.
+  MatrixXd back(MatrixXd values) const {
+    along_axes(basis_, values);
+    return values(Eigen::all, kept_);
+  }
+
+ private:
+  void along_axes(const MatrixXd& factor, MatrixXd& tensor) const {
+    const Index colours = factor.rows();
+    Index inner = tensor.rows();
+    for (Index axis = 0; axis < axes_; ++axis, inner *= colours) {
+      for (Index first = 0; first < tensor.size(); first += inner * colours) {
+        Eigen::Map<MatrixXd> part(tensor.data() + first, inner, colours);
+        part = (part * factor).eval();
+      }
+    }
+  }
+
+  Index axes_;
+  MatrixXd basis_;  ///< a function of one site's colour a column
+  std::vector<Index> places_;
+  std::vector<Index> kept_;
+};
+
+/// The same regression as `fit_multinomial` on `context_features`, without a matrix of features:
+/// Newton's method with steps by conjugate gradients.
+class ContextRegression {
+ public:
+  ContextRegression(const MaskedSite& site, Index masked, Index colours, int factors)
+      : products_(site, masked, colours, factors),
+        codes_(zero_sum_basis(colours)),
+        targets_(colours, site.weights.size()),
+        weights_(site.weights.size()),
+        coefficients_(MatrixXd::Zero(colours - 1, products_.products())) {
+    targets_(Eigen::all, products_.places()) = site.log_conditionals.array().exp().matrix();
+    weights_(products_.places()) = site.weights.transpose();
+  }
+
+  /// The least loss; empty if it is not reached.
+  std::optional<double> loss() {
+    constexpr double kTolerance = 1e-9;  // of the gradient, whose square the loss is off by
+    constexpr int kMostSteps = 100;
+    double now = look(coefficients_);
+    for (int n = 0; n < kMostSteps; ++n) {
+      const MatrixXd gradient = back(weighted_ - targets_ * weights_.asDiagonal());
+      if (gradient.cwiseAbs().maxCoeff() < kTolerance) return now;
+      MatrixXd step = newton_step(gradient);
+      const MatrixXd from = coefficients_;
+      constexpr double kRounding = 1e-14;
+      constexpr double kShortest = 1e-6;
+      double length = 1;
+      for (;; length /= 2) {
+        if (length < kShortest) return {};
+        coefficients_ = from - length * step;
+        const double then = look(coefficients_);
+        if (!(then <= now + kRounding * std::abs(now))) continue;
+        now = then;
+        break;
+      }
+    }
+    return {};
+  }
+
+ private:
+  MatrixXd back(const MatrixXd& values) const {
+    return products_.back(codes_.transpose() * values);
+  }
+
+  /// The loss, and the predictions times weights.
+  double look(const MatrixXd& coefficients) {
+    weighted_.noalias() = codes_ * products_.values(coefficients);
+    double sum = 0;
+    for (Index n = 0; n < weighted_.cols(); ++n) {
+      auto p = weighted_.col(n);
+      const double along = targets_.col(n).dot(p);
+      const double highest = p.maxCoeff();
+      p = (p.array() - highest).exp().matrix();
+      const double total = p.sum();
+      sum += weights_[n] * (highest + std::log(total) - along);
+      p *= weights_[n] / total;
+    }
+    return sum;
+  }
+
+  MatrixXd hessian_times(const MatrixXd& direction) const {
+    MatrixXd moved = codes_ * products_.values(direction);
+    for (Index n = 0; n < moved.cols(); ++n) {
+      const auto p = weighted_.col(n);
+      const double mean = weights_[n] > 0 ? p.dot(moved.col(n)) / weights_[n] : 0;
+      moved.col(n) = p.cwiseProduct((moved.col(n).array() - mean).matrix()).eval();
+    }
+    return back(moved);
+  }
+
+  MatrixXd newton_step(const MatrixXd& gradient) const {
+    constexpr int kMostIterations = 1000;
+    constexpr double kShare = 0.01;
+    MatrixXd step = MatrixXd::Zero(gradient.rows(), gradient.cols());
+    MatrixXd left = gradient;
+    MatrixXd direction = left;
+    double square = left.squaredNorm();
+    const double enough = kShare * kShare * square;
+    for (int n = 0; n < kMostIterations && square > enough; ++n) {
+      const MatrixXd image = hessian_times(direction);
+      const double curvature = direction.cwiseProduct(image).sum();
+      if (!(curvature > 0)) break;
+      const double length = square / curvature;
+      step += length * direction;
+      left -= length * image;
+      const double next = left.squaredNorm();
+      direction = left + next / square * direction;
+      square = next;
+    }
+    return step;
+  }
+
+  ContextProducts products_;
+  MatrixXd codes_;
+  MatrixXd targets_;
+  Eigen::RowVectorXd weights_;
+  MatrixXd coefficients_;
+  MatrixXd weighted_;
+};
+
 /// A product of numbers: an earlier one times one more.
 struct Monomial {
   Index shorter = 0;
@@ -99,9 +264,35 @@ std::vector<Monomial> monomials(Index numbers, int degree) {
 
 }  // namespace
 
+double iterated_order_plateau(const MaskedPopulation& population, Index colours, int order) {
+  const auto sites = static_cast<Index>(population.sites().size());
+  require(order >= 1, "order", order, "at least 1");
+  double sum = 0;
+  for (Index i = 0; i < sites; ++i) {
+    const MaskedSite& site = population.sites()[static_cast<std::size_t>(i)];
+    require(has_all_contexts(site, colours),
+            "order",
+            order,
+            "all contexts of every site, for a regression of so many parameters");
+    const std::optional<double> loss = ContextRegression(site, i, colours, order - 1).loss();
+    if (!loss) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("the regression of order {} did not converge at site {}", order, i));
+    }
+    sum += *loss;
+  }
+  return sum / static_cast<double>(sites);
+}
+
 double order_plateau(const MaskedPopulation& population, Index colours, int order) {
   const auto sites = static_cast<Index>(population.sites().size());
-  require_regression(order, context_feature_count(sites, colours, order - 1), colours);
+  const double features = context_feature_count(sites, colours, order - 1);
+  const double parameters = features * static_cast<double>(colours - 1);
+  constexpr double kManyParameters = 1000;  // from here on a dense step takes longer
+  if (parameters > kManyParameters && has_all_contexts(population.sites()[0], colours)) {
+    return iterated_order_plateau(population, colours, order);
+  }
+  require_regression(order, features, colours);
   double sum = 0;
   for (Index i = 0; i < sites; ++i) {
     const MaskedSite& site = population.sites()[static_cast<std::size_t>(i)];

@@ -25,13 +25,22 @@ Eigen::MatrixXd context_features(const MaskedSite& site,
 /// @brief Their number d = sum_{k <= factors} binomial(L-1, k) (C-1)^k.
 double context_feature_count(Eigen::Index sites, Eigen::Index colours, int factors);
 
-/// Most features times colour codes of a regression: its Newton step is a dense solve of that size.
+/// Most features times colour codes of a regression by Newton's method: its step is a dense solve
+/// of that size.
 inline constexpr double kMostRegressionParameters = 4000;
 
-/// @brief epsilon_p, the mean over sites of the smallest cross-entropy at interaction order p.
-/// @throws Error (input, `order`) for p < 1 or a regression of more than kMostRegressionParameters;
+/// @brief epsilon_p, the mean over sites of the smallest cross-entropy at interaction order p, by
+/// Newton's method; of more than 1000 parameters by `iterated_order_plateau` where it can be.
+/// @throws Error (input, `order`) for p < 1 or so large a regression on some of the contexts only;
 /// (numerical) if a regression does not converge
 double order_plateau(const MaskedPopulation& population, Eigen::Index colours, int order);
+
+/// @brief The same by conjugate gradients in each of Newton's steps; features are transformed axis
+/// by axis of the tensor of all contexts and never stored: some L C^(L+1) multiplications a product
+/// with the Hessian, up to C^L parameters.
+/// @throws Error (input, `order`) for p < 1 or a population that has not all contexts;
+/// (numerical) if a regression does not converge
+double iterated_order_plateau(const MaskedPopulation& population, Eigen::Index colours, int order);
 
 /// @brief The same where all sites are alike, exact through counts: the problem is convex and does
 /// not change if other sites change places, so that a best prediction sees counts only, and is a

@@ -79,6 +79,25 @@ TEST_CASE("order_plateau: where sites are alike, counts give what all contexts g
   }
 }
 
+TEST_CASE("order_plateau: without a matrix of features, and of many parameters", "[theory]") {
+  Hyperedges edges = all_hyperedges(5, 4);
+  edges.couplings = cosine_body_couplings(edges);
+  const BodyModel few(5, edges, graded(cosine_tensor(4, 3), {0.1, 0.3, 0.6, 1}), 0.8);
+  const MaskedPopulation population = MaskedPopulation::enumerated(few, enumerate(few));
+  for (const int order : {1, 2, 3, 4}) {
+    CAPTURE(order);
+    CHECK(iterated_order_plateau(population, 3, order) ==
+          Approx(order_plateau(population, 3, order)).epsilon(1e-9));
+  }
+  // Three bodies need order 3: sums over five have 5727 parameters a site, and gain nothing.
+  Hyperedges threes = all_hyperedges(7, 3);
+  threes.couplings = cosine_body_couplings(threes);
+  const BodyModel many(7, threes, cosine_tensor(3, 4), 0.3);
+  const MaskedPopulation large = MaskedPopulation::enumerated(many, enumerate(many));
+  CHECK(order_plateau(large, 4, 5) == Approx(large.bayes_loss()).epsilon(1e-8));
+  CHECK(iterated_order_plateau(large, 4, 2) > large.bayes_loss() + 1e-3);
+}
+
 TEST_CASE("context_features: count, and orthogonality over uniform contexts", "[theory]") {
   const BodyModel flat(4, all_hyperedges(4, 2), cosine_tensor(2, 3), 1.0);  // couplings 0
   const MaskedPopulation population = MaskedPopulation::enumerated(flat, enumerate(flat));
