@@ -30,10 +30,12 @@ bool strip(const Point& front, Point& point) {
 /// Files that the run read, and whether they are still the same; those that are gone are left out.
 std::vector<std::pair<fs::path, bool>> files_read(const RunRecord& run) {
   std::vector<std::pair<fs::path, bool>> files;
-  const Json inputs = Json::parse(read_whole(run.path / "provenance.json")).value("inputs", Json{});
-  for (const auto& [file, digest] : inputs.items()) {
+  // A damaged file is told as edited by who reads the whole run.
+  const Json provenance = Json::parse(read_whole(run.path / "provenance.json"), nullptr, false);
+  if (!provenance.is_object() || !provenance.contains("inputs")) return files;
+  for (const auto& [file, digest] : provenance["inputs"].items()) {
     const std::optional<std::string> bytes = read_bytes(file);
-    if (bytes) files.emplace_back(file, sha256(*bytes) == digest.get<std::string>());
+    if (bytes) files.emplace_back(file, Json(sha256(*bytes)) == digest);
   }
   return files;
 }

@@ -75,16 +75,16 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
 
 int check_verb(const Options& options, const Registry& registry) {
   const FinishedRun run(options.target, registry, options.accept_edits);
-  if (!options.plants.empty()) return planted_check(options, run, registry);
-  if (options.sensitivity) return sensitivity_check(options, run, registry);
-  if (options.self_test) return self_test_check(options, run);
-  if (options.extrapolate) return extrapolate_check(options, run);
   for (const fs::path& file : changed_inputs(run.record)) {
     remark(options.quiet,
            fmt::format("'{}' has changed since the run: claims that read it are judged by what it "
                        "holds now",
                        file.string()));
   }
+  if (!options.plants.empty()) return planted_check(options, run, registry);
+  if (options.sensitivity) return sensitivity_check(options, run, registry);
+  if (options.self_test) return self_test_check(options, run);
+  if (options.extrapolate) return extrapolate_check(options, run);
   const CheckRecord verdict = verdict_on(run, options.margin);
   const std::string json = dump(to_json(verdict), 2) + "\n";
   if (is_writable(run.record.path)) {

@@ -33,11 +33,8 @@ double noise_order(const Configuration& c) {
   return c.text("sim.surrogate") == "none" ? kSequences : kSurrogate;
 }
 
-/// ‖V - P‖² passes next to 0, where runs that are early and late differ most: there it may be off
-/// by 15 % of itself, and by what V's noise may be.
-double distance_v_allowance(double value, double full_scale, double noise) {
-  return std::min(0.01 * full_scale, 0.15 * value) + noise;
-}
+/// Share of ‖V - P‖² that may be off: it passes next to 0, where early and late runs differ most.
+constexpr double kOfDistance = 0.15;
 
 /// Marks averages over runs; the recursion of the mean amplitude has no coordinate.
 const Point kMeanOfRuns{{"average", "runs"}};
@@ -149,7 +146,7 @@ class MeanField : public PointwiseExperiment {
         const double y = averaged(row, i);
         const bool distance_v = names[static_cast<std::size_t>(i)] == "distance_V";
         const double allowance =
-            distance_v ? distance_v_allowance(y, scale[i], averaged(row, d_v) * order_)
+            distance_v ? curve_allowance(y, scale[i], kOfDistance) + order_ * averaged(row, d_v)
                        : curve_allowance(y, scale[i]);
         values.emplace_back(y, allowance, claimed_);
       }

@@ -430,10 +430,9 @@ std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names,
   return infos;
 }
 
-double curve_allowance(double value, double full_scale) {
+double curve_allowance(double value, double full_scale, double of_value) {
   constexpr double kOfFullScale = 0.01;
-  constexpr double kOfValue = 0.06;
-  return std::min(kOfFullScale * full_scale, kOfValue * std::abs(value));
+  return std::min(kOfFullScale * full_scale, of_value * std::abs(value));
 }
 
 double surrogate_noise_order(const Configuration& c) {

@@ -196,8 +196,9 @@ class Crossing {
 };
 
 /// @brief Allowance for what a mean field of a training curve neglects: 1 % of the curve's largest
-/// value, its scale, but at most 6 % of the value itself, so that small values are tested too.
-double curve_allowance(double value, double full_scale);
+/// value, its scale, but at most `of_value` of the value itself, so that small values are tested
+/// too.
+double curve_allowance(double value, double full_scale, double of_value = 0.06);
 /// With l1 fluctuating column sums are counted in linear response, with V at its mean: 1.5(7) % of
 /// the excess loss too much at T = 1000 (600 runs), 0.6 to 2.5(4) % at the defaults of
 /// bigrams-regularisation (2000 runs of three instances).

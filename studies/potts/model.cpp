@@ -255,6 +255,13 @@ std::vector<Parameter> gibbs_pool_parameters() {
 }
 
 GibbsPoolOptions gibbs_pool_options(const Configuration& c) {
+  constexpr double kMostSequences = 1e8;
+  const double most = kMostSequences / static_cast<double>(c.integer("sim.chains"));
+  const auto draws = static_cast<double>(c.integer("sim.draws"));
+  if (draws > most) {
+    throw invalid_parameter(
+        "sim.draws", draws, fmt::format("at most {:g} of so many sim.chains", std::floor(most)));
+  }
   return {.chains = c.integer("sim.chains"),
           .burn_in = c.integer("sim.burn_in"),
           .draws = c.integer("sim.draws"),

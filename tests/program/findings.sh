@@ -274,6 +274,12 @@ says out "claim contours"
 printf '1,2,3,4\n' >>tables/a.csv
 (cd elsewhere && "$program" check ../runs/flow-* >../out 2>../err)
 says err "tables/a.csv' has changed since the run"
+flow=$(echo "$PWD"/runs/flow-*)
+for text in '{broken' '[]' '{"inputs": {"/": 1}}'; do
+  printf '%s' "$text" >"$flow/provenance.json"
+  run 5 check "$flow"
+  says err 'provenance.json'
+done
 
 # A mistyped number in the first line does not make it a header.
 printf '3x4,1\n2,2\n4,5\n' >slip.csv

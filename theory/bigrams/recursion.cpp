@@ -72,8 +72,8 @@ void BigramRecursion::step() {
   const double nbar = mu.dot(n);
   const double obar = mu.dot(o);
   // Along P: all of it about saturated signals, α_V α_A = 1, nothing of it while they grow.
-  const double along_p = pushed_ ? std::clamp(alpha_v_ * alpha_a_, 0.0, 1.0) : 1;
-  const double noise_v = remainder_v_ + along_p * (noise_v_ - remainder_v_);
+  const double saturated = std::clamp(alpha_v_ * alpha_a_, 0.0, 1.0);
+  const double noise_v = pushed_ ? remainder_v_ + saturated * (noise_v_ - remainder_v_) : noise_v_;
   const double kv = mean_k_v() + noise_v;
   const double kvp = k_vp();
 

@@ -201,9 +201,10 @@ class ContextRegression {
   MatrixXd hessian_times(const MatrixXd& direction) const {
     MatrixXd moved = codes_ * products_.values(direction);
     for (Index n = 0; n < moved.cols(); ++n) {
-      const auto p = weighted_.col(n);
-      const double mean = weights_[n] > 0 ? p.dot(moved.col(n)) / weights_[n] : 0;
-      moved.col(n) = p.cwiseProduct((moved.col(n).array() - mean).matrix()).eval();
+      const auto p = weighted_.col(n).array();
+      auto x = moved.col(n).array();
+      const double mean = weights_[n] > 0 ? (p * x).sum() / weights_[n] : 0;
+      x = p * (x - mean);
     }
     return back(moved);
   }
