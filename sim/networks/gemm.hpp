@@ -3,11 +3,11 @@
 /// @brief Matrix products for the shapes of transformers: tall and thin, small per head, with
 /// strided operands.
 ///
-/// One micro-kernel holds 6 rows x 2 vectors of the result in registers. Its right operand is
-/// packed into column panels, zero-padded to full vectors; its left operand is read where it lies,
-/// with any two strides, so that a transpose costs nothing. For these shapes this is 1.3 to 2 times
-/// faster than a general library product (bench/networks_bench.cpp), which is the oracle in the
-/// tests.
+/// A micro-kernel holds a tile of the result in registers, 6 rows x 4 vectors where there are 32 of
+/// them. Its right operand is packed into column panels, zero-padded to full vectors; its left
+/// operand is read where it lies, with any two strides, so that a transpose costs nothing. For
+/// these shapes this is 1.3 to 2 times faster than a general library product
+/// (bench/networks_bench.cpp), which is the oracle in the tests.
 
 #include "attica/sim/networks/matrix_view.hpp"
 
