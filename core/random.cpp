@@ -78,15 +78,49 @@ constexpr std::size_t kLanes = 8;
 typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
 #if defined(__AVX512DQ__)
-/// Upper half of the 128-bit products, from products of 32-bit halves.
-inline Lanes upper_product(Lanes a, std::uint64_t b) {
+/// The 128-bit products, from those of 32-bit halves: a processor's own instruction for the lower
+/// 64 bits can take three times as long as one of these.
+struct Product {
+  Lanes upper;
+  Lanes lower;
+};
+inline Product product(Lanes a, std::uint64_t b) {
   constexpr int kHalf = 32;
   constexpr std::uint64_t kLow = 0xFFFFFFFFU;
-  const Lanes low = a & kLow;
+  const auto lower_halves = [](Lanes x, std::uint64_t y) {
+    return reinterpret_cast<Lanes>(_mm512_mul_epu32(
+        reinterpret_cast<__m512i>(x), _mm512_set1_epi64(static_cast<std::int64_t>(y))));
+  };
   const Lanes high = a >> kHalf;
-  const Lanes middle = high * (b & kLow) + (low * (b & kLow) >> kHalf);
-  return high * (b >> kHalf) + (middle >> kHalf) +
-         ((low * (b >> kHalf) + (middle & kLow)) >> kHalf);
+  const Lanes first = lower_halves(a, b);
+  const Lanes second = lower_halves(high, b) + (first >> kHalf);
+  const Lanes third = lower_halves(a, b >> kHalf) + (second & kLow);
+  const Lanes last = lower_halves(high, b >> kHalf);
+  return {last + (second >> kHalf) + (third >> kHalf), (third << kHalf) | (first & kLow)};
+}
+
+/// The blocks of eight lanes one after the other.
+inline void store_blocks(const std::array<Lanes, kWordsPerBlock>& words, std::uint64_t* out) {
+  typedef std::uint64_t Block
+      __attribute__((vector_size(32), aligned(alignof(std::uint64_t)), may_alias));
+  const auto put = [&](std::size_t block, Block of_block) {
+    *reinterpret_cast<Block*>(out + block * kWordsPerBlock) = of_block;
+  };
+  const auto put_four = [&](std::size_t first, Lanes a, Lanes b) {  // first, + 2, + 4, + 6
+    const Lanes low = __builtin_shufflevector(a, b, 0, 1, 8, 9, 2, 3, 10, 11);
+    const Lanes high = __builtin_shufflevector(a, b, 4, 5, 12, 13, 6, 7, 14, 15);
+    put(first, __builtin_shufflevector(low, low, 0, 1, 2, 3));
+    put(first + 2, __builtin_shufflevector(low, low, 4, 5, 6, 7));
+    put(first + 4, __builtin_shufflevector(high, high, 0, 1, 2, 3));
+    put(first + 6, __builtin_shufflevector(high, high, 4, 5, 6, 7));
+  };
+  const auto& [w0, w1, w2, w3] = words;
+  put_four(0,
+           __builtin_shufflevector(w0, w1, 0, 8, 2, 10, 4, 12, 6, 14),
+           __builtin_shufflevector(w2, w3, 0, 8, 2, 10, 4, 12, 6, 14));
+  put_four(1,
+           __builtin_shufflevector(w0, w1, 1, 9, 3, 11, 5, 13, 7, 15),
+           __builtin_shufflevector(w2, w3, 1, 9, 3, 11, 5, 13, 7, 15));
 }
 
 /// Groups * kLanes consecutive blocks, one a lane: what inline_block gives, in a third of its time
@@ -106,17 +140,16 @@ void philox_blocks(const std::array<std::uint64_t, 4>& counter,
   auto [k0, k1] = key;
   for (int round = 0; round < kRounds; ++round) {
     for (auto& c : groups) {
-      const Lanes upper0 = upper_product(c[0], PHILOX_M4x64_0);
-      const Lanes upper1 = upper_product(c[2], PHILOX_M4x64_1);
-      c = {upper1 ^ c[1] ^ k0, c[2] * PHILOX_M4x64_1, upper0 ^ c[3] ^ k1, c[0] * PHILOX_M4x64_0};
+      const Product p0 = product(c[0], PHILOX_M4x64_0);
+      const Product p1 = product(c[2], PHILOX_M4x64_1);
+      c = {p1.upper ^ c[1] ^ k0, p1.lower, p0.upper ^ c[3] ^ k1, p0.lower};
     }
     k0 += PHILOX_W64_0;
     k1 += PHILOX_W64_1;
   }
   for (const auto& c : groups) {
-    for (std::size_t b = 0; b < kLanes; ++b) {
-      for (const Lanes& words : c) *out++ = words[b];
-    }
+    store_blocks(c, out);
+    out += kWordsPerBlock * kLanes;
   }
 }
 #endif

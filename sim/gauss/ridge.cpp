@@ -26,8 +26,9 @@ constexpr double kNoComponent = 1e-10;
 constexpr double kChainRounding = 1e-14;
 /// Sites whose samples are one product: the triangle costs little more than its half.
 constexpr Index kSitesAtOnce = 48;
-/// Sites whose rows are worked on together.
+/// Sites whose rows are worked on together, and of those that are left.
 constexpr int kSitesInRegisters = 16;
+constexpr int kFewSites = 4;
 
 RidgeFit fit_of(Index sites) {
   const VectorXd none(sites);
@@ -251,6 +252,9 @@ RidgeFit RidgeFits::fit(double lambda) const {
   Index first = 0;
   for (; first + kSitesInRegisters <= all; first += kSitesInRegisters) {
     fit_from(inverse<kSitesInRegisters>(shared, first, kSitesInRegisters), first, fit);
+  }
+  for (; first + kFewSites <= all; first += kFewSites) {
+    fit_from(inverse<kFewSites>(shared, first, kFewSites), first, fit);
   }
   if (first < all) fit_from(inverse<Eigen::Dynamic>(shared, first, all - first), first, fit);
   return fit;
