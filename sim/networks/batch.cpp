@@ -42,6 +42,16 @@ Batch part_of(const Batch& batch, std::size_t first, std::size_t end) {
   return part;
 }
 
+std::vector<std::size_t> parts(const Batch& batch) {
+  constexpr std::size_t kRowsTogether = 800;
+  const std::size_t all = batch.sequences();
+  const std::size_t wanted = (batch.tokens.size() + kRowsTogether - 1) / kRowsTogether;
+  const std::size_t count = std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(all, 1));
+  std::vector<std::size_t> ends;
+  for (std::size_t k = 1; k <= count; ++k) ends.push_back(k * all / count);
+  return ends;
+}
+
 void validate(const Batch& batch, const TransformerShape& shape) {
   const auto rows = static_cast<std::int32_t>(batch.tokens.size());
   require(batch.sequences() >= 1 && batch.offsets.front() == 0 && batch.offsets.back() == rows,

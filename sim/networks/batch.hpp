@@ -38,6 +38,10 @@ void set_all_sites(Batch& batch);
 /// the batch has no weights, its parts have none either: 1 / number of their own sites each.
 Batch part_of(const Batch& batch, std::size_t first, std::size_t end);
 
+/// @brief Where parts of a batch end that have about equally many sequences and about 800 rows at
+/// most, whose activations stay in the cache; the last end is the number of sequences.
+std::vector<std::size_t> parts(const Batch& batch);
+
 /// @brief Throws Error (input) naming the field if the batch does not fit the shape.
 void validate(const Batch& batch, const TransformerShape& shape);
 

@@ -371,15 +371,10 @@ double Transformer<T>::loss(const Batch& batch, MatrixView<const T> logits) cons
 
 template <class T>
 RowMatrix<T> Transformer<T>::logits(const Batch& batch) {
-  constexpr std::int32_t kRowsTogether = 800;
   RowMatrix<T> all(static_cast<Index>(batch.sites.size()), shape_.outputs);
   Index row = 0;
-  for (std::size_t first = 0; first < batch.sequences();) {
-    std::size_t end = first + 1;
-    while (end < batch.sequences() &&
-           batch.offsets[end + 1] - batch.offsets[first] <= kRowsTogether) {
-      ++end;
-    }
+  std::size_t first = 0;
+  for (const std::size_t end : parts(batch)) {
     const MatrixView<const T> some = forward(part_of(batch, first, end));
     all.middleRows(row, some.rows) = some.map();
     row += some.rows;

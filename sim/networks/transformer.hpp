@@ -2,10 +2,10 @@
 /// @file
 /// @brief A transformer of any TransformerShape: parameters, forward pass, loss and gradient.
 ///
-/// All sequences of a batch go through each projection in one product; attention runs per sequence
-/// and head. The last layer's queries, MLP and decoder are evaluated only at the sites of the
-/// batch, which changes no number. Workspace is kept between calls, so that a training step
-/// allocates nothing once the largest batch has been seen.
+/// Many sequences go through each projection in one product; attention runs per sequence and head.
+/// The last layer's queries, MLP and decoder are evaluated only at the sites of the batch, which
+/// changes no number. Workspace is kept between calls, so that a training step allocates nothing
+/// once the largest batch has been seen.
 
 #include <span>
 #include <string>
@@ -59,11 +59,11 @@ class Transformer {
   double loss(const Batch& batch);
   /// @brief The same of its logits.
   double loss(const Batch& batch, MatrixView<const T> logits) const;
-  /// @brief What `forward` gives, but for rounding in wide networks, from a few sequences at a
-  /// time, which stay in the cache: the way to look at many of them. Of the last pass only the last
-  /// of them are left.
+  /// @brief What `forward` gives, but for rounding in wide networks, from `parts` of the batch: the
+  /// way to look at many sequences. Of the last pass only the last part is left.
   RowMatrix<T> logits(const Batch& batch);
-  /// @brief The batch's loss and its gradient, with dropout if the shape has it.
+  /// @brief The batch's loss and its gradient, with dropout if the shape has it; from parts of the
+  /// batch as `logits`.
   /// @param dropout address of the dropout masks; its id should be StreamId::dropout and its step
   /// the training step
   double loss_and_gradient(const Batch& batch,
@@ -128,6 +128,7 @@ class Transformer {
   void forward_mlp(int layer, RandomStream* dropout);
   MatrixView<T> dropout_mask(Buffer<T>& buffer, MatrixView<T> like, RandomStream* dropout);
 
+  double add_gradient(const Batch& batch, RandomStream* dropout);
   double head_backward(const Batch& batch, MatrixView<T> dtop);
   MatrixView<T> backward_mlp(int layer, MatrixView<T> dy);
   MatrixView<T> backward_attention(int layer, MatrixView<T> dmiddle);

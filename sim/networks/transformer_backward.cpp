@@ -31,12 +31,29 @@ void Transformer<T>::scatter_sites(MatrixView<const T> from, MatrixView<T> to) c
 
 template <class T>
 double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress& dropout) {
-  prepare(batch);
   std::optional<RandomStream> stream;
   if (shape_.dropout > 0) stream.emplace(dropout);
-  forward_layers(batch, stream ? &*stream : nullptr);
-
+  RandomStream* const masks = stream ? &*stream : nullptr;
   gradient_.setZero();
+  const std::vector<std::size_t> ends = parts(batch);
+  if (ends.size() == 1) return add_gradient(batch, masks);
+  const double each = 1 / static_cast<double>(batch.sites.size());
+  double loss = 0;
+  std::size_t first = 0;
+  for (const std::size_t end : ends) {
+    Batch part = part_of(batch, first, end);
+    first = end;
+    if (part.sites.empty()) continue;
+    if (batch.weights.empty()) part.weights.assign(part.sites.size(), each);
+    loss += add_gradient(part, masks);
+  }
+  return loss;
+}
+
+template <class T>
+double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout) {
+  prepare(batch);
+  forward_layers(batch, dropout);
   const auto rows = static_cast<Index>(batch.tokens.size());
   MatrixView<T> upstream = upstream_.matrix(rows, shape_.width);
   upstream.rows = static_cast<Index>(sites_.size());
@@ -303,6 +320,7 @@ void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
 
 #define ATTICA_BACKWARD(T)                                                               \
   template double Transformer<T>::loss_and_gradient(const Batch&, const StreamAddress&); \
+  template double Transformer<T>::add_gradient(const Batch&, RandomStream*);             \
   template MatrixView<T> Transformer<T>::gradient_of(int);                               \
   template void Transformer<T>::scatter_sites(MatrixView<const T>, MatrixView<T>) const; \
   template double Transformer<T>::head_backward(const Batch&, MatrixView<T>);            \

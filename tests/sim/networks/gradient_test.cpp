@@ -321,18 +321,14 @@ TEST_CASE("Transformer: batches of any size may follow each other", "[sim][netwo
   CHECK(net.loss_and_gradient(small) == Approx(fresh).epsilon(1e-14));
 }
 
-TEST_CASE("Transformer: logits of many sequences, a few at a time, are those of one pass",
-          "[sim][networks]") {
-  const TransformerShape shape{
-      .vocabulary = 5, .outputs = 3, .length = 11, .width = 8, .layers = 2, .mlp_width = 8};
-  Transformer<double> net(shape);
-  randomise(net);
+/// Some 2400 rows, several parts; some sequences have no site, some have many.
+Batch batch_of_several_parts() {
   Batch batch{.offsets = {0}};
   RandomStream stream({.seed = 3});
-  for (int b = 0; b < 400; ++b) {  // some 2400 rows: several parts
+  for (int b = 0; b < 400; ++b) {
     const auto length = static_cast<std::int32_t>(1 + stream.below(11));
     for (std::int32_t t = 0; t < length; ++t) {
-      if (b % 7 != 0 && stream.below(3) == 0) {  // some sequences have no site, some have many
+      if (b % 7 != 0 && stream.below(3) == 0) {
         batch.sites.push_back(batch.offsets.back() + t);
         batch.targets.push_back(static_cast<std::int32_t>(stream.below(3)));
       }
@@ -340,11 +336,67 @@ TEST_CASE("Transformer: logits of many sequences, a few at a time, are those of 
     }
     batch.offsets.push_back(batch.offsets.back() + length);
   }
+  return batch;
+}
+
+const TransformerShape kOfSeveralParts{
+    .vocabulary = 5, .outputs = 3, .length = 11, .width = 8, .layers = 2, .mlp_width = 8};
+
+TEST_CASE("Transformer: the gradient of many sequences is the sum of those of each",
+          "[sim][networks]") {
+  Transformer<double> net(kOfSeveralParts);
+  randomise(net);
+  Batch batch = batch_of_several_parts();
+  CHECK(parts(batch).size() > 2);
+  RandomStream stream({.seed = 4});
+  for (const bool weighted : {false, true}) {
+    batch.weights.clear();
+    const auto sites = batch.sites.size();
+    if (weighted) {
+      for (std::size_t s = 0; s < sites; ++s) batch.weights.push_back(stream.uniform());
+    }
+    const double loss = net.loss_and_gradient(batch);
+    const Eigen::VectorXd gradient =
+        Eigen::Map<const Eigen::VectorXd>(net.gradient().data(), std::ssize(net.gradient()));
+    Batch all = batch;
+    if (!weighted) all.weights.assign(sites, 1 / static_cast<double>(sites));
+    double losses = 0;
+    Eigen::VectorXd sum = Eigen::VectorXd::Zero(gradient.size());
+    for (std::size_t b = 0; b < all.sequences(); ++b) {
+      const Batch one = part_of(all, b, b + 1);
+      if (one.sites.empty()) continue;
+      losses += net.loss_and_gradient(one);
+      sum += Eigen::Map<const Eigen::VectorXd>(net.gradient().data(), std::ssize(net.gradient()));
+    }
+    // Rounding of sums of 800 terms.
+    CHECK(loss == Approx(losses).epsilon(1e-12));
+    CHECK((gradient - sum).norm() <= 1e-12 * sum.norm());
+  }
+}
+
+TEST_CASE("Transformer: a part without sites adds nothing", "[sim][networks]") {
+  Transformer<double> net(kOfSeveralParts);
+  randomise(net);
+  Batch batch = batch_of_several_parts();
+  while (batch.sites.back() >= 800) {
+    batch.sites.pop_back();
+    batch.targets.pop_back();
+  }
+  CHECK(net.loss_and_gradient(batch) == Approx(net.loss(batch)).epsilon(1e-12));
+}
+
+TEST_CASE("Transformer: logits of many sequences, a few at a time, are those of one pass",
+          "[sim][networks]") {
+  const TransformerShape& shape = kOfSeveralParts;
+  Transformer<double> net(shape);
+  randomise(net);
+  Batch batch = batch_of_several_parts();
+  RandomStream stream({.seed = 5});
   const RowMatrix<double> whole = net.forward(batch).map();
-  const RowMatrix<double> parts = net.logits(batch);
-  REQUIRE(parts.rows() == whole.rows());
-  CHECK((parts - whole).cwiseAbs().maxCoeff() <= 1e-12);
-  const MatrixView<const double> view{parts.data(), parts.rows(), parts.cols(), parts.cols()};
+  const RowMatrix<double> some = net.logits(batch);
+  REQUIRE(some.rows() == whole.rows());
+  CHECK((some - whole).cwiseAbs().maxCoeff() <= 1e-12);
+  const MatrixView<const double> view{some.data(), some.rows(), some.cols(), some.cols()};
   CHECK(net.loss(batch, view) == Approx(net.loss(batch)).epsilon(1e-12));
   for (std::size_t s = 0; s < batch.sites.size(); ++s) batch.weights.push_back(stream.uniform());
   const double weighted = net.loss(batch);
