@@ -82,11 +82,13 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
   // As many tokens out of a cell as leave at most one in 64 to be redrawn.
   constexpr std::uint32_t kMostRejected = kCells / 64;
   std::uint32_t outcomes = uniform_;
+  outcomes_ = uniform_;
   reject_ = static_cast<Cell>(kCells % outcomes);
   for (int digits = 2; outcomes * uniform_ <= kCells && uniform_ > 1; ++digits) {
     outcomes *= uniform_;
     if (kCells % outcomes > kMostRejected) continue;
     digits_ = digits;
+    outcomes_ = static_cast<Cell>(outcomes);
     reject_ = static_cast<Cell>(kCells % outcomes);
   }
 }
@@ -116,74 +118,136 @@ void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
 void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const {
   BulkBits bits(stream);
   const auto digits = static_cast<std::size_t>(digits_);
-  Cells rest;   // NOLINT(*-member-init): filled before use
-  Cells token;  // NOLINT(*-member-init)
+  Cells rest;  // NOLINT(*-member-init): filled before use
+  // Takes the next digit of kUnit cells. The halves of the products one after the other: each is
+  // one instruction on 16 bits.
+  const auto take_digit = [&](Cell* cell, Token* digit) {
+    for (std::size_t i = 0; i < kUnit; ++i) {
+      digit[i] = static_cast<Token>(std::uint32_t{cell[i]} * uniform_ >> 16U);
+    }
+    for (std::size_t i = 0; i < kUnit; ++i) {
+      cell[i] = static_cast<Cell>(std::uint32_t{cell[i]} * uniform_);
+    }
+  };
   while (!tokens.empty()) {
     // Digit j of cell i goes to position j cells + i.
     const std::size_t cells = cells_for((tokens.size() + digits - 1) / digits);
-    const std::span<Token> stretch = tokens.first(std::min(digits * cells, tokens.size()));
-    tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(rest).first(cells), bits);
+    redraw(std::span(rest).first(cells), stream);
     for (std::size_t j = 0; j < digits; ++j) {
-      for (std::size_t first = 0; first < cells; first += kUnit) {
-        // The halves of the products one after the other: each is one instruction on 16 bits.
-        for (std::size_t i = first; i < first + kUnit; ++i) {
-          token[i] = static_cast<Token>(std::uint32_t{rest[i]} * uniform_ >> 16U);
-        }
-        for (std::size_t i = first; i < first + kUnit; ++i) {
-          rest[i] = static_cast<Cell>(std::uint32_t{rest[i]} * uniform_);
-        }
-      }
-      if (j * cells >= stretch.size()) continue;
-      std::copy_n(token.begin(),
-                  std::min(cells, stretch.size() - j * cells),
-                  stretch.begin() + static_cast<std::ptrdiff_t>(j * cells));
-    }
-    // A few in a thousand.
-    for (std::size_t first = 0; first < cells; first += kUnit) {
-      for (std::uint64_t left = below(&rest[first], reject_); left != 0; left &= left - 1) {
-        const std::size_t i = first + static_cast<std::size_t>(std::countr_zero(left));
-        for (std::size_t at = i; at < stretch.size(); at += cells) {
-          stretch[at] = static_cast<Token>(stream.below(uniform_));
+      for (std::size_t first = 0; first < cells && !tokens.empty(); first += kUnit) {
+        if (tokens.size() >= kUnit) {
+          take_digit(&rest[first], tokens.data());
+          tokens = tokens.subspan(kUnit);
+        } else {
+          std::array<Token, kUnit> last;  // NOLINT(*-member-init): filled just below
+          take_digit(&rest[first], last.data());
+          std::copy_n(last.begin(), tokens.size(), tokens.begin());
+          tokens = {};
         }
       }
     }
   }
 }
 
+void TokenLaw::redraw(std::span<Cell> cells, RandomStream& stream) const {
+  constexpr int kAbove = 64 - 16;
+  // A few in a thousand.
+  std::array<Cell, kUnit> ends;  // NOLINT(*-member-init): filled before use
+  for (std::size_t first = 0; first < cells.size(); first += kUnit) {
+    const std::span<Cell> unit = cells.subspan(first, kUnit);
+    for (std::size_t i = 0; i < kUnit; ++i) {
+      ends[i] = static_cast<Cell>(std::uint32_t{unit[i]} * outcomes_);
+    }
+    for (std::uint64_t left = below(ends.data(), reject_); left != 0; left &= left - 1) {
+      Cell& cell = unit[static_cast<std::size_t>(std::countr_zero(left))];
+      do {
+        cell = static_cast<Cell>(stream.bits() >> kAbove);
+      } while (static_cast<Cell>(std::uint32_t{cell} * outcomes_) < reject_);
+    }
+  }
+}
+
+namespace {
+
+/// Borders of a law as registers.
+template <std::size_t Count>
+struct Borders {
+  std::array<CellLanes, Count> at;
+
+  explicit Borders(const std::vector<std::uint16_t>& borders) {
+    for (std::size_t n = 0; n < Count; ++n) at[n] = CellLanes{} + borders[n];
+  }
+};
+/// Of any number.
+template <>
+struct Borders<0> {
+  const std::vector<std::uint16_t>& at;
+
+  explicit Borders(const std::vector<std::uint16_t>& borders) : at(borders) {}
+};
+
+/// The tokens of these cells: how many borders are at or below each.
+/// @return whether a cell holds a border
+template <std::size_t Count>
+bool count_borders(std::span<const std::uint16_t> cells,
+                   const Borders<Count>& borders,
+                   std::span<Token> tokens) {
+  constexpr std::size_t kCount = kRegisterBytes / sizeof(Token);
+  CellLanes undecided = {};
+  const auto count = [&](std::size_t first) {
+    CellLanes drawn;
+    std::memcpy(&drawn, &cells[first], kRegisterBytes);
+    CellLanes passed = {};  // a comparison that holds is -1
+    for (const auto& border : borders.at) {
+      passed -= reinterpret_cast<CellLanes>(drawn >= border);
+      undecided |= reinterpret_cast<CellLanes>(drawn == border);
+    }
+    return passed;
+  };
+  std::size_t i = 0;
+  for (; i + kCount <= tokens.size(); i += kCount) {
+    const CellLanes passed = count(i);
+    std::memcpy(&tokens[i], &passed, kRegisterBytes);
+  }
+  if (i < tokens.size()) {
+    const CellLanes passed = count(i);
+    std::memcpy(&tokens[i], &passed, (tokens.size() - i) * sizeof(Token));
+  }
+  std::uint16_t any = 0;
+  for (std::size_t lane = 0; lane < kCount; ++lane) any |= undecided[lane];
+  return any != 0;
+}
+
+}  // namespace
+
 void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
+  switch (borders_.size()) {
+    case 1:
+      return fill_between(Borders<1>(borders_), tokens, stream);
+    case 2:
+      return fill_between(Borders<2>(borders_), tokens, stream);
+    default:
+      return fill_between(Borders<0>(borders_), tokens, stream);
+  }
+}
+
+template <class Borders>
+void TokenLaw::fill_between(const Borders& borders,
+                            std::span<Token> tokens,
+                            RandomStream& stream) const {
   BulkBits bits(stream);
-  Cells cell;       // NOLINT(*-member-init): filled before use
-  Cells token;      // NOLINT(*-member-init)
-  Cells undecided;  // NOLINT(*-member-init)
+  Cells cell;  // NOLINT(*-member-init): filled before use
   while (!tokens.empty()) {
     const std::size_t cells = cells_for(tokens.size());
     const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
     tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(cell).first(cells), bits);
-    // All borders for a register of cells at a time. A comparison that holds is -1.
-    for (std::size_t at = 0; at < cells; at += kRegisterBytes / sizeof(std::uint16_t)) {
-      CellLanes drawn;
-      CellLanes passed = {};
-      CellLanes equal = {};
-      std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
-      for (const Cell border : borders_) {
-        passed -= reinterpret_cast<CellLanes>(drawn >= border);
-        equal |= reinterpret_cast<CellLanes>(drawn == border);
-      }
-      std::memcpy(token.data() + at, &passed, kRegisterBytes);
-      std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
-    }
-    std::copy_n(token.begin(), stretch.size(), stretch.begin());
-    // Hardly any: looked for 64 at a time.
-    for (std::size_t look = 0; look < cells; look += kUnit) {
-      std::uint16_t any = 0;
-      for (std::size_t i = look; i < look + kUnit; ++i) any = std::max(any, undecided[i]);
-      if (any == 0) continue;
-      for (std::size_t i = look; i < std::min(look + kUnit, stretch.size()); ++i) {
-        if (undecided[i] == 0) continue;
-        stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
-      }
+    if (!count_borders(cell, borders, stretch)) continue;
+    // One stretch in some sixty for each border.
+    for (std::size_t i = 0; i < stretch.size(); ++i) {
+      if (!std::ranges::binary_search(borders_, cell[i])) continue;
+      stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
     }
   }
 }
@@ -204,11 +268,24 @@ void BigramSampler::draw_counts(std::int64_t batch,
   for (std::int64_t b = 0; b < batch; ++b) ++counts[stationary_.draw(stream)];
 }
 
-Token BigramSampler::draw(Index last, std::span<Token> tokens, RandomStream& stream) const {
+void BigramSampler::draw(Index last,
+                         std::span<Token> tokens,
+                         std::span<Token> next,
+                         RandomStream& stream) const {
   stationary_.fill(tokens, stream);
   const auto k = static_cast<std::size_t>(last);
-  const Index position = positions_[k][choice_[k].draw(stream)];
-  return next_[tokens[static_cast<std::size_t>(position)]].draw(stream);
+  const std::size_t context = tokens.size() / next.size();
+  for (Token& y : next) {
+    const Index position = positions_[k][choice_[k].draw(stream)];
+    y = next_[tokens[static_cast<std::size_t>(position)]].draw(stream);
+    tokens = tokens.subspan(context);
+  }
+}
+
+Token BigramSampler::draw(Index last, std::span<Token> tokens, RandomStream& stream) const {
+  Token next = 0;
+  draw(last, tokens, std::span(&next, 1), stream);
+  return next;
 }
 
 }  // namespace attica

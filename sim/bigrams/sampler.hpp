@@ -38,9 +38,14 @@ class TokenLaw {
   Token invert(double u) const;
   void fill_uniform(std::span<Token> tokens, RandomStream& stream) const;
   void fill_counting(std::span<Token> tokens, RandomStream& stream) const;
+  template <class Borders>
+  void fill_between(const Borders& borders, std::span<Token> tokens, RandomStream& stream) const;
+  /// Draws those cells again whose products end below reject_; whole units of them.
+  void redraw(std::span<Cell> cells, RandomStream& stream) const;
 
   Cell uniform_ = 0;                ///< N if all tokens are equally likely
   int digits_ = 1;                  ///< tokens out of one cell
+  Cell outcomes_ = 0;               ///< N^d, modulo 2^16
   Cell reject_ = 0;                 ///< cells whose product ends below it are redrawn
   std::vector<double> cumulative_;  ///< F(0) .. F(N-2)
   std::vector<Cell> borders_;       ///< floor(2^16 F(n))
@@ -53,6 +58,12 @@ class BigramSampler {
 
   /// @brief A batch's numbers of samples with each last token.
   void draw_counts(std::int64_t batch, std::span<std::int64_t> counts, RandomStream& stream) const;
+  /// @brief As many samples as `next` holds: x_1..x_T of one after the other, and the token after
+  /// each.
+  void draw(Eigen::Index last,
+            std::span<Token> tokens,
+            std::span<Token> next,
+            RandomStream& stream) const;
   /// @brief x_1..x_T, and the next token given the last one.
   Token draw(Eigen::Index last, std::span<Token> tokens, RandomStream& stream) const;
 

@@ -15,14 +15,25 @@ using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+/// Samples of what fills the tokens of one and returns the token after them.
+template <class Sample>
+auto one_by_one(Sample sample) {
+  return [sample](Index last, std::span<Token> tokens, std::span<Token> next) mutable {
+    const std::size_t context = tokens.size() / next.size();
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      next[i] = sample(last, tokens.subspan(i * context, context));
+    }
+  };
+}
+
 /// The samples of the reference, in the order of their last tokens.
 BigramSource replay(Reference batch) {
   return {[batch](std::span<std::int64_t> counts) {
             std::fill(counts.begin(), counts.end(), 0);
             for (const Reference k : batch["k"]) ++counts[k.get<std::size_t>()];
           },
-          [batch, next = std::size_t{0}, token = Index{-1}](Index last,
-                                                            std::span<Token> tokens) mutable {
+          one_by_one([batch, next = std::size_t{0}, token = Index{-1}](
+                         Index last, std::span<Token> tokens) mutable {
             if (last != token) {
               token = last;
               next = 0;
@@ -32,7 +43,7 @@ BigramSource replay(Reference batch) {
               tokens[t] = batch["X"][next][t].get<Token>();
             }
             return batch["y"][next++].get<Token>();
-          }};
+          })};
 }
 
 void check_close(const MatrixXd& found, const MatrixXd& expected, double tolerance) {
@@ -95,7 +106,7 @@ void check_plain_step(Index tokens, Index context, double tolerance) {
     return static_cast<Token>(stream.below(static_cast<std::uint64_t>(tokens)));
   };
   for (Index k = 0; k < tokens; ++k) {
-    for (Index b = 0; b < k % 4; ++b) {  // none to three of a last token
+    for (Index b = 0; b < k % 6; ++b) {  // none to five of a last token
       samples.push_back({k, std::vector<Token>(static_cast<std::size_t>(context)), any()});
       for (Token& t : samples.back().x) t = any();
     }
@@ -124,12 +135,12 @@ void check_plain_step(Index tokens, Index context, double tolerance) {
               std::fill(counts.begin(), counts.end(), 0);
               for (const Sample& s : samples) ++counts[static_cast<std::size_t>(s.last)];
             },
-            [&, next = std::size_t{0}](Index last, std::span<Token> x) mutable {
+            one_by_one([&, next = std::size_t{0}](Index last, std::span<Token> x) mutable {
               const Sample& s = samples[next++];
               CHECK(s.last == last);
               std::copy(s.x.begin(), s.x.end(), x.begin());
               return s.y;
-            }});
+            })});
   check_close(sgd.value(), expected_v, tolerance);
   check_close(sgd.attention().template cast<double>(), expected_a, tolerance);
 }
