@@ -18,6 +18,7 @@ using Eigen::Index;
 
 namespace {
 
+constexpr std::size_t kMostOfBytes = 3;   // borders that leave few cells of 8 bits undecided
 constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
 constexpr std::uint32_t kCells = 65536;
 constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cache
@@ -108,6 +109,8 @@ Token TokenLaw::invert(double u) const {
 void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
   if (uniform_ > 0) {
     fill_uniform(tokens, stream);
+  } else if (cumulative_.size() <= kMostOfBytes) {
+    fill_bytes(tokens, stream);
   } else if (cumulative_.size() < kMostCounted) {
     fill_counting(tokens, stream);
   } else {
@@ -121,7 +124,8 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
   Cells rest;  // NOLINT(*-member-init): filled before use
   // Takes the next digit of kUnit cells. The halves of the products one after the other: each is
   // one instruction on 16 bits.
-  const auto take_digit = [&](Cell* cell, Token* digit) {
+  std::array<Token, kUnit> digit;  // NOLINT(*-member-init)
+  const auto take_digit = [&](Cell* cell) {
     for (std::size_t i = 0; i < kUnit; ++i) {
       digit[i] = static_cast<Token>(std::uint32_t{cell[i]} * uniform_ >> 16U);
     }
@@ -136,13 +140,12 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
     redraw(std::span(rest).first(cells), stream);
     for (std::size_t j = 0; j < digits; ++j) {
       for (std::size_t first = 0; first < cells && !tokens.empty(); first += kUnit) {
+        take_digit(&rest[first]);
         if (tokens.size() >= kUnit) {
-          take_digit(&rest[first], tokens.data());
+          std::memcpy(tokens.data(), digit.data(), sizeof(digit));
           tokens = tokens.subspan(kUnit);
         } else {
-          std::array<Token, kUnit> last;  // NOLINT(*-member-init): filled just below
-          take_digit(&rest[first], last.data());
-          std::copy_n(last.begin(), tokens.size(), tokens.begin());
+          std::copy_n(digit.begin(), tokens.size(), tokens.begin());
           tokens = {};
         }
       }
@@ -168,86 +171,153 @@ void TokenLaw::redraw(std::span<Cell> cells, RandomStream& stream) const {
   }
 }
 
-namespace {
-
-/// Borders of a law as registers.
-template <std::size_t Count>
-struct Borders {
-  std::array<CellLanes, Count> at;
-
-  explicit Borders(const std::vector<std::uint16_t>& borders) {
-    for (std::size_t n = 0; n < Count; ++n) at[n] = CellLanes{} + borders[n];
-  }
-};
-/// Of any number.
-template <>
-struct Borders<0> {
-  const std::vector<std::uint16_t>& at;
-
-  explicit Borders(const std::vector<std::uint16_t>& borders) : at(borders) {}
-};
-
-/// The tokens of these cells: how many borders are at or below each.
-/// @return whether a cell holds a border
-template <std::size_t Count>
-bool count_borders(std::span<const std::uint16_t> cells,
-                   const Borders<Count>& borders,
-                   std::span<Token> tokens) {
-  constexpr std::size_t kCount = kRegisterBytes / sizeof(Token);
-  CellLanes undecided = {};
-  const auto count = [&](std::size_t first) {
-    CellLanes drawn;
-    std::memcpy(&drawn, &cells[first], kRegisterBytes);
-    CellLanes passed = {};  // a comparison that holds is -1
-    for (const auto& border : borders.at) {
-      passed -= reinterpret_cast<CellLanes>(drawn >= border);
-      undecided |= reinterpret_cast<CellLanes>(drawn == border);
-    }
-    return passed;
-  };
-  std::size_t i = 0;
-  for (; i + kCount <= tokens.size(); i += kCount) {
-    const CellLanes passed = count(i);
-    std::memcpy(&tokens[i], &passed, kRegisterBytes);
-  }
-  if (i < tokens.size()) {
-    const CellLanes passed = count(i);
-    std::memcpy(&tokens[i], &passed, (tokens.size() - i) * sizeof(Token));
-  }
-  std::uint16_t any = 0;
-  for (std::size_t lane = 0; lane < kCount; ++lane) any |= undecided[lane];
-  return any != 0;
-}
-
-}  // namespace
-
 void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
-  switch (borders_.size()) {
-    case 1:
-      return fill_between(Borders<1>(borders_), tokens, stream);
-    case 2:
-      return fill_between(Borders<2>(borders_), tokens, stream);
-    default:
-      return fill_between(Borders<0>(borders_), tokens, stream);
-  }
-}
-
-template <class Borders>
-void TokenLaw::fill_between(const Borders& borders,
-                            std::span<Token> tokens,
-                            RandomStream& stream) const {
   BulkBits bits(stream);
-  Cells cell;  // NOLINT(*-member-init): filled before use
+  Cells cell;       // NOLINT(*-member-init): filled before use
+  Cells token;      // NOLINT(*-member-init)
+  Cells undecided;  // NOLINT(*-member-init)
   while (!tokens.empty()) {
     const std::size_t cells = cells_for(tokens.size());
     const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
     tokens = tokens.subspan(stretch.size());
     draw_cells(std::span(cell).first(cells), bits);
-    if (!count_borders(cell, borders, stretch)) continue;
-    // One stretch in some sixty for each border.
-    for (std::size_t i = 0; i < stretch.size(); ++i) {
-      if (!std::ranges::binary_search(borders_, cell[i])) continue;
-      stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
+    // All borders for a register of cells at a time. A comparison that holds is -1.
+    for (std::size_t at = 0; at < cells; at += kRegisterBytes / sizeof(std::uint16_t)) {
+      CellLanes drawn;
+      CellLanes passed = {};
+      CellLanes equal = {};
+      std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
+      for (const Cell border : borders_) {
+        passed -= reinterpret_cast<CellLanes>(drawn >= border);
+        equal |= reinterpret_cast<CellLanes>(drawn == border);
+      }
+      std::memcpy(token.data() + at, &passed, kRegisterBytes);
+      std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
+    }
+    std::copy_n(token.begin(), stretch.size(), stretch.begin());
+    // Hardly any: looked for 64 at a time.
+    for (std::size_t look = 0; look < cells; look += kUnit) {
+      std::uint16_t any = 0;
+      for (std::size_t i = look; i < look + kUnit; ++i) any = std::max(any, undecided[i]);
+      if (any == 0) continue;
+      for (std::size_t i = look; i < std::min(look + kUnit, stretch.size()); ++i) {
+        if (undecided[i] == 0) continue;
+        stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
+      }
+    }
+  }
+}
+
+namespace {
+
+constexpr std::size_t kByteBlock = 1024;  // cells of 8 bits at a time
+using ByteCells = std::array<std::uint8_t, kByteBlock>;
+typedef std::uint8_t ByteLanes __attribute__((vector_size(kRegisterBytes)));
+
+/// Which of kUnit bytes are not 0, a bit each.
+std::uint64_t not_zero(const std::uint8_t* bytes) {
+#if defined(__AVX512BW__)
+  const __m512i x = _mm512_loadu_si512(bytes);
+  return _mm512_test_epi8_mask(x, x);
+#elif defined(__AVX2__)
+  const auto zero = [&](std::size_t first) {
+    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + first));
+    return static_cast<std::uint32_t>(
+        _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_setzero_si256())));
+  };
+  constexpr std::size_t kHalf = 32;
+  return ~(zero(0) | std::uint64_t{zero(kHalf)} << kHalf);
+#else
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < kUnit; ++i) bits |= std::uint64_t{bytes[i] != 0} << i;
+  return bits;
+#endif
+}
+
+/// The places in 0..cells-1 where a byte is not 0.
+class Marked {
+ public:
+  Marked(const ByteCells& bytes, std::size_t cells) {
+    // Two of a unit without asking: one is there at most times and no telling when, seldom more.
+    constexpr std::uint64_t kSome = std::uint64_t{1} << 63U;  // spares the question whether any is
+    for (std::size_t first = 0; first < cells; first += kUnit) {
+      std::uint64_t left = not_zero(&bytes[first]);
+      const auto add = [&](std::size_t place) {
+        place_[place] = static_cast<std::uint16_t>(
+            first + static_cast<std::size_t>(std::countr_zero(left | kSome)));
+        left &= left - 1;
+      };
+      const std::size_t end = count_ + static_cast<std::size_t>(std::popcount(left));
+      add(count_);
+      add(count_ + 1);
+      for (std::size_t i = count_ + 2; i < end; ++i) add(i);
+      count_ = end;
+    }
+  }
+  std::span<const std::uint16_t> places() const { return std::span(place_).first(count_); }
+
+ private:
+  static constexpr std::size_t kBeyond = 2;                // that are written for none
+  std::array<std::uint16_t, kByteBlock + kBeyond> place_;  // NOLINT(*-member-init): up to count_
+  std::size_t count_ = 0;
+};
+
+/// How many of Count borders each cell has passed, and the cells that hold a border.
+template <std::size_t Count>
+void count_passed(const ByteCells& cell,
+                  std::size_t cells,
+                  const std::vector<std::uint16_t>& borders,
+                  ByteCells& token,
+                  ByteCells& undecided) {
+  constexpr int kAbove = 8;
+  std::array<ByteLanes, Count> border;
+  for (std::size_t n = 0; n < Count; ++n) {
+    border[n] = ByteLanes{} + static_cast<std::uint8_t>(borders[n] >> kAbove);
+  }
+  for (std::size_t at = 0; at < cells; at += kRegisterBytes) {
+    ByteLanes drawn;
+    ByteLanes passed = {};
+    ByteLanes equal = {};
+    std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
+    for (const ByteLanes& b : border) {
+      passed -= reinterpret_cast<ByteLanes>(drawn >= b);  // a comparison that holds is -1
+      equal |= reinterpret_cast<ByteLanes>(drawn == b);
+    }
+    std::memcpy(token.data() + at, &passed, kRegisterBytes);
+    std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
+  }
+}
+
+}  // namespace
+
+void TokenLaw::fill_bytes(std::span<Token> tokens, RandomStream& stream) const {
+  constexpr double kByteCells = 256;
+  constexpr std::size_t kBulk = 2 * kUnit;  // bytes of the fewest words that are drawn
+  BulkBits bits(stream);
+  alignas(kRegisterBytes) ByteCells cell;       // NOLINT(*-member-init): filled before use
+  alignas(kRegisterBytes) ByteCells token;      // NOLINT(*-member-init)
+  alignas(kRegisterBytes) ByteCells undecided;  // NOLINT(*-member-init)
+  std::array<std::uint64_t, kByteBlock / sizeof(std::uint64_t)> words;  // NOLINT(*-member-init)
+  while (!tokens.empty()) {
+    const std::span<Token> stretch = tokens.first(std::min(kByteBlock, tokens.size()));
+    tokens = tokens.subspan(stretch.size());
+    const std::size_t cells = (stretch.size() + kBulk - 1) / kBulk * kBulk;
+    bits.fill(std::span(words).first(cells / sizeof(std::uint64_t)));
+    std::memcpy(cell.data(), words.data(), cells);
+    switch (borders_.size()) {
+      case 1:
+        count_passed<1>(cell, cells, borders_, token, undecided);
+        break;
+      case 2:
+        count_passed<2>(cell, cells, borders_, token, undecided);
+        break;
+      default:
+        count_passed<kMostOfBytes>(cell, cells, borders_, token, undecided);
+    }
+    std::copy_n(token.begin(), stretch.size(), stretch.begin());
+    for (const std::uint16_t i : Marked(undecided, cells).places()) {
+      if (i >= stretch.size()) break;
+      stretch[i] = invert((cell[i] + stream.uniform()) / kByteCells);
     }
   }
 }

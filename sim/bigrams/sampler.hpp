@@ -22,9 +22,10 @@ using Token = std::uint16_t;
 /// 2^16 mod N^d are redrawn, so that the law is exact (Brackett-Rozinsky and Lemire 2024,
 /// arXiv:2408.06213).
 ///
-/// Otherwise a cell gives one token: the number of borders floor(2^16 F(n)) at or below it, counted
-/// without branches. Only where a cell holds a border of the law are more bits drawn: the law is
-/// exact to 2^-53. Laws of more than 64 tokens are inverted one by one.
+/// Otherwise a cell, of up to four tokens one of 8 bits, gives one token: the number of borders
+/// floor(2^16 F(n)) or floor(2^8 F(n)) at or below it, counted without branches. Only where a cell
+/// holds a border of the law are more bits drawn: the law is exact to 2^-53. Laws of more than 64
+/// tokens are inverted one by one.
 class TokenLaw {
  public:
   /// @param law probabilities > 0 that sum to 1
@@ -38,8 +39,7 @@ class TokenLaw {
   Token invert(double u) const;
   void fill_uniform(std::span<Token> tokens, RandomStream& stream) const;
   void fill_counting(std::span<Token> tokens, RandomStream& stream) const;
-  template <class Borders>
-  void fill_between(const Borders& borders, std::span<Token> tokens, RandomStream& stream) const;
+  void fill_bytes(std::span<Token> tokens, RandomStream& stream) const;
   /// Draws those cells again whose products end below reject_; whole units of them.
   void redraw(std::span<Cell> cells, RandomStream& stream) const;
 

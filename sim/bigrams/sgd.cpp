@@ -361,7 +361,7 @@ struct BigramSgd<Real>::Work {
         block(std::min(std::max(kTokens / context, kFewest), samples)),
         counts(static_cast<std::size_t>(tokens)),
         // Where the last sample ends whole units are read.
-        x(static_cast<std::size_t>(block * context + kWhole<Real>)),
+        x(Eigen::Array<Token, -1, 1>::Zero(block * context + kWhole<Real>)),
         next(static_cast<std::size_t>(block)),
         joint(static_cast<std::size_t>(pairs_pay(tokens, context) ? length : 0)),
         a(Vector::Zero(length)),
@@ -375,7 +375,7 @@ struct BigramSgd<Real>::Work {
   Index length;  ///< of contexts in whole units
   Index block;   ///< samples at a time
   std::vector<std::int64_t> counts;
-  std::vector<Token> x;  ///< of a block, one sample after the other
+  Eigen::Array<Token, -1, 1> x;  ///< of a block, one sample after the other
   std::vector<Token> next;
   std::vector<Token> joint;  ///< pairs of two samples' tokens, where these pay
   Vector a;                  ///< a column of A, with 0 behind it
@@ -471,7 +471,7 @@ void BigramSgd<Real>::add_samples(Index k, Index samples, const BigramSource& so
   const Index n = v_.rows();
   const Index context = a_.rows();
   const std::span<Token> next(work.next.data(), static_cast<std::size_t>(samples));
-  source.samples(k, std::span(work.x).first(static_cast<std::size_t>(samples * context)), next);
+  source.samples(k, std::span(work.x.data(), static_cast<std::size_t>(samples * context)), next);
   const bool narrow = n <= kNarrow;
   // Rows of narrow matrices come in whole registers: those behind the samples are 0, and so is r.
   work.u.setZero(narrow ? whole<Real>(samples) : samples, n);
