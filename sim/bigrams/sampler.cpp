@@ -18,7 +18,7 @@ using Eigen::Index;
 
 namespace {
 
-constexpr std::size_t kMostOfBytes = 3;   // borders that leave few cells of 8 bits undecided
+constexpr Index kMostPaired = 3;          // tokens of which a cell gives two
 constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
 constexpr std::uint32_t kCells = 65536;
 constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cache
@@ -65,18 +65,12 @@ std::uint64_t below(const std::uint16_t* cells, std::uint16_t border) {
 
 }  // namespace
 
-TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
+TokenLaw::TokenLaw(const Eigen::VectorXd& law) : single_(law) {
   require(law.size() <= static_cast<Index>(kCells) - 1,
           "tokens",
           static_cast<double>(law.size()),
           "at most 65535 tokens");
-  double sum = 0;
-  for (Index n = 0; n + 1 < law.size(); ++n) {
-    sum += law[n];
-    cumulative_.push_back(std::min(sum, 1.0));
-    borders_.push_back(
-        static_cast<Cell>(std::min(std::floor(cumulative_.back() * kCells), kCells - 1.0)));
-  }
+  if (law.size() <= kMostPaired) pairs_ = Inversion((law * law.transpose()).reshaped());
   constexpr double kEqual = 1e-15;
   if (law.maxCoeff() - law.minCoeff() > kEqual) return;
   uniform_ = static_cast<Cell>(law.size());
@@ -94,24 +88,12 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) {
   }
 }
 
-Token TokenLaw::invert(double u) const {
-  // Few borders are counted sooner than searched: no branch hangs on chance.
-  constexpr std::size_t kFew = 8;
-  if (cumulative_.size() <= kFew) {
-    int passed = 0;
-    for (const double border : cumulative_) passed += border <= u ? 1 : 0;
-    return static_cast<Token>(passed);
-  }
-  return static_cast<Token>(std::upper_bound(cumulative_.begin(), cumulative_.end(), u) -
-                            cumulative_.begin());
-}
-
 void TokenLaw::fill(std::span<Token> tokens, RandomStream& stream) const {
   if (uniform_ > 0) {
     fill_uniform(tokens, stream);
-  } else if (cumulative_.size() <= kMostOfBytes) {
-    fill_bytes(tokens, stream);
-  } else if (cumulative_.size() < kMostCounted) {
+  } else if (!pairs_.borders.empty()) {
+    fill_pairs(tokens, stream);
+  } else if (single_.borders.size() < kMostCounted) {
     fill_counting(tokens, stream);
   } else {
     for (Token& token : tokens) token = draw(stream);
@@ -171,153 +153,153 @@ void TokenLaw::redraw(std::span<Cell> cells, RandomStream& stream) const {
   }
 }
 
-void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
-  BulkBits bits(stream);
-  Cells cell;       // NOLINT(*-member-init): filled before use
-  Cells token;      // NOLINT(*-member-init)
-  Cells undecided;  // NOLINT(*-member-init)
-  while (!tokens.empty()) {
-    const std::size_t cells = cells_for(tokens.size());
-    const std::span<Token> stretch = tokens.first(std::min(cells, tokens.size()));
-    tokens = tokens.subspan(stretch.size());
-    draw_cells(std::span(cell).first(cells), bits);
-    // All borders for a register of cells at a time. A comparison that holds is -1.
-    for (std::size_t at = 0; at < cells; at += kRegisterBytes / sizeof(std::uint16_t)) {
-      CellLanes drawn;
-      CellLanes passed = {};
-      CellLanes equal = {};
-      std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
-      for (const Cell border : borders_) {
-        passed -= reinterpret_cast<CellLanes>(drawn >= border);
-        equal |= reinterpret_cast<CellLanes>(drawn == border);
-      }
-      std::memcpy(token.data() + at, &passed, kRegisterBytes);
-      std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
-    }
-    std::copy_n(token.begin(), stretch.size(), stretch.begin());
-    // Hardly any: looked for 64 at a time.
-    for (std::size_t look = 0; look < cells; look += kUnit) {
-      std::uint16_t any = 0;
-      for (std::size_t i = look; i < look + kUnit; ++i) any = std::max(any, undecided[i]);
-      if (any == 0) continue;
-      for (std::size_t i = look; i < std::min(look + kUnit, stretch.size()); ++i) {
-        if (undecided[i] == 0) continue;
-        stretch[i] = invert((cell[i] + stream.uniform()) / kCells);
-      }
-    }
-  }
-}
-
 namespace {
 
-constexpr std::size_t kByteBlock = 1024;  // cells of 8 bits at a time
-using ByteCells = std::array<std::uint8_t, kByteBlock>;
-typedef std::uint8_t ByteLanes __attribute__((vector_size(kRegisterBytes)));
-
-/// Which of kUnit bytes are not 0, a bit each.
-std::uint64_t not_zero(const std::uint8_t* bytes) {
-#if defined(__AVX512BW__)
-  const __m512i x = _mm512_loadu_si512(bytes);
-  return _mm512_test_epi8_mask(x, x);
-#elif defined(__AVX2__)
-  const auto zero = [&](std::size_t first) {
-    const __m256i x = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes + first));
-    return static_cast<std::uint32_t>(
-        _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_setzero_si256())));
-  };
-  constexpr std::size_t kHalf = 32;
-  return ~(zero(0) | std::uint64_t{zero(kHalf)} << kHalf);
-#else
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < kUnit; ++i) bits |= std::uint64_t{bytes[i] != 0} << i;
-  return bits;
-#endif
-}
-
-/// The places in 0..cells-1 where a byte is not 0.
-class Marked {
- public:
-  Marked(const ByteCells& bytes, std::size_t cells) {
-    // Two of a unit without asking: one is there at most times and no telling when, seldom more.
-    constexpr std::uint64_t kSome = std::uint64_t{1} << 63U;  // spares the question whether any is
-    for (std::size_t first = 0; first < cells; first += kUnit) {
-      std::uint64_t left = not_zero(&bytes[first]);
-      const auto add = [&](std::size_t place) {
-        place_[place] = static_cast<std::uint16_t>(
-            first + static_cast<std::size_t>(std::countr_zero(left | kSome)));
-        left &= left - 1;
-      };
-      const std::size_t end = count_ + static_cast<std::size_t>(std::popcount(left));
-      add(count_);
-      add(count_ + 1);
-      for (std::size_t i = count_ + 2; i < end; ++i) add(i);
-      count_ = end;
-    }
-  }
-  std::span<const std::uint16_t> places() const { return std::span(place_).first(count_); }
-
- private:
-  static constexpr std::size_t kBeyond = 2;                // that are written for none
-  std::array<std::uint16_t, kByteBlock + kBeyond> place_;  // NOLINT(*-member-init): up to count_
-  std::size_t count_ = 0;
-};
-
-/// How many of Count borders each cell has passed, and the cells that hold a border.
+/// How many of the borders, Count of them unless that is 0, are at or below each cell.
+/// @param undecided not 0 where a cell holds a border
+/// @return whether one does
 template <std::size_t Count>
-void count_passed(const ByteCells& cell,
-                  std::size_t cells,
-                  const std::vector<std::uint16_t>& borders,
-                  ByteCells& token,
-                  ByteCells& undecided) {
-  constexpr int kAbove = 8;
-  std::array<ByteLanes, Count> border;
-  for (std::size_t n = 0; n < Count; ++n) {
-    border[n] = ByteLanes{} + static_cast<std::uint8_t>(borders[n] >> kAbove);
-  }
-  for (std::size_t at = 0; at < cells; at += kRegisterBytes) {
-    ByteLanes drawn;
-    ByteLanes passed = {};
-    ByteLanes equal = {};
-    std::memcpy(&drawn, cell.data() + at, kRegisterBytes);
-    for (const ByteLanes& b : border) {
-      passed -= reinterpret_cast<ByteLanes>(drawn >= b);  // a comparison that holds is -1
-      equal |= reinterpret_cast<ByteLanes>(drawn == b);
+bool count_borders(const Cells& cell,
+                   std::size_t cells,
+                   std::span<const std::uint16_t> borders,
+                   Cells& token,
+                   Cells& undecided) {
+  constexpr std::size_t kCount = kRegisterBytes / sizeof(std::uint16_t);
+#if defined(__AVX512BW__)
+  if constexpr (Count > 0) {
+    static_assert(Count < kCount);
+    // The last border passed is looked up: the only one that the cell may hold.
+    std::array<__m512i, Count> border;
+    std::array<std::uint16_t, kCount> last{borders[0]};
+    for (std::size_t n = 0; n < Count; ++n) {
+      border[n] = _mm512_set1_epi16(static_cast<std::int16_t>(borders[n]));
+      last[n + 1] = borders[n];
     }
-    std::memcpy(token.data() + at, &passed, kRegisterBytes);
-    std::memcpy(undecided.data() + at, &equal, kRegisterBytes);
+    const __m512i passed_last = _mm512_loadu_si512(last.data());
+    __mmask32 any = 0;
+    for (std::size_t at = 0; at < cells; at += kCount) {
+      const __m512i drawn = _mm512_loadu_si512(&cell[at]);
+      __m512i passed = _mm512_setzero_si512();
+      for (const __m512i& b : border) {
+        const __mmask32 holds = _mm512_cmpge_epu16_mask(drawn, b);
+        passed = _mm512_mask_sub_epi16(passed, holds, passed, _mm512_set1_epi16(-1));
+      }
+      const __mmask32 equal =
+          _mm512_cmpeq_epi16_mask(drawn, _mm512_permutexvar_epi16(passed, passed_last));
+      any |= equal;
+      _mm512_storeu_si512(&token[at], passed);
+      _mm512_storeu_si512(&undecided[at], _mm512_movm_epi16(equal));
+    }
+    return any != 0;
   }
+#endif
+  CellLanes all = {};
+  for (std::size_t at = 0; at < cells; at += kCount) {
+    CellLanes drawn;
+    CellLanes passed = {};
+    CellLanes equal = {};
+    std::memcpy(&drawn, &cell[at], kRegisterBytes);
+    for (std::size_t n = 0; n < (Count > 0 ? Count : borders.size()); ++n) {
+      passed -= reinterpret_cast<CellLanes>(drawn >= borders[n]);  // what holds is -1
+      equal |= reinterpret_cast<CellLanes>(drawn == borders[n]);
+    }
+    all |= equal;
+    std::memcpy(&token[at], &passed, kRegisterBytes);
+    std::memcpy(&undecided[at], &equal, kRegisterBytes);
+  }
+  std::uint16_t any = 0;
+  for (std::size_t lane = 0; lane < kCount; ++lane) any |= all[lane];
+  return any != 0;
 }
 
 }  // namespace
 
-void TokenLaw::fill_bytes(std::span<Token> tokens, RandomStream& stream) const {
-  constexpr double kByteCells = 256;
-  constexpr std::size_t kBulk = 2 * kUnit;  // bytes of the fewest words that are drawn
-  BulkBits bits(stream);
-  alignas(kRegisterBytes) ByteCells cell;       // NOLINT(*-member-init): filled before use
-  alignas(kRegisterBytes) ByteCells token;      // NOLINT(*-member-init)
-  alignas(kRegisterBytes) ByteCells undecided;  // NOLINT(*-member-init)
-  std::array<std::uint64_t, kByteBlock / sizeof(std::uint64_t)> words;  // NOLINT(*-member-init)
-  while (!tokens.empty()) {
-    const std::span<Token> stretch = tokens.first(std::min(kByteBlock, tokens.size()));
-    tokens = tokens.subspan(stretch.size());
-    const std::size_t cells = (stretch.size() + kBulk - 1) / kBulk * kBulk;
-    bits.fill(std::span(words).first(cells / sizeof(std::uint64_t)));
-    std::memcpy(cell.data(), words.data(), cells);
-    switch (borders_.size()) {
-      case 1:
-        count_passed<1>(cell, cells, borders_, token, undecided);
-        break;
-      case 2:
-        count_passed<2>(cell, cells, borders_, token, undecided);
-        break;
-      default:
-        count_passed<kMostOfBytes>(cell, cells, borders_, token, undecided);
+TokenLaw::Inversion::Inversion(const Eigen::VectorXd& law) {
+  double sum = 0;
+  for (Index n = 0; n + 1 < law.size(); ++n) {
+    sum += law[n];
+    cumulative.push_back(std::min(sum, 1.0));
+    borders.push_back(
+        static_cast<Cell>(std::min(std::floor(cumulative.back() * kCells), kCells - 1.0)));
+  }
+}
+
+Token TokenLaw::Inversion::at(double u) const {
+  // Few borders are counted sooner than searched: no branch hangs on chance.
+  constexpr std::size_t kFew = 8;
+  if (cumulative.size() <= kFew) {
+    int passed = 0;
+    for (const double border : cumulative) passed += border <= u ? 1 : 0;
+    return static_cast<Token>(passed);
+  }
+  return static_cast<Token>(std::upper_bound(cumulative.begin(), cumulative.end(), u) -
+                            cumulative.begin());
+}
+
+/// A block of cells and what they give.
+struct TokenLaw::Block {
+  Cells cell;   // NOLINT(*-member-init): filled before use
+  Cells token;  // NOLINT(*-member-init)
+
+  void draw(std::size_t cells, const Inversion& law, BulkBits& bits, RandomStream& stream) {
+    Cells undecided;  // NOLINT(*-member-init): filled just below
+    draw_cells(std::span(cell).first(cells), bits);
+    const auto count = [&] {
+      switch (law.borders.size()) {
+        case 2:
+          return count_borders<2>(cell, cells, law.borders, token, undecided);
+        case 3:
+          return count_borders<3>(cell, cells, law.borders, token, undecided);
+        case 8:
+          return count_borders<8>(cell, cells, law.borders, token, undecided);
+        default:
+          return count_borders<0>(cell, cells, law.borders, token, undecided);
+      }
+    };
+    if (!count()) return;
+    // Hardly any: looked for 64 at a time.
+    for (std::size_t first = 0; first < cells; first += kUnit) {
+      std::uint16_t any = 0;
+      for (std::size_t i = first; i < first + kUnit; ++i) any |= undecided[i];
+      if (any == 0) continue;
+      for (std::size_t i = first; i < first + kUnit; ++i) {
+        if (undecided[i] != 0) token[i] = law.at((cell[i] + stream.uniform()) / kCells);
+      }
     }
-    std::copy_n(token.begin(), stretch.size(), stretch.begin());
-    for (const std::uint16_t i : Marked(undecided, cells).places()) {
-      if (i >= stretch.size()) break;
-      stretch[i] = invert((cell[i] + stream.uniform()) / kByteCells);
+  }
+};
+
+void TokenLaw::fill_counting(std::span<Token> tokens, RandomStream& stream) const {
+  BulkBits bits(stream);
+  Block block;
+  while (!tokens.empty()) {
+    const std::size_t cells = cells_for(tokens.size());
+    block.draw(cells, single_, bits, stream);
+    const std::size_t now = std::min(cells, tokens.size());
+    std::copy_n(block.token.begin(), now, tokens.begin());
+    tokens = tokens.subspan(now);
+  }
+}
+
+void TokenLaw::fill_pairs(std::span<Token> tokens, RandomStream& stream) const {
+  const auto size = static_cast<Cell>(single_.borders.size() + 1);
+  const auto reciprocal = static_cast<Cell>(kCells / size + 1);
+  BulkBits bits(stream);
+  Block block;
+  Cells first;  // NOLINT(*-member-init): filled before use
+  while (!tokens.empty()) {
+    const std::size_t cells = cells_for((tokens.size() + 1) / 2);
+    block.draw(cells, pairs_, bits, stream);
+    for (std::size_t i = 0; i < cells; ++i) {
+      first[i] = static_cast<Token>(std::uint32_t{block.token[i]} * reciprocal >> 16U);
+    }
+    for (std::size_t i = 0; i < cells; ++i) {
+      block.token[i] = static_cast<Token>(block.token[i] - size * first[i]);
+    }
+    for (const Cells* half : {&first, &block.token}) {
+      const std::size_t now = std::min(cells, tokens.size());
+      std::copy_n(half->begin(), now, tokens.begin());
+      tokens = tokens.subspan(now);
     }
   }
 }
