@@ -89,9 +89,12 @@ void scatter_compared(const Real* a,
   for (Index t = 0; t < length; t += L::kCount) {
     typename L::Reals a0;
     std::memcpy(&a0, a + t, sizeof(a0));
+    // Sums stay in registers where no index is left.
+#pragma GCC unroll 2
     for (int i = 0; i < Sequences; ++i) {
       typename L::Wholes x0;
       L::load(x + i * context + t, x0);
+#pragma GCC unroll 16
       for (int n = 1; n < Tokens; ++n) {
         partial[i][n] = x0 == n ? partial[i][n] + a0 : partial[i][n];
       }
