@@ -224,7 +224,7 @@ void scatter_pair(const Real* a,
 
 /// Rows of u for so many sequences, one after the other.
 template <class Real>
-void scatter_all(const Eigen::Matrix<Real, -1, 1>& a,
+void scatter_all(const Eigen::Ref<const Eigen::Matrix<Real, -1, 1>>& a,
                  Real total,
                  const Token* x,
                  Index context,
@@ -310,7 +310,8 @@ void gather_some(const Eigen::Ref<const Eigen::Matrix<Real, -1, -1>>& w,
     return;
   }
   for (int i = 0; i < Sequences; ++i) {
-    for (Index t = 0; t < length; ++t) g[t] += w(x[i * context + t], i);
+    const Real* own = w.col(i).data();
+    for (Index t = 0; t < length; ++t) g[t] += own[x[i * context + t]];
   }
 }
 
@@ -350,6 +351,8 @@ template <class To, class A, class B>
 void add_product(To& to, const A& a, const B& b, bool narrow) {
   if (narrow) {
     to.noalias() += a.lazyProduct(b);
+  } else if (a.cols() == 1) {
+    to.noalias() += a.col(0) * b.row(0);
   } else {
     to.noalias() += a * b;
   }
@@ -367,7 +370,6 @@ struct BigramSgd<Real>::Work {
         x(Eigen::Array<Token, -1, 1>::Zero(block * context + kWhole<Real>)),
         next(static_cast<std::size_t>(block)),
         joint(static_cast<std::size_t>(pairs_pay(tokens, context) ? length : 0)),
-        a(Vector::Zero(length)),
         gradient(length),
         parts(tokens, kParts),
         value_gradient(tokens, tokens) {}
@@ -381,7 +383,6 @@ struct BigramSgd<Real>::Work {
   Eigen::Array<Token, -1, 1> x;  ///< of a block, one sample after the other
   std::vector<Token> next;
   std::vector<Token> joint;  ///< pairs of two samples' tokens, where these pay
-  Vector a;                  ///< a column of A, with 0 behind it
   Vector gradient;           ///< of a column
   Matrix parts;
   Matrix value_gradient;
@@ -410,21 +411,21 @@ BigramSgd<Real>::BigramSgd(const BigramModel& model,
   require(rates.eta_a > 0, "eta_A", rates.eta_a, "eta_A > 0");
   require(batch >= 1 && batch == std::floor(batch), "batch", batch, "a whole number >= 1");
   work_ = std::make_unique<Work>(model.context(), model.tokens(), static_cast<Index>(batch));
-  a_ = Matrix::Constant(
-      model.context(), model.tokens(), Real(1) / static_cast<Real>(model.context()));
+  a_ = Matrix::Zero(whole<Real>(model.context()), model.tokens());
+  a_.topRows(model.context()).setConstant(Real(1) / static_cast<Real>(model.context()));
   if (algorithm == BigramAlgorithm::softmax) w_ = Matrix::Zero(model.context(), model.tokens());
 }
 
 template <class Real>
 void BigramSgd<Real>::set_attention(const MatrixXd& attention) {
   if (algorithm_ != BigramAlgorithm::softmax) {
-    a_ = attention.cast<Real>();
+    a_.topRows(attention.rows()) = attention.cast<Real>();
     return;
   }
   w_ = attention.cast<Real>();
   for (Index k = 0; k < w_.cols(); ++k) {
-    a_.col(k) = (w_.col(k).array() - w_.col(k).maxCoeff()).exp();
-    a_.col(k) /= a_.col(k).sum();
+    column(k) = (w_.col(k).array() - w_.col(k).maxCoeff()).exp();
+    column(k) /= column(k).sum();
   }
 }
 
@@ -453,13 +454,12 @@ void BigramSgd<Real>::step(const BigramSource& source) {
   for (Index k = 0; k < n; ++k) {
     const std::int64_t count = work.counts[static_cast<std::size_t>(k)];
     if (count > 0) {
-      work.a.head(a_.rows()) = a_.col(k);
       work.gradient.setZero();
       for (std::int64_t b = 0; b < count; b += work.block) {
         add_samples(k, std::min(work.block, count - b), source);
       }
-      work.gradient /= static_cast<Real>(batch_);
-      update_column(k, work.gradient.head(a_.rows()));
+      work.gradient *= static_cast<Real>(1 / batch_);
+      update_column(k, work.gradient.head(model_->context()));
     }
     shrink_column(k);
   }
@@ -472,14 +472,15 @@ template <class Real>
 void BigramSgd<Real>::add_samples(Index k, Index samples, const BigramSource& source) {
   Work& work = *work_;
   const Index n = v_.rows();
-  const Index context = a_.rows();
+  const Index context = model_->context();
   const std::span<Token> next(work.next.data(), static_cast<std::size_t>(samples));
   source.samples(k, std::span(work.x.data(), static_cast<std::size_t>(samples * context)), next);
   const bool narrow = n <= kNarrow;
   // Rows of narrow matrices come in whole registers: those behind the samples are 0, and so is r.
   work.u.setZero(narrow ? whole<Real>(samples) : samples, n);
   const Real sum = a_.col(k).sum();
-  scatter_all<Real>(work.a, sum, work.x.data(), context, samples, work.joint, work.parts, work.u);
+  scatter_all<Real>(
+      a_.col(k), sum, work.x.data(), context, samples, work.joint, work.parts, work.u);
   set_product(work.r, work.u, v_.transpose(), narrow);
   for (Index i = 0; i < samples; ++i) work.r(i, next[static_cast<std::size_t>(i)]) -= 1;
   set_product(work.w, work.r, v_, narrow);
@@ -488,13 +489,13 @@ void BigramSgd<Real>::add_samples(Index k, Index samples, const BigramSource& so
   if (hat_value) work.u = (work.u * inverse_mu_.asDiagonal()).array() - sum;
   add_product(work.value_gradient, work.r.transpose(), work.u, narrow);
   work.look_up = work.w.topRows(samples).transpose();
-  gather<Real>(work.look_up, work.x.data(), work.length, context, work.gradient.data());
+  gather<Real>(work.look_up, work.x.data(), a_.rows(), context, work.gradient.data());
   batch_loss_ += 0.5 * static_cast<double>(work.r.squaredNorm());
 }
 
 template <class Real>
 void BigramSgd<Real>::update_column(Index k, const Eigen::Ref<const Vector>& gradient) {
-  auto a = a_.col(k);
+  auto a = column(k);
   const auto eta = static_cast<Real>(rates_.eta_a);
   switch (algorithm_) {
     case BigramAlgorithm::sgd_raw:
@@ -523,7 +524,7 @@ template <class Real>
 void BigramSgd<Real>::shrink_column(Index k) {
   if (lambda_ == 0) return;
   const double shrink = rates_.eta_a * lambda_;
-  auto a = a_.col(k);
+  auto a = column(k);
   if (algorithm_ == BigramAlgorithm::l1) {
     const auto h = static_cast<Real>(shrink);
     a = (a.array() - a.array().max(-h).min(h)).matrix();
@@ -563,7 +564,7 @@ std::vector<SparseColumn> BigramSgd<Real>::large_entries(double fraction) const 
   for (Index k = 0; k < a_.cols(); ++k) {
     const Real least = static_cast<Real>(fraction) * a_.col(k).maxCoeff();
     if (!(least > 0)) continue;
-    for (Index t = 0; t < a_.rows(); ++t) {
+    for (Index t = 0; t < model_->context(); ++t) {
       if (a_(t, k) < least) continue;
       columns[static_cast<std::size_t>(k)].positions.push_back(t);
       columns[static_cast<std::size_t>(k)].weights.push_back(static_cast<double>(a_(t, k)));
@@ -574,7 +575,8 @@ std::vector<SparseColumn> BigramSgd<Real>::large_entries(double fraction) const 
 
 template <class Real>
 double BigramSgd<Real>::zero_fraction() const {
-  Index zeros = (a_.array() == Real(0)).count();
+  const auto entries = a_.topRows(model_->context());
+  Index zeros = (entries.array() == Real(0)).count();
   Index support = 0;
   for (Index k = 0; k < a_.cols(); ++k) {
     for (const Index t : model_->attention()[static_cast<std::size_t>(k)].positions) {
@@ -582,7 +584,7 @@ double BigramSgd<Real>::zero_fraction() const {
       zeros -= a_(t, k) == Real(0) ? 1 : 0;
     }
   }
-  return static_cast<double>(zeros) / static_cast<double>(a_.size() - support);
+  return static_cast<double>(zeros) / static_cast<double>(entries.size() - support);
 }
 
 template class BigramSgd<float>;

@@ -65,7 +65,7 @@ class BigramSgd final : public BigramTrainer {
   void set_attention(const Eigen::MatrixXd& attention);
   /// @brief Later steps leave V as it is.
   void freeze_value() { value_frozen_ = true; }
-  const Matrix& attention() const { return a_; }
+  auto attention() const { return a_.topRows(model_->context()); }
 
   Eigen::MatrixXd value() const override { return v_.template cast<double>(); }
   AttentionSums sums() const override;
@@ -79,6 +79,7 @@ class BigramSgd final : public BigramTrainer {
   struct Work;
   /// Adds what so many samples with last token k give to the gradients.
   void add_samples(Eigen::Index k, Eigen::Index samples, const BigramSource& source);
+  auto column(Eigen::Index k) { return a_.col(k).head(model_->context()); }
   void update_column(Eigen::Index k, const Eigen::Ref<const Vector>& gradient);
   void shrink_column(Eigen::Index k);
   void update_value(const Matrix& gradient);
@@ -88,7 +89,7 @@ class BigramSgd final : public BigramTrainer {
   StreamAddress address_;
   bool value_frozen_ = false;
   Matrix v_;
-  Matrix a_;
+  Matrix a_;  ///< with rows of 0 behind the context, to whole registers
   Matrix w_;  ///< softmax: the logits
   Vector mu_;
   Vector inverse_mu_;
