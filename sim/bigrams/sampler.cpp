@@ -74,8 +74,8 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) : single_(law) {
   constexpr double kEqual = 1e-15;
   if (law.maxCoeff() - law.minCoeff() > kEqual) return;
   uniform_ = static_cast<Cell>(law.size());
-  // As many tokens out of a cell as leave at most one in 64 to be redrawn.
-  constexpr std::uint32_t kMostRejected = kCells / 64;
+  // As many tokens out of a cell as leave at most one in 128 to be redrawn.
+  constexpr std::uint32_t kMostRejected = kCells / 128;
   std::uint32_t outcomes = uniform_;
   outcomes_ = uniform_;
   reject_ = static_cast<Cell>(kCells % outcomes);
@@ -106,8 +106,7 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
   Cells rest;  // NOLINT(*-member-init): filled before use
   // Takes the next digit of kUnit cells. The halves of the products one after the other: each is
   // one instruction on 16 bits.
-  std::array<Token, kUnit> digit;  // NOLINT(*-member-init)
-  const auto take_digit = [&](Cell* cell) {
+  const auto take_digit = [&](Cell* __restrict cell, Token* __restrict digit) {
     for (std::size_t i = 0; i < kUnit; ++i) {
       digit[i] = static_cast<Token>(std::uint32_t{cell[i]} * uniform_ >> 16U);
     }
@@ -122,12 +121,13 @@ void TokenLaw::fill_uniform(std::span<Token> tokens, RandomStream& stream) const
     redraw(std::span(rest).first(cells), stream);
     for (std::size_t j = 0; j < digits; ++j) {
       for (std::size_t first = 0; first < cells && !tokens.empty(); first += kUnit) {
-        take_digit(&rest[first]);
         if (tokens.size() >= kUnit) {
-          std::memcpy(tokens.data(), digit.data(), sizeof(digit));
+          take_digit(&rest[first], tokens.data());
           tokens = tokens.subspan(kUnit);
         } else {
-          std::copy_n(digit.begin(), tokens.size(), tokens.begin());
+          std::array<Token, kUnit> last;  // NOLINT(*-member-init): filled just below
+          take_digit(&rest[first], last.data());
+          std::copy_n(last.begin(), tokens.size(), tokens.begin());
           tokens = {};
         }
       }
