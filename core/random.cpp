@@ -78,26 +78,15 @@ constexpr std::size_t kLanes = 8;
 typedef std::uint64_t Lanes __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
 #if defined(__AVX512DQ__)
-/// Products of the lower halves of the lanes, one instruction: the compiler would take three.
-inline Lanes half_product(Lanes a, std::uint64_t b) {
-  return reinterpret_cast<Lanes>(_mm512_mul_epu32(reinterpret_cast<__m512i>(a),
-                                                  _mm512_set1_epi64(static_cast<std::int64_t>(b))));
-}
-
-/// The 128-bit products, from products of 32-bit halves.
-struct WideProduct {
-  Lanes lower;
-  Lanes upper;
-};
-inline WideProduct wide_product(Lanes a, std::uint64_t b) {
+/// Upper half of the 128-bit products, from products of 32-bit halves.
+inline Lanes upper_product(Lanes a, std::uint64_t b) {
   constexpr int kHalf = 32;
   constexpr std::uint64_t kLow = 0xFFFFFFFFU;
+  const Lanes low = a & kLow;
   const Lanes high = a >> kHalf;
-  const Lanes low_low = half_product(a, b);
-  const Lanes middle = half_product(high, b) + (low_low >> kHalf);
-  const Lanes other = half_product(a, b >> kHalf) + (middle & kLow);
-  return {.lower = (other << kHalf) | (low_low & kLow),
-          .upper = half_product(high, b >> kHalf) + (middle >> kHalf) + (other >> kHalf)};
+  const Lanes middle = high * (b & kLow) + (low * (b & kLow) >> kHalf);
+  return high * (b >> kHalf) + (middle >> kHalf) +
+         ((low * (b >> kHalf) + (middle & kLow)) >> kHalf);
 }
 
 /// Groups * kLanes consecutive blocks, one a lane: what inline_block gives, in a third of its time
@@ -117,9 +106,9 @@ void philox_blocks(const std::array<std::uint64_t, 4>& counter,
   auto [k0, k1] = key;
   for (int round = 0; round < kRounds; ++round) {
     for (auto& c : groups) {
-      const auto [lower0, upper0] = wide_product(c[0], PHILOX_M4x64_0);
-      const auto [lower1, upper1] = wide_product(c[2], PHILOX_M4x64_1);
-      c = {upper1 ^ c[1] ^ k0, lower1, upper0 ^ c[3] ^ k1, lower0};
+      const Lanes upper0 = upper_product(c[0], PHILOX_M4x64_0);
+      const Lanes upper1 = upper_product(c[2], PHILOX_M4x64_1);
+      c = {upper1 ^ c[1] ^ k0, c[2] * PHILOX_M4x64_1, upper0 ^ c[3] ^ k1, c[0] * PHILOX_M4x64_0};
     }
     k0 += PHILOX_W64_0;
     k1 += PHILOX_W64_1;

@@ -18,7 +18,7 @@ using Eigen::Index;
 
 namespace {
 
-constexpr Index kMostPaired = 3;          // tokens of which a cell gives two
+constexpr Index kMostTwofold = 3;         // tokens of which a cell gives two
 constexpr std::size_t kMostCounted = 64;  // tokens whose borders are counted one by one
 constexpr std::uint32_t kCells = 65536;
 constexpr std::size_t kBlock = 512;  // most cells at a time, in first-level cache
@@ -70,7 +70,7 @@ TokenLaw::TokenLaw(const Eigen::VectorXd& law) : single_(law) {
           "tokens",
           static_cast<double>(law.size()),
           "at most 65535 tokens");
-  if (law.size() <= kMostPaired) pairs_ = Inversion((law * law.transpose()).reshaped());
+  if (law.size() <= kMostTwofold) pairs_ = Inversion((law * law.transpose()).reshaped());
   constexpr double kEqual = 1e-15;
   if (law.maxCoeff() - law.minCoeff() > kEqual) return;
   uniform_ = static_cast<Cell>(law.size());
