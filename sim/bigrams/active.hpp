@@ -5,6 +5,7 @@
 /// sequences.
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <vector>
 
 #include "attica/sim/bigrams/sampler.hpp"
@@ -25,15 +26,38 @@ class ActiveSampler {
   };
   void draw(Sample& sample, RandomStream& stream);
 
+  /// @brief What a batch's hat gradient of V, V M - C, is made of.
+  struct Sums {
+    Eigen::MatrixXd m;  ///< M = Σ u hᵀ, h = D⁻¹u - (1·u) 1, D = diag μ
+    Eigen::MatrixXd c;  ///< C = Σ y hᵀ
+  };
+  /// @brief The sums over a batch of fresh samples. Where few tokens are active only a few dozen
+  /// samples differ: how many of each there are is drawn in their place.
+  void draw(std::int64_t batch, Sums& sums, RandomStream& stream);
+
  private:
   struct Column {
     Eigen::VectorXd weights;         ///< of A at the active positions, those of A or Q
     std::vector<std::size_t> slots;  ///< place among them of each attended position
     TokenLaw choice;                 ///< of a slot
   };
+  /// Samples with one last token, if few differ: y + N pattern for each pattern of the tokens at
+  /// the active positions.
+  struct Outcomes {
+    Eigen::Index first;  ///< pattern of this last token among those of all
+    TokenLaw law;
+  };
+  void enumerate(const BigramModel& model);
+  void count_outcomes(std::int64_t batch, RandomStream& stream);
+
   TokenLaw stationary_;
   std::vector<TokenLaw> next_;
   std::vector<Column> columns_;
+  Eigen::VectorXd inverse_mu_;
+  std::vector<Outcomes> outcomes_;  ///< empty: there are too many
+  Eigen::MatrixXd u_;               ///< of every pattern
+  Eigen::MatrixXd h_;
+  Eigen::MatrixXd hits_;  ///< of a batch; @shape{next tokens x patterns}
   std::vector<Token> tokens_;
 };
 

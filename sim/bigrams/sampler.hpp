@@ -22,28 +22,41 @@ using Token = std::uint16_t;
 /// 2^16 mod N^d are redrawn, so that the law is exact (Brackett-Rozinsky and Lemire 2024,
 /// arXiv:2408.06213).
 ///
-/// Otherwise a cell gives one token: the number of borders floor(2^16 F(n)) at or below it, counted
-/// without branches. Only where a cell holds a border of the law are more bits drawn: the law is
-/// exact to 2^-53. Laws of more than 64 tokens are inverted one by one.
+/// Otherwise a cell gives one token, or two if there are no more than three: the number of borders
+/// floor(2^16 F(n)) of their law at or below it, counted without branches. Only where a cell holds
+/// a border are more bits drawn: the law is exact to 2^-53. Laws of more than 64 tokens are
+/// inverted one by one.
 class TokenLaw {
  public:
   /// @param law probabilities > 0 that sum to 1
   explicit TokenLaw(const Eigen::VectorXd& law);
 
   void fill(std::span<Token> tokens, RandomStream& stream) const;
-  Token draw(RandomStream& stream) const { return invert(stream.uniform()); }
+  Token draw(RandomStream& stream) const { return single_.at(stream.uniform()); }
 
  private:
   using Cell = std::uint16_t;
-  Token invert(double u) const;
+  struct Inversion {
+    Inversion() = default;
+    explicit Inversion(const Eigen::VectorXd& law);
+    Token at(double u) const;
+
+    std::vector<double> cumulative = {};  ///< F(0) .. F(N-2)
+    std::vector<Cell> borders = {};       ///< floor(2^16 F(n))
+  };
+  struct Block;
   void fill_uniform(std::span<Token> tokens, RandomStream& stream) const;
   void fill_counting(std::span<Token> tokens, RandomStream& stream) const;
+  void fill_pairs(std::span<Token> tokens, RandomStream& stream) const;
+  /// Draws those cells again whose products end below reject_; whole units of them.
+  void redraw(std::span<Cell> cells, RandomStream& stream) const;
 
-  Cell uniform_ = 0;                ///< N if all tokens are equally likely
-  int digits_ = 1;                  ///< tokens out of one cell
-  Cell reject_ = 0;                 ///< cells whose product ends below it are redrawn
-  std::vector<double> cumulative_;  ///< F(0) .. F(N-2)
-  std::vector<Cell> borders_;       ///< floor(2^16 F(n))
+  Cell uniform_ = 0;   ///< N if all tokens are equally likely
+  int digits_ = 1;     ///< tokens out of one cell
+  Cell outcomes_ = 0;  ///< N^d, modulo 2^16
+  Cell reject_ = 0;    ///< cells whose product ends below it are redrawn
+  Inversion single_;
+  Inversion pairs_ = {};  ///< of N times the one token and the other; empty: cells give one
 };
 
 /// @brief Draws sequences of a model.
@@ -53,6 +66,12 @@ class BigramSampler {
 
   /// @brief A batch's numbers of samples with each last token.
   void draw_counts(std::int64_t batch, std::span<std::int64_t> counts, RandomStream& stream) const;
+  /// @brief As many samples as `next` holds: x_1..x_T of one after the other, and the token after
+  /// each.
+  void draw(Eigen::Index last,
+            std::span<Token> tokens,
+            std::span<Token> next,
+            RandomStream& stream) const;
   /// @brief x_1..x_T, and the next token given the last one.
   Token draw(Eigen::Index last, std::span<Token> tokens, RandomStream& stream) const;
 

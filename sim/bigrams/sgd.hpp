@@ -10,6 +10,7 @@
 
 #include <Eigen/Core>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,8 +34,9 @@ enum class BigramAlgorithm {
 struct BigramSource {
   /// Numbers of samples with each last token in the next batch.
   std::function<void(std::span<std::int64_t> counts)> counts;
-  /// Fills x_1..x_T of the next sample with this last token and returns the token after it.
-  std::function<Token(Eigen::Index last, std::span<Token> tokens)> sample;
+  /// Fills x_1..x_T of the next samples with this last token, one after the other, and the token
+  /// after each.
+  std::function<void(Eigen::Index last, std::span<Token> tokens, std::span<Token> next)> samples;
 };
 
 /// @brief A run on real samples. Real is float or double.
@@ -53,6 +55,7 @@ class BigramSgd final : public BigramTrainer {
             double batch,
             const Eigen::MatrixXd& value,
             const StreamAddress& address);
+  ~BigramSgd() override;
 
   void step() override;
   /// @brief A step on samples of another source.
@@ -62,7 +65,7 @@ class BigramSgd final : public BigramTrainer {
   void set_attention(const Eigen::MatrixXd& attention);
   /// @brief Later steps leave V as it is.
   void freeze_value() { value_frozen_ = true; }
-  const Matrix& attention() const { return a_; }
+  auto attention() const { return a_.topRows(model_->context()); }
 
   Eigen::MatrixXd value() const override { return v_.template cast<double>(); }
   AttentionSums sums() const override;
@@ -73,7 +76,11 @@ class BigramSgd final : public BigramTrainer {
   double batch_loss() const { return batch_loss_; }
 
  private:
-  void update_column(Eigen::Index k, const Vector& gradient);
+  struct Work;
+  /// Adds what so many samples with last token k give to the gradients.
+  void add_samples(Eigen::Index k, Eigen::Index samples, const BigramSource& source);
+  auto column(Eigen::Index k) { return a_.col(k).head(model_->context()); }
+  void update_column(Eigen::Index k, const Eigen::Ref<const Vector>& gradient);
   void shrink_column(Eigen::Index k);
   void update_value(const Matrix& gradient);
 
@@ -82,11 +89,12 @@ class BigramSgd final : public BigramTrainer {
   StreamAddress address_;
   bool value_frozen_ = false;
   Matrix v_;
-  Matrix a_;
+  Matrix a_;  ///< with rows of 0 behind the context, to whole registers
   Matrix w_;  ///< softmax: the logits
   Vector mu_;
   Vector inverse_mu_;
   double batch_loss_ = 0;
+  std::unique_ptr<Work> work_;
 };
 
 extern template class BigramSgd<float>;

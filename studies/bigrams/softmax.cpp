@@ -179,7 +179,7 @@ class Softmax : public PointwiseExperiment {
     add_map(outcome, "softmax SGD", attention);
     const BigramModel& model = setup_.model;
     const Eigen::VectorXd& mu = model.stationary();
-    const AttentionSums sums = attention_sums(model, run.attention());
+    const AttentionSums sums = run.sums();
     const double cosine =
         mu.dot(sums.overlap) / std::sqrt(mu.dot(sums.norm2) * mu.dot(model.attention_norm2()));
     add_constant(outcome, "similarity", cosine);

@@ -67,6 +67,71 @@ TEST_CASE("bigram active set: the mean loss is the population's", "[sim][bigrams
   CHECK(std::abs(found - exact) < 4 * 0.5 / std::sqrt(double{kSamples}));
 }
 
+/// Means and second moments of a batch's sums, as vectors, over many batches.
+struct Moments {
+  Eigen::VectorXd mean;
+  MatrixXd second;
+};
+template <class Draw>
+Moments moments_of(const Draw& draw, Index tokens, int batches) {
+  const Index size = 2 * tokens * tokens;
+  Moments all{Eigen::VectorXd::Zero(size), MatrixXd::Zero(size, size)};
+  Eigen::VectorXd row(size);
+  ActiveSampler::Sums sums;
+  for (int b = 0; b < batches; ++b) {
+    draw(sums);
+    row << sums.m.reshaped(), sums.c.reshaped();
+    all.mean += row / batches;
+    all.second += row * row.transpose() / batches;
+  }
+  return all;
+}
+
+TEST_CASE("bigram active set: counted samples have the law of samples", "[sim][bigrams]") {
+  // Of three tokens and two active positions all samples with a last token are 27, which are
+  // counted; of four and three they are 256, which are not.
+  RandomStream problem({.seed = 6, .id = StreamId::model});
+  const BigramModel few(cyclic_chain(3, 0.9, 2.5),
+                        500,
+                        2,
+                        random_attention(3, 500, 2, AttentionWeights::random, problem));
+  const BigramModel many = skewed_model();
+  for (const auto& [model, attention] : {std::pair(few, few.attention()),
+                                         std::pair(few, std::vector(3, SparseColumn{{499}, {1}})),
+                                         std::pair(many, half_right(many))}) {
+    const Index n = model.tokens();
+    CAPTURE(n);
+    ActiveSampler sampler(model, attention);
+    RandomStream stream({.seed = 3, .id = StreamId::test_data});
+    constexpr std::int64_t kBatch = 5;
+    constexpr int kBatches = 40000;
+    const Eigen::VectorXd inverse_mu = model.stationary().cwiseInverse();
+    const Moments found = moments_of(
+        [&](ActiveSampler::Sums& sums) { sampler.draw(kBatch, sums, stream); }, n, kBatches);
+    const Moments expected = moments_of(
+        [&](ActiveSampler::Sums& sums) {
+          sums = {MatrixXd::Zero(n, n), MatrixXd::Zero(n, n)};
+          ActiveSampler::Sample sample;
+          for (std::int64_t b = 0; b < kBatch; ++b) {
+            sampler.draw(sample, stream);
+            const Eigen::VectorXd h = sample.u.cwiseProduct(inverse_mu).array() - sample.u.sum();
+            sums.m += sample.u * h.transpose();
+            sums.c.row(sample.next) += h.transpose();
+          }
+        },
+        n,
+        kBatches);
+    // Differences of means of 40000 batches, in their standard errors: the largest of some 40 or
+    // 1000, of second moments by their own size.
+    const Eigen::ArrayXd deviation = expected.second.diagonal().array().sqrt();
+    CHECK(((found.mean - expected.mean).array().abs() / deviation).maxCoeff() <
+          5 * std::sqrt(2.0 / kBatches));
+    const MatrixXd scale = (deviation.matrix() * deviation.matrix().transpose()).eval();
+    CHECK(((found.second - expected.second).array().abs() / scale.array()).maxCoeff() <
+          5 * 3 * std::sqrt(2.0 / kBatches));  // kurtosis below 9
+  }
+}
+
 TEST_CASE("bigram refit: V relaxes to the best one for the attention found", "[sim][bigrams]") {
   const BigramModel model = skewed_model();
   const std::vector<SparseColumn> a = half_right(model);

@@ -1,5 +1,6 @@
 #include "attica/sim/bigrams/sgd.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -15,14 +16,25 @@ using Catch::Matchers::Contains;
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+/// Samples of what fills the tokens of one and returns the token after them.
+template <class Sample>
+auto one_by_one(Sample sample) {
+  return [sample](Index last, std::span<Token> tokens, std::span<Token> next) mutable {
+    const std::size_t context = tokens.size() / next.size();
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      next[i] = sample(last, tokens.subspan(i * context, context));
+    }
+  };
+}
+
 /// The samples of the reference, in the order of their last tokens.
 BigramSource replay(Reference batch) {
   return {[batch](std::span<std::int64_t> counts) {
             std::fill(counts.begin(), counts.end(), 0);
             for (const Reference k : batch["k"]) ++counts[k.get<std::size_t>()];
           },
-          [batch, next = std::size_t{0}, token = Index{-1}](Index last,
-                                                            std::span<Token> tokens) mutable {
+          one_by_one([batch, next = std::size_t{0}, token = Index{-1}](
+                         Index last, std::span<Token> tokens) mutable {
             if (last != token) {
               token = last;
               next = 0;
@@ -32,7 +44,7 @@ BigramSource replay(Reference batch) {
               tokens[t] = batch["X"][next][t].get<Token>();
             }
             return batch["y"][next++].get<Token>();
-          }};
+          })};
 }
 
 void check_close(const MatrixXd& found, const MatrixXd& expected, double tolerance) {
@@ -95,7 +107,7 @@ void check_plain_step(Index tokens, Index context, double tolerance) {
     return static_cast<Token>(stream.below(static_cast<std::uint64_t>(tokens)));
   };
   for (Index k = 0; k < tokens; ++k) {
-    for (Index b = 0; b < k % 4; ++b) {  // none to three of a last token
+    for (Index b = 0; b < k % 6; ++b) {  // none to five of a last token
       samples.push_back({k, std::vector<Token>(static_cast<std::size_t>(context)), any()});
       for (Token& t : samples.back().x) t = any();
     }
@@ -124,20 +136,21 @@ void check_plain_step(Index tokens, Index context, double tolerance) {
               std::fill(counts.begin(), counts.end(), 0);
               for (const Sample& s : samples) ++counts[static_cast<std::size_t>(s.last)];
             },
-            [&, next = std::size_t{0}](Index last, std::span<Token> x) mutable {
+            one_by_one([&, next = std::size_t{0}](Index last, std::span<Token> x) mutable {
               const Sample& s = samples[next++];
               CHECK(s.last == last);
               std::copy(s.x.begin(), s.x.end(), x.begin());
               return s.y;
-            }});
+            })});
   check_close(sgd.value(), expected_v, tolerance);
   check_close(sgd.attention().template cast<double>(), expected_a, tolerance);
 }
 
 TEST_CASE("bigram SGD: every way to add up and to look up", "[sim][bigrams]") {
-  // Compared, in tables, in pairs, in parts; lengths that fill no register.
-  for (const Index tokens : {2, 3, 8, 12, 13, 20, 24, 25, 32, 33, 48, 49, 70}) {
-    for (const Index context : {37, 1203}) {
+  // Compared, in tables, in pairs, in parts; lengths that fill no register; samples at a time: all
+  // with a last token, or four.
+  for (const Index tokens : {2, 3, 4, 8, 12, 13, 20, 24, 25, 32, 33, 48, 49, 70}) {
+    for (const Index context : {37, tokens == 3 || tokens == 20 || tokens == 70 ? 2501 : 1203}) {
       check_plain_step<double>(tokens, context, 1e-13);
       check_plain_step<float>(tokens, context, 2e-5);
     }
@@ -195,6 +208,64 @@ TEST_CASE("bigram sampler: moments of sequences", "[sim][bigrams]") {
   check_close(joint,
               0.4 * mu * mu.transpose() + 0.6 * model.transition() * mu.asDiagonal(),
               kFiveDeviations);
+}
+
+TEST_CASE("bigram sampler: samples at a time have the law of one", "[sim][bigrams]") {
+  const BigramModel model = tiny_model();
+  const BigramSampler sampler(model);
+  RandomStream stream({.seed = 8});
+  constexpr Index kLast = 2;
+  constexpr std::size_t kSamples = 7;
+  constexpr int kDraws = 20000;
+  std::vector<Token> x(4 * kSamples);
+  std::vector<Token> next(kSamples);
+  // Of each place among the samples: x_4 with its next token, and with the next sample's.
+  std::vector<MatrixXd> own(kSamples, MatrixXd::Zero(3, 3));
+  MatrixXd other = MatrixXd::Zero(3, 3);
+  for (int i = 0; i < kDraws; ++i) {
+    sampler.draw(kLast, x, next, stream);
+    for (std::size_t s = 0; s < kSamples; ++s) own[s](next[s], x[4 * s + 3]) += 1.0 / kDraws;
+    for (std::size_t s = 1; s < kSamples; ++s)
+      other(next[s], x[4 * s - 1]) += 1.0 / (kDraws * double{kSamples - 1});
+  }
+  const Eigen::VectorXd mu = model.stationary();
+  const MatrixXd law = 0.4 * mu * mu.transpose() + 0.6 * model.transition() * mu.asDiagonal();
+  constexpr double kFiveDeviations = 5 * 0.5 / 141;  // sqrt(p(1-p)) <= 1/2, sqrt(20000) = 141
+  for (const MatrixXd& found : own) check_close(found, law, kFiveDeviations);
+  check_close(other, mu * mu.transpose(), kFiveDeviations);
+}
+
+TEST_CASE("token law: two tokens out of a cell are independent", "[sim][bigrams]") {
+  RandomStream stream({.seed = 9});
+  for (const Eigen::VectorXd& law : {Eigen::VectorXd(Eigen::Vector3d(0.2, 0.3, 0.5)),
+                                     Eigen::VectorXd(Eigen::Vector2d(0.37, 0.63)),
+                                     Eigen::VectorXd(Eigen::Vector4d(0.1, 0.2, 0.3, 0.4))}) {
+    const TokenLaw tokens(law);
+    const Index n = law.size();
+    // Cells come in units of 64: the two tokens of one lie half of a round number of units apart.
+    for (const std::size_t size : {128U, 256U, 301U, 1024U}) {
+      CAPTURE(n, size);
+      const std::size_t distance = size == 301 ? 192 : size / 2;
+      std::vector<Token> x(size);
+      MatrixXd joint = MatrixXd::Zero(n, n);
+      double pairs = 0;
+      while (pairs < 400000) {
+        tokens.fill(x, stream);
+        for (std::size_t i = 0; i + distance < size; ++i, ++pairs)
+          joint(x[i], x[i + distance]) += 1;
+      }
+      const MatrixXd expected = pairs * law * law.transpose();
+      // χ² of n² cells (pairs share tokens only where they are further apart): n² ± 5 sqrt(2) n.
+      const double chi2 = ((joint - expected).array().square() / expected.array()).sum();
+      CHECK(chi2 < static_cast<double>(n * n) + 5 * std::sqrt(2.0) * static_cast<double>(n));
+    }
+  }
+  // A law finer than 2^16 cells of pairs.
+  const TokenLaw fine(Eigen::Vector2d(0.5 / 65536, 1 - 0.5 / 65536));
+  std::vector<Token> x(4000000);
+  fine.fill(x, stream);
+  const auto rare = std::count(x.begin(), x.end(), Token{0});
+  CHECK(std::abs(static_cast<double>(rare) - 30.5) < 5 * 5.5);
 }
 
 TEST_CASE("token law: exact in all paths", "[sim][bigrams]") {
