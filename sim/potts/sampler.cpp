@@ -1,6 +1,7 @@
 #include "attica/sim/potts/sampler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -15,19 +16,19 @@ namespace {
 
 constexpr std::int64_t kSweepsPerRebuild = 1000;
 
-/// Uniform on (0, 1) in steps of 2^-24, two per random word.
+/// Uniform on (0, 1) in steps of 2^-24, two per random word, the lower half first.
 template <class Lanes>
-Lanes uniform_lanes(RandomStream& stream) {
-  constexpr int kHalf = 32;
-  constexpr int kDropped = 8;
+Lanes uniform_lanes(const std::uint64_t* words) {
+  constexpr std::uint32_t kDropped = 8;
   constexpr float kUnit = 0x1.0p-24F;
+  alignas(64) std::array<std::int32_t, kChainsPerBlock> steps;
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    const auto half = static_cast<std::uint32_t>(words[k / 2] >> (k % 2 * 32));
+    steps[k] = static_cast<std::int32_t>(half >> kDropped);
+  }
   Lanes u;
-  for (Index k = 0; k < u.size(); k += 2) {
-    const std::uint64_t word = stream.bits();
-    const auto low = static_cast<std::uint32_t>(word) >> kDropped;
-    const auto high = static_cast<std::uint32_t>(word >> kHalf) >> kDropped;
-    u[k] = (static_cast<float>(static_cast<std::int32_t>(low)) + 0.5F) * kUnit;
-    u[k + 1] = (static_cast<float>(static_cast<std::int32_t>(high)) + 0.5F) * kUnit;
+  for (Index k = 0; k < kChainsPerBlock; ++k) {
+    u[k] = (static_cast<float>(steps[static_cast<std::size_t>(k)]) + 0.5F) * kUnit;
   }
   return u;
 }
@@ -41,7 +42,7 @@ void add_to_neighbours(const Neighbours& neighbours,
                        const std::int32_t* before,
                        const std::int32_t* after,
                        float* fields) {
-  constexpr int kWidth = 8;
+  constexpr int kWidth = kChainsPerBlock;
   constexpr Index kParts = kChainsPerBlock / kWidth;
   using Floats =
       float __attribute__((vector_size(kWidth * sizeof(float)), may_alias, aligned(sizeof(float))));
@@ -142,9 +143,10 @@ void PottsSampler::rebuild_fields(ChainBlock& block) const {
   }
 }
 
-void PottsSampler::sweep_once(ChainBlock& block, std::vector<Lanes>& scratch) const {
-  Lanes* cumulative = scratch.data();
-  Lanes* change = scratch.data() + colours_;
+void PottsSampler::sweep_once(ChainBlock& block, Scratch& scratch) const {
+  Lanes* cumulative = scratch.cumulative.data();
+  Lanes* change = scratch.change.data();
+  block.stream.fill_bits(scratch.words);
   for (Index i = 0; i < sites_; ++i) {
     // Draw from softmax(beta f_i): the first colour whose cumulative weight exceeds u times the
     // sum.
@@ -156,7 +158,7 @@ void PottsSampler::sweep_once(ChainBlock& block, std::vector<Lanes>& scratch) co
       sum += (block.beta * field[a] - largest).exp();
       cumulative[a] = sum;
     }
-    const Lanes threshold = uniform_lanes<Lanes>(block.stream) * sum;
+    const Lanes threshold = uniform_lanes<Lanes>(&scratch.words[site_words(i)]) * sum;
     Lanes drawn = Lanes::Zero();
     for (Index a = 0; a + 1 < colours_; ++a) {
       drawn += (cumulative[a] < threshold).select(Lanes::Ones(), Lanes::Zero());
@@ -228,7 +230,9 @@ void PottsSampler::exchange(ChainBlock& block, bool odd) const {
 void PottsSampler::sweep(std::int64_t count) {
   in_parallel(blocks_.size(), [&](std::size_t number) {
     ChainBlock& block = blocks_[number];
-    std::vector<Lanes> scratch(static_cast<std::size_t>(2 * colours_));
+    Scratch scratch{.cumulative = std::vector<Lanes>(static_cast<std::size_t>(colours_)),
+                    .change = std::vector<Lanes>(static_cast<std::size_t>(colours_)),
+                    .words = std::vector<std::uint64_t>(site_words(sites_))};
     for (std::int64_t n = sweeps_; n < sweeps_ + count; ++n) {
       if (n > 0 && n % kSweepsPerRebuild == 0) rebuild_fields(block);
       sweep_once(block, scratch);

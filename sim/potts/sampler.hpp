@@ -70,7 +70,15 @@ class PottsSampler {
   };
 
   void rebuild_fields(ChainBlock& block) const;
-  void sweep_once(ChainBlock& block, std::vector<Lanes>& scratch) const;
+  struct Scratch {
+    std::vector<Lanes> cumulative, change;  ///< of every colour
+    std::vector<std::uint64_t> words;       ///< random ones, for a sweep
+  };
+  /// Random words for so many sites.
+  static std::size_t site_words(Eigen::Index sites) {
+    return static_cast<std::size_t>(sites * kChainsPerBlock / 2);
+  }
+  void sweep_once(ChainBlock& block, Scratch& scratch) const;
   void exchange(ChainBlock& block, bool odd) const;
   Lanes energies(const ChainBlock& block) const;  ///< -1/2 sum J U, without beta
   void append_block(std::uint64_t number, const StreamAddress& address);

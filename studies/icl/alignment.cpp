@@ -82,21 +82,28 @@ class Alignment : public PointwiseExperiment {
       for (double& x : xs) x = ContextSizes::nearest(dimension_, at(x)).realised({}).kappa;
       xs = ascending(std::move(xs));
     }
-    TheoryResult result;
+    std::vector<Curves> curves;
     for (const std::string& word : tests_) {
-      Curves curves({{"test_spectrum", word}}, "kappa", {"icl"});
-      for (const double kappa : xs) {
-        ContextRatios r = at(kappa);
-        if (run) {
-          const ContextRatios whole = sizes_.front().realised(r);
-          r.alpha = whole.alpha;
-          r.tau = whole.tau;
-        }
-        const ContextErrors e =
-            level_ == ContextLevel::limit ? limit(word, r, run) : given_its_pool(word, kappa);
-        curves.add(kappa, {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_)});
+      curves.emplace_back(Point{{"test_spectrum", word}}, "kappa", std::vector<std::string>{"icl"});
+    }
+    for (const double kappa : xs) {
+      ContextRatios r = at(kappa);
+      if (run) {
+        const ContextRatios whole = sizes_.front().realised(r);
+        r.alpha = whole.alpha;
+        r.tau = whole.tau;
       }
-      curves.into(result);
+      const std::vector<ContextErrors> errors =
+          level_ == ContextLevel::limit ? limits(r, run) : given_its_pool(kappa);
+      for (std::size_t k = 0; k < tests_.size(); ++k) {
+        const ContextErrors& e = errors[k];
+        curves[k].add(kappa, {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_)});
+      }
+    }
+    TheoryResult result;
+    for (std::size_t k = 0; k < tests_.size(); ++k) {
+      const std::string& word = tests_[k];
+      curves[k].into(result);
       add_constant(result,
                    "limit_icl",
                    limit_told(limit(word, middle().realised(at(1)), true), dimension_),
@@ -185,12 +192,17 @@ class Alignment : public PointwiseExperiment {
          .test = spectrum(word, dimension_),
          .alpha_test = run ? test_context_ / static_cast<double>(dimension_) : alpha_test_});
   }
-  ContextErrors given_its_pool(const std::string& word, double kappa) const {
+  std::vector<ContextErrors> limits(const ContextRatios& ratios, bool run) const {
+    std::vector<ContextErrors> all;
+    for (const std::string& word : tests_) all.push_back(limit(word, ratios, run));
+    return all;
+  }
+  std::vector<ContextErrors> given_its_pool(double kappa) const {
     const ContextSizes sizes = ContextSizes::nearest(dimension_, at(kappa));
-    return given_pool(level_,
-                      pool_.get().topRows(sizes.tasks),
-                      sizes.pool_sizes(rho_, lambda_),
-                      test_moments(word));
+    std::vector<ContextMoments> tests;
+    for (const std::string& word : tests_) tests.push_back(test_moments(word));
+    return given_pool(
+        level_, pool_.get().topRows(sizes.tasks), sizes.pool_sizes(rho_, lambda_), tests);
   }
   /// The error given a fresh pool of as many times the dimensions, in which every eigenvalue stands
   /// as many times.

@@ -179,15 +179,18 @@ ContextErrors ContextSweep::errors(const ContextRatios& ratios, double lambda) c
                      .samples = r.tau * d * d,
                      .rho = r.rho,
                      .lambda = lambda},
-                    fresh_moments(dimension_, noise_of(sizes, r.rho)));
+                    {fresh_moments(dimension_, noise_of(sizes, r.rho))})
+      .front();
 }
 
-ContextErrors given_pool(ContextLevel level,
-                         const MatrixXd& pool,
-                         const PoolSizes& sizes,
-                         const ContextMoments& test) {
-  return level == ContextLevel::pool ? context_pool(pool, sizes, test)
-                                     : context_gaussian(pool, sizes, test);
+std::vector<ContextErrors> given_pool(ContextLevel level,
+                                      const MatrixXd& pool,
+                                      const PoolSizes& sizes,
+                                      const std::vector<ContextMoments>& tests) {
+  if (level == ContextLevel::pool) return context_pool(pool, sizes, tests);
+  std::vector<ContextErrors> all;
+  for (const ContextMoments& test : tests) all.push_back(context_gaussian(pool, sizes, test));
+  return all;
 }
 
 double context_margin(ContextLevel level) {

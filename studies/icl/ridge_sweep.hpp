@@ -132,11 +132,12 @@ inline constexpr const char* kContextNeglects =
     "which "
     "is ten times as much; at level limit also the pool's own fluctuations";
 
-/// @brief The errors given a pool, at the levels that ask for one.
-ContextErrors given_pool(ContextLevel level,
-                         const Eigen::MatrixXd& pool,
-                         const PoolSizes& sizes,
-                         const ContextMoments& test);
+/// @brief The errors given a pool, at the levels that ask for one: for every kind of test, which
+/// together take the time of one.
+std::vector<ContextErrors> given_pool(ContextLevel level,
+                                      const Eigen::MatrixXd& pool,
+                                      const PoolSizes& sizes,
+                                      const std::vector<ContextMoments>& tests);
 /// @brief One of the errors with what it may be off by, relative order 1/((1 - γ) d).
 Told with_allowance(double error,
                     ContextLevel level,

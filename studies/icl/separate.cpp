@@ -65,8 +65,9 @@ class Separate : public PointwiseExperiment {
     if (flow_) {
       Curves population({}, "t", {"population_mse"});
       for (const double t : times) {
-        curve.add(t, std::vector<double>{flow_->mse(t)});
-        population.add(t, std::vector<double>{flow_->mse(t)});
+        const std::vector<double> mse = {flow_->mse(t)};
+        curve.add(t, mse);
+        population.add(t, mse);
       }
       population.into(result);
     } else {
@@ -85,7 +86,8 @@ class Separate : public PointwiseExperiment {
     if (!flow_) return result;
     Curves steps({}, "mode", {"step_time", "population_step_time"});
     for (Index m = 1; m <= modes; ++m) {
-      const Told time{flow_->step_time(m), 0, flow_->step_time(m) < times.back()};
+      const double crossed = flow_->step_time(m);
+      const Told time{crossed, 0, crossed < times.back()};
       steps.add(static_cast<double>(m), {time, time});
     }
     steps.into(result);

@@ -55,8 +55,9 @@ class Training : public PointwiseExperiment {
                     level_,
                     pool_.get(),
                     sizes_.pool_sizes(r.rho, r.lambda),
-                    fresh_moments(sizes_.dimension,
-                                  {.length = static_cast<double>(sizes_.context), .rho = r.rho}));
+                    {fresh_moments(sizes_.dimension,
+                                   {.length = static_cast<double>(sizes_.context), .rho = r.rho})})
+                    .front();
     TheoryResult result;
     add_constant(
         result, "icl_end", with_allowance(e.icl, level_, r, e.one_minus_gamma, sizes_.dimension));

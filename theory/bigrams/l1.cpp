@@ -1,6 +1,7 @@
 #include "attica/theory/bigrams/l1.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -12,6 +13,7 @@
 
 namespace attica {
 
+using Eigen::ArrayXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
@@ -21,8 +23,6 @@ namespace {
 constexpr double kPointsPerNoise = 8;   // grid points per standard deviation of a step's noise
 constexpr double kReachDeviations = 6;  // of the stationary law without l1
 constexpr double kFixedPointTolerance = 1e-10;
-
-double soft(double x, double h) { return x > h ? x - h : x < -h ? x + h : 0; }
 
 /// E z² of the law ∝ exp(-z² - 2cz) on z > 0, for c >= 0.
 ///
@@ -127,19 +127,32 @@ double l1_second_moment(double k_v, double lambda, double diffusion) {
 
 namespace {
 
-/// Σ_j weights[j] f[i + j] for every i at which f goes on so far: many i side by side, which no sum
-/// over lanes follows.
-VectorXd sliding_sums(const VectorXd& weights, const VectorXd& f) {
+/// Σ_j weights[j] f[i + j] for every i at which all functions f go on so far: many i side by side,
+/// which no sum over lanes follows. The last of them are done twice.
+template <std::size_t Count>
+std::array<VectorXd, Count> sliding_sums(const VectorXd& weights,
+                                         const std::array<const VectorXd*, Count>& functions) {
   constexpr Index kTogether = 32;
-  const Index count = f.size() - weights.size() + 1;
-  VectorXd sums(count);
-  Index i = 0;
-  for (; i + kTogether <= count; i += kTogether) {
-    Eigen::Matrix<double, kTogether, 1> sum = Eigen::Matrix<double, kTogether, 1>::Zero();
-    for (Index j = 0; j < weights.size(); ++j) sum += weights[j] * f.segment<kTogether>(i + j);
-    sums.segment<kTogether>(i) = sum;
+  using Together = Eigen::Array<double, kTogether, 1>;
+  const Index count = functions.front()->size() - weights.size() + 1;
+  std::array<VectorXd, Count> sums;
+  for (VectorXd& of_function : sums) of_function.resize(count);
+  for (Index next = 0; next < count && count >= kTogether; next += kTogether) {
+    const Index i = std::min(next, count - kTogether);
+    std::array<Together, Count> sum;
+    for (Together& one : sum) one.setZero();
+    for (Index j = 0; j < weights.size(); ++j) {
+      for (std::size_t k = 0; k < Count; ++k) {
+        sum[k] += weights[j] * functions[k]->template segment<kTogether>(i + j).array();
+      }
+    }
+    for (std::size_t k = 0; k < Count; ++k) sums[k].template segment<kTogether>(i) = sum[k];
   }
-  for (; i < count; ++i) sums[i] = weights.dot(f.segment(i, weights.size()));
+  for (Index i = 0; i < count && count < kTogether; ++i) {
+    for (std::size_t k = 0; k < Count; ++k) {
+      sums[k][i] = weights.dot(functions[k]->segment(i, weights.size()));
+    }
+  }
   return sums;
 }
 
@@ -150,22 +163,35 @@ SoftThresholdChain::SoftThresholdChain(double spacing, double reach)
   require(spacing > 0, "spacing", spacing, "spacing > 0");
   law_ = VectorXd::Zero(2 * half_ + 1);
   law_[half_] = 1;
+  cells_ =
+      VectorXd::LinSpaced(law_.size(), -static_cast<double>(half_), static_cast<double>(half_));
 }
 
-double SoftThresholdChain::position(Index i) const {
-  return static_cast<double>(i - half_) * spacing_;
+double SoftThresholdChain::position(Index i) const { return cells_[i] * spacing_; }
+
+SoftThresholdChain::Places SoftThresholdChain::moved(const ChainStep& step) const {
+  // A point at the upper end lies below it by less than rounding.
+  const auto last = static_cast<double>(2 * half_) - 1e-9;
+  const ArrayXd at = step.contraction * cells_.array() + step.drift / spacing_;
+  const ArrayXd inside = (at + static_cast<double>(half_)).max(0.0).min(last);
+  Places places{
+      .low = inside.floor().cast<Index>(), .share = inside, .free_share = at - at.floor()};
+  places.share -= inside.floor();
+  return places;
 }
 
-std::pair<Index, double> SoftThresholdChain::place(double x) const {
-  const double at = std::clamp(
-      x / spacing_ + static_cast<double>(half_), 0.0, static_cast<double>(2 * half_) - 1e-9);
-  const auto low = static_cast<Index>(at);
-  return {low, at - static_cast<double>(low)};
+SoftThresholdChain::Shift SoftThresholdChain::shift(double shrink) const {
+  const double cells = std::min(shrink / spacing_, static_cast<double>(half_));
+  const auto whole = static_cast<Index>(cells);
+  return {whole, cells - static_cast<double>(whole)};
 }
 
 void SoftThresholdChain::deposit(VectorXd& target, double x, double mass) const {
   // Shared between the two neighbours so that the mean is kept; the ends collect what is beyond.
-  const auto [low, share] = place(x);
+  const double at = std::clamp(
+      x / spacing_ + static_cast<double>(half_), 0.0, static_cast<double>(2 * half_) - 1e-9);
+  const auto low = static_cast<Index>(at);
+  const double share = at - static_cast<double>(low);
   target[low] += (1 - share) * mass;
   target[low + 1] += share * mass;
 }
@@ -215,52 +241,71 @@ VectorXd SoftThresholdChain::kernel(const ChainStep& step, double added_variance
       std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
   constexpr double kKernelReach = 6;
   const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
-  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness.
-  const double skewness = deviation > 0 ? step.third / (deviation * deviation * deviation) : 0;
-  const auto edgeworth = [&](double z) {
-    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
-    return normal_cdf(z) - skewness / 6 * (z * z - 1) * density;
-  };
   VectorXd masses = VectorXd::Zero(2 * width + 1);
   if (deviation == 0) {
     masses[width] = 1;
     return masses;
   }
-  double below = edgeworth((-static_cast<double>(width) - 0.5) * spacing_ / deviation);
-  for (Index j = -width; j <= width; ++j) {
-    const double above = edgeworth((static_cast<double>(j) + 0.5) * spacing_ / deviation);
-    masses[width + j] = above - below;
-    below = above;
+  // F(z) = Φ(z) - (γ/6)(z² - 1) φ(z), γ the skewness: an odd part and an even one beside 1/2.
+  const double skewness = step.third / (deviation * deviation * deviation);
+  double tail = 0;    // 1 - Φ at the inner edge of the cell
+  double skewed = 0;  // (γ/6)(z² - 1) φ there
+  for (Index j = 0; j <= width; ++j) {
+    const double z = (static_cast<double>(j) + 0.5) * spacing_ / deviation;
+    const double next_tail = normal_cdf(-z);
+    const double density = std::exp(-0.5 * z * z) / std::sqrt(2 * std::numbers::pi);
+    const double next_skewed = skewness / 6 * (z * z - 1) * density;
+    if (j == 0) {
+      masses[width] = 1 - 2 * next_tail;
+    } else {
+      masses[width + j] = tail - next_tail + skewed - next_skewed;
+      masses[width - j] = tail - next_tail - skewed + next_skewed;
+    }
+    tail = next_tail;
+    skewed = next_skewed;
   }
   return masses;
 }
 
+VectorXd SoftThresholdChain::backward_kernel(const ChainStep& step) const {
+  const double cells = std::abs(step.contraction) < 1 ? 1.0 / 6 : 0;  // E share (1 - share)
+  return kernel(step, cells * spacing_ * spacing_);
+}
+
 void SoftThresholdChain::step(const ChainStep& step) {
-  VectorXd next = VectorXd::Zero(law_.size());
-  double added_variance = 0;  // by sharing mass between grid points
-  for (Index i = 0; i < law_.size(); ++i) {
-    if (law_[i] == 0) continue;
-    const double x = step.contraction * position(i) + step.drift;
-    const double share = x / spacing_ - std::floor(x / spacing_);
-    added_variance += law_[i] * share * (1 - share) * spacing_ * spacing_;
-    deposit(next, x, law_[i]);
+  const Index size = law_.size();
+  const Places to = moved(step);
+  // By sharing mass between grid points.
+  const ArrayXd& share = to.free_share;
+  const double added_variance = (law_.array() * share * (1 - share)).sum() * spacing_ * spacing_;
+  const VectorXd masses = kernel(step, added_variance);
+  const Index width = masses.size() / 2;
+  VectorXd padded = VectorXd::Zero(size + 2 * width);
+  const ArrayXd upper = to.share * law_.array();
+  const ArrayXd lower = law_.array() - upper;
+  for (Index i = 0; i < size; ++i) {
+    double* point = padded.data() + width + to.low[i];
+    point[0] += lower[i];
+    point[1] += upper[i];
   }
-  const VectorXd reversed = kernel(step, added_variance).reverse();
-  const Index width = reversed.size() / 2;
-  VectorXd padded = VectorXd::Zero(next.size() + 2 * width);
-  padded.segment(width, next.size()) = next;
-  const VectorXd noisy = sliding_sums(reversed, padded);
-  law_.setZero();
+  const auto [noisy] = sliding_sums<1>(masses.reverse(), {&padded});
   zero_fraction_ = 0;
-  for (Index i = 0; i < next.size(); ++i) {
-    const double mass = noisy[i];
-    const double x = position(i);
+  if (step.shrink > 0) {
     // The part of the cell x ± spacing/2 that lies within ± shrink.
-    const double inside =
-        step.shrink > 0 ? std::clamp((step.shrink - std::abs(x)) / spacing_ + 0.5, 0.0, 1.0) : 0;
-    zero_fraction_ += inside * mass;
-    deposit(law_, soft(x, step.shrink), mass);
+    zero_fraction_ =
+        ((step.shrink / spacing_ + 0.5 - cells_.array().abs()).max(0.0).min(1.0) * noisy.array())
+            .sum();
   }
+  const auto [whole, rest] = shift(step.shrink);
+  const Index moving = half_ - whole;  // points on either side that do not become 0
+  const auto above = noisy.tail(moving);
+  const auto below = noisy.head(moving);
+  law_.setZero();
+  law_[half_] = noisy.segment(moving, 2 * whole + 1).sum();
+  law_.segment(half_, moving) += rest * above;
+  law_.segment(half_ + 1, moving) += (1 - rest) * above;
+  law_.segment(whole, moving) += (1 - rest) * below;
+  law_.segment(whole + 1, moving) += rest * below;
   // The kernel and the grid end where some 1e-9 of the mass of every step is. Without noise all of
   // it may lie beyond the grid.
   const double total = law_.sum();
@@ -269,51 +314,46 @@ void SoftThresholdChain::step(const ChainStep& step) {
   zero_fraction_ /= total;
 }
 
-SoftThresholdChain::Function SoftThresholdChain::identity() const {
-  Function x(law_.size());
-  for (Index i = 0; i < x.size(); ++i) x[i] = position(i);
-  return x;
-}
+SoftThresholdChain::Function SoftThresholdChain::identity() const { return spacing_ * cells_; }
 
 SoftThresholdChain::Backward SoftThresholdChain::backward(const ChainStep& step,
+                                                          const VectorXd& masses,
                                                           const Function& psi,
                                                           const VectorXd& law) const {
-  // After the threshold, at the grid points before it; interpolation is what `deposit` turns into.
-  const auto at = [](const VectorXd& f, const std::pair<Index, double>& place) {
-    return (1 - place.second) * f[place.first] + place.second * f[place.first + 1];
-  };
+  // After the threshold, at the grid points before it; interpolation is what `step` turns into.
   const Index size = law_.size();
-  VectorXd shrunk(size);
-  for (Index i = 0; i < size; ++i) shrunk[i] = at(psi, place(soft(position(i), step.shrink)));
+  const auto [whole, rest] = shift(step.shrink);
+  const Index moving = half_ - whole;
   // Averaged over the noise; beyond the ends functions go on as they end.
-  const double cells = std::abs(step.contraction) < 1 ? 1.0 / 6 : 0;  // E share (1 - share)
-  const VectorXd masses = kernel(step, cells * spacing_ * spacing_);
   const Index width = masses.size() / 2;
-  VectorXd wide(size + 2 * width);
-  wide << VectorXd::Constant(width, shrunk[0]), shrunk, VectorXd::Constant(width, shrunk[size - 1]);
-  const VectorXd noisy = sliding_sums(masses, wide);
+  VectorXd wide = VectorXd::Constant(size + 2 * width, psi[half_]);
+  wide.segment(width + half_ + whole + 1, moving) =
+      rest * psi.segment(half_, moving) + (1 - rest) * psi.segment(half_ + 1, moving);
+  wide.segment(width, moving) =
+      rest * psi.segment(whole + 1, moving) + (1 - rest) * psi.segment(whole, moving);
+  wide.head(width).setConstant(wide[width]);
+  wide.tail(width).setConstant(wide[width + size - 1]);
   const VectorXd wide2 = wide.cwiseAbs2();
-  const VectorXd noisy2 = sliding_sums(masses, wide2);
+  const auto [noisy, noisy2] = sliding_sums<2>(masses, {&wide, &wide2});
+  const Places from = moved(step);
   Backward result{.mean = Function(size)};
   for (Index i = 0; i < size; ++i) {
-    const auto before = place(step.contraction * position(i) + step.drift);
-    result.mean[i] = at(noisy, before);
-    result.variance += law[i] * (at(noisy2, before) - result.mean[i] * result.mean[i]);
-    result.slope += law[i] * (noisy[before.first + 1] - noisy[before.first]) / spacing_;
+    const Index low = from.low[i];
+    const double share = from.share[i];
+    const double rise = noisy[low + 1] - noisy[low];
+    const double mean = noisy[low] + share * rise;
+    const double square = noisy2[low] + share * (noisy2[low + 1] - noisy2[low]);
+    result.mean[i] = mean;
+    result.variance += law[i] * (square - mean * mean);
+    result.slope += law[i] * rise / spacing_;
   }
   return result;
 }
 
-double SoftThresholdChain::mean() const {
-  double sum = 0;
-  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i);
-  return sum;
-}
+double SoftThresholdChain::mean() const { return spacing_ * law_.dot(cells_); }
 
 double SoftThresholdChain::second_moment() const {
-  double sum = 0;
-  for (Index i = 0; i < law_.size(); ++i) sum += law_[i] * position(i) * position(i);
-  return sum;
+  return spacing_ * spacing_ * law_.dot(cells_.cwiseAbs2());
 }
 
 double SoftThresholdChain::tail(double x) const {
@@ -333,7 +373,7 @@ double column_sum_variance(const SoftThresholdChain& chain,
   double variance = 0;
   for (std::size_t m = past.steps.size(); m-- > 0;) {
     const ChainStep& step = past.steps[m];
-    const auto [mean, spread, slope] = chain.backward(step, psi, past.laws[m]);
+    const auto [mean, spread, slope] = chain.backward(step, past.kernels[m], psi, past.laws[m]);
     const double response = (others * slope + sparsity * attended) / context;
     variance +=
         others * spread +
@@ -625,6 +665,7 @@ void L1MeanField::step() {
     if (keeps_laws_) {
       column.past.steps.push_back(made);
       column.past.laws.push_back(column.off.law());
+      column.past.kernels.push_back(column.off.backward_kernel(made));
     }
     column.off.step(made);
   }

@@ -63,7 +63,13 @@ class SoftThresholdChain {
     double variance = 0;  ///< E Var[ψ(x') | x] under the law of x
     double slope = 0;     ///< derivative of E ψ(x') by the drift
   };
-  Backward backward(const ChainStep& step, const Function& psi, const Eigen::VectorXd& law) const;
+  /// @param masses `backward_kernel` of the step
+  Backward backward(const ChainStep& step,
+                    const Eigen::VectorXd& masses,
+                    const Function& psi,
+                    const Eigen::VectorXd& law) const;
+  /// Of a step's noise: the masses of pushes by -w, ..., w cells.
+  Eigen::VectorXd backward_kernel(const ChainStep& step) const;
   /// Of ψ after `start`: its variance, and its covariance with the entry before the threshold.
   struct AtStart {
     double variance = 0;
@@ -82,14 +88,27 @@ class SoftThresholdChain {
   double position(Eigen::Index i) const;
   /// Probabilities of a start's entries before the threshold.
   Eigen::VectorXd before_threshold(double mean, double variance) const;
-  /// Where x lies: the point below it and its share of the way to the next.
-  std::pair<Eigen::Index, double> place(double x) const;
+  /// Where a step's contraction and drift take the grid points: the point below, kept on the grid,
+  /// and the share of the way to the next.
+  struct Places {
+    Eigen::Array<Eigen::Index, Eigen::Dynamic, 1> low;
+    Eigen::ArrayXd share;
+    Eigen::ArrayXd free_share;  ///< off the grid as well
+  };
+  Places moved(const ChainStep& step) const;
+  /// How far the threshold moves a point towards 0: whole cells and the rest of one.
+  struct Shift {
+    Eigen::Index whole;
+    double rest;
+  };
+  Shift shift(double shrink) const;
   /// Masses of pushes by j cells at entry width + j, given the variance that sharing has added.
   Eigen::VectorXd kernel(const ChainStep& step, double added_variance) const;
   void deposit(Eigen::VectorXd& target, double x, double mass) const;
 
   double spacing_;
-  Eigen::Index half_;  ///< grid points on either side of 0
+  Eigen::Index half_;      ///< grid points on either side of 0
+  Eigen::VectorXd cells_;  ///< from 0 to every grid point
   Eigen::VectorXd law_;
   double zero_fraction_ = 1;
 };
@@ -100,7 +119,8 @@ struct ChainPast {
   double variance = 0;
   double threshold = 0;
   std::vector<ChainStep> steps = {};
-  std::vector<Eigen::VectorXd> laws = {};  ///< before each step
+  std::vector<Eigen::VectorXd> laws = {};     ///< before each step
+  std::vector<Eigen::VectorXd> kernels = {};  ///< `backward_kernel` of each step
 };
 
 /// @brief Var s of the sum s = Σ_t x_t of a column: T - Q chains with this past and Q entries that

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 
@@ -163,13 +165,23 @@ double clock(double u, double y) {
 }
 
 /// Where a decreasing function of x passes zero between low and high.
-double bisected(double low, double high, const std::function<double(double)>& f) {
-  constexpr int kHalvings = 200;
-  for (int k = 0; k < kHalvings; ++k) {
-    const double middle = (low + high) / 2;
-    (f(middle) > 0 ? low : high) = middle;
-  }
-  return (low + high) / 2;
+template <class Function>
+double zero_of(double low, double high, const Function& f) {
+  const double at_low = f(low);
+  const double at_high = f(high);
+  if (at_low <= 0) return low;
+  if (at_high >= 0) return high;
+  constexpr int kAllBits = std::numeric_limits<double>::digits;
+  std::uintmax_t iterations = 200;
+  const auto [below, above] =
+      boost::math::tools::toms748_solve(f,
+                                        low,
+                                        high,
+                                        at_low,
+                                        at_high,
+                                        boost::math::tools::eps_tolerance<double>(kAllBits),
+                                        iterations);
+  return (below + above) / 2;
 }
 
 }  // namespace
@@ -195,7 +207,7 @@ double AlignedFlow::weight(Index mode, double time) const {
   constexpr double kBeyond = 10;
   const double lowest = std::min(y0, -3 * target) - kBeyond;
   const double y =
-      bisected(lowest, y0, [&](double at) { return clock(-std::expm1(at), at) - target; });
+      zero_of(lowest, y0, [&](double at) { return clock(-std::expm1(at), at) - target; });
   return -std::expm1(y) * end;
 }
 
@@ -220,7 +232,7 @@ double AlignedFlow::step_time(Index modes) const {
                   fmt::format("the error never falls half-way to plateau {}", modes));
     }
   }
-  return bisected(0, high, [&](double time) { return mse(time) - middle; });
+  return zero_of(0.0, high, [&](double time) { return mse(time) - middle; });
 }
 
 }  // namespace attica

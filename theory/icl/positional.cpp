@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/ode.hpp"
@@ -10,13 +11,12 @@
 namespace attica {
 
 using Eigen::ArrayXd;
+using Eigen::ArrayXXd;
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
-
-double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// Abscissae of the trapezoid rule for normal variables, and its weights.
 struct NormalGrid {
@@ -28,29 +28,33 @@ struct NormalGrid {
   ArrayXd x, weight;
 };
 
-/// Tables of the student on a grid of (R - √2 e, S), a row for every R.
+/// σ(R(R+S)) at R = x + shift and S = x: a row for every R.
+ArrayXXd attention_table(const ArrayXd& x, double shift) {
+  ArrayXXd table(x.size(), x.size());
+  const ArrayXd r = x + shift;
+  for (Index j = 0; j < x.size(); ++j) table.col(j) = 1 / (1 + (-r * (r + x(j))).exp());
+  return table;
+}
+
+/// Tables of the student on a grid of (R - √2 e, S), symmetric about 0; a row for every R.
 struct StudentTables {
-  StudentTables(const ArrayXd& x, double e) {
-    const Index n = x.size();
-    for (MatrixXd* table : {&g, &mirrored, &gradient, &cross}) table->resize(n, n);
-    for (Index j = 0; j < n; ++j) {
+  StudentTables(const ArrayXd& x, double e)
+      : g(attention_table(x, std::numbers::sqrt2 * e)), mirrored(g.rowwise().reverse()) {
+    const ArrayXd r = x + std::numbers::sqrt2 * e;
+    const ArrayXXd slope = g * (1 - g);
+    const ArrayXXd other = slope.rowwise().reverse();
+    gradient.resizeLike(g);
+    cross.resizeLike(g);
+    for (Index j = 0; j < x.size(); ++j) {
       const double s = x(j);
-      for (Index i = 0; i < n; ++i) {
-        const double r = x(i) + std::numbers::sqrt2 * e;
-        const double own = logistic(r * (r + s));
-        const double other = logistic(r * (r - s));
-        const double slope = own * (1 - own);
-        g(i, j) = own;
-        mirrored(i, j) = other;
-        gradient(i, j) = slope * slope * ((2 * r + s) * (2 * r + s) + r * r);
-        cross(i, j) = slope * other * (1 - other) * (3 * r * r - s * s);
-      }
+      gradient.col(j) = slope.col(j).square() * ((2 * r + s).square() + r.square());
+      cross.col(j) = slope.col(j) * other.col(j) * (3 * r.square() - s * s);
     }
   }
-  MatrixXd g;         ///< σ(R(R+S))
-  MatrixXd mirrored;  ///< g' = σ(R(R-S))
-  MatrixXd gradient;  ///< |∇g|²
-  MatrixXd cross;     ///< ∇g·∇g'
+  ArrayXXd g;         ///< σ(R(R+S))
+  ArrayXXd mirrored;  ///< g' = σ(R(R-S))
+  ArrayXXd gradient;  ///< |∇g|²
+  ArrayXXd cross;     ///< ∇g·∇g'
 };
 
 /// A row of normalised Hermite polynomials for every order, times the weights.
@@ -67,6 +71,37 @@ MatrixXd hermite_rows(const NormalGrid& grid, int order) {
   }
   return rows;
 }
+
+/// Hermite coefficients t_ij of tables on the grid with i + j even; the others are left 0. Both
+/// orders are even or both odd, so that a quarter of the grid tells them.
+class HermiteTransform {
+ public:
+  HermiteTransform(const NormalGrid& grid, int order) : order_(order) {
+    const MatrixXd rows = hermite_rows(grid, order);
+    MatrixXd half = rows.rightCols(grid.x.size() / 2 + 1);
+    half.col(0) /= 2;  // the middle is its own mirror image
+    even_ = half(Eigen::seq(0, order, 2), Eigen::all);
+    odd_ = half(Eigen::seq(1, order, 2), Eigen::all);
+  }
+
+  MatrixXd operator()(const ArrayXXd& table) const {
+    const Index half = even_.cols();
+    const auto quarter = table.bottomRightCorner(half, half);
+    const auto by_row = table.topRightCorner(half, half).colwise().reverse();
+    const auto by_column = table.bottomLeftCorner(half, half).rowwise().reverse();
+    const auto by_both = table.topLeftCorner(half, half).reverse();
+    const MatrixXd alike = quarter + by_row + by_column + by_both;
+    const MatrixXd opposed = quarter - by_row - by_column + by_both;
+    MatrixXd all = MatrixXd::Zero(order_ + 1, order_ + 1);
+    all(Eigen::seq(0, order_, 2), Eigen::seq(0, order_, 2)) = even_ * alike * even_.transpose();
+    all(Eigen::seq(1, order_, 2), Eigen::seq(1, order_, 2)) = odd_ * opposed * odd_.transpose();
+    return all;
+  }
+
+ private:
+  int order_;
+  MatrixXd even_, odd_;  ///< rows of the polynomials, from the middle of the grid on
+};
 
 /// Σ_{i+j=2k} a_ij b_ij for k = 0, 1, ...: Mehler's series in m². Odd powers vanish, as (R, S) and
 /// (-R, -S) have the same g.
@@ -101,6 +136,30 @@ MatrixXd chebyshev_coefficients(const MatrixXd& values) {
   return transform * values;
 }
 
+/// T_n(2e²-1), m^{2k} and their derivatives.
+struct OverlapPowers {
+  OverlapPowers(const PositionalOverlaps& overlaps, Index count) : powers(count), d_powers(count) {
+    const double x = 2 * overlaps.e * overlaps.e - 1;
+    chebyshev(0) = 1;
+    chebyshev(1) = x;
+    d_chebyshev(0) = 0;
+    d_chebyshev(1) = 1;
+    for (Index n = 2; n < kNodes; ++n) {
+      chebyshev(n) = 2 * x * chebyshev(n - 1) - chebyshev(n - 2);
+      d_chebyshev(n) = 2 * chebyshev(n - 1) + 2 * x * d_chebyshev(n - 1) - d_chebyshev(n - 2);
+    }
+    d_chebyshev *= 4 * overlaps.e;
+    powers(0) = 1;
+    d_powers(0) = 0;
+    for (Index k = 1; k < count; ++k) {
+      d_powers(k) = 2 * static_cast<double>(k) * overlaps.m * powers(k - 1);
+      powers(k) = overlaps.m * overlaps.m * powers(k - 1);
+    }
+  }
+  Eigen::Matrix<double, kNodes, 1> chebyshev, d_chebyshev;
+  VectorXd powers, d_powers;
+};
+
 }  // namespace
 
 PositionalLandscape::PositionalLandscape(int order) : order_(order) {
@@ -109,14 +168,11 @@ PositionalLandscape::PositionalLandscape(int order) : order_(order) {
   constexpr double kRange = 10;
   constexpr double kSpacing = 0.1;
   const NormalGrid grid(kRange, kSpacing);
-  const MatrixXd hermite = hermite_rows(grid, order);
-  const auto coefficients = [&](const MatrixXd& table) -> MatrixXd {
-    return hermite * table * hermite.transpose();
-  };
+  const HermiteTransform coefficients(grid, order);
   const StudentTables teacher(grid.x, 0);
   const MatrixXd t = coefficients(teacher.g);
-  const MatrixXd t_square = coefficients(teacher.g.cwiseAbs2());
-  const MatrixXd t_both = coefficients(teacher.g.cwiseProduct(teacher.mirrored));
+  const MatrixXd t_square = coefficients(teacher.g.square());
+  const MatrixXd t_both = coefficients(teacher.g * teacher.mirrored);
   teacher_ = t(0, 0);
   teacher_square_ = t_square(0, 0);
 
@@ -127,23 +183,22 @@ PositionalLandscape::PositionalLandscape(int order) : order_(order) {
     const StudentTables student(grid.x, std::sqrt((1 + x) / 2));
     const MatrixXd g = coefficients(student.g);
     // Reflection of S maps g' ∇g·∇g' to g ∇g·∇g', which the teacher's mirror image does not feel.
-    const MatrixXd own = coefficients(student.g.cwiseProduct(student.gradient));
-    const MatrixXd other = coefficients(student.mirrored.cwiseProduct(student.cross));
+    const MatrixXd scatter =
+        coefficients(student.g * student.gradient + student.mirrored * student.cross);
     const MatrixXd gradient = coefficients(student.gradient);
     const MatrixXd cross = coefficients(student.cross);
     const auto alone = [&](Moment moment, double value) { coefficients_[moment](node, 0) = value; };
-    const auto mean = [&](const MatrixXd& table) {
-      return grid.weight.matrix().dot(table * grid.weight.matrix());
+    const auto mean = [&](const ArrayXXd& table) {
+      return grid.weight.matrix().dot(table.matrix() * grid.weight.matrix());
     };
     alone(kStudent, g(0, 0));
-    alone(kStudentSquare, mean(student.g.cwiseAbs2()));
+    alone(kStudentSquare, mean(student.g.square()));
     alone(kScatter,
-          mean(student.g.cwiseAbs2().cwiseProduct(student.gradient)) +
-              mean(student.g.cwiseProduct(student.mirrored).cwiseProduct(student.cross)));
-    alone(kScatterStudent, own(0, 0) + other(0, 0));
+          mean(student.g * (student.g * student.gradient + student.mirrored * student.cross)));
+    alone(kScatterStudent, scatter(0, 0));
     alone(kScatterFree, gradient(0, 0) + cross(0, 0));
     coefficients_[kCross].row(node) = mehler(t, g, order);
-    coefficients_[kScatterCross].row(node) = mehler(t, own + other, order);
+    coefficients_[kScatterCross].row(node) = mehler(t, scatter, order);
     coefficients_[kScatterTeacher].row(node) = mehler(t, gradient + cross, order);
     coefficients_[kScatterBothSquare].row(node) =
         mehler(t_square, gradient, order) + mehler(t_both, cross, order);
@@ -151,59 +206,36 @@ PositionalLandscape::PositionalLandscape(int order) : order_(order) {
   for (MatrixXd& values : coefficients_) values = chebyshev_coefficients(values);
 }
 
-PositionalLandscape::At PositionalLandscape::at(const PositionalOverlaps& overlaps) const {
-  const double x = 2 * overlaps.e * overlaps.e - 1;
-  const Index powers = order_ / 2 + 1;
-  At at{VectorXd(kNodes), VectorXd(kNodes), VectorXd(powers), VectorXd(powers)};
-  at.chebyshev(0) = 1;
-  at.chebyshev(1) = x;
-  at.d_chebyshev(0) = 0;
-  at.d_chebyshev(1) = 1;
-  for (Index n = 2; n < kNodes; ++n) {
-    at.chebyshev(n) = 2 * x * at.chebyshev(n - 1) - at.chebyshev(n - 2);
-    at.d_chebyshev(n) =
-        2 * at.chebyshev(n - 1) + 2 * x * at.d_chebyshev(n - 1) - at.d_chebyshev(n - 2);
-  }
-  at.d_chebyshev *= 4 * overlaps.e;
-  at.powers(0) = 1;
-  at.d_powers(0) = 0;
-  for (Index k = 1; k < powers; ++k) {
-    at.d_powers(k) = 2 * static_cast<double>(k) * overlaps.m * at.powers(k - 1);
-    at.powers(k) = overlaps.m * overlaps.m * at.powers(k - 1);
-  }
-  return at;
-}
-
-PositionalTerms PositionalLandscape::terms(const PositionalTask& task,
-                                           const PositionalOverlaps& overlaps) const {
+PositionalField PositionalLandscape::of(const PositionalTask& task) const {
   require_valid(task);
-  require_inside(overlaps);
-  const At here = at(overlaps);
   const double semantic = 1 - task.omega;
   const double fixed = task.omega * task.own();
-  const auto of = [&](Moment moment) { return value(moment, here); };
-  const auto by_e = [&](Moment moment) {
-    return here.d_chebyshev.dot(coefficients_[moment] * here.powers);
-  };
-  PositionalTerms terms;
+  const auto& c = coefficients_;
   const double teacher =
       semantic * semantic * teacher_square_ + 2 * semantic * fixed * teacher_ + fixed * fixed;
-  terms.loss =
-      2 * (teacher + of(kStudentSquare) - 2 * (semantic * of(kCross) + fixed * of(kStudent)));
-  terms.d_e = 2 * (by_e(kStudentSquare) - 2 * (semantic * by_e(kCross) + fixed * by_e(kStudent)));
-  terms.d_m = -4 * semantic * here.chebyshev.dot(coefficients_[kCross] * here.d_powers);
+  MatrixXd loss = 2 * (c[kStudentSquare] - 2 * (semantic * c[kCross] + fixed * c[kStudent]));
+  loss(0, 0) += 2 * teacher;
   constexpr double kEight = 8;  // 4 from the squared gradient of squares, 2 from the two tokens
-  terms.scatter =
-      kEight * (of(kScatter) - 2 * (semantic * of(kScatterCross) + fixed * of(kScatterStudent)) +
-                semantic * semantic * of(kScatterBothSquare) +
-                2 * semantic * fixed * of(kScatterTeacher) + fixed * fixed * of(kScatterFree));
-  return terms;
+  return {std::move(loss),
+          kEight * (c[kScatter] - 2 * (semantic * c[kScatterCross] + fixed * c[kScatterStudent]) +
+                    semantic * semantic * c[kScatterBothSquare] +
+                    2 * semantic * fixed * c[kScatterTeacher] + fixed * fixed * c[kScatterFree])};
+}
+
+PositionalTerms PositionalField::at(const PositionalOverlaps& overlaps) const {
+  require_inside(overlaps);
+  const OverlapPowers here(overlaps, loss_.cols());
+  const VectorXd along = loss_ * here.powers;
+  return {.loss = here.chebyshev.dot(along),
+          .d_e = here.d_chebyshev.dot(along),
+          .d_m = here.chebyshev.dot(loss_ * here.d_powers),
+          .scatter = here.chebyshev.dot(scatter_ * here.powers)};
 }
 
 double PositionalLandscape::truncation(const PositionalTask& task,
                                        const PositionalOverlaps& overlaps) const {
   constexpr Index kLast = 10;
-  const At here = at(overlaps);
+  const OverlapPowers here(overlaps, order_ / 2 + 1);
   const VectorXd series = coefficients_[kCross].transpose() * here.chebyshev;
   const Index count = std::min(kLast, series.size() - 1);
   return std::abs(4 * (1 - task.omega) * series.tail(count).dot(here.powers.tail(count)));
@@ -223,12 +255,13 @@ std::vector<PositionalOverlaps> positional_flow(const PositionalLandscape& lands
   MatrixXd states(2, 1);
   states << start.e, start.m;
   if (grid.size() > 1) {
+    const PositionalField field = landscape.of(task);
     const auto rate = [&](double, const VectorXd& x, VectorXd& dxdt) {
       // A trial step may leave the disc by its error.
       const double size = std::max(1.0, x.norm());
       const double e = x(0) / size;
       const double m = x(1) / size;
-      const PositionalTerms terms = landscape.terms(task, {e, m});
+      const PositionalTerms terms = field.at({e, m});
       const double radial = e * terms.d_e + m * terms.d_m - eta / 2 * terms.scatter;
       dxdt(0) = -terms.d_e + e * radial;
       dxdt(1) = -terms.d_m + m * radial;
@@ -252,49 +285,38 @@ std::vector<PositionalOverlaps> positional_flow(const PositionalLandscape& lands
 }
 
 PositionalMoments::PositionalMoments() {
+  // Poles are at R(R+S) = iπ: with this spacing and range 1e-15 is left.
   constexpr double kRange = 8.5;
-  constexpr double kSpacing = 0.025;
+  constexpr double kSpacing = 0.1;
   const NormalGrid grid(kRange, kSpacing);
-  const auto mean = [&](double e, const auto& function) {
-    double sum = 0;
-    for (Index j = 0; j < grid.x.size(); ++j) {
-      double row = 0;
-      for (Index i = 0; i < grid.x.size(); ++i) {
-        const double r = grid.x(i);
-        const double shifted = r + std::numbers::sqrt2 * e;
-        const double g = logistic(shifted * (shifted + grid.x(j)));
-        row += grid.weight(i) * function(g, r, grid.x(j));
-      }
-      sum += grid.weight(j) * row;
-    }
-    return sum;
+  const ArrayXd& x = grid.x;
+  const ArrayXXd g = attention_table(x, 0);
+  const ArrayXXd shifted = attention_table(x, std::numbers::sqrt2);
+  const auto mean = [&](const ArrayXXd& table, int of_r = 0, int of_s = 0) {
+    const auto he = [&](int k) -> VectorXd {
+      if (k == 0) return grid.weight;
+      if (k == 1) return grid.weight * x;
+      return grid.weight * (x.square() - 1);
+    };
+    return he(of_r).dot(table.matrix() * he(of_s));
   };
-  const auto power = [&](double e, int of_g, int of_r, int of_s) {
-    return mean(e, [&](double g, double r, double s) {
-      const auto he = [](int k, double x) { return k == 0 ? 1 : k == 1 ? x : x * x - 1; };
-      return (of_g == 1 ? g : g * g) * he(of_r, r) * he(of_s, s);
-    });
-  };
-  teacher = power(0, 1, 0, 0);
-  teacher_square = power(0, 2, 0, 0);
-  positional = power(1, 1, 0, 0);
-  positional_square = power(1, 2, 0, 0);
-  square_rr = power(0, 2, 2, 0);
-  hermite = {power(0, 1, 2, 0), power(0, 1, 1, 1), power(0, 1, 0, 2)};
-  hermite_shifted = {power(1, 1, 2, 0), power(1, 1, 1, 1), power(1, 1, 0, 2)};
-  linear_shifted = power(1, 1, 1, 0);
-  square_linear_shifted = power(1, 2, 1, 0);
-  const auto slope = [](double g) { return g * (1 - g); };
-  const auto second = [&](double g, double r, double s) {
-    const double inner = 2 * r + s;
-    return slope(g) * ((1 - 2 * g) * inner * inner + 2);
-  };
-  slope_square =
-      mean(0, [&](double g, double r, double s) { return std::pow(slope(g) * (2 * r + s), 2); });
-  curvature = mean(0, second);
-  curvature_cross = mean(0, [&](double g, double r, double s) { return g * second(g, r, s); });
-  gradient_square =
-      slope_square + mean(0, [&](double g, double r, double) { return std::pow(slope(g) * r, 2); });
+  teacher = mean(g);
+  teacher_square = mean(g.square());
+  positional = mean(shifted);
+  positional_square = mean(shifted.square());
+  square_rr = mean(g.square(), 2, 0);
+  hermite = {mean(g, 2, 0), mean(g, 1, 1), mean(g, 0, 2)};
+  hermite_shifted = {mean(shifted, 2, 0), mean(shifted, 1, 1), mean(shifted, 0, 2)};
+  linear_shifted = mean(shifted, 1, 0);
+  square_linear_shifted = mean(shifted.square(), 1, 0);
+  const ArrayXXd r = x.replicate(1, x.size());
+  const ArrayXXd inner = 2 * r + x.transpose().replicate(x.size(), 1);
+  const ArrayXXd slope = g * (1 - g);
+  const ArrayXXd second = slope * ((1 - 2 * g) * inner.square() + 2);
+  slope_square = mean((slope * inner).square());
+  curvature = mean(second);
+  curvature_cross = mean(g * second);
+  gradient_square = slope_square + mean((slope * r).square());
 }
 
 double semantic_loss(const PositionalMoments& moments, const PositionalTask& task) {

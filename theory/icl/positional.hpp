@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "attica/core/icl/positional.hpp"
@@ -27,6 +28,20 @@ struct PositionalTerms {
   double scatter = 0;  ///< V = E Σ_i (∂l/∂q_i)² of the loss l of one pair
 };
 
+/// @brief L and V of one task on the whole disc: series in T_n(2e²-1) and m^{2k}.
+class PositionalField {
+ public:
+  /// @param loss, scatter coefficients; @shape{nodes x powers}
+  PositionalField(Eigen::MatrixXd loss, Eigen::MatrixXd scatter)
+      : loss_(std::move(loss)), scatter_(std::move(scatter)) {}
+  /// @throws Error (input) naming e where e² + m² > 1
+  PositionalTerms at(const PositionalOverlaps& overlaps) const;
+
+ private:
+  Eigen::MatrixXd loss_;
+  Eigen::MatrixXd scatter_;
+};
+
 /// @brief L and V on the whole disc, for all a and ω: by Mehler's formula, E[t(r,s) g(R,S)] =
 /// Σ m^{i+j} t_ij g_ij with normalised Hermite coefficients, which depend on e through g and are
 /// interpolated in e². Both are even in e and in m.
@@ -37,8 +52,12 @@ class PositionalLandscape {
   /// @throws Error (input) unless 2 <= order <= 120, even
   explicit PositionalLandscape(int order = 80);
 
+  /// @throws Error (input) naming a or omega
+  PositionalField of(const PositionalTask& task) const;
   /// @throws Error (input) naming a, omega, or e where e² + m² > 1
-  PositionalTerms terms(const PositionalTask& task, const PositionalOverlaps& at) const;
+  PositionalTerms terms(const PositionalTask& task, const PositionalOverlaps& at) const {
+    return of(task).at(at);
+  }
   /// @brief What the last 20 powers of m contribute to L: an estimate of the error of cutting
   /// there.
   double truncation(const PositionalTask& task, const PositionalOverlaps& at) const;
@@ -57,13 +76,6 @@ class PositionalLandscape {
     kScatterBothSquare,  ///< t²|∇g|² + t t' ∇g·∇g'
     kMoments
   };
-  struct At {
-    Eigen::VectorXd chebyshev, d_chebyshev, powers, d_powers;
-  };
-  At at(const PositionalOverlaps& overlaps) const;
-  double value(Moment moment, const At& at) const {
-    return at.chebyshev.dot(coefficients_[moment] * at.powers);
-  }
 
   int order_;
   double teacher_ = 0;         ///< E t at ω = 0

@@ -204,18 +204,27 @@ ContextErrors context_pool(const MatrixXd& pool, const PoolSizes& sizes) {
 ContextErrors context_pool(const MatrixXd& pool,
                            const PoolSizes& sizes,
                            const ContextMoments& fresh) {
-  ContextErrors errors = context_gaussian(pool, sizes, fresh);
-  if (errors.one_minus_gamma <= 0) return errors;
+  return context_pool(pool, sizes, std::vector{fresh}).front();
+}
+
+std::vector<ContextErrors> context_pool(const MatrixXd& pool,
+                                        const PoolSizes& sizes,
+                                        const std::vector<ContextMoments>& tests) {
+  std::vector<ContextErrors> all;
+  for (const ContextMoments& test : tests) all.push_back(context_gaussian(pool, sizes, test));
+  if (all.empty() || all.front().one_minus_gamma <= 0) return all;
   // Sums over tasks take time in proportion to them. What the law adds, as a factor, hardly depends
   // on how many there are: of 20 d and of 80 d it differs by up to 1e-3.
   constexpr Eigen::Index kTasks = 20;
   if (const Eigen::Index most = kTasks * pool.cols(); pool.rows() > most) {
     const MatrixXd first = pool.topRows(most);
-    const ContextErrors kept = context_pool(first, sizes, fresh);
-    const ContextErrors gaussian = context_gaussian(first, sizes, fresh);
-    errors.icl *= kept.icl / gaussian.icl;
-    errors.idg *= kept.idg / gaussian.idg;
-    return errors;
+    const std::vector<ContextErrors> kept = context_pool(first, sizes, tests);
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const ContextErrors gaussian = context_gaussian(first, sizes, tests[k]);
+      all[k].icl *= kept[k].icl / gaussian.icl;
+      all[k].idg *= kept[k].idg / gaussian.idg;
+    }
+    return all;
   }
   const ContextNoise context{.length = sizes.context, .rho = sizes.rho};
   const ContextMoments own = pool_moments(pool, context);
@@ -224,7 +233,7 @@ ContextErrors context_pool(const MatrixXd& pool,
   constexpr double kLeast = 1e-9;
   const double lambda = std::max(sizes.lambda, kLeast);
   const auto d = static_cast<double>(pool.cols());
-  const double xi = std::max(errors.xi, kLeast);
+  const double xi = std::max(all.front().xi, kLeast);
   const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(own.second, Eigen::EigenvaluesOnly);
   const ArrayXd b = spectrum.eigenvalues().array().max(0);
   const double weight = std::max(lambda / xi, 1 - (b / (b + xi)).sum() * d / sizes.samples);
@@ -233,9 +242,12 @@ ContextErrors context_pool(const MatrixXd& pool,
   const auto error = [&](const ContextMoments& moments) {
     return population_error(fit.mean, moments) + moments.second.cwiseProduct(fit.covariance).sum();
   };
-  errors.icl = error(fresh);
-  errors.idg = error(own);
-  return errors;
+  const double idg = error(own);
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    all[k].icl = error(tests[k]);
+    all[k].idg = idg;
+  }
+  return all;
 }
 
 double context_bayes(double alpha, double rho) {

@@ -11,6 +11,7 @@
 /// Letey, Zavatone-Veth, Lu, Pehlevan 2025, arXiv:2509.26551
 
 #include <Eigen/Core>
+#include <vector>
 
 #include "attica/core/icl/regression.hpp"
 
@@ -74,6 +75,10 @@ ContextErrors context_pool(const Eigen::MatrixXd& pool, const PoolSizes& sizes);
 ContextErrors context_pool(const Eigen::MatrixXd& pool,
                            const PoolSizes& sizes,
                            const ContextMoments& test);
+/// @brief The same for tests of several kinds, which do not change what is learnt.
+std::vector<ContextErrors> context_pool(const Eigen::MatrixXd& pool,
+                                        const PoolSizes& sizes,
+                                        const std::vector<ContextMoments>& tests);
 
 /// @brief Error of the best predictor of a fresh task N(0, 1), ridge regression in context; the
 /// limit for tasks on the sphere is the same.

@@ -17,11 +17,14 @@ namespace {
 
 constexpr double kMostTerms = 1 << 25;
 
-/// sum_s w_s [S log S - sum_a J_a log J_a] over what may follow a hidden symbol, with J_a the
-/// joint probability of symbol a and what follows, S its sum over a.
-class EntropySum {
+double entropy_term(double p) { return p > 0 ? -p * std::log(p) : 0; }
+
+/// Entropy of a hidden symbol given `after` symbols that follow and see it, and what came before:
+/// that of all of them, a sum along the chain, less that of what follows, whose probabilities are
+/// sums over the hidden symbol.
+class HiddenEntropy {
  public:
-  EntropySum(const TupleFrequencies& p, int order)
+  HiddenEntropy(const TupleFrequencies& p, int order)
       : p_(p), order_(order), c_(static_cast<std::size_t>(p.symbols())) {
     limit_ = 1;
     for (int k = 1; k < order; ++k) limit_ *= c_;
@@ -29,33 +32,63 @@ class EntropySum {
 
   /// @param length   symbols before the hidden one
   /// @param context  their number in base C
-  /// @param after    sites that follow and see the hidden one
   double operator()(int length, std::size_t context, Index after) {
-    levels_.assign(static_cast<std::size_t>(after) + 1, {ArrayXd(p_.symbols()), contexts()});
+    const double all = along(length, static_cast<std::size_t>(after) + 1)[context];
+    if (after == 0) return all;
+    levels_.resize(static_cast<std::size_t>(after), {ArrayXd(p_.symbols()), contexts()});
     for (std::size_t a = 0; a < c_; ++a) {
       levels_[0].joint[static_cast<Index>(a)] = p_.row(length + 1, context)[a];
       levels_[0].contexts[a] = (context * c_ + a) % limit_;
     }
-    return descend(0, static_cast<std::size_t>(after), std::min(length + 1, order_ - 1));
+    return all - following(1, static_cast<std::size_t>(after), longer(length));
   }
 
  private:
   struct Level {
-    ArrayXd joint;
+    ArrayXd joint;                      ///< of each hidden symbol and what followed so far
     std::vector<std::size_t> contexts;  ///< of the next site, one for each hidden symbol
   };
   std::vector<std::size_t> contexts() const { return std::vector<std::size_t>(c_); }
+  int longer(int length) const { return std::min(length + 1, order_ - 1); }
 
-  double descend(std::size_t depth, std::size_t after, int length) {
-    const Level& here = levels_[depth];
+  /// Entropy of so many symbols in a row, for every context of that length.
+  const std::vector<double>& along(int length, std::size_t count) {
+    std::vector<double>& known = along_[{length, count}];
+    if (!known.empty()) return known;
+    std::size_t size = 1;
+    for (int k = 0; k < length; ++k) size *= c_;
+    std::vector<double> sums(size);
+    for (std::size_t context = 0; context < size; ++context) {
+      const double* row = p_.row(length + 1, context);
+      for (std::size_t a = 0; a < c_; ++a) sums[context] += entropy_term(row[a]);
+    }
+    if (count > 1) {
+      const std::vector<double>& rest = along(longer(length), count - 1);
+      for (std::size_t context = 0; context < size; ++context) {
+        const double* row = p_.row(length + 1, context);
+        for (std::size_t a = 0; a < c_; ++a) {
+          sums[context] += row[a] * rest[(context * c_ + a) % limit_];
+        }
+      }
+    }
+    return along_[{length, count}] = std::move(sums);
+  }
+
+  /// Entropy of what follows from the symbol `depth` sites behind the hidden one on.
+  double following(std::size_t depth, std::size_t after, int length) {
+    const Level& here = levels_[depth - 1];
     if (depth == after) {
-      // x log x is 0 at 0; probabilities this small add nothing.
-      constexpr double kTiny = 1e-300;
-      const double total = here.joint.sum();
-      return total * std::log(total) - (here.joint * here.joint.max(kTiny).log()).sum();
+      ArrayXd total = ArrayXd::Zero(p_.symbols());
+      for (std::size_t a = 0; a < c_; ++a) {
+        total += here.joint[static_cast<Index>(a)] *
+                 Eigen::Map<const ArrayXd>(p_.row(length + 1, here.contexts[a]), p_.symbols());
+      }
+      double sum = 0;
+      for (const double p : total) sum += entropy_term(p);
+      return sum;
     }
     double sum = 0;
-    Level& below = levels_[depth + 1];
+    Level& below = levels_[depth];
     for (std::size_t b = 0; b < c_; ++b) {
       for (std::size_t a = 0; a < c_; ++a) {
         const std::size_t context = here.contexts[a];
@@ -63,7 +96,7 @@ class EntropySum {
             here.joint[static_cast<Index>(a)] * p_.row(length + 1, context)[b];
         below.contexts[a] = (context * c_ + b) % limit_;
       }
-      sum += descend(depth + 1, after, std::min(length + 1, order_ - 1));
+      sum += following(depth + 1, after, longer(length));
     }
     return sum;
   }
@@ -73,6 +106,7 @@ class EntropySum {
   std::size_t c_;
   std::size_t limit_;  ///< C^(n-1)
   std::vector<Level> levels_;
+  std::map<std::pair<int, std::size_t>, std::vector<double>> along_;
 };
 
 /// The law of the last min(k + 1, n - 1) symbols from that of the last min(k, n - 1).
@@ -102,7 +136,7 @@ double masked_floor(const MarkovClone& chain, Index sites) {
           order,
           "an order n with C^(2n-1) <= 2^25 terms");
   const TupleFrequencies& p = chain.frequencies();
-  EntropySum entropy(p, order);
+  HiddenEntropy entropy(p, order);
   std::vector<double> law = {1.0};  // of no symbol
   std::map<std::pair<int, Index>, std::vector<double>> known;
   double total = 0;

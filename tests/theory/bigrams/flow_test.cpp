@@ -326,6 +326,7 @@ TEST_CASE("column_sum_variance: that of coupled chains, sampled", "[theory][bigr
     past.steps.push_back(
         {.contraction = kKeep, .drift = drift, .noise = kNoise, .shrink = kShrink});
     past.laws.push_back(chain.law());
+    past.kernels.push_back(chain.backward_kernel(past.steps.back()));
     chain.step(past.steps.back());
     mean_attended = kKeep * mean_attended + (1 - kKeep) * kTarget + drift - kShrink;
   }
@@ -361,6 +362,7 @@ TEST_CASE("column_sum_variance: that of coupled chains, sampled", "[theory][bigr
   free.start(0, past.variance, 0);
   for (std::size_t n = 0; n < past.steps.size(); ++n) {
     past.laws[n] = free.law();
+    past.kernels[n] = free.backward_kernel(past.steps[n]);
     free.step(past.steps[n]);
   }
   CHECK(std::abs(column_sum_variance(free, past, kContext, kAttended)) < 0.02 * predicted);
