@@ -50,16 +50,17 @@ SampledMoments sample_moments(const TopicSampler& sampler,
   Eigen::VectorXi counts(tokens);
   Eigen::VectorXi hidden(tokens);
   Eigen::VectorXi instead(tokens);
+  DocumentDraws draws = sampler.draws(stream);
   TopicDocument document;
   for (Index done = 0; done < documents; done += kChunk) {
     const Index now = std::min(kChunk, documents - done);
     Index column = 0;
     for (Index d = 0; d < now; ++d) {
-      sampler.draw(stream, document);
+      sampler.draw(draws, document);
       counts.setZero();
       for (const std::int32_t word : document.truth) ++counts[word];
       for (Index m = 0; m < masks; ++m, ++column) {
-        if (m > 0) sampler.corrupt(stream, document);
+        if (m > 0) sampler.corrupt(draws, document);
         hidden.setZero();
         instead.setZero();
         for (const std::int32_t j : document.selected) {
