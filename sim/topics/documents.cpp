@@ -138,38 +138,51 @@ void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta
 void TopicSampler::draw_words(DocumentDraws& draws,
                               const std::vector<double>& cumulative,
                               std::span<std::int32_t> words) const {
-  // One number chooses the topic and, by its place inside the topic's interval, the word. The topic
-  // is counted without branches, which would be guessed wrongly every other time.
+  // One number chooses the topic and, by its place inside the topic's interval, the word. Topics
+  // are gone through without branches, which would be guessed wrongly every other time.
   constexpr std::size_t kLanes = DocumentDraws::kMost;
-  const auto topics = cumulative.size();
-  const auto each = static_cast<std::int32_t>(model_.vocabulary().words);
-  const auto ranks = static_cast<double>(each);
-  std::array<std::int32_t, kLanes> topic;  // NOLINT(*-member-init): filled before use
+  const double each = model_.words();
+  // NOLINTBEGIN(*-member-init): filled before use
+  std::array<double, kLanes> first;  // word of the topic
+  std::array<double, kLanes> low;    // border of its interval
+  std::array<double, kLanes> scale;  // words over the interval's length
+  // NOLINTEND(*-member-init)
   while (!words.empty()) {
     const std::size_t now = std::min(kLanes, words.size());
     const std::span<const double> u = draws.uniform(now);
-    topic.fill(0);
-    for (std::size_t t = 0; t + 1 < topics; ++t) {
-      const double border = cumulative[t];
-      for (std::size_t i = 0; i < now; ++i) topic[i] += border <= u[i] ? 1 : 0;
+    first.fill(1);
+    low.fill(0);
+    scale.fill(each / cumulative[0]);
+    for (std::size_t t = 1; t < cumulative.size(); ++t) {
+      const double border = cumulative[t - 1];
+      const double number = 1 + static_cast<double>(t) * each;
+      const double factor = each / (cumulative[t] - border);
+      for (std::size_t i = 0; i < now; ++i) {
+        const bool beyond = border <= u[i];
+        first[i] = beyond ? number : first[i];
+        low[i] = beyond ? border : low[i];
+        scale[i] = beyond ? factor : scale[i];
+      }
     }
     for (std::size_t i = 0; i < now; ++i) {
-      const auto at = static_cast<std::size_t>(topic[i]);
-      const double low = at == 0 ? 0 : cumulative[at - 1];
-      const auto rank = static_cast<std::int32_t>((u[i] - low) / (cumulative[at] - low) * ranks);
-      words[i] = 1 + topic[i] * each + std::clamp(rank, 0, each - 1);
+      words[i] =
+          static_cast<std::int32_t>(first[i] + std::min(each - 1, (u[i] - low[i]) * scale[i]));
     }
     words = words.subspan(now);
   }
 }
 
-std::int32_t TopicSampler::corrupted(double u, std::int32_t word) const {
-  if (u < model_.keep_rate()) return word;
-  if (u >= 1 - model_.masked_share()) return 0;
+void TopicSampler::corrupt_tokens(std::span<const double> u, std::span<std::int32_t> tokens) const {
   // By its place among the random ones the same number chooses the word.
   const double words = model_.all_words();
-  const double place = (u - model_.keep_rate()) / model_.random_rate();
-  return 1 + static_cast<std::int32_t>(std::min(words - 1, place * words));
+  const double keep = model_.keep_rate();
+  const double mask = 1 - model_.masked_share();
+  const double scale = model_.random_rate() > 0 ? words / model_.random_rate() : 0;
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    const double place = std::clamp((u[k] - keep) * scale, 0.0, words - 1);
+    const std::int32_t changed = u[k] >= mask ? 0 : static_cast<std::int32_t>(1 + place);
+    tokens[k] = u[k] < keep ? tokens[k] : changed;
+  }
 }
 
 void TopicSampler::draw(DocumentDraws& draws,
@@ -198,10 +211,15 @@ void TopicSampler::corrupt(DocumentDraws& draws, TopicDocument& document) const 
   draws.select(document.truth.size(), document.selected);
   for (std::span<const std::int32_t> rest = document.selected; !rest.empty();) {
     const auto now = rest.first(std::min(DocumentDraws::kMost, rest.size()));
-    const std::span<const double> fates = draws.uniform(now.size());
+    std::array<std::int32_t, DocumentDraws::kMost>
+        some;  // NOLINT(*-member-init): filled just below
+    const std::span tokens = std::span(some).first(now.size());
     for (std::size_t k = 0; k < now.size(); ++k) {
-      std::int32_t& token = document.shown[static_cast<std::size_t>(now[k])];
-      token = corrupted(fates[k], token);
+      tokens[k] = document.truth[static_cast<std::size_t>(now[k])];
+    }
+    corrupt_tokens(draws.uniform(now.size()), tokens);
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      document.shown[static_cast<std::size_t>(now[k])] = tokens[k];
     }
     rest = rest.subspan(now.size());
   }
@@ -235,6 +253,7 @@ void TopicSampler::draw_infinite(RandomStream& stream,
   const double weight = 1 / static_cast<double>(documents * queries);
   std::vector<double> theta;
   std::vector<std::int32_t> words(static_cast<std::size_t>(queries));
+  std::vector<std::int32_t> shown;
   std::vector<double> fates(words.size());
   DocumentDraws from = draws(stream);
   for (Index b = 0; b < documents; ++b) {
@@ -243,9 +262,11 @@ void TopicSampler::draw_infinite(RandomStream& stream,
     std::partial_sum(theta.begin(), theta.end(), theta.begin());
     draw_words(from, theta, words);
     stream.fill_uniform(fates);
+    shown = words;
+    corrupt_tokens(fates, shown);
     for (std::size_t q = 0; q < words.size(); ++q) {
       batch.targets.push_back({static_cast<Index>(batch.queries.size()), words[q], weight});
-      batch.queries.push_back({b, corrupted(fates[q], words[q])});
+      batch.queries.push_back({b, shown[q]});
     }
   }
 }

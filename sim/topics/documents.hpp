@@ -108,8 +108,8 @@ class TopicSampler {
   void draw_words(DocumentDraws& draws,
                   const std::vector<double>& cumulative,
                   std::span<std::int32_t> words) const;
-  /// What is shown of a selected word, u being uniform.
-  std::int32_t corrupted(double u, std::int32_t word) const;
+  /// Selected words become what is shown of them, u being uniform.
+  void corrupt_tokens(std::span<const double> u, std::span<std::int32_t> tokens) const;
 
   TopicModel model_;
 };
