@@ -294,6 +294,41 @@ void BulkBits::fill(std::span<std::uint64_t> out) {
   }
 }
 
+BulkBernoulli::BulkBernoulli(RandomStream& stream, double probability)
+    : bits_(stream),
+      stream_(&stream),
+      probability_(probability < 1 ? static_cast<std::uint64_t>(std::ldexp(probability, 64)) : 0),
+      certain_(probability >= 1) {
+  assert(probability >= 0 && probability <= 1);
+}
+
+BulkBernoulli::Words BulkBernoulli::draw() {
+  constexpr std::size_t kDigits = 8;  // that are compared for all numbers
+  constexpr int kWordBits = 64;
+  Words less{};
+  if (certain_) less.fill(~std::uint64_t{0});
+  if (probability_ == 0) return less;
+  alignas(64) std::array<std::uint64_t, kDigits * kWords> digits;  // NOLINT(*-member-init)
+  bits_.fill(digits);
+  Words undecided;
+  undecided.fill(~std::uint64_t{0});
+  for (std::size_t d = 0; d < kDigits; ++d) {
+    const std::uint64_t digit = 0 - (probability_ >> (kWordBits - 1 - d) & 1U);
+    for (std::size_t i = 0; i < kWords; ++i) {
+      const std::uint64_t drawn = digits[d * kWords + i];
+      less[i] |= undecided[i] & ~drawn & digit;
+      undecided[i] &= ~(drawn ^ digit);
+    }
+  }
+  const std::uint64_t rest = probability_ << kDigits;
+  for (std::size_t i = 0; i < kWords; ++i) {
+    for (std::uint64_t left = undecided[i]; left != 0; left &= left - 1) {
+      if (stream_->bits() < rest) less[i] |= left & (0 - left);
+    }
+  }
+  return less;
+}
+
 double RandomStream::uniform() { return to_uniform(bits()); }
 
 std::uint64_t RandomStream::below(std::uint64_t n) {

@@ -84,6 +84,27 @@ class BulkBits {
   std::uint64_t block_ = 0;
 };
 
+/// @brief Many independent bits, each 1 with the same probability, for inner loops.
+///
+/// Bit s of a word: whether a random number is below the probability. Their binary digits are
+/// compared from the front, one digit of 64 numbers to a word, so that eight words of digits decide
+/// nearly all of them; the few others take a word of the stream each.
+class BulkBernoulli {
+ public:
+  static constexpr std::size_t kWords = 8;  ///< drawn together
+  using Words = std::array<std::uint64_t, kWords>;
+
+  /// @param probability from 0 to 1, taken in units of 2^-64
+  BulkBernoulli(RandomStream& stream, double probability);
+  Words draw();
+
+ private:
+  BulkBits bits_;
+  RandomStream* stream_;
+  std::uint64_t probability_;
+  bool certain_;
+};
+
 /// @brief One Philox4x64-10 block, for known-answer tests.
 std::array<std::uint64_t, 4> philox_block(const std::array<std::uint64_t, 4>& counter,
                                           const std::array<std::uint64_t, 2>& key);

@@ -204,6 +204,7 @@ ExcessLoss::ExcessLoss(const TrueLogits& truth, WeightedSequences population)
     MatrixXd& log_p = log_conditionals_[static_cast<std::size_t>(n)];
     truth(population_.sequences.row(n).data(), log_p);
     log_softmax_columns(log_p);
+    conditionals_.emplace_back(log_p.array().exp());
     bayes_loss_ += population_.weights[n] * total_entropy(log_p);
   }
   bayes_loss_ /= static_cast<double>(population_.sequences.cols());
@@ -216,7 +217,8 @@ double ExcessLoss::operator()(const LogitsOfRow& logits) const {
     logits(n, log_q);
     log_softmax_columns(log_q);
     const MatrixXd& log_p = log_conditionals_[static_cast<std::size_t>(n)];
-    sum += population_.weights[n] * (log_p.array().exp() * (log_p.array() - log_q.array())).sum();
+    const MatrixXd& p = conditionals_[static_cast<std::size_t>(n)];
+    sum += population_.weights[n] * (p.array() * (log_p.array() - log_q.array())).sum();
   }
   return sum / static_cast<double>(population_.sequences.cols());
 }

@@ -69,6 +69,7 @@ class ExcessLoss {
  private:
   WeightedSequences population_;
   std::vector<Eigen::MatrixXd> log_conditionals_;
+  std::vector<Eigen::MatrixXd> conditionals_;
   double bayes_loss_ = 0;
 };
 

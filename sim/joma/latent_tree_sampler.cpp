@@ -8,34 +8,7 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kEdges = 8;   // edges that are drawn together
-constexpr std::size_t kDigits = 8;  // binary digits that are compared for all sequences
-using Words = std::array<std::uint64_t, kEdges>;
-
-/// Bit s of word i: whether edge i of sequence s has a random number below probability 2^-64.
-Words below(std::uint64_t probability, BulkBits& bits, RandomStream& stream) {
-  constexpr int kWordBits = 64;
-  alignas(64) std::array<std::uint64_t, kDigits * kEdges> digits;  // NOLINT(*-member-init)
-  bits.fill(digits);
-  Words less{};
-  Words undecided;
-  undecided.fill(~std::uint64_t{0});
-  for (std::size_t d = 0; d < kDigits; ++d) {
-    const std::uint64_t digit = 0 - (probability >> (kWordBits - 1 - d) & 1U);
-    for (std::size_t i = 0; i < kEdges; ++i) {
-      const std::uint64_t drawn = digits[d * kEdges + i];
-      less[i] |= undecided[i] & ~drawn & digit;
-      undecided[i] &= ~(drawn ^ digit);
-    }
-  }
-  const std::uint64_t rest = probability << kDigits;
-  for (std::size_t i = 0; i < kEdges; ++i) {
-    for (std::uint64_t left = undecided[i]; left != 0; left &= left - 1) {
-      if (stream.bits() < rest) less[i] |= left & (0 - left);
-    }
-  }
-  return less;
-}
+constexpr std::size_t kEdges = BulkBernoulli::kWords;  // edges that are drawn together
 
 }  // namespace
 
@@ -76,16 +49,14 @@ void LatentTreeSampler::draw(RandomStream& stream, TreeBlock& block) const {
   }
   // The rarer of keeping and changing the parent's value, and what else happens.
   const double rare = 0.5 * (1 - std::abs(tree_.rho));
-  const auto probability = static_cast<std::uint64_t>(std::ldexp(rare, 64));
   const std::uint64_t usual = tree_.rho >= 0 ? 0 : ~std::uint64_t{0};
-  BulkBits bits(stream);
+  BulkBernoulli changes(stream, rare);  // bit s of a word: of sequence s
   for (int level = 1; level < tree_.depth; ++level) {
     // In place from the end: children never overwrite a parent that is still needed.
     count *= 2;
     for (std::size_t first = filled(count); first > 0;) {
       first -= kEdges;
-      Words changed{};
-      if (probability > 0) changed = below(probability, bits, stream);
+      const BulkBernoulli::Words changed = changes.draw();
       std::array<std::uint64_t, kEdges / 2> parents;  // NOLINT(*-member-init): filled just below
       std::copy_n(&nodes[first / 2], parents.size(), parents.begin());
       for (std::size_t i = 0; i < kEdges; ++i)

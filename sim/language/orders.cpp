@@ -22,15 +22,17 @@ Laws site_laws(const Described& d) {
   return sums;
 }
 
-Described chosen(const Described& from, Index count, RandomStream& stream) {
-  Described part{.masked = {.windows = Windows(count, from.masked.windows.cols()), .hidden = {}},
-                 .laws = Laws(count, from.laws.cols())};
+PairModel::Examples chosen(const MaskedWindows& from,
+                           const ShortLaws& laws,
+                           Index count,
+                           RandomStream& stream) {
+  PairModel::Examples part{.masked = {.windows = Windows(count, from.windows.cols()), .hidden = {}},
+                           .targets = ShortLaws(count, laws.cols())};
   for (Index k = 0; k < count; ++k) {
-    const auto pick =
-        static_cast<Index>(stream.below(static_cast<std::uint64_t>(from.masked.count())));
-    part.masked.windows.row(k) = from.masked.windows.row(pick);
-    part.masked.hidden.push_back(from.masked.hidden[static_cast<std::size_t>(pick)]);
-    part.laws.row(k) = from.laws.row(pick);
+    const auto pick = static_cast<Index>(stream.below(static_cast<std::uint64_t>(from.count())));
+    part.masked.windows.row(k) = from.windows.row(pick);
+    part.masked.hidden.push_back(from.hidden[static_cast<std::size_t>(pick)]);
+    part.targets.row(k) = laws.row(pick);
   }
   return part;
 }
@@ -48,12 +50,12 @@ PairShare pair_share(const Described& training,
     without.row(k) = alone.row(test.masked.hidden[static_cast<std::size_t>(k)]);
   }
   PairModel pairs(training.masked.windows.cols(), training.laws.cols());
+  const ShortLaws laws = training.laws.cast<float>();
   StreamAddress own = address;
   pairs.fit(fit, [&](std::int64_t step) {
     own.step = static_cast<std::uint64_t>(step);
     RandomStream stream(own);
-    Described part = chosen(training, batch, stream);
-    return PairModel::Examples{std::move(part.masked), std::move(part.laws)};
+    return chosen(training.masked, laws, batch, stream);
   });
   const double entropy = mean_entropy(test.laws);
   return {.context = mean_cross_entropy(test.laws, without) - entropy,
@@ -82,10 +84,25 @@ double blur_of_loss(const Laws& q,
   double high = 1;
   if (mean_loss(blurred(q, u, 0), masked) <= loss) return 0;
   if (mean_loss(q, masked) >= loss) return 1;
+  // Of -log q_alpha(s) only the logarithm of the sum takes exponentials.
+  constexpr double kTiny = 1e-300;
+  const Laws log_q = q.array().max(kTiny).log();
+  const Eigen::RowVectorXd log_u = u.array().max(kTiny).log().transpose();
+  const auto loss_at = [&](double alpha) {
+    double total = 0;
+    Eigen::RowVectorXd logits(log_q.cols());
+    for (Index k = 0; k < log_q.rows(); ++k) {
+      logits = alpha * log_q.row(k) + (1 - alpha) * log_u;
+      const double top = logits.maxCoeff();
+      const Index s = masked.windows(k, masked.hidden[static_cast<std::size_t>(k)]);
+      total += std::log((logits.array() - top).exp().sum()) + top - logits[s];
+    }
+    return total / static_cast<double>(log_q.rows());
+  };
   constexpr int kHalvings = 30;
   for (int k = 0; k < kHalvings; ++k) {
     const double middle = (low + high) / 2;
-    (mean_loss(blurred(q, u, middle), masked) > loss ? low : high) = middle;
+    (loss_at(middle) > loss ? low : high) = middle;
   }
   return (low + high) / 2;
 }

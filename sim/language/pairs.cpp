@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/optimiser.hpp"
 
 namespace attica {
@@ -17,6 +18,18 @@ namespace {
 
 constexpr Index kVector = 16;
 using Vector = Eigen::Array<float, kVector, 1>;
+
+/// Numbers of the windows, sorted by hidden site: the couplings of one site stay in the cache.
+std::vector<Index> by_site(const std::vector<std::int32_t>& hidden, Index sites) {
+  std::vector<std::size_t> next(static_cast<std::size_t>(sites) + 1, 0);
+  for (const std::int32_t site : hidden) ++next[static_cast<std::size_t>(site) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Index> order(hidden.size());
+  for (std::size_t k = 0; k < hidden.size(); ++k) {
+    order[next[static_cast<std::size_t>(hidden[k])]++] = static_cast<Index>(k);
+  }
+  return order;
+}
 
 Index padded(Index symbols) { return (symbols + kVector - 1) / kVector * kVector; }
 
@@ -33,22 +46,33 @@ PairModel::PairModel(Index sites, Index symbols)
             {.name = "W", .rows = sites * sites * symbols, .columns = padded(symbols)}};
       }()) {}
 
-void PairModel::law(const Symbol* window, Index site, float* p) const {
-  // Whole vectors of the padded rows, each summed in a register.
-  const float* w = parameters_.values().data();
-  const float* biases = w + at(site, site, 0);
-  for (Index first = 0; first < stride_; first += kVector) {
-    Vector sum = Eigen::Map<const Vector>(biases + first);
-    for (Index j = 0; j < sites_; ++j) {
-      if (j != site) sum += Eigen::Map<const Vector>(w + at(site, j, window[j]) + first);
-    }
-    Eigen::Map<Vector>(p + first) = sum;
+/// Vectors of the padded rows from `first` on, summed in registers.
+template <int Vectors>
+void PairModel::set_logits(const Symbol* window, Index site, Index first, float* p) const {
+  using Slice = Eigen::Array<float, Vectors * kVector, 1>;
+  const float* w = parameters_.values().data() + first;
+  Slice sum = Eigen::Map<const Slice>(w + at(site, site, 0));
+  for (Index j = 0; j < sites_; ++j) {
+    if (j != site) sum += Eigen::Map<const Slice>(w + at(site, j, window[j]));
   }
+  Eigen::Map<Slice>(p + first) = sum;
+}
+
+void PairModel::law(const Symbol* window, Index site, float* p) const {
+  constexpr Index kTwo = 2 * kVector;
+  Index first = 0;
+  for (; first + kTwo <= stride_; first += kTwo) set_logits<2>(window, site, first, p);
+  if (first < stride_) set_logits<1>(window, site, first, p);
   // The softmax of the symbols; what lies beyond them counts for nothing.
-  Row all(p, stride_);
-  all = (all - Row(p, symbols_).maxCoeff()).exp();
-  all.tail(stride_ - symbols_).setZero();
-  all /= all.sum();
+  const float top = networks::chunked_max(symbols_, p);
+  for (Index i = 0; i < stride_; i += kVector) {
+    Eigen::Map<Vector> some(p + i);
+    some = (some - top).exp();
+  }
+  std::fill(p + symbols_, p + stride_, 0.0F);
+  const float total = networks::chunked_sum<float>(
+      stride_, [p](auto width, Index i) { return networks::chunk(width, p + i); });
+  for (Index i = 0; i < stride_; i += kVector) Eigen::Map<Vector>(p + i) /= total;
 }
 
 Laws PairModel::laws(const MaskedWindows& masked) const {
@@ -69,7 +93,20 @@ Eigen::MatrixXf PairModel::coupling(Index i, Index j) const {
 }
 
 double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const {
+  double loss = 0;
+  add_gradients(examples, gradient, &loss);
+  return loss;
+}
+
+void PairModel::gradient(const Examples& examples, std::vector<float>& gradient) const {
+  add_gradients(examples, gradient, nullptr);
+}
+
+void PairModel::add_gradients(const Examples& examples,
+                              std::vector<float>& gradient,
+                              double* loss) const {
   gradient.assign(parameters_.values().size(), 0.0F);
+  const std::vector<Index> order = by_site(examples.masked.hidden, sites_);
   const auto weight = 1 / static_cast<float>(examples.masked.count());
   Eigen::ArrayXf padded_p(stride_);
   Row p(padded_p.data(), symbols_);
@@ -79,18 +116,17 @@ double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>
           Eigen::Map<const Vector>(padded_p.data() + first);
     }
   };
-  double loss = 0;
-  for (Index k = 0; k < examples.masked.count(); ++k) {
+  for (const Index k : order) {
     const Symbol* window = examples.masked.windows.row(k).data();
     const Index i = examples.masked.hidden[static_cast<std::size_t>(k)];
     law(window, i, p.data());
     constexpr float kTiny = 1e-37F;
     if (examples.targets.size() == 0) {
-      loss -= std::log(std::max(p[window[i]], kTiny));
+      if (loss != nullptr) *loss -= std::log(std::max(p[window[i]], kTiny));
       p[window[i]] -= 1;
     } else {
-      const Eigen::ArrayXf target = examples.targets.row(k).transpose().cast<float>();
-      loss -= (target * p.max(kTiny).log()).sum();
+      const ConstRow target(examples.targets.row(k).data(), symbols_);
+      if (loss != nullptr) *loss -= (target * p.max(kTiny).log()).sum();
       p -= target;
     }
     p *= weight;
@@ -99,7 +135,7 @@ double PairModel::loss_and_gradient(const Examples& examples, std::vector<float>
       if (j != i) add(at(i, j, window[j]));
     }
   }
-  return loss * static_cast<double>(weight);
+  if (loss != nullptr) *loss *= static_cast<double>(weight);
 }
 
 void PairModel::fit(const PairFit& options,
@@ -117,7 +153,7 @@ void PairModel::fit(const PairFit& options,
                     .length = length}});
   std::vector<float> gradient;
   for (std::uint64_t n = 0; n < length && !(stop && stop()); ++n) {
-    loss_and_gradient(draw(static_cast<std::int64_t>(n)), gradient);
+    this->gradient(draw(static_cast<std::int64_t>(n)), gradient);
     optimiser.update(parameters_, gradient, n);
   }
 }

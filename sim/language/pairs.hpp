@@ -49,7 +49,7 @@ class PairModel {
   /// @brief What a step is fitted to.
   struct Examples {
     MaskedWindows masked;
-    Laws targets = {};  ///< of the hidden symbols; empty: the symbols themselves
+    ShortLaws targets = {};  ///< of the hidden symbols; empty: the symbols themselves
   };
   /// @brief Fits by Adam from where the model stands.
   /// @param draw the examples of a step
@@ -61,9 +61,15 @@ class PairModel {
   /// @brief Mean of -sum_a t(a) log q(a) over the examples, nats, and its gradient, laid out as the
   /// parameters.
   double loss_and_gradient(const Examples& examples, std::vector<float>& gradient) const;
+  /// @brief The gradient alone.
+  void gradient(const Examples& examples, std::vector<float>& gradient) const;
   networks::Parameters<float>& parameters() { return parameters_; }
 
  private:
+  template <int Vectors>
+  void set_logits(const Symbol* window, Eigen::Index site, Eigen::Index first, float* p) const;
+  void add_gradients(const Examples& examples, std::vector<float>& gradient, double* loss) const;
+
   /// Where the weights for the symbol at site j begin; j = i holds the biases at symbol 0.
   std::size_t at(Eigen::Index i, Eigen::Index j, Eigen::Index symbol) const {
     return static_cast<std::size_t>(((i * sites_ + j) * symbols_ + symbol) * stride_);

@@ -35,6 +35,9 @@ MaskedWindows hide_one(Windows windows, RandomStream& stream);
 /// @brief Laws of the hidden symbols, one a row. @shape{M x C}
 using Laws = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
+/// The same in single precision.
+using ShortLaws = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
 Laws chain_laws(const MarkovClone& chain, const MaskedWindows& masked);
 
 /// @brief Mean of -log q(the hidden symbol), nats.

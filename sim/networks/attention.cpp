@@ -25,6 +25,68 @@ MatrixView<T> part(MatrixView<T> m, Index first, Index rows, Index head, Index h
   return m.block(first, rows).slice(head * columns, columns);
 }
 
+/// Products of few short rows cost less where they stand than in a kernel that packs operands:
+/// calls f with the rows' width as a constant, unless it is none of the usual ones or rows are
+/// many.
+template <class F>
+[[gnu::always_inline]] inline bool in_place(Index queries, Index keys, Index width, F f) {
+  constexpr Index kMost = 64;
+  if (queries * keys > kMost && queries > 1) return false;
+  switch (width) {
+    case 4:
+      f(ChunkWidth<4>{});
+      return true;
+    case 8:
+      f(ChunkWidth<8>{});
+      return true;
+    case 16:
+      f(ChunkWidth<16>{});
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// c_ik = a_i . b_k
+template <class T>
+void multiply_rows(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c) {
+  const bool done = in_place(c.rows, c.columns, a.columns, [&](auto width) {
+    for (Index i = 0; i < c.rows; ++i) {
+      const Eigen::Array<T, width, 1> left = chunk(width, a.row(i));
+      T* out = c.row(i);
+      for (Index k = 0; k < c.columns; ++k) out[k] = (left * chunk(width, b.row(k))).sum();
+    }
+  });
+  if (!done) multiply(plain(a), transposed(b), a.columns, c, Into::overwrite);
+}
+
+/// c_i = sum_k w_ik b_k
+template <class T>
+void mix_rows(MatrixView<const T> w, MatrixView<const T> b, MatrixView<T> c) {
+  const bool done = in_place(w.rows, w.columns, b.columns, [&](auto width) {
+    for (Index i = 0; i < w.rows; ++i) {
+      Eigen::Array<T, width, 1> sum = Eigen::Array<T, width, 1>::Zero();
+      const T* weights = w.row(i);
+      for (Index k = 0; k < w.columns; ++k) sum += weights[k] * chunk(width, b.row(k));
+      chunk(width, c.row(i)) = sum;
+    }
+  });
+  if (!done) multiply(plain(w), plain(b), w.columns, c, Into::overwrite);
+}
+
+/// c_k = sum_i w_ik a_i
+template <class T>
+void spread_rows(MatrixView<const T> w, MatrixView<const T> a, MatrixView<T> c) {
+  const bool done = in_place(w.rows, w.columns, a.columns, [&](auto width) {
+    for (Index k = 0; k < w.columns; ++k) {
+      Eigen::Array<T, width, 1> sum = Eigen::Array<T, width, 1>::Zero();
+      for (Index i = 0; i < w.rows; ++i) sum += w.row(i)[k] * chunk(width, a.row(i));
+      chunk(width, c.row(k)) = sum;
+    }
+  });
+  if (!done) multiply(transposed(w), plain(a), w.rows, c, Into::overwrite);
+}
+
 }  // namespace
 
 template <class T>
@@ -65,7 +127,7 @@ void softmax_weights_forward(MatrixView<const T> q,
   for_each_head(layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<T> w) {
     const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
     const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
-    multiply(plain(qh), transposed(kh), qh.columns, w, Into::overwrite);
+    multiply_rows<T>(qh, kh, w);
     for (Index i = 0; i < w.rows; ++i) {
       ArrayMap<T> scores(w.row(i), s.stride);
       if (seen.data == nullptr) {
@@ -106,16 +168,8 @@ void softmax_weights_backward(T* dweights,
         }
         const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
         const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
-        multiply(plain(d),
-                 plain(kh),
-                 s.keys,
-                 part(dq, s.first_query, s.queries, h, layout.heads),
-                 Into::overwrite);
-        multiply(transposed(d),
-                 plain(qh),
-                 s.queries,
-                 part(dk, s.first_key, s.keys, h, layout.heads),
-                 Into::overwrite);
+        mix_rows<T>(d, kh, part(dq, s.first_query, s.queries, h, layout.heads));
+        spread_rows<T>(d, qh, part(dk, s.first_key, s.keys, h, layout.heads));
       });
 }
 
@@ -165,11 +219,9 @@ void mix_forward(const T* weights,
                  MatrixView<T> mixed) {
   for_each_head(
       layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> w) {
-        multiply(plain(w),
-                 plain(part(v, s.first_key, s.keys, h, layout.heads)),
-                 s.keys,
-                 part(mixed, s.first_query, s.queries, h, layout.heads),
-                 Into::overwrite);
+        mix_rows<T>(w,
+                    part(v, s.first_key, s.keys, h, layout.heads),
+                    part(mixed, s.first_query, s.queries, h, layout.heads));
       });
 }
 
@@ -184,19 +236,11 @@ void mix_backward(MatrixView<const T> dmixed,
       layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> w) {
         const MatrixView<T> dw{dweights + (w.data - weights), w.rows, w.columns, w.stride};
         const auto dm = part(dmixed, s.first_query, s.queries, h, layout.heads);
-        multiply(plain(dm),
-                 transposed(part(v, s.first_key, s.keys, h, layout.heads)),
-                 dm.columns,
-                 dw,
-                 Into::overwrite);
+        multiply_rows<T>(dm, part(v, s.first_key, s.keys, h, layout.heads), dw);
         for (Index i = 0; i < dw.rows; ++i) {
           zero_row(dw.stride - dw.columns, dw.row(i) + dw.columns);
         }
-        multiply(transposed(w),
-                 plain(dm),
-                 s.queries,
-                 part(dv, s.first_key, s.keys, h, layout.heads),
-                 Into::overwrite);
+        spread_rows<T>(w, dm, part(dv, s.first_key, s.keys, h, layout.heads));
       });
 }
 

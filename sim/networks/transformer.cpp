@@ -151,12 +151,19 @@ MatrixView<T> Transformer<T>::gradient(std::string_view block) {
   return {gradient_.data() + b.offset, b.rows, b.columns, b.columns};
 }
 
+namespace {
+
+/// Row k of `to` is row rows[k] of `from`.
 template <class T>
-void Transformer<T>::gather_sites(MatrixView<const T> from, MatrixView<T> to) const {
-  for (std::size_t s = 0; s < sites_.size(); ++s) {
-    std::copy_n(from.row(sites_[s]), from.columns, to.row(static_cast<Index>(s)));
+void gather_rows(MatrixView<const T> from,
+                 const std::vector<std::int32_t>& rows,
+                 MatrixView<T> to) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    std::copy_n(from.row(rows[k]), from.columns, to.row(static_cast<Index>(k)));
   }
 }
+
+}  // namespace
 
 template <class T>
 MatrixView<T> Transformer<T>::dropout_mask(Buffer<T>& buffer,
@@ -191,11 +198,41 @@ void Transformer<T>::prepare(const Batch& batch) {
 }
 
 template <class T>
+void Transformer<T>::set_pairs(const Batch& batch) {
+  const std::int32_t positions = shape_.position == PositionCode::none ? 1 : shape_.length;
+  if (pairs_.tokens.empty()) {
+    for (std::int32_t token = 0; token < shape_.vocabulary; ++token) {
+      pairs_.tokens.insert(pairs_.tokens.end(), static_cast<std::size_t>(positions), token);
+    }
+    set_equal_lengths(pairs_, positions);
+  }
+  pair_rows_.clear();
+  for (std::size_t b = 0; b < batch.sequences(); ++b) {
+    for (std::int32_t r = batch.offsets[b]; r < batch.offsets[b + 1]; ++r) {
+      const std::int32_t position = positions == 1 ? 0 : r - batch.offsets[b];
+      pair_rows_.push_back(batch.tokens[static_cast<std::size_t>(r)] * positions + position);
+    }
+  }
+  pair_sites_.clear();
+  for (const std::int32_t site : sites_) {
+    pair_sites_.push_back(pair_rows_[static_cast<std::size_t>(site)]);
+  }
+}
+
+template <class T>
 void Transformer<T>::forward_layers(const Batch& batch, RandomStream* dropout) {
   const auto rows = static_cast<Index>(batch.tokens.size());
   const auto sites = static_cast<Index>(sites_.size());
-  stream_[0] = stream_buffers_[0].matrix(rows, shape_.width);
-  embedding_forward(batch, parameter(w_e_), parameter(w_p_), shape_.embedding_scale, stream_[0]);
+  const Index pairs =
+      Index{shape_.vocabulary} * (shape_.position == PositionCode::none ? 1 : shape_.length);
+  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < rows;
+  if (paired_) set_pairs(batch);
+  stream_[0] = stream_buffers_[0].matrix(paired_ ? pairs : rows, shape_.width);
+  embedding_forward(paired_ ? pairs_ : batch,
+                    parameter(w_e_),
+                    parameter(w_p_),
+                    shape_.embedding_scale,
+                    stream_[0]);
   keep_embedding_ = dropout_mask(keep_embedding_buffer_, stream_[0], dropout);
   for (int l = 0; l < shape_.layers; ++l) {
     forward_attention(l, dropout);
@@ -203,7 +240,7 @@ void Transformer<T>::forward_layers(const Batch& batch, RandomStream* dropout) {
   }
   if (shape_.layers == 0 && sites_only_) {  // no layer that would reduce the rows to the sites
     const MatrixView<T> top = branch_.matrix(sites, shape_.width);
-    gather_sites(stream_[0], top);
+    gather_rows<T>(stream_[0], sites_, top);
     stream_[0] = top;
   }
 }
@@ -235,27 +272,37 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
   s.attended_queries = s.attended;
   if (at_sites && shape_.attention == AttentionKind::softmax) {
     s.attended_queries = s.attended_queries_buffer.matrix(m, d);
-    gather_sites(s.attended, s.attended_queries);
+    gather_rows<T>(s.attended, input_sites(layer), s.attended_queries);
   }
+  // What was projected once a pair, at every row of the batch.
+  const auto spread = [&](MatrixView<T> projected) {
+    if (!paired(layer)) return projected;
+    const MatrixView<T> all =
+        s.spread_buffer.matrix(static_cast<Index>(pair_rows_.size()), projected.columns);
+    gather_rows<T>(projected, pair_rows_, all);
+    return all;
+  };
 
   // One product for all projections of the same rows.
   s.weights = s.weights_buffer.matrix(1, lay.weight_count).data;
   if (shape_.attention == AttentionKind::factored) {
     s.values = s.projections_buffer.matrix(n, d);
     linear_forward<T>(s.attended, parameter(w.w_v), parameter(w.b_v), s.values);
+    s.values = spread(s.values);
     factored_weights_forward<T>(parameter(w.a), seen_, lay, s.weights);
   } else {
     const Index dk = shape_.keys();
     const Index first = at_sites ? 0 : dk;  // columns before the keys
-    const MatrixView<T> projections = s.projections_buffer.matrix(n, first + dk + d);
+    MatrixView<T> projections = s.projections_buffer.matrix(n, first + dk + d);
     if (at_sites) {
       s.queries = s.queries_buffer.matrix(m, dk);
       linear_forward<T>(s.attended_queries, parameter(w.w_q), parameter(w.b_q), s.queries);
       linear_forward<T>(s.attended, stacked(w.w_k, w.w_v), stacked(w.b_k, w.b_v), projections);
     } else {
       linear_forward<T>(s.attended, stacked(w.w_q, w.w_v), stacked(w.b_q, w.b_v), projections);
-      s.queries = projections.slice(0, dk);
     }
+    projections = spread(projections);
+    if (!at_sites) s.queries = projections.slice(0, dk);
     s.keys = projections.slice(first, dk);
     s.values = projections.slice(first + dk, d);
     softmax_weights_forward<T>(s.queries, s.keys, shape_.score_scale(), seen_, lay, s.weights);
@@ -276,9 +323,10 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
     linear_forward<T>(s.mixed, parameter(w.w_o), parameter(w.b_o), s.middle);
   s.keep_attention = dropout_mask(s.keep_attention_buffer, s.middle, dropout);
   if (shape_.residual) {
-    if (at_sites) {
+    if (at_sites || paired(layer)) {
+      const std::vector<std::int32_t>& from = at_sites ? input_sites(layer) : input_rows(layer);
       for (Index i = 0; i < m; ++i) {
-        add_row(d, x.row(sites_[static_cast<std::size_t>(i)]), s.middle.row(i));
+        add_row(d, x.row(from[static_cast<std::size_t>(i)]), s.middle.row(i));
       }
     } else {
       s.middle.map() += x.map();

@@ -4,8 +4,10 @@
 ///
 /// Many sequences go through each projection in one product; attention runs per sequence and head.
 /// The last layer's queries, MLP and decoder are evaluated only at the sites of the batch, which
-/// changes no number. Workspace is kept between calls, so that a training step allocates nothing
-/// once the largest batch has been seen.
+/// changes no number. What enters the first layer depends on token and position alone: where a pass
+/// has more than twice as many rows as there are pairs of these, norm and projections of that layer
+/// are those of the pairs, each once (not under dropout). Workspace is kept between calls, so that a
+/// training step allocates little once the largest batch has been seen.
 
 #include <span>
 #include <string>
@@ -80,7 +82,7 @@ class Transformer {
     return states_[static_cast<std::size_t>(layer)].hidden;
   }
   /// @brief X at the input of a layer in the last pass, rows x width; layer = shape().layers: at
-  /// the decoder, sites x width.
+  /// the decoder, sites x width. At layer 0 the rows may be those of all pairs (see above).
   MatrixView<const T> stream(int layer) const { return stream_[static_cast<std::size_t>(layer)]; }
 
  private:
@@ -104,9 +106,9 @@ class Transformer {
     T* weights = nullptr;          ///< layout.weight_count
     T* dropped_weights = nullptr;  ///< weights after dropout; weights themselves without
     T* keep_weights = nullptr;
-    Buffer<T> attended_buffer, attended_queries_buffer, projections_buffer, queries_buffer,
-        mixed_buffer, middle_buffer, mlp_input_buffer, preactivation_buffer, hidden_buffer,
-        normed_1_buffer, inverse_sd_1_buffer, normed_2_buffer, inverse_sd_2_buffer,
+    Buffer<T> attended_buffer, attended_queries_buffer, projections_buffer, spread_buffer,
+        queries_buffer, mixed_buffer, middle_buffer, mlp_input_buffer, preactivation_buffer,
+        hidden_buffer, normed_1_buffer, inverse_sd_1_buffer, normed_2_buffer, inverse_sd_2_buffer,
         keep_attention_buffer, keep_hidden_buffer, keep_mlp_buffer, weights_buffer,
         dropped_weights_buffer, keep_weights_buffer;
   };
@@ -140,8 +142,15 @@ class Transformer {
                             MatrixView<T> dx,
                             Into into);
   void backward_embedding(const Batch& batch, MatrixView<T> dx);
-  void gather_sites(MatrixView<const T> from, MatrixView<T> to) const;
-  void scatter_sites(MatrixView<const T> from, MatrixView<T> to) const;
+  /// Rows of the layer's input: of the batch, or of pairs of token and position.
+  const std::vector<std::int32_t>& input_rows(int layer) const {
+    return paired(layer) ? pair_rows_ : all_rows_;
+  }
+  const std::vector<std::int32_t>& input_sites(int layer) const {
+    return paired(layer) ? pair_sites_ : sites_;
+  }
+  bool paired(int layer) const { return layer == 0 && paired_; }
+  void set_pairs(const Batch& batch);
 
   TransformerShape shape_;
   Parameters<T> parameters_;
@@ -154,6 +163,9 @@ class Transformer {
   // Of the current batch.
   bool sites_only_ = false;  ///< sites are fewer than rows
   std::vector<std::int32_t> sites_, all_rows_;
+  bool paired_ = false;  ///< the first layer's input has the rows of pairs_
+  Batch pairs_;          ///< of every token a sequence that repeats it at all positions
+  std::vector<std::int32_t> pair_sites_, pair_rows_;  ///< rows of pairs_
   std::vector<double> weights_;
   AttentionLayout full_layout_, site_layout_;
   std::vector<LayerState> states_;
@@ -161,7 +173,7 @@ class Transformer {
   std::vector<Buffer<T>> stream_buffers_;
   MatrixView<T> keep_embedding_;
   Buffer<T> keep_embedding_buffer_, logits_, upstream_, branch_, dhidden_, dinput_, dmixed_,
-      dprojections_, dqueries_, dattended_queries_, dweights_;
+      dprojections_, dpairs_, dqueries_, dattended_queries_, dweights_;
 };
 
 extern template class Transformer<float>;

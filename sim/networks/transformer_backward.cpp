@@ -13,6 +13,16 @@ namespace {
 
 constexpr Index kHeadRows = 256;  // logits are formed for so many sites at a time
 
+/// Row k of `from` is added to row rows[k] of `to`.
+template <class T>
+void scatter_rows(MatrixView<const T> from,
+                  const std::vector<std::int32_t>& rows,
+                  MatrixView<T> to) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    add_row(to.columns, from.row(static_cast<Index>(k)), to.row(rows[k]));
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -20,13 +30,6 @@ MatrixView<T> Transformer<T>::gradient_of(int block) {
   if (frozen(block)) return {};
   const Block& b = parameters_.blocks()[static_cast<std::size_t>(block)];
   return {gradient_.data() + b.offset, b.rows, b.columns, b.columns};
-}
-
-template <class T>
-void Transformer<T>::scatter_sites(MatrixView<const T> from, MatrixView<T> to) const {
-  for (std::size_t s = 0; s < sites_.size(); ++s) {
-    add_row(to.columns, from.row(static_cast<Index>(s)), to.row(sites_[s]));
-  }
 }
 
 template <class T>
@@ -61,13 +64,13 @@ double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout) {
   if (shape_.layers == 0 && sites_only_) {
     const MatrixView<T> dx = dinput_.matrix(rows, shape_.width);
     dx.map().setZero();
-    scatter_sites(upstream, dx);
+    scatter_rows<T>(upstream, sites_, dx);
     upstream = dx;
   }
   for (int l = shape_.layers - 1; l >= 0; --l) {
     upstream = backward_attention(l, backward_mlp(l, upstream));
   }
-  if (upstream.data != nullptr) backward_embedding(batch, upstream);
+  if (upstream.data != nullptr) backward_embedding(paired_ ? pairs_ : batch, upstream);
   return loss;
 }
 
@@ -239,7 +242,7 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   const bool factored = shape_.attention == AttentionKind::factored;
   const Index dk = factored ? 0 : shape_.keys();
   const Index first = at_sites ? 0 : dk;
-  const MatrixView<T> dprojections = dprojections_.matrix(n, first + dk + d);
+  MatrixView<T> dprojections = dprojections_.matrix(s.values.rows, first + dk + d);
   T* dweights = dweights_.matrix(1, lay.weight_count).data;
   mix_backward<T>(
       dmixed, s.dropped_weights, s.values, lay, dweights, dprojections.slice(first + dk, d));
@@ -264,13 +267,19 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   // Without normalisation in between, the gradient by the projections' input is that by the stream,
   // to which the residual branch adds dmiddle.
   const bool pre = shape_.normalisation == Normalisation::pre;
-  const bool in_place =
-      shape_.residual && !at_sites;  // dmiddle has all rows and becomes the result
+  // dmiddle has all rows and becomes the result.
+  const bool in_place = shape_.residual && !at_sites && !paired(layer);
   MatrixView<T> dattended = input_wanted || pre ? dinput_.matrix(n, d) : MatrixView<T>{};
   Into into = Into::overwrite;
   if (in_place && !pre && dattended.data != nullptr) {
     dattended = dmiddle;
     into = Into::add;
+  }
+  if (paired(layer)) {
+    const MatrixView<T> sums = dpairs_.matrix(n, dprojections.columns);
+    sums.map().setZero();
+    scatter_rows<T>(dprojections, pair_rows_, sums);
+    dprojections = sums;
   }
   const int top = factored ? w.w_v : (at_sites ? w.w_k : w.w_q);
   const int top_bias = factored ? w.b_v : (at_sites ? w.b_k : w.b_q);
@@ -280,7 +289,9 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
     if (dattended.data != nullptr) dqueries_input = dattended_queries_.matrix(m, d);
     backward_projections(
         w.w_q, w.w_q, w.b_q, dqueries, s.attended_queries, dqueries_input, Into::overwrite);
-    if (dattended.data != nullptr) scatter_sites(dqueries_input, dattended);
+    if (dattended.data != nullptr) {
+      scatter_rows<T>(dqueries_input, input_sites(layer), dattended);
+    }
   }
   if (dattended.data == nullptr) return {};
 
@@ -296,7 +307,9 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
                            gradient_of(w.gain_1),
                            gradient_of(w.bias_1));
   }
-  if (shape_.residual && at_sites) scatter_sites(dmiddle, dx);
+  if (shape_.residual && !in_place) {
+    scatter_rows<T>(dmiddle, at_sites ? input_sites(layer) : input_rows(layer), dx);
+  }
   if (dx.data !=
       dmiddle.data) {  // the buffers of this layer are free again only for what lies in upstream_
     const MatrixView<T> upstream = upstream_.matrix(n, d);
@@ -322,7 +335,6 @@ void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
   template double Transformer<T>::loss_and_gradient(const Batch&, const StreamAddress&); \
   template double Transformer<T>::add_gradient(const Batch&, RandomStream*);             \
   template MatrixView<T> Transformer<T>::gradient_of(int);                               \
-  template void Transformer<T>::scatter_sites(MatrixView<const T>, MatrixView<T>) const; \
   template double Transformer<T>::head_backward(const Batch&, MatrixView<T>);            \
   template MatrixView<T> Transformer<T>::backward_mlp(int, MatrixView<T>);               \
   template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);         \

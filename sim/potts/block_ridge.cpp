@@ -33,22 +33,12 @@ BlockRidgeErrors smallest_norm_errors(const MatrixXd& data,
   return errors;
 }
 
-}  // namespace
-
-BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
-                                    const MatrixXd& covariance,
-                                    Index block,
-                                    double lambda) {
-  const Index size = data.cols();
-  const auto samples = static_cast<double>(data.rows());
-  require(data.rows() >= 1, "samples", samples, "at least 1");
-  require(block >= 1 && size % block == 0,
-          "block",
-          static_cast<double>(block),
-          "a divisor of the size");
-  require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "lambda >= 0");
-  if (lambda == 0 && data.rows() <= size) return smallest_norm_errors(data, covariance, block);
-  const MatrixXd gram = data.transpose() * data / samples;
+/// @param gram Z^T Z / M
+BlockRidgeErrors errors_of(const MatrixXd& gram,
+                           const MatrixXd& covariance,
+                           Index block,
+                           double lambda) {
+  const Index size = gram.cols();
   MatrixXd shifted = gram;
   shifted.diagonal().array() += lambda;
   const Eigen::LLT<MatrixXd> cholesky(shifted);
@@ -69,6 +59,37 @@ BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
     };
     errors.test += error(population);
     errors.train += error(sample);
+  }
+  return errors;
+}
+
+}  // namespace
+
+BlockRidgeErrors block_ridge_errors(const MatrixXd& data,
+                                    const MatrixXd& covariance,
+                                    Index block,
+                                    double lambda) {
+  return block_ridge_errors(data, covariance, block, std::span(&lambda, 1)).front();
+}
+
+std::vector<BlockRidgeErrors> block_ridge_errors(const MatrixXd& data,
+                                                 const MatrixXd& covariance,
+                                                 Index block,
+                                                 std::span<const double> lambdas) {
+  const Index size = data.cols();
+  const auto samples = static_cast<double>(data.rows());
+  require(data.rows() >= 1, "samples", samples, "at least 1");
+  require(block >= 1 && size % block == 0,
+          "block",
+          static_cast<double>(block),
+          "a divisor of the size");
+  const MatrixXd gram = data.transpose() * data / samples;
+  std::vector<BlockRidgeErrors> errors;
+  for (const double lambda : lambdas) {
+    require(lambda >= 0 && std::isfinite(lambda), "lambda", lambda, "lambda >= 0");
+    errors.push_back(lambda == 0 && data.rows() <= size
+                         ? smallest_norm_errors(data, covariance, block)
+                         : errors_of(gram, covariance, block, lambda));
   }
   return errors;
 }

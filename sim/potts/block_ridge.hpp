@@ -9,6 +9,8 @@
 /// norm is found on its own.
 
 #include <Eigen/Core>
+#include <span>
+#include <vector>
 
 namespace attica {
 
@@ -26,5 +28,10 @@ BlockRidgeErrors block_ridge_errors(const Eigen::MatrixXd& data,
                                     const Eigen::MatrixXd& covariance,
                                     Eigen::Index block,
                                     double lambda);
+/// @brief The same at several penalties.
+std::vector<BlockRidgeErrors> block_ridge_errors(const Eigen::MatrixXd& data,
+                                                 const Eigen::MatrixXd& covariance,
+                                                 Eigen::Index block,
+                                                 std::span<const double> lambdas);
 
 }  // namespace attica

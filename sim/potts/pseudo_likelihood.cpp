@@ -175,16 +175,39 @@ double PseudoLikelihood::all_sites(const double* x, double* gradient) {
   return sum / static_cast<double>(sites_);
 }
 
-void PseudoLikelihoodFit::logits(const std::uint8_t* sequence, Eigen::MatrixXd& logits) const {
-  const Index sites = parameters.cols();
-  logits.resize(colours, sites);
-  for (Index i = 0; i < sites; ++i) {
-    auto h = logits.col(i);
-    h = parameters.col(i).head(colours);
-    for (Index k = 0; k < sites - 1; ++k) {
+namespace {
+
+/// With the number of colours as a constant, or Eigen::Dynamic.
+template <int Colours>
+void add_couplings(const PseudoLikelihoodFit& fit,
+                   const std::uint8_t* sequence,
+                   Eigen::MatrixXd& logits) {
+  using Numbers = Eigen::Map<const Eigen::Vector<double, Colours>>;
+  const Index colours = fit.colours;
+  for (Index i = 0; i < logits.cols(); ++i) {
+    const double* p = fit.parameters.col(i).data();
+    Eigen::Vector<double, Colours> h = Numbers(p, colours);
+    for (Index k = 0; k < logits.cols() - 1; ++k) {
       const Index seen = sequence[other_site(i, k)];
-      h += parameters.col(i).segment(colours * (1 + k * colours + seen), colours);
+      h += Numbers(p + colours * (1 + k * colours + seen), colours);
     }
+    logits.col(i) = h;
+  }
+}
+
+}  // namespace
+
+void PseudoLikelihoodFit::logits(const std::uint8_t* sequence, Eigen::MatrixXd& logits) const {
+  logits.resize(colours, parameters.cols());
+  switch (colours) {
+    case 2:
+      return add_couplings<2>(*this, sequence, logits);
+    case 3:
+      return add_couplings<3>(*this, sequence, logits);
+    case 4:
+      return add_couplings<4>(*this, sequence, logits);
+    default:
+      return add_couplings<Eigen::Dynamic>(*this, sequence, logits);
   }
 }
 

@@ -1,7 +1,10 @@
 #include "attica/sim/potts/transformer.hpp"
 
 #include <cmath>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/sim/networks/transformer.hpp"
@@ -54,20 +57,43 @@ RandomStream stream_of(const StreamAddress& run, StreamId id, std::uint64_t step
   return RandomStream(own);
 }
 
-/// Divergence with every site of every test sequence masked in turn.
-double excess_of(Network& network, const ExcessLoss& test, int mask) {
-  const Sequences& sequences = test.population().sequences;
-  const Index sites = sequences.cols();
-  networks::Batch batch;
-  return test([&](Index row, Eigen::MatrixXd& logits) {
-    batch.tokens.clear();
-    batch.sites.clear();
-    batch.targets.clear();
-    for (Index i = 0; i < sites; ++i) append(batch, sequences.row(row).data(), sites, i, mask);
-    networks::set_equal_lengths(batch, static_cast<int>(sites));
-    logits = network.forward(batch).map().template cast<double>().transpose();
-  });
-}
+/// Every site of every test sequence masked in turn. Sequences that differ in the masked site alone
+/// are one to the network.
+class MaskedTest {
+ public:
+  MaskedTest(const ExcessLoss& test, int mask)
+      : test_(test), sites_(test.population().sequences.cols()) {
+    const Sequences& sequences = test.population().sequences;
+    std::unordered_map<std::string, Index> seen;
+    for (Index row = 0; row < sequences.rows(); ++row) {
+      for (Index i = 0; i < sites_; ++i) {
+        std::string shown(sequences.row(row).data(), sequences.row(row).data() + sites_);
+        shown[static_cast<std::size_t>(i)] = static_cast<char>(mask);
+        const auto [at, first] = seen.emplace(std::move(shown), std::ssize(seen));
+        if (first) append(batch_, sequences.row(row).data(), sites_, i, mask);
+        contexts_.push_back(at->second);
+      }
+    }
+    networks::set_equal_lengths(batch_, static_cast<int>(sites_));
+  }
+
+  double divergence(Network& network) const {
+    const networks::RowMatrix<float> all = network.logits(batch_);
+    return test_([&](Index row, Eigen::MatrixXd& logits) {
+      logits.resize(all.cols(), sites_);
+      for (Index i = 0; i < sites_; ++i) {
+        const Index context = contexts_[static_cast<std::size_t>(row * sites_ + i)];
+        logits.col(i) = all.row(context).cast<double>();
+      }
+    });
+  }
+
+ private:
+  const ExcessLoss& test_;
+  Index sites_;
+  networks::Batch batch_;
+  std::vector<Index> contexts_;  ///< of every site of every sequence
+};
 
 }  // namespace
 
@@ -108,8 +134,9 @@ networks::TrainingResult train_transformer(
   initialise(network, plan.deviation, initial);
   networks::Optimiser<float> optimiser(network.parameters(), plan.optimiser);
   const networks::TrainingPlan loop{.recorded = plan.recorded, .stop = stop, .run = address};
+  const MaskedTest masked_test(test, mask);
   const networks::KeptRecords records{
-      .measure = [&](std::uint64_t) { return std::vector{excess_of(network, test, mask)}; },
+      .measure = [&](std::uint64_t) { return std::vector{masked_test.divergence(network)}; },
       .tell = [&](std::uint64_t step,
                   const std::vector<double>& values) { observe(step, values.front()); }};
   networks::Batch batch;

@@ -44,9 +44,10 @@ networks::TrainingResult train_deep_topics(
         StreamAddress own = address;
         own.step = step;
         RandomStream stream(own);
+        DocumentDraws draws = sampler.draws(stream);
         batch = {};
         for (Eigen::Index b = 0; b < training.batch; ++b) {
-          sampler.draw(stream, document);
+          sampler.draw(draws, document);
           append(document, 1 / static_cast<double>(training.batch), batch);
         }
         return network.loss_and_gradient(batch);

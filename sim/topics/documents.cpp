@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -30,31 +31,6 @@ double gamma_variate(RandomStream& stream, double shape) {
     if (std::log(stream.uniform()) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v;
   }
 }
-
-/// @brief Uniform numbers for inner loops, from bulk bits: 64 to a word's price of a few.
-class BulkUniform {
- public:
-  static constexpr std::size_t kMost = 64;
-
-  explicit BulkUniform(RandomStream& stream) : bits_(stream) {}
-
-  /// @brief At least `wanted` numbers on (0, 1), at most kMost; they live until the next call.
-  std::span<const double> draw(std::size_t wanted) {
-    constexpr std::size_t kUnit = 16;
-    constexpr int kDroppedBits = 11;
-    const std::size_t now = std::min(kMost, (wanted + kUnit - 1) / kUnit * kUnit);
-    bits_.fill(std::span(words_).first(now));
-    for (std::size_t i = 0; i < now; ++i) {
-      numbers_[i] = (static_cast<double>(words_[i] >> kDroppedBits) + 0.5) * 0x1.0p-53;
-    }
-    return std::span(numbers_).first(now);
-  }
-
- private:
-  BulkBits bits_;
-  std::array<std::uint64_t, kMost> words_{};
-  std::array<double, kMost> numbers_{};
-};
 
 /// Shares of shown tokens in an infinite document.
 void set_shares(const TopicModel& model,
@@ -89,30 +65,44 @@ void set_expected(const TopicModel& model,
 
 }  // namespace
 
-void select_positions(RandomStream& stream,
-                      double rate,
-                      std::size_t length,
-                      std::vector<std::int32_t>& selected) {
-  // Gaps between selected positions are geometric: some more of them at a time than are expected,
-  // because logarithms of many numbers cost a few of one.
-  constexpr double kMore = 4;
-  const double log_rest = std::log1p(-rate);
-  const auto end = static_cast<double>(length);
-  BulkUniform uniform(stream);
-  Eigen::Array<double, BulkUniform::kMost, 1> gaps;
+DocumentDraws::DocumentDraws(RandomStream& stream, double rate)
+    : stream_(&stream), bits_(stream), chosen_(stream, rate) {}
+
+std::span<const double> DocumentDraws::uniform(std::size_t wanted) {
+  if (next_number_ + wanted > kMost) {
+    constexpr int kDroppedBits = 11;
+    bits_.fill(words_);
+    for (std::size_t i = 0; i < kMost; ++i) {
+      numbers_[i] = (static_cast<double>(words_[i] >> kDroppedBits) + 0.5) * 0x1.0p-53;
+    }
+    next_number_ = 0;
+  }
+  next_number_ += wanted;
+  return std::span(numbers_).subspan(next_number_ - wanted, wanted);
+}
+
+void DocumentDraws::select(std::size_t length, std::vector<std::int32_t>& selected) {
+  constexpr std::size_t kWordBits = 64;
   selected.clear();
   while (selected.empty()) {
-    double position = -1;
-    while (position < end) {
-      const auto u = uniform.draw(static_cast<std::size_t>(rate * (end - position) + kMore));
-      const auto drawn = static_cast<Index>(u.size());
-      gaps.head(drawn) =
-          1 + (Eigen::Map<const Eigen::ArrayXd>(u.data(), drawn).log() / log_rest).floor();
-      for (Index i = 0; i < drawn; ++i) {
-        position += gaps[i];
-        if (position >= end) break;
-        selected.push_back(static_cast<std::int32_t>(position));
+    for (std::size_t first = 0; first < length;) {
+      if (left_ == 0) {
+        if (++next_word_ >= positions_.size()) {
+          positions_ = chosen_.draw();
+          next_word_ = 0;
+        }
+        left_ = kWordBits;
       }
+      // The bits that are left are a word's lowest ones.
+      const std::size_t now = std::min(left_, length - first);
+      std::uint64_t& word = positions_[next_word_];
+      std::uint64_t some = word & (~std::uint64_t{0} >> (kWordBits - now));
+      for (; some != 0; some &= some - 1) {
+        selected.push_back(static_cast<std::int32_t>(first) + std::countr_zero(some));
+      }
+      word = now < kWordBits ? word >> now : 0;
+      left_ -= now;
+      first += now;
     }
   }
 }
@@ -145,46 +135,61 @@ void TopicSampler::draw_weights(RandomStream& stream, std::vector<double>& theta
   for (double& weight : theta) weight /= sum;
 }
 
-void TopicSampler::draw_words(RandomStream& stream,
+void TopicSampler::draw_words(DocumentDraws& draws,
                               const std::vector<double>& cumulative,
                               std::span<std::int32_t> words) const {
-  // One number chooses the topic and, by its place inside the topic's interval, the word. The topic
-  // is counted without branches, which would be guessed wrongly every other time.
-  constexpr std::size_t kLanes = BulkUniform::kMost;
-  const auto topics = cumulative.size();
-  const auto each = static_cast<std::int32_t>(model_.vocabulary().words);
-  const auto ranks = static_cast<double>(each);
-  BulkUniform uniform(stream);
-  std::array<std::int32_t, kLanes> topic;  // NOLINT(*-member-init): filled before use
+  // One number chooses the topic and, by its place inside the topic's interval, the word. Topics
+  // are gone through without branches, which would be guessed wrongly every other time.
+  constexpr std::size_t kLanes = DocumentDraws::kMost;
+  const double each = model_.words();
+  // NOLINTBEGIN(*-member-init): filled before use
+  std::array<double, kLanes> first;  // word of the topic
+  std::array<double, kLanes> low;    // border of its interval
+  std::array<double, kLanes> scale;  // words over the interval's length
+  // NOLINTEND(*-member-init)
   while (!words.empty()) {
     const std::size_t now = std::min(kLanes, words.size());
-    const std::span<const double> u = uniform.draw(now);
-    topic.fill(0);
-    for (std::size_t t = 0; t + 1 < topics; ++t) {
-      const double border = cumulative[t];
-      for (std::size_t i = 0; i < u.size(); ++i) topic[i] += border <= u[i] ? 1 : 0;
+    const std::span<const double> u = draws.uniform(now);
+    first.fill(1);
+    low.fill(0);
+    scale.fill(each / cumulative[0]);
+    for (std::size_t t = 1; t < cumulative.size(); ++t) {
+      const double border = cumulative[t - 1];
+      const double number = 1 + static_cast<double>(t) * each;
+      const double factor = each / (cumulative[t] - border);
+      for (std::size_t i = 0; i < now; ++i) {
+        const bool beyond = border <= u[i];
+        first[i] = beyond ? number : first[i];
+        low[i] = beyond ? border : low[i];
+        scale[i] = beyond ? factor : scale[i];
+      }
     }
     for (std::size_t i = 0; i < now; ++i) {
-      const auto at = static_cast<std::size_t>(topic[i]);
-      const double low = at == 0 ? 0 : cumulative[at - 1];
-      const auto rank = static_cast<std::int32_t>((u[i] - low) / (cumulative[at] - low) * ranks);
-      words[i] = 1 + topic[i] * each + std::clamp(rank, 0, each - 1);
+      words[i] =
+          static_cast<std::int32_t>(first[i] + std::min(each - 1, (u[i] - low[i]) * scale[i]));
     }
     words = words.subspan(now);
   }
 }
 
-std::int32_t TopicSampler::corrupted(RandomStream& stream, double u, std::int32_t word) const {
-  if (u < model_.keep_rate()) return word;
-  if (u >= 1 - model_.masked_share()) return 0;
-  const auto words = static_cast<std::uint64_t>(model_.vocabulary().all_words());
-  return static_cast<std::int32_t>(1 + stream.below(words));
+void TopicSampler::corrupt_tokens(std::span<const double> u, std::span<std::int32_t> tokens) const {
+  // By its place among the random ones the same number chooses the word.
+  const double words = model_.all_words();
+  const double keep = model_.keep_rate();
+  const double mask = 1 - model_.masked_share();
+  const double scale = model_.random_rate() > 0 ? words / model_.random_rate() : 0;
+  for (std::size_t k = 0; k < tokens.size(); ++k) {
+    const double place = std::clamp((u[k] - keep) * scale, 0.0, words - 1);
+    const std::int32_t changed = u[k] >= mask ? 0 : static_cast<std::int32_t>(1 + place);
+    tokens[k] = u[k] < keep ? tokens[k] : changed;
+  }
 }
 
-void TopicSampler::draw(RandomStream& stream,
+void TopicSampler::draw(DocumentDraws& draws,
                         TopicDocument& document,
                         std::vector<double>* weights) const {
   if (model_.infinite()) throw std::logic_error("TopicSampler: documents are infinite");
+  RandomStream& stream = draws.stream();
   std::vector<double> theta;
   draw_weights(stream, theta);
   if (weights != nullptr) *weights = theta;
@@ -193,24 +198,28 @@ void TopicSampler::draw(RandomStream& stream,
   const auto length = static_cast<std::size_t>(
       low + static_cast<std::int64_t>(stream.below(static_cast<std::uint64_t>(high - low + 1))));
   document.truth.resize(length);
-  draw_words(stream, theta, document.truth);
+  draw_words(draws, theta, document.truth);
   document.selected.clear();
   document.shown = document.truth;
-  corrupt(stream, document);
+  corrupt(draws, document);
 }
 
-void TopicSampler::corrupt(RandomStream& stream, TopicDocument& document) const {
+void TopicSampler::corrupt(DocumentDraws& draws, TopicDocument& document) const {
   for (const std::int32_t j : document.selected) {
     document.shown[static_cast<std::size_t>(j)] = document.truth[static_cast<std::size_t>(j)];
   }
-  select_positions(stream, model_.mask_rate(), document.truth.size(), document.selected);
-  BulkUniform uniform(stream);
+  draws.select(document.truth.size(), document.selected);
   for (std::span<const std::int32_t> rest = document.selected; !rest.empty();) {
-    const auto now = rest.first(std::min(BulkUniform::kMost, rest.size()));
-    const std::span<const double> fates = uniform.draw(now.size());
+    const auto now = rest.first(std::min(DocumentDraws::kMost, rest.size()));
+    std::array<std::int32_t, DocumentDraws::kMost>
+        some;  // NOLINT(*-member-init): filled just below
+    const std::span tokens = std::span(some).first(now.size());
     for (std::size_t k = 0; k < now.size(); ++k) {
-      std::int32_t& token = document.shown[static_cast<std::size_t>(now[k])];
-      token = corrupted(stream, fates[k], token);
+      tokens[k] = document.truth[static_cast<std::size_t>(now[k])];
+    }
+    corrupt_tokens(draws.uniform(now.size()), tokens);
+    for (std::size_t k = 0; k < now.size(); ++k) {
+      document.shown[static_cast<std::size_t>(now[k])] = tokens[k];
     }
     rest = rest.subspan(now.size());
   }
@@ -225,10 +234,11 @@ void TopicSampler::draw(RandomStream& stream,
   batch.start(tokens, documents);
   if (limit != nullptr) limit->resize(tokens, documents);
   if (expected != nullptr) expected->resize(tokens, documents);
+  DocumentDraws from = draws(stream);
   TopicDocument document;
   std::vector<double> theta;
   for (Index b = 0; b < documents; ++b) {
-    draw(stream, document, &theta);
+    draw(from, document, &theta);
     append(document, b, 1 / static_cast<double>(documents), batch);
     if (limit != nullptr) set_shares(model_, theta, limit->col(b));
     if (expected != nullptr) set_expected(model_, theta, document, expected->col(b));
@@ -243,16 +253,20 @@ void TopicSampler::draw_infinite(RandomStream& stream,
   const double weight = 1 / static_cast<double>(documents * queries);
   std::vector<double> theta;
   std::vector<std::int32_t> words(static_cast<std::size_t>(queries));
+  std::vector<std::int32_t> shown;
   std::vector<double> fates(words.size());
+  DocumentDraws from = draws(stream);
   for (Index b = 0; b < documents; ++b) {
     draw_weights(stream, theta);
     set_shares(model_, theta, batch.shares.col(b));
     std::partial_sum(theta.begin(), theta.end(), theta.begin());
-    draw_words(stream, theta, words);
+    draw_words(from, theta, words);
     stream.fill_uniform(fates);
+    shown = words;
+    corrupt_tokens(fates, shown);
     for (std::size_t q = 0; q < words.size(); ++q) {
       batch.targets.push_back({static_cast<Index>(batch.queries.size()), words[q], weight});
-      batch.queries.push_back({b, corrupted(stream, fates[q], words[q])});
+      batch.queries.push_back({b, shown[q]});
     }
   }
 }

@@ -3,6 +3,8 @@
 /// @brief Corrupted documents of the topic model: drawn, or all of them at once.
 
 #include <Eigen/Core>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -21,11 +23,31 @@ struct TopicDocument {
   std::vector<std::int32_t> selected;  ///< positions, ascending, at least one
 };
 
-/// @brief Selects each of `length` positions with probability `rate`, again until there is one.
-void select_positions(RandomStream& stream,
-                      double rate,
-                      std::size_t length,
-                      std::vector<std::int32_t>& selected);
+/// @brief What documents are drawn from: a stream, and bulk numbers of it for the inner loops.
+class DocumentDraws {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  /// @param rate probability with which a position is selected
+  DocumentDraws(RandomStream& stream, double rate);
+
+  RandomStream& stream() { return *stream_; }
+  /// @brief `wanted` <= kMost numbers on (0, 1); they live until the next call.
+  std::span<const double> uniform(std::size_t wanted);
+  /// @brief Selects each of `length` positions with the rate, again until there is one.
+  void select(std::size_t length, std::vector<std::int32_t>& selected);
+
+ private:
+  RandomStream* stream_;
+  BulkBits bits_;
+  std::array<std::uint64_t, kMost> words_;
+  std::array<double, kMost> numbers_;
+  std::size_t next_number_ = kMost;
+  BulkBernoulli chosen_;
+  BulkBernoulli::Words positions_;  ///< a bit each, of one document after the other
+  std::size_t next_word_ = BulkBernoulli::kWords;
+  std::size_t left_ = 0;  ///< bits of the current word
+};
 
 /// @brief Documents as bags of tokens, and the questions asked of them: all that a network without
 /// positions sees.
@@ -55,14 +77,16 @@ class TopicSampler {
   explicit TopicSampler(TopicModel model) : model_(std::move(model)) {}
 
   const TopicModel& model() const { return model_; }
+  /// @brief What its documents are drawn from.
+  DocumentDraws draws(RandomStream& stream) const { return {stream, model_.mask_rate()}; }
 
   /// @param theta if not null, receives the topic weights
   /// @throws std::logic_error for infinite documents
-  void draw(RandomStream& stream,
+  void draw(DocumentDraws& draws,
             TopicDocument& document,
             std::vector<double>* theta = nullptr) const;
   /// @brief Selects and corrupts positions of the document anew; its true tokens stay.
-  void corrupt(RandomStream& stream, TopicDocument& document) const;
+  void corrupt(DocumentDraws& draws, TopicDocument& document) const;
   /// @brief Finite documents as bags; each document weighs the same, in it each selected position.
   /// @param limit if not null, receives the shares that infinite documents of the same topics show
   /// @param expected if not null, receives the mean shares of documents with these topics and what
@@ -81,11 +105,11 @@ class TopicSampler {
 
  private:
   void draw_weights(RandomStream& stream, std::vector<double>& theta) const;
-  void draw_words(RandomStream& stream,
+  void draw_words(DocumentDraws& draws,
                   const std::vector<double>& cumulative,
                   std::span<std::int32_t> words) const;
-  /// What is shown of a selected word, u being uniform.
-  std::int32_t corrupted(RandomStream& stream, double u, std::int32_t word) const;
+  /// Selected words become what is shown of them, u being uniform.
+  void corrupt_tokens(std::span<const double> u, std::span<std::int32_t> tokens) const;
 
   TopicModel model_;
 };

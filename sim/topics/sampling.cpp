@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "attica/core/error.hpp"
+#include "attica/sim/networks/gemm.hpp"
 #include "attica/solvers/lbfgs.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 
@@ -37,29 +38,28 @@ SampledMoments sample_moments(const TopicSampler& sampler,
                               Index masks,
                               RandomStream& stream) {
   const Index tokens = sampler.model().vocabulary().size();
-  MatrixXd shown = MatrixXd::Zero(tokens, tokens);
-  MatrixXd target = MatrixXd::Zero(tokens, tokens);
-  // Columns are corrupted documents: shares of shown tokens, and of true tokens at the selected
-  // positions.
+  // Columns are corrupted documents: shares of shown tokens, and below of true tokens at the
+  // selected positions; their moments.
+  MatrixXd both(2 * tokens, kChunk * masks);
+  MatrixXd moments = MatrixXd::Zero(2 * tokens, tokens);
   VectorXd seen = VectorXd::Zero(tokens);
   std::int64_t selected = 0;
   std::int64_t kept = 0;
-  MatrixXd shares(tokens, kChunk * masks);
-  MatrixXd asked(tokens, kChunk * masks);
   // Of every word: in the document, at the selected positions, and shown there.
   Eigen::VectorXi counts(tokens);
   Eigen::VectorXi hidden(tokens);
   Eigen::VectorXi instead(tokens);
+  DocumentDraws draws = sampler.draws(stream);
   TopicDocument document;
   for (Index done = 0; done < documents; done += kChunk) {
     const Index now = std::min(kChunk, documents - done);
     Index column = 0;
     for (Index d = 0; d < now; ++d) {
-      sampler.draw(stream, document);
+      sampler.draw(draws, document);
       counts.setZero();
       for (const std::int32_t word : document.truth) ++counts[word];
       for (Index m = 0; m < masks; ++m, ++column) {
-        if (m > 0) sampler.corrupt(stream, document);
+        if (m > 0) sampler.corrupt(draws, document);
         hidden.setZero();
         instead.setZero();
         for (const std::int32_t j : document.selected) {
@@ -70,14 +70,15 @@ SampledMoments sample_moments(const TopicSampler& sampler,
           kept += word == truth ? 1 : 0;
         }
         selected += static_cast<std::int64_t>(document.selected.size());
-        shares.col(column) =
+        both.col(column).head(tokens) =
             (counts - hidden + instead).cast<double>() / static_cast<double>(document.truth.size());
-        asked.col(column) = hidden.cast<double>() / static_cast<double>(document.selected.size());
+        both.col(column).tail(tokens) =
+            hidden.cast<double>() / static_cast<double>(document.selected.size());
       }
     }
-    seen += shares.leftCols(column).rowwise().sum();
-    shown.noalias() += shares.leftCols(column) * shares.leftCols(column).transpose();
-    target.noalias() += asked.leftCols(column) * shares.leftCols(column).transpose();
+    const auto shares = both.topLeftCorner(tokens, column);
+    seen += shares.rowwise().sum();
+    networks::multiply(both.leftCols(column), shares.transpose(), moments, networks::Into::add);
   }
   const CommutantAlgebra algebra(sampler.model().vocabulary());
   const auto number = static_cast<double>(documents * masks);
@@ -85,8 +86,8 @@ SampledMoments sample_moments(const TopicSampler& sampler,
       seen.tail(tokens - 1)
           .reshaped(sampler.model().vocabulary().words, sampler.model().vocabulary().topics);
   topics.array().rowwise() /= topics.colwise().sum().eval().array();
-  return {algebra.project(shown / number),
-          algebra.project(target / number),
+  return {algebra.project(moments.topRows(tokens) / number),
+          algebra.project(moments.bottomRows(tokens) / number),
           seen.tail(tokens - 1),
           static_cast<double>(kept) / static_cast<double>(selected)};
 }

@@ -83,13 +83,14 @@ networks::TrainingResult train_text(Network& network,
     own.id = StreamId::minibatch;
     own.step = n;
     RandomStream stream(own);
+    DocumentDraws draws(stream, training.mask_rate);
     batch = {};
     for (std::int64_t b = 0; b < training.batch; ++b) {
       const auto& chosen = documents[stream.below(documents.size())];
       document.truth.assign(chosen.begin(), chosen.end());
       for (std::int32_t& token : document.truth) ++token;
       document.shown = document.truth;
-      select_positions(stream, training.mask_rate, document.truth.size(), document.selected);
+      draws.select(document.truth.size(), document.selected);
       for (const std::int32_t j : document.selected) {
         const double u = stream.uniform();
         if (u < training.keep_rate) continue;
@@ -182,10 +183,11 @@ std::string planted_text(Index topics,
                                          .concentration = concentration,
                                          .length = {{length, length}}}));
   std::string text;
+  DocumentDraws draws = weights.draws(stream);
   TopicDocument document;
   const auto topic_of = [&](std::int32_t token) { return (token - 1) / words_per_topic; };
   for (Index d = 0; d < documents; ++d) {
-    weights.draw(stream, document);
+    weights.draw(draws, document);
     for (const std::int32_t token : document.truth) {
       text += letters(topic_of(token)) + "x" + letters((token - 1) % words_per_topic) + " ";
     }

@@ -95,18 +95,19 @@ class Peak : public PointwiseExperiment {
     const Index samples = sizes_[replicate.point()];
     const Sequences drawn = data_.get().draw(samples, stream);
     const WeightedSequences data = distinct(drawn);
-    std::vector<Eigen::MatrixXd> squared{
-        codes(drawn)};  // ridge regression takes no time: more sets
-    while (squared.size() < kSets) squared.push_back(codes(data_.get().draw(samples, stream)));
+    // Ridge regression takes no time: more sets.
+    std::vector<double> squares(lambdas_.size());
+    for (std::size_t set = 0; set < kSets; ++set) {
+      const Eigen::MatrixXd z = codes(set == 0 ? drawn : data_.get().draw(samples, stream));
+      const std::vector<BlockRidgeErrors> errors =
+          block_ridge_errors(z, moments_.get().covariance, family_.colours() - 1, lambdas_);
+      for (std::size_t k = 0; k < errors.size(); ++k) squares[k] += errors[k].test;
+    }
     Outcome outcome;
-    for (const double lambda : lambdas_) {
-      double square = 0;
-      for (const Eigen::MatrixXd& z : squared) {
-        square +=
-            block_ridge_errors(z, moments_.get().covariance, family_.colours() - 1, lambda).test;
-      }
+    for (std::size_t k = 0; k < lambdas_.size(); ++k) {
+      const double lambda = lambdas_[k];
       Curves(of_lambda(lambda), "alpha", {"square_error"})
-          .add(sizes_.alpha(replicate.point()), {square / static_cast<double>(squared.size())})
+          .add(sizes_.alpha(replicate.point()), {squares[k] / static_cast<double>(kSets)})
           .into(outcome);
       // Biases are penalised as well: with few samples a site may never show a colour.
       const PseudoLikelihoodFit fit = fit_pseudo_likelihood(

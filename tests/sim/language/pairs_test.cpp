@@ -35,8 +35,8 @@ TEST_CASE("pair model: the gradient by finite differences, for symbols and for l
   PairModel::Examples examples{random_windows(30, 4, 5), {}};
   for (const bool soft : {false, true}) {
     if (soft) {
-      examples.targets = Laws::Constant(30, 5, 0.1);
-      examples.targets.col(2).setConstant(0.6);
+      examples.targets = ShortLaws::Constant(30, 5, 0.1F);
+      examples.targets.col(2).setConstant(0.6F);
     }
     std::vector<float> gradient;
     static_cast<void>(model.loss_and_gradient(examples, gradient));

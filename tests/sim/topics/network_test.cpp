@@ -76,9 +76,10 @@ TEST_CASE("TopicNetwork: bags give the numbers of the transformer on sequences",
     networks::Batch sequences;
     constexpr Index kDocuments = 5;
     bag.start(d, kDocuments);
+    DocumentDraws draws = sampler.draws(stream);
     TopicDocument document;
     for (Index b = 0; b < kDocuments; ++b) {
-      sampler.draw(stream, document);
+      sampler.draw(draws, document);
       append(document, b, 1.0 / kDocuments, bag);
       append(document, 1.0 / kDocuments, sequences);
     }
@@ -107,9 +108,10 @@ TEST_CASE("TopicNetwork: trained embeddings and decoders are those of the transf
   TopicBatch bag;
   networks::Batch sequences;
   bag.start(d, kDocuments);
+  DocumentDraws draws = sampler.draws(stream);
   TopicDocument document;
   for (Index b = 0; b < kDocuments; ++b) {
-    sampler.draw(stream, document);
+    sampler.draw(draws, document);
     append(document, b, 1.0 / kDocuments, bag);
     append(document, 1.0 / kDocuments, sequences);
   }
@@ -269,7 +271,7 @@ TEST_CASE("TopicSampler: frequencies of infinite and finite documents are those 
   }
 }
 
-TEST_CASE("select_positions: every position with the same probability, at least one",
+TEST_CASE("DocumentDraws: every position with the same probability, at least one",
           "[sim][topics]") {
   constexpr int kDraws = 40000;
   RandomStream stream({.seed = 21});
@@ -278,8 +280,9 @@ TEST_CASE("select_positions: every position with the same probability, at least 
     INFO(length << " " << rate);
     Eigen::ArrayXd found = Eigen::ArrayXd::Zero(length);
     double pairs = 0;  // of number and number - 1
+    DocumentDraws draws(stream, rate);
     for (int draw = 0; draw < kDraws; ++draw) {
-      select_positions(stream, rate, static_cast<std::size_t>(length), selected);
+      draws.select(static_cast<std::size_t>(length), selected);
       CHECK_FALSE(selected.empty());
       for (const std::int32_t j : selected) found[j] += 1.0 / kDraws;
       const auto n = static_cast<double>(selected.size());
@@ -290,7 +293,7 @@ TEST_CASE("select_positions: every position with the same probability, at least 
     CHECK((found - rate / any).abs().maxCoeff() < 5 * 0.5 / std::sqrt(kDraws));
     CHECK(pairs == Approx(length * (length - 1) * rate * rate / any).epsilon(0.05).margin(1e-12));
   }
-  select_positions(stream, 1, 70, selected);
+  DocumentDraws(stream, 1).select(70, selected);
   CHECK(selected.size() == 70);
 }
 
