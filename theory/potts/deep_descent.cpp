@@ -93,12 +93,12 @@ DeepPopulation::DeepPopulation(const MaskedPopulation& population, Index colours
 namespace {
 
 struct AnyShape {
-  static constexpr Index sites = 0;
-  static constexpr Index colours = 0;
+  static constexpr Index kSites = 0;
+  static constexpr Index kColours = 0;
 };
 struct UsualShape {
-  static constexpr Index sites = 4;
-  static constexpr Index colours = 3;
+  static constexpr Index kSites = 4;
+  static constexpr Index kColours = 3;
 };
 
 }  // namespace
@@ -124,8 +124,8 @@ struct DeepPopulation::Work {
 template <class Shape>
 void DeepPopulation::pass_block(
     std::size_t block, const VectorXd& parameters, Need need, Shape, Work& work) const {
-  const Index sites = Shape::sites > 0 ? Shape::sites : sites_;
-  const Index colours = Shape::colours > 0 ? Shape::colours : colours_;
+  const Index sites = Shape::kSites > 0 ? Shape::kSites : sites_;
+  const Index colours = Shape::kColours > 0 ? Shape::kColours : colours_;
   const Index states = sites * colours;
   const Index size = layer_size(sites, colours);
   const Index depth = parameters.size() / size;
@@ -248,7 +248,7 @@ DeepPopulation::Work DeepPopulation::pass(const VectorXd& parameters, Need need)
     }
   };
   // Loops of the usual size are unrolled.
-  if (sites_ == UsualShape::sites && colours_ == UsualShape::colours) {
+  if (sites_ == UsualShape::kSites && colours_ == UsualShape::kColours) {
     each(UsualShape());
   } else {
     each(AnyShape());
