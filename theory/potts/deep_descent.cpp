@@ -1,7 +1,9 @@
 #include "attica/theory/potts/deep_descent.hpp"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/error.hpp"
 
@@ -70,6 +72,188 @@ DeepPopulation::DeepPopulation(const MaskedPopulation& population, Index colours
                           site.log_conditionals.col(n).array().exp().transpose();
     }
   }
+  // Contexts of one site side by side; lanes that are left over weigh nothing.
+  for (Index i = 0; i < sites_; ++i) {
+    const Index end = first_[static_cast<std::size_t>(i) + 1];
+    for (Index row = first_[static_cast<std::size_t>(i)]; row < end; row += kLanes) {
+      const Index count = std::min(kLanes, end - row);
+      block_sites_.push_back(i);
+      for (Index k = 0; k < sites_ * colours_; ++k) {
+        Lanes& lanes = lane_inputs_.emplace_back(Lanes::Zero());
+        lanes.head(count) = input_.col(k).segment(row, count);
+      }
+      for (Index a = 0; a < colours_; ++a) {
+        Lanes& lanes = lane_targets_.emplace_back(Lanes::Zero());
+        lanes.head(count) = targets_.col(a).segment(row, count);
+      }
+    }
+  }
+}
+
+namespace {
+
+struct AnyShape {
+  static constexpr Index kSites = 0;
+  static constexpr Index kColours = 0;
+};
+struct UsualShape {
+  static constexpr Index kSites = 4;
+  static constexpr Index kColours = 3;
+};
+
+}  // namespace
+
+/// What one block of contexts goes through.
+struct DeepPopulation::Work {
+  Work(Index layers, Index states, Index colours, Index parameters)
+      : x(static_cast<std::size_t>(layers * states)),
+        y(x.size()),
+        z(x.size()),
+        pull_x(static_cast<std::size_t>(states)),
+        pull_y(pull_x),
+        pull(static_cast<std::size_t>(colours)),
+        gradient(static_cast<std::size_t>(parameters), Lanes::Zero()) {}
+
+  std::vector<Lanes> x, y, z;  ///< of every layer: site j of colour c at j + L c; last layer: y, z
+                               ///< of the masked site
+  std::vector<Lanes> pull_x, pull_y, pull;
+  std::vector<Lanes> gradient;  ///< as the parameters
+  Lanes excess = Lanes::Zero();
+};
+
+template <class Shape>
+void DeepPopulation::pass_block(
+    std::size_t block, const VectorXd& parameters, Need need, Shape, Work& work) const {
+  const Index sites = Shape::kSites > 0 ? Shape::kSites : sites_;
+  const Index colours = Shape::kColours > 0 ? Shape::kColours : colours_;
+  const Index states = sites * colours;
+  const Index size = layer_size(sites, colours);
+  const Index depth = parameters.size() / size;
+  const Index masked = block_sites_[block];
+  std::copy_n(&lane_inputs_[block * static_cast<std::size_t>(states)], states, work.x.data());
+  for (Index l = 0; l + 1 < depth; ++l) {
+    const double* attention = parameters.data() + l * size;
+    const double* values = attention + sites * sites;
+    const Lanes* x = work.x.data() + l * states;
+    Lanes* y = work.y.data() + l * states;
+    Lanes* z = work.z.data() + l * states;
+    Lanes* next = work.x.data() + (l + 1) * states;
+    for (Index j = 0; j < sites; ++j) {
+      for (Index c = 0; c < colours; ++c) {
+        Lanes sum = attention[j] * x[sites * c];
+        for (Index k = 1; k < sites; ++k) sum += attention[j + sites * k] * x[k + sites * c];
+        y[j + sites * c] = sum;
+      }
+      for (Index a = 0; a < colours; ++a) {
+        Lanes sum = values[a] * y[j];
+        for (Index c = 1; c < colours; ++c) sum += values[a + colours * c] * y[j + sites * c];
+        z[j + sites * a] = sum;
+        next[j + sites * a] = sum * sum;
+        if (residual_) next[j + sites * a] += x[j + sites * a];
+      }
+    }
+  }
+  const double* attention = parameters.data() + (depth - 1) * size;
+  const double* values = attention + sites * sites;
+  const Lanes* x = work.x.data() + (depth - 1) * states;
+  Lanes* y = work.y.data() + (depth - 1) * states;
+  Lanes* h = work.z.data() + (depth - 1) * states;
+  for (Index c = 0; c < colours; ++c) {
+    y[c] = attention[masked] * x[sites * c];
+    for (Index k = 1; k < sites; ++k) y[c] += attention[masked + sites * k] * x[k + sites * c];
+  }
+  Lanes largest = Lanes::Constant(-std::numeric_limits<double>::infinity());
+  for (Index a = 0; a < colours; ++a) {
+    h[a] = values[a] * y[0];
+    for (Index c = 1; c < colours; ++c) h[a] += values[a + colours * c] * y[c];
+    largest = largest.max(h[a]);
+  }
+  const Lanes* targets = &lane_targets_[block * static_cast<std::size_t>(colours)];
+  Lanes sum = Lanes::Zero();
+  Lanes weight = Lanes::Zero();
+  for (Index a = 0; a < colours; ++a) {
+    h[a] -= largest;
+    work.pull[static_cast<std::size_t>(a)] = h[a].exp();
+    sum += work.pull[static_cast<std::size_t>(a)];
+    weight += targets[a];
+  }
+  if (need != Need::gradient) {
+    const Lanes log_sum = sum.log();
+    for (Index a = 0; a < colours; ++a) work.excess -= targets[a] * (h[a] - log_sum);
+    if (need == Need::excess) return;
+  }
+  // By the logits: the weight times q, less the targets.
+  Lanes* pull = work.pull.data();
+  const Lanes share = weight / sum;
+  for (Index a = 0; a < colours; ++a) pull[a] = pull[a] * share - targets[a];
+  Lanes* gradient = work.gradient.data() + (depth - 1) * size;
+  Lanes* pull_x = work.pull_x.data();
+  Lanes* pull_y = work.pull_y.data();
+  for (Index c = 0; c < colours; ++c) {
+    Lanes pulled = Lanes::Zero();
+    for (Index a = 0; a < colours; ++a) {
+      gradient[sites * sites + a + colours * c] += pull[a] * y[c];
+      pulled += values[a + colours * c] * pull[a];
+    }
+    for (Index k = 0; k < sites; ++k) {
+      gradient[masked + sites * k] += pulled * x[k + sites * c];
+      pull_x[k + sites * c] = attention[masked + sites * k] * pulled;
+    }
+  }
+  for (Index l = depth - 1; l-- > 0;) {
+    attention = parameters.data() + l * size;
+    values = attention + sites * sites;
+    gradient = work.gradient.data() + l * size;
+    x = work.x.data() + l * states;
+    y = work.y.data() + l * states;
+    const Lanes* z = work.z.data() + l * states;
+    for (Index j = 0; j < sites; ++j) {
+      for (Index a = 0; a < colours; ++a) {
+        pull[a] = 2.0 * pull_x[j + sites * a] * z[j + sites * a];
+      }
+      for (Index c = 0; c < colours; ++c) {
+        Lanes pulled = Lanes::Zero();
+        for (Index a = 0; a < colours; ++a) {
+          gradient[sites * sites + a + colours * c] += pull[a] * y[j + sites * c];
+          pulled += values[a + colours * c] * pull[a];
+        }
+        pull_y[j + sites * c] = pulled;
+      }
+      for (Index k = 0; k < sites; ++k) {
+        Lanes of_pair = pull_y[j] * x[k];
+        for (Index c = 1; c < colours; ++c) of_pair += pull_y[j + sites * c] * x[k + sites * c];
+        gradient[j + sites * k] += of_pair;
+      }
+    }
+    if (l == 0) break;
+    for (Index k = 0; k < sites; ++k) {
+      for (Index c = 0; c < colours; ++c) {
+        Lanes pulled = Lanes::Zero();
+        if (residual_) pulled = pull_x[k + sites * c];
+        for (Index j = 0; j < sites; ++j) {
+          pulled += attention[j + sites * k] * pull_y[j + sites * c];
+        }
+        pull_x[k + sites * c] = pulled;
+      }
+    }
+  }
+}
+
+DeepPopulation::Work DeepPopulation::pass(const VectorXd& parameters, Need need) const {
+  const Index depth = parameters.size() / layer_size(sites_, colours_);
+  Work work(depth, sites_ * colours_, colours_, need == Need::excess ? 0 : parameters.size());
+  const auto each = [&](auto shape) {
+    for (std::size_t b = 0; b < block_sites_.size(); ++b) {
+      pass_block(b, parameters, need, shape, work);
+    }
+  };
+  // Loops of the usual size are unrolled.
+  if (sites_ == UsualShape::kSites && colours_ == UsualShape::kColours) {
+    each(UsualShape());
+  } else {
+    each(AnyShape());
+  }
+  return work;
 }
 
 // Maps are small and contexts many: products as sums of columns, without the packing of large ones.
@@ -109,79 +293,39 @@ DeepPopulation::Pass DeepPopulation::forward(const DeepLayers& layers) const {
   return pass;
 }
 
-VectorXd DeepPopulation::backward(const DeepLayers& layers, const Pass& pass, MatrixXd pull) const {
-  const Index rows = input_.rows();
-  DeepLayers gradient(layers.size());
-  MatrixXd pull_x(rows, sites_ * colours_);
-  gradient.back().values = pull.transpose().lazyProduct(pass.y.back());
-  gradient.back().attention.resize(sites_, sites_);
-  const MatrixXd pull_last = pull.lazyProduct(layers.back().values);
-  for (Index i = 0; i < sites_; ++i) {
-    const Index first = first_[static_cast<std::size_t>(i)];
-    const Index count = first_[static_cast<std::size_t>(i) + 1] - first;
-    Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(sites_);
-    for (Index c = 0; c < colours_; ++c) {
-      const auto of_site = pull_last.col(c).segment(first, count);
-      row.noalias() += of_site.transpose() * pass.x.back().block(first, c * sites_, count, sites_);
-      pull_x.block(first, c * sites_, count, sites_).noalias() =
-          of_site * layers.back().attention.row(i);
-    }
-    gradient.back().attention.row(i) = row;
+double DeepPopulation::excess(const VectorXd& parameters) const {
+  return pass(parameters, Need::excess).excess.sum() - bayes_loss_;
+}
+
+VectorXd DeepPopulation::gradient(const VectorXd& parameters, double* excess) const {
+  const Work work = pass(parameters, excess == nullptr ? Need::gradient : Need::both);
+  if (excess != nullptr) *excess = work.excess.sum() - bayes_loss_;
+  VectorXd gradient(parameters.size());
+  for (Index k = 0; k < gradient.size(); ++k) {
+    gradient[k] = work.gradient[static_cast<std::size_t>(k)].sum();
   }
-  MatrixXd pull_y(rows, sites_ * colours_);
-  for (std::size_t l = layers.size() - 1; l-- > 0;) {
-    pull = 2 * pull_x.cwiseProduct(pass.z[l]);
-    const Eigen::Map<const MatrixXd> by_colour(pull.data(), rows * sites_, colours_);
-    const Eigen::Map<const MatrixXd> y(pass.y[l].data(), rows * sites_, colours_);
-    gradient[l].values.noalias() = by_colour.transpose().lazyProduct(y);
-    Eigen::Map<MatrixXd>(pull_y.data(), rows * sites_, colours_).noalias() =
-        by_colour.lazyProduct(layers[l].values);
-    gradient[l].attention = MatrixXd::Zero(sites_, sites_);
-    if (!residual_) pull_x.setZero();
-    for (Index c = 0; c < colours_; ++c) {
-      const auto of_colour = pull_y.middleCols(c * sites_, sites_);
-      gradient[l].attention.noalias() +=
-          of_colour.transpose().lazyProduct(pass.x[l].middleCols(c * sites_, sites_));
-      if (l > 0) {
-        pull_x.middleCols(c * sites_, sites_).noalias() +=
-            of_colour.lazyProduct(layers[l].attention);
-      }
-    }
-  }
-  return packed_layers(gradient);
+  return gradient;
 }
 
 double DeepPopulation::excess(const DeepLayers& layers) const {
-  const MatrixXd h = forward(layers).z.back();
-  const Eigen::ArrayXXd shifted = h.array().colwise() - h.array().rowwise().maxCoeff();
-  const Eigen::ArrayXd log_sum = shifted.exp().rowwise().sum().log();
-  return -(targets_ * (shifted.colwise() - log_sum)).sum() - bayes_loss_;
+  return excess(packed_layers(layers));
 }
 
 VectorXd DeepPopulation::gradient(const DeepLayers& layers, double* excess) const {
-  const Pass pass = forward(layers);
-  const MatrixXd& h = pass.z.back();
-  const Eigen::ArrayXXd shifted = h.array().colwise() - h.array().rowwise().maxCoeff();
-  Eigen::ArrayXXd q = shifted.exp();
-  const Eigen::ArrayXd sum = q.rowwise().sum();
-  if (excess != nullptr) {
-    *excess = -(targets_ * (shifted.colwise() - sum.log())).sum() - bayes_loss_;
-  }
-  q.colwise() *= targets_.rowwise().sum() / sum;
-  return backward(layers, pass, q - targets_);
+  return gradient(packed_layers(layers), excess);
 }
 
 MatrixXd DeepPopulation::hessian(const DeepLayers& layers) const {
   // Entries are of order one, third derivatives below a thousand: off by less than a per cent of
   // the rates that matter, 0.01 and more.
   constexpr double kStep = 1e-6;
-  const VectorXd here = gradient(layers);
   VectorXd x = packed_layers(layers);
+  const VectorXd here = gradient(x);
   MatrixXd h(x.size(), x.size());
   for (Index k = 0; k < x.size(); ++k) {
     const double value = x[k];
     x[k] = value + kStep;
-    h.col(k) = (gradient(unpacked_layers(x, sites_, colours_)) - here) / kStep;
+    h.col(k) = (gradient(x) - here) / kStep;
     x[k] = value;
   }
   return (h + h.transpose()) / 2;
@@ -283,12 +427,8 @@ class Deviations {
   }
 
  private:
-  double loss(const VectorXd& x) const {
-    return population_.excess(unpacked_layers(x, population_.sites(), population_.colours()));
-  }
-  VectorXd gradient(const VectorXd& x) const {
-    return population_.gradient(unpacked_layers(x, population_.sites(), population_.colours()));
-  }
+  double loss(const VectorXd& x) const { return population_.excess(x); }
+  VectorXd gradient(const VectorXd& x) const { return population_.gradient(x); }
 
   /// Calls visit(step, factor) for small steps along the axes of a covariance, so that the sum of
   /// factor f''(step, step) is tr(f'' C), but for a thousandth of tr C.
@@ -366,12 +506,11 @@ std::vector<DeepDescentRecord> deep_descent(const DeepPopulation& population,
   double corner_rate = plan.rate(0);
   bool described = true;
   for (std::uint64_t step = 0;; ++step) {
-    double excess = 0;
-    const VectorXd gradient =
-        population.gradient(unpacked_layers(x, population.sites(), population.colours()), &excess);
-    if (!std::isfinite(excess)) return records;
-    const double rate = plan.rate(step);
     const bool recorded = step == plan.recorded[records.size()];
+    double excess = 0;
+    const VectorXd gradient = population.gradient(x, recorded ? &excess : nullptr);
+    if (!std::isfinite(excess) || !std::isfinite(gradient.sum())) return records;
+    const double rate = plan.rate(step);
     if (step > corner_step && (recorded || rate != corner_rate || (x - corner).norm() > kFar)) {
       if (described) {
         deviations.advance((corner + x) / 2, corner_rate, static_cast<double>(step - corner_step));

@@ -50,8 +50,10 @@ class DeepPopulation {
 
   /// @brief Loss over the Bayes loss, nats per site.
   double excess(const DeepLayers& layers) const;
+  double excess(const Eigen::VectorXd& packed) const;
   /// @brief Derivative of the loss, packed. @param excess if given: set to the excess loss
   Eigen::VectorXd gradient(const DeepLayers& layers, double* excess = nullptr) const;
+  Eigen::VectorXd gradient(const Eigen::VectorXd& packed, double* excess = nullptr) const;
   /// @brief Its derivative, by differences of gradients, symmetrised. @shape{P x P}
   Eigen::MatrixXd hessian(const DeepLayers& layers) const;
   /// @brief K: covariance of the gradient of one sequence with one random masked site.
@@ -66,8 +68,20 @@ class DeepPopulation {
     std::vector<Eigen::MatrixXd> z;  ///< y V_l^T
   };
   Pass forward(const DeepLayers& layers) const;
-  /// Derivative by the parameters of one context's logits, times `pull`, one row a context.
-  Eigen::VectorXd backward(const DeepLayers& layers, const Pass& pass, Eigen::MatrixXd pull) const;
+
+  static constexpr Eigen::Index kLanes = 8;
+  using Lanes = Eigen::Array<double, kLanes, 1>;
+  enum class Need { excess, gradient, both };
+  struct Work;
+  /// All contexts, forwards and backwards.
+  Work pass(const Eigen::VectorXd& parameters, Need need) const;
+  /// @tparam Shape L and C where they are known to the compiler, or 0
+  template <class Shape>
+  void pass_block(std::size_t block,
+                  const Eigen::VectorXd& parameters,
+                  Need need,
+                  Shape shape,
+                  Work& work) const;
   Eigen::VectorXd logit_gradient(const DeepLayers& layers,
                                  const Pass& pass,
                                  Eigen::Index site,
@@ -78,9 +92,12 @@ class DeepPopulation {
   Eigen::Index colours_;
   bool residual_;
   double bayes_loss_;
-  std::vector<Eigen::Index> first_;  ///< row of a site's first context; last: number of rows
-  Eigen::MatrixXd input_;            ///< x^0
-  Eigen::ArrayXXd targets_;          ///< weight of context and colour, adding up to 1
+  std::vector<Eigen::Index> first_;        ///< row of a site's first context; last: number of rows
+  Eigen::MatrixXd input_;                  ///< x^0
+  Eigen::ArrayXXd targets_;                ///< weight of context and colour, adding up to 1
+  std::vector<Eigen::Index> block_sites_;  ///< the masked site of every kLanes contexts
+  std::vector<Lanes> lane_inputs_;         ///< their x^0, site j of colour c at j + L c
+  std::vector<Lanes> lane_targets_;
 };
 
 /// What is followed.
