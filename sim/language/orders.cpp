@@ -39,7 +39,8 @@ PairModel::Examples chosen(const MaskedWindows& from,
 
 }  // namespace
 
-PairShare pair_share(const Described& training,
+PairShare pair_share(PairModel& pairs,
+                     const Described& training,
                      const Described& test,
                      const PairFit& fit,
                      Index batch,
@@ -49,7 +50,6 @@ PairShare pair_share(const Described& training,
   for (Index k = 0; k < test.masked.count(); ++k) {
     without.row(k) = alone.row(test.masked.hidden[static_cast<std::size_t>(k)]);
   }
-  PairModel pairs(training.masked.windows.cols(), training.laws.cols());
   const ShortLaws laws = training.laws.cast<float>();
   StreamAddress own = address;
   pairs.fit(fit, [&](std::int64_t step) {

@@ -27,8 +27,10 @@ struct Described {
 };
 
 /// @brief Fits pairs and laws without context to one set of laws, and measures on another.
+/// @param pairs where the fit starts; becomes the fit
 /// @param batch examples of a step of the fit
-PairShare pair_share(const Described& training,
+PairShare pair_share(PairModel& pairs,
+                     const Described& training,
                      const Described& test,
                      const PairFit& fit,
                      Eigen::Index batch,

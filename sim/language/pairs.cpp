@@ -85,6 +85,14 @@ Laws PairModel::laws(const MaskedWindows& masked) const {
   return result;
 }
 
+void PairModel::blur(const Eigen::VectorXd& u, double alpha) {
+  constexpr double kTiny = 1e-30;
+  float* w = parameters_.values().data();
+  Row(w, static_cast<Index>(parameters_.values().size())) *= static_cast<float>(alpha);
+  const Eigen::ArrayXf biases = ((1 - alpha) * u.array().max(kTiny).log()).cast<float>();
+  for (Index i = 0; i < sites_; ++i) Row(w + at(i, i, 0), symbols_) += biases;
+}
+
 Eigen::MatrixXf PairModel::coupling(Index i, Index j) const {
   const float* w = parameters_.values().data();
   Eigen::MatrixXf result(symbols_, symbols_);

@@ -43,6 +43,9 @@ class PairModel {
   /// @brief The law of one hidden site. @param p padded_symbols() numbers: C, and zeros
   void law(const Symbol* window, Eigen::Index site, float* p) const;
 
+  /// @brief The laws become proportional to u^(1 - alpha) times their power alpha.
+  void blur(const Eigen::VectorXd& u, double alpha);
+
   /// @brief The matrix W_ij, row a, column s_j.
   Eigen::MatrixXf coupling(Eigen::Index i, Eigen::Index j) const;
 

@@ -204,7 +204,9 @@ class Orders : public PointwiseExperiment {
       if (std::ranges::binary_search(share_steps_, static_cast<std::int64_t>(step))) {
         end_training.laws = network_laws(network, m.share_training);
         end_test.laws = network_laws(network, m.share_test);
-        const PairShare share = share_of(end_training, end_test, replicate, step);
+        PairModel pairs(problem_.sites(), problem_.symbols());
+        const PairShare share =
+            share_of(pairs, end_training, end_test, share_fit_, replicate, step);
         values.insert(values.end(), {share.context, share.remainder});
       }
       return values;
@@ -376,13 +378,15 @@ class Orders : public PointwiseExperiment {
     m.clones.push_back(std::move(clone));
   }
 
-  PairShare share_of(const Described& training,
+  PairShare share_of(PairModel& pairs,
+                     const Described& training,
                      const Described& test,
+                     const PairFit& fit,
                      const Replicate& replicate,
                      std::uint64_t step) const {
     StreamAddress address = replicate.address(StreamId::selection);
     address.step = step;
-    return pair_share(training, test, share_fit_, kPairBatch, address);
+    return pair_share(pairs, training, test, fit, kPairBatch, address);
   }
 
   /// Saturation, crossings and minima; what the network unlearns; the blurred end of equal loss.
@@ -443,6 +447,12 @@ class Orders : public PointwiseExperiment {
                    Outcome& outcome) const {
     Curves network({}, "step", {"pair_share", "context_divergence", "pair_remainder"});
     Curves blur({}, "step", {"blur_share"});
+    // Pairs of the blurred end are close to the blurred pairs of the end: their fits start there.
+    PairModel end_pairs(problem_.sites(), problem_.symbols());
+    share_of(end_pairs, end_training, end_test, share_fit_, replicate, training_.recorded.back());
+    PairFit rest = share_fit_;
+    rest.steps = std::max<std::int64_t>(1, share_fit_.steps / 3);
+    rest.eta /= 3;
     for (const auto& [step, share] : shares) {
       if (replicate.stopped()) return;
       if (share.context < kContext) continue;
@@ -452,7 +462,9 @@ class Orders : public PointwiseExperiment {
       const double alpha = blur_of_loss(end, m.unigram, m.test, h.test_loss[at]);
       const Described training{end_training.masked, blurred(end_training.laws, m.unigram, alpha)};
       const Described test{end_test.masked, blurred(end_test.laws, m.unigram, alpha)};
-      const PairShare other = share_of(training, test, replicate, step);
+      PairModel pairs = end_pairs;
+      pairs.blur(m.unigram, alpha);
+      const PairShare other = share_of(pairs, training, test, rest, replicate, step);
       if (other.context < kBlurContext) continue;
       blur.add(static_cast<double>(step), {other.share()});
     }
@@ -930,7 +942,7 @@ std::vector<Parameter> parameters() {
                           "windows to which pairs are fitted for it; a quarter as many held out",
                           {.low = 100, .high = 1e8}),
         integer_parameter("sim.share_fit_length",
-                          500,
+                          350,
                           "steps of that fit, each on 1024 of them",
                           {.low = 10, .high = 1e7}),
         replicates_parameter(

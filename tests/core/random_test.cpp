@@ -169,3 +169,33 @@ TEST_CASE("uniform: stays inside the open interval and has the right mean", "[co
   }
   CHECK_THAT(sum / 1e5, Catch::WithinAbs(0.5, 5 * std::sqrt(1.0 / 12 / 1e5)));
 }
+
+TEST_CASE("BulkBernoulli: bits of every lane come with the probability, independently",
+          "[core][random]") {
+  constexpr int kDraws = 20000;
+  constexpr double kRounding = 1e-6;  // of sums over all draws
+  for (const double p : {0.0, 1e-4, 0.15, 0.5, 0.85, 1.0}) {
+    INFO(p);
+    RandomStream stream({.seed = 5, .id = StreamId::minibatch});
+    BulkBernoulli bits(stream, p);
+    std::vector<double> lanes(64 * BulkBernoulli::kWords, 0.0);
+    double squares = 0;  // of the number of ones in a draw
+    for (int draw = 0; draw < kDraws; ++draw) {
+      double ones = 0;
+      const BulkBernoulli::Words words = bits.draw();
+      for (std::size_t i = 0; i < lanes.size(); ++i) {
+        const auto bit = static_cast<double>(words[i / 64] >> (i % 64) & 1U);
+        lanes[i] += bit / kDraws;
+        ones += bit;
+      }
+      squares += ones * ones / kDraws;
+    }
+    // Five standard errors of a lane's share: of 512 lanes the largest has 3.
+    const double error = std::sqrt(p * (1 - p) / kDraws);
+    for (const double share : lanes) CHECK(std::abs(share - p) <= 5 * error + kRounding);
+    const auto n = static_cast<double>(lanes.size());
+    const double expected = n * p * (1 - p) + n * n * p * p;
+    const double spread = 4 * n * n * p * p * n * p * (1 - p) + 3 * n * n * p * p + n * p;
+    CHECK(std::abs(squares - expected) <= 5 * std::sqrt(spread / kDraws) + kRounding);
+  }
+}

@@ -22,7 +22,9 @@ Described described(const MarkovClone& by, Index count) {
 PairShare share_of(int order) {
   const Described training = described(product_chain(order), 20000);
   const Described test = described(product_chain(order), 4000);
-  return pair_share(training, test, {.steps = 800}, 512, {.seed = 13, .id = StreamId::self_test});
+  PairModel pairs(training.masked.windows.cols(), training.laws.cols());
+  return pair_share(
+      pairs, training, test, {.steps = 800}, 512, {.seed = 13, .id = StreamId::self_test});
 }
 
 TEST_CASE("pair_share: 1 for a chain of order 2, less for order 3", "[sim][language]") {

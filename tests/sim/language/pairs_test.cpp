@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "attica/sim/language/orders.hpp"
 #include "refused.hpp"
 
 using namespace attica;
@@ -99,7 +100,7 @@ TEST_CASE("pair model: fits a chain of order 2 to its floor, and laws of its own
 
   // Distilled from its own laws the fit finds them again.
   const MaskedWindows training = hide_one(source(8000, stream), stream);
-  const Laws targets = model.laws(training);
+  const ShortLaws targets = model.laws(training).cast<float>();
   PairModel again(5, 4);
   again.fit(fit, [&](std::int64_t) { return PairModel::Examples{training, targets}; });
   CHECK((again.laws(test) - model.laws(test)).cwiseAbs().maxCoeff() < 0.01);
@@ -136,6 +137,18 @@ TEST_CASE("gibbs_windows: end in the law of a model whose conditionals belong to
     const double p = exact[code] / total;
     CHECK(counts[code] / kCount == Approx(p).margin(5 * std::sqrt(p / kCount)));
   }
+}
+
+TEST_CASE("pair model: blurred laws are powers of its own times those of one symbol",
+          "[sim][language]") {
+  const PairModel model = random_model(4, 5, 0.5F);
+  const MaskedWindows windows = random_windows(20, 4, 5);
+  const Eigen::VectorXd u = Eigen::VectorXd::LinSpaced(5, 0.1, 0.3);
+  constexpr double kAlpha = 0.3;
+  PairModel other = model;
+  other.blur(u, kAlpha);
+  const Laws expected = blurred(model.laws(windows), u, kAlpha);
+  CHECK((other.laws(windows) - expected).cwiseAbs().maxCoeff() < 1e-6);
 }
 
 TEST_CASE("pair model: too many couplings are refused", "[sim][language]") {

@@ -168,6 +168,87 @@ TEST_CASE("Transformer: gradients equal central differences for all pairs of opt
   }
 }
 
+TEST_CASE("Transformer: many sequences have the loss and the gradient of their parts",
+          "[sim][networks]") {
+  // More rows than twice the pairs of token and position: the first layer projects each pair once.
+  // Of a sequence alone it projects every row.
+  constexpr std::size_t kSequences = 30;
+  for (const Choice& choice : covering_table()) {
+    const TransformerShape shape = shape_of(choice);
+    if (shape.dropout > 0) continue;
+    Transformer<double> net(shape);
+    net.parameters().freeze("*", false);
+    randomise(net);
+    RandomStream stream({.seed = 8});
+    Batch batch{.offsets = {0}};
+    for (std::size_t b = 0; b < kSequences; ++b) {
+      const auto length = 1 + stream.below(kLength);
+      for (std::uint64_t i = 0; i < length; ++i) {
+        const auto row = static_cast<std::int32_t>(batch.tokens.size());
+        batch.tokens.push_back(static_cast<std::int32_t>(stream.below(4)));
+        if (choice[sites] == 0 && i > 0 && stream.below(3) > 0) continue;
+        batch.sites.push_back(row);
+        batch.targets.push_back(
+            static_cast<int>(stream.below(static_cast<std::uint64_t>(shape.outputs))));
+        batch.weights.push_back(stream.uniform());
+      }
+      batch.offsets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
+    }
+    REQUIRE(batch.tokens.size() > 2 * 4 * kLength);
+    const double loss = net.loss_and_gradient(batch);
+    const std::vector<double> gradient(net.gradient().begin(), net.gradient().end());
+    const RowMatrix<double> logits = net.forward(batch).map();
+    double parts_loss = 0;
+    std::vector<double> parts(gradient.size(), 0.0);
+    Index row = 0;
+    double apart = 0;
+    for (std::size_t b = 0; b < kSequences; ++b) {
+      const Batch part = part_of(batch, b, b + 1);
+      parts_loss += net.loss_and_gradient(part);
+      for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += net.gradient()[i];
+      const auto own = net.forward(part).map();
+      apart = std::max(apart, (own - logits.middleRows(row, own.rows())).cwiseAbs().maxCoeff());
+      row += own.rows();
+    }
+    double largest = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      largest = std::max(largest, std::abs(parts[i]));
+      apart = std::max(apart, std::abs(parts[i] - gradient[i]));
+    }
+    std::string text;
+    for (const int v : choice) text += std::to_string(v) + " ";
+    INFO("options " << text);
+    CHECK(loss == Approx(parts_loss).epsilon(1e-12));
+    CHECK(apart < 1e-12 * (1 + largest + logits.cwiseAbs().maxCoeff()));
+  }
+}
+
+TEST_CASE("Transformer: gradients of heads of a vector or a part of one", "[sim][networks]") {
+  constexpr int kWidth = 16;
+  for (const int head_count : {1, 2, 4}) {
+    for (const bool all : {false, true}) {
+      INFO(head_count << " heads, " << (all ? "all" : "some") << " sites");
+      Transformer<double> net({.vocabulary = 4,
+                               .outputs = 3,
+                               .length = kLength,
+                               .width = kWidth,
+                               .layers = 2,
+                               .heads = head_count});
+      RandomStream stream({.seed = 3});
+      for (double& p : net.parameters().values()) p += 0.2 * stream.normal();
+      Batch batch{.tokens = {3, 0, 1, 2, 1, 0, 2, 0}, .offsets = {0, 5, 8}, .sites = {1, 6}};
+      if (all) set_all_sites(batch);
+      batch.targets.assign(batch.sites.size(), 1);
+      static_cast<void>(net.loss_and_gradient(batch));
+      const std::vector<double> gradient(net.gradient().begin(), net.gradient().end());
+      testing::check_gradient([&] { return net.loss_and_gradient(batch); },
+                              net.parameters().values(),
+                              gradient,
+                              {.tolerance = 1e-9, .relative = 1e-6});
+    }
+  }
+}
+
 /// What the flow of any loss conserves layer by layer, since the network does not notice a rotation
 /// of a head's queries and keys, or of its values with its output projection, nor a factor that a
 /// hidden relu's weights give to its output.
