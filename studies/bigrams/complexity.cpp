@@ -32,7 +32,7 @@ constexpr std::size_t kFewestContexts = 3;  // that a slope is fitted to
 constexpr double kScratchShare = 1.4;
 constexpr double kTransferShare = 0.5;
 constexpr double kEnoughSignal = 4;        // SNR from which the mean field describes boosting
-constexpr int kFixedRuns = 18;             // in a replicate, averaged: nearly normal
+constexpr int kFixedRuns = 27;             // in a replicate, averaged: nearly normal
 constexpr std::int64_t kLongest = 100000;  // steps of boosting that theory follows
 constexpr std::int64_t kMostSteps = 2000;  // with l1 that theory follows
 // After transfer runs differ by what the mean field leaves out, a share of order 1/√B, which delays

@@ -40,7 +40,7 @@ Study study() {
                               "above the noise.",
                    .values = text_law({{"sim.batch", 128},
                                        {"sim.steps", List{200, 400, 600, 800, 1000}},
-                                       {"sim.replicates", 450}}),
+                                       {"sim.replicates", 800}}),
                    .expected = Verdict::agree}},
       .plants =
           {{.name = "context",

@@ -114,7 +114,7 @@ Study study() {
           together({bigram_parameters({.context = 500,
                                        .l1 = 0.02,
                                        .steps = {600},
-                                       .replicates = 48,
+                                       .replicates = 64,
                                        .law = unequal_law(),
                                        .algorithms = {"l1", "l1_sum1"}}),
                     {integers_parameter("sweep.tokens",
