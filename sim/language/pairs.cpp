@@ -66,8 +66,7 @@ void PairModel::law(const Symbol* window, Index site, float* p) const {
   // The softmax of the symbols; what lies beyond them counts for nothing.
   const float top = networks::chunked_max(symbols_, p);
   for (Index i = 0; i < stride_; i += kVector) {
-    Eigen::Map<Vector> some(p + i);
-    some = (some - top).exp();
+    Eigen::Map<Vector>(p + i) = (Eigen::Map<const Vector>(p + i) - top).exp();
   }
   std::fill(p + symbols_, p + stride_, 0.0F);
   const float total = networks::chunked_sum<float>(

@@ -66,7 +66,7 @@ void set_expected(const TopicModel& model,
 }  // namespace
 
 DocumentDraws::DocumentDraws(RandomStream& stream, double rate)
-    : stream_(&stream), bits_(stream), chosen_(stream, rate) {}
+    : stream_(&stream), bits_(stream), rate_(rate) {}
 
 std::span<const double> DocumentDraws::uniform(std::size_t wanted) {
   if (next_number_ + wanted > kMost) {
@@ -83,12 +83,13 @@ std::span<const double> DocumentDraws::uniform(std::size_t wanted) {
 
 void DocumentDraws::select(std::size_t length, std::vector<std::int32_t>& selected) {
   constexpr std::size_t kWordBits = 64;
+  if (!chosen_) chosen_.emplace(*stream_, rate_);
   selected.clear();
   while (selected.empty()) {
     for (std::size_t first = 0; first < length;) {
       if (left_ == 0) {
         if (++next_word_ >= positions_.size()) {
-          positions_ = chosen_.draw();
+          positions_ = chosen_->draw();
           next_word_ = 0;
         }
         left_ = kWordBits;
@@ -253,20 +254,23 @@ void TopicSampler::draw_infinite(RandomStream& stream,
   const double weight = 1 / static_cast<double>(documents * queries);
   std::vector<double> theta;
   std::vector<std::int32_t> words(static_cast<std::size_t>(queries));
-  std::vector<std::int32_t> shown;
   std::vector<double> fates(words.size());
-  DocumentDraws from = draws(stream);
+  const auto all_words = static_cast<std::uint64_t>(model_.vocabulary().all_words());
   for (Index b = 0; b < documents; ++b) {
     draw_weights(stream, theta);
     set_shares(model_, theta, batch.shares.col(b));
     std::partial_sum(theta.begin(), theta.end(), theta.begin());
+    DocumentDraws from = draws(stream);
     draw_words(from, theta, words);
     stream.fill_uniform(fates);
-    shown = words;
-    corrupt_tokens(fates, shown);
     for (std::size_t q = 0; q < words.size(); ++q) {
       batch.targets.push_back({static_cast<Index>(batch.queries.size()), words[q], weight});
-      batch.queries.push_back({b, shown[q]});
+      std::int32_t shown = words[q];
+      if (fates[q] >= model_.keep_rate()) {
+        const bool masked = fates[q] >= 1 - model_.masked_share();
+        shown = masked ? 0 : static_cast<std::int32_t>(1 + stream.below(all_words));
+      }
+      batch.queries.push_back({b, shown});
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -43,8 +44,9 @@ class DocumentDraws {
   std::array<std::uint64_t, kMost> words_;
   std::array<double, kMost> numbers_;
   std::size_t next_number_ = kMost;
-  BulkBernoulli chosen_;
-  BulkBernoulli::Words positions_;  ///< a bit each, of one document after the other
+  double rate_;
+  std::optional<BulkBernoulli> chosen_;  ///< from the first selection on
+  BulkBernoulli::Words positions_;       ///< a bit each, of one document after the other
   std::size_t next_word_ = BulkBernoulli::kWords;
   std::size_t left_ = 0;  ///< bits of the current word
 };
