@@ -6,8 +6,8 @@
 /// The last layer's queries, MLP and decoder are evaluated only at the sites of the batch, which
 /// changes no number. What enters the first layer depends on token and position alone: where a pass
 /// has more than twice as many rows as there are pairs of these, norm and projections of that layer
-/// are those of the pairs, each once (not under dropout). Workspace is kept between calls, so that a
-/// training step allocates little once the largest batch has been seen.
+/// are those of the pairs, each once (not under dropout). Workspace is kept between calls, so that
+/// a training step allocates little once the largest batch has been seen.
 
 #include <span>
 #include <string>

@@ -356,7 +356,7 @@ Study study() {
             integer_parameter("sim.length", 1500, "steps of SGD"),
             integer_parameter(
                 "sim.test_documents", 16000, "fresh documents that measure the loss at the end"),
-            replicates_parameter(36, "independent runs")},
+            replicates_parameter(64, "independent runs")},
            batch_parameters(32)}),
       .series = {{"end_loss", "L", "loss on fresh documents at the end of training"},
                  {"end_value",
