@@ -69,7 +69,7 @@ void PairModel::law(const Symbol* window, Index site, float* p) const {
     Eigen::Map<Vector>(p + i) = (Eigen::Map<const Vector>(p + i) - top).exp();
   }
   std::fill(p + symbols_, p + stride_, 0.0F);
-  const float total = networks::chunked_sum<float>(
+  const auto total = networks::chunked_sum<float>(
       stride_, [p](auto width, Index i) { return networks::chunk(width, p + i); });
   for (Index i = 0; i < stride_; i += kVector) Eigen::Map<Vector>(p + i) /= total;
 }
