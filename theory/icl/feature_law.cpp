@@ -82,7 +82,7 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
   const MatrixXd form = k + epsilon / d * gamma.transpose() * gamma;
   const Eigen::SelfAdjointEigenSolver<MatrixXd> basis(MatrixXd(form.topLeftCorner(n, n)));
   const MatrixXd& v = basis.eigenvectors();
-  const VectorXd kappa = basis.eigenvalues();
+  const VectorXd& kappa = basis.eigenvalues();
   const VectorXd push = 2 * v.transpose() * form.col(n).head(n);
   const MatrixXd tasks = v.transpose() * tasks_;
   const MatrixXd pull_u = -2 * epsilon / d * gamma.transpose() * tasks_;
