@@ -1,5 +1,7 @@
 #include "attica/sim/networks/attention.hpp"
 
+#include <algorithm>
+
 #include "attica/sim/networks/chunks.hpp"
 #include "attica/sim/networks/layers.hpp"
 
@@ -27,11 +29,11 @@ MatrixView<T> part(MatrixView<T> m, Index first, Index rows, Index head, Index h
 
 /// Products of few short rows cost less where they stand than in a kernel that packs operands:
 /// calls f with the rows' width as a constant, unless it is none of the usual ones or rows are
-/// many.
+/// many, of both operands.
 template <class F>
-[[gnu::always_inline]] inline bool in_place(Index queries, Index keys, Index width, F f) {
+[[gnu::always_inline]] inline bool in_place(Index rows, Index others, Index width, F f) {
   constexpr Index kMost = 64;
-  if (queries * keys > kMost && queries > 1) return false;
+  if (rows * others > kMost && std::min(rows, others) > 1) return false;
   switch (width) {
     case 4:
       f(ChunkWidth<4>{});
@@ -62,29 +64,17 @@ void multiply_rows(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c
 
 /// c_i = sum_k w_ik b_k
 template <class T>
-void mix_rows(MatrixView<const T> w, MatrixView<const T> b, MatrixView<T> c) {
-  const bool done = in_place(w.rows, w.columns, b.columns, [&](auto width) {
-    for (Index i = 0; i < w.rows; ++i) {
+void mix_rows(Operand<T> w, MatrixView<const T> b, MatrixView<T> c) {
+  const bool done = in_place(c.rows, b.rows, b.columns, [&](auto width) {
+    for (Index i = 0; i < c.rows; ++i) {
       Eigen::Array<T, width, 1> sum = Eigen::Array<T, width, 1>::Zero();
-      const T* weights = w.row(i);
-      for (Index k = 0; k < w.columns; ++k) sum += weights[k] * chunk(width, b.row(k));
+      const T* weight = w.data + i * w.row_stride;
+      for (Index k = 0; k < b.rows; ++k)
+        sum += weight[k * w.column_stride] * chunk(width, b.row(k));
       chunk(width, c.row(i)) = sum;
     }
   });
-  if (!done) multiply(plain(w), plain(b), w.columns, c, Into::overwrite);
-}
-
-/// c_k = sum_i w_ik a_i
-template <class T>
-void spread_rows(MatrixView<const T> w, MatrixView<const T> a, MatrixView<T> c) {
-  const bool done = in_place(w.rows, w.columns, a.columns, [&](auto width) {
-    for (Index k = 0; k < w.columns; ++k) {
-      Eigen::Array<T, width, 1> sum = Eigen::Array<T, width, 1>::Zero();
-      for (Index i = 0; i < w.rows; ++i) sum += w.row(i)[k] * chunk(width, a.row(i));
-      chunk(width, c.row(k)) = sum;
-    }
-  });
-  if (!done) multiply(transposed(w), plain(a), w.rows, c, Into::overwrite);
+  if (!done) multiply(w, plain(b), b.rows, c, Into::overwrite);
 }
 
 }  // namespace
@@ -168,8 +158,8 @@ void softmax_weights_backward(T* dweights,
         }
         const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
         const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
-        mix_rows<T>(d, kh, part(dq, s.first_query, s.queries, h, layout.heads));
-        spread_rows<T>(d, qh, part(dk, s.first_key, s.keys, h, layout.heads));
+        mix_rows<T>(plain(d), kh, part(dq, s.first_query, s.queries, h, layout.heads));
+        mix_rows<T>(transposed(d), qh, part(dk, s.first_key, s.keys, h, layout.heads));
       });
 }
 
@@ -219,7 +209,7 @@ void mix_forward(const T* weights,
                  MatrixView<T> mixed) {
   for_each_head(
       layout, weights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<const T> w) {
-        mix_rows<T>(w,
+        mix_rows<T>(plain(w),
                     part(v, s.first_key, s.keys, h, layout.heads),
                     part(mixed, s.first_query, s.queries, h, layout.heads));
       });
@@ -240,7 +230,7 @@ void mix_backward(MatrixView<const T> dmixed,
         for (Index i = 0; i < dw.rows; ++i) {
           zero_row(dw.stride - dw.columns, dw.row(i) + dw.columns);
         }
-        spread_rows<T>(w, dm, part(dv, s.first_key, s.keys, h, layout.heads));
+        mix_rows<T>(transposed(w), dm, part(dv, s.first_key, s.keys, h, layout.heads));
       });
 }
 
