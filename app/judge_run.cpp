@@ -192,7 +192,13 @@ Figure figure_of(const RunRecord& run,
       if (std::find(series.begin(), series.end(), name) == series.end()) series.push_back(name);
     };
     for (const ObservedCurve& curve : replicates.curves()) add(curve.mean.name);
-    for (const Prediction& prediction : run.theory) add(prediction.series.name);
+    // A constant of the theory alone has no place on axes that are labelled for curves.
+    for (const Prediction& prediction : run.theory) {
+      if (prediction.series.x_name != "none") add(prediction.series.name);
+    }
+    if (series.empty()) {
+      for (const Prediction& prediction : run.theory) add(prediction.series.name);
+    }
     if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
   }
   Figure figure = configuration.study->figure(values);
