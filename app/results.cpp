@@ -15,6 +15,7 @@
 #include "attica/app/json.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/numeric_csv.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica::app {
@@ -269,23 +270,32 @@ std::size_t Replicates::values() const {
 
 std::string replicates_csv(const std::string& study, const Replicates& replicates) {
   const std::vector<std::string> columns = point_columns({}, &replicates);
-  std::string text =
-      fmt::format("study,series,{}x_name,x,replicate,value\n", joined_columns(columns));
-  auto out = std::back_inserter(text);
-  for (const ObservedCurve& c : replicates.curves()) {
+  std::vector<std::string> lines(replicates.curves().size());
+  in_parallel(lines.size(), [&](std::size_t number) {
+    const ObservedCurve& c = replicates.curves()[number];
     const std::string head = fmt::format("{},{},{}{},",
                                          csv_field(study),
                                          csv_field(c.mean.name),
                                          point_fields(c.mean.point, columns),
                                          csv_field(c.mean.x_name));
+    std::string& rows = lines[number];
+    auto out = std::back_inserter(rows);
     for (std::size_t k = 0; k < c.mean.x.size(); ++k) {
+      const std::string start = fmt::format("{}{},", head, c.mean.x[k]);
       for (std::size_t r = 0; r < c.values[k].size(); ++r) {
-        fmt::format_to(out, "{}{},{},", head, c.mean.x[k], c.replicates[k][r]);
+        rows += start;
+        fmt::format_to(out, "{},", c.replicates[k][r]);
         if (std::isfinite(c.values[k][r])) fmt::format_to(out, "{}", c.values[k][r]);
-        text += '\n';
+        rows += '\n';
       }
     }
-  }
+  });
+  std::string text =
+      fmt::format("study,series,{}x_name,x,replicate,value\n", joined_columns(columns));
+  std::size_t length = text.size();
+  for (const std::string& of_curve : lines) length += of_curve.size();
+  text.reserve(length);
+  for (const std::string& of_curve : lines) text += of_curve;
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <future>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
@@ -30,7 +31,11 @@ namespace {
 RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& replicates, bool drawn) {
   const CheckedConfiguration& c = work.configuration;
   const RunRecord run = read_run(folder.path());
-  folder.write("replicates.csv", replicates_csv(c.study->name, replicates));
+  // The largest file of a run: the verdict does not wait until the disk has it.
+  std::future<void> written =
+      std::async(std::launch::async, [&folder, table = replicates_csv(c.study->name, replicates)] {
+        folder.write("replicates.csv", table);
+      });
   folder.write("results.csv", results_csv(c.study->name, run.theory, &replicates));
   RunEnd end{.exit_code = kExitDone,
              .folder = folder.path(),
@@ -38,6 +43,7 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
              .figures = {},
              .unfinished = std::nullopt};
   end.exit_code = end.verdict->exit_code();
+  written.get();
   folder.write("check.json", dump(to_json(*end.verdict), 2) + "\n");
   folder.log(summary(*end.verdict));
   if (c.study->files != nullptr) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include "attica/app/revision.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 
 namespace attica::app {
 
@@ -160,9 +162,15 @@ void RunFolder::tidy(const std::vector<PieceOfRun>& pieces) const {
 
 Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& pieces) const {
   Replicates all;
-  for (const PieceOfRun& piece : pieces) {
-    all.add(decode(read_whole(path_ / "parts" / piece.file_name())),
-            work.problems[piece.problem].coordinates);
+  constexpr std::size_t kAtOnce = 64;  // as many are in memory besides
+  std::vector<PartRecord> parts(std::min(pieces.size(), kAtOnce));
+  for (std::size_t first = 0; first < pieces.size(); first += kAtOnce) {
+    const std::size_t count = std::min(pieces.size() - first, kAtOnce);
+    in_parallel(count, [&](std::size_t k) {
+      parts[k] = decode(read_whole(path_ / "parts" / pieces[first + k].file_name()));
+    });
+    for (std::size_t k = 0; k < count; ++k)
+      all.add(parts[k], work.problems[pieces[first + k].problem].coordinates);
   }
   all.finish();
   return all;

@@ -7,11 +7,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <deque>
+#include <exception>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "attica/app/exit_codes.hpp"
@@ -66,6 +69,82 @@ class SignalWatch {
 
  private:
   Actions previous_{};
+};
+
+/// Stores finished parts on a thread of its own: who computes does not wait for the disk.
+class Storekeeper {
+ public:
+  using Store = std::function<void(const PieceOfRun&, const PartRecord&)>;
+
+  /// @param failed is asked to stop when storing fails
+  Storekeeper(const Store& store, std::stop_source failed)
+      : store_(store), failed_(std::move(failed)), thread_([this] { work(); }) {}
+  ~Storekeeper() { close(); }
+  Storekeeper(const Storekeeper&) = delete;
+  Storekeeper& operator=(const Storekeeper&) = delete;
+
+  /// Leaves the part to be stored; where many wait already, who brings it stores it.
+  void take(const PieceOfRun& piece, PartRecord part) {
+    constexpr std::size_t kMostWaiting = 16;
+    {
+      const std::scoped_lock lock(guard_);
+      if (waiting_.size() < kMostWaiting) {
+        waiting_.emplace_back(&piece, std::move(part));
+        news_.notify_one();
+        return;
+      }
+    }
+    store_(piece, part);
+    ++stored_;
+  }
+
+  std::size_t stored() const { return stored_; }
+
+  /// Stores what waits. @throws what storing threw
+  void finish() {
+    close();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void close() {
+    {
+      const std::scoped_lock lock(guard_);
+      closed_ = true;
+      news_.notify_one();
+    }
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void work() {
+    std::unique_lock lock(guard_);
+    for (;;) {
+      news_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const auto [piece, part] = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (error_) continue;
+      lock.unlock();
+      try {
+        store_(*piece, part);
+        ++stored_;
+      } catch (...) {
+        error_ = std::current_exception();
+        failed_.request_stop();
+      }
+      lock.lock();
+    }
+  }
+
+  const Store& store_;
+  std::stop_source failed_;
+  std::mutex guard_;
+  std::condition_variable news_;
+  std::deque<std::pair<const PieceOfRun*, PartRecord>> waiting_;
+  bool closed_ = false;
+  std::exception_ptr error_;  ///< of the thread, which alone reads it while it runs
+  std::atomic<std::size_t> stored_{0};
+  std::thread thread_;
 };
 
 }  // namespace
@@ -133,8 +212,9 @@ RunnerEnd run_pieces(const Work& work,
   const SignalWatch watch;
   std::stop_source stop;
   std::atomic<std::size_t> next{0};
-  std::atomic<std::size_t> done{0};
   std::atomic<bool> out_of_time{false};
+
+  Storekeeper storekeeper(store, stop);
 
   // Every worker takes the next piece in order until there is none: no piece waits behind a slow
   // one. Worker 0 is this process; the others are threads of it, or other ranks.
@@ -142,12 +222,11 @@ RunnerEnd run_pieces(const Work& work,
   const auto work_through = [&](std::size_t worker) {
     for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
       try {
-        const PartRecord part = alone || worker == 0
-                                    ? carry_out(work, pieces[k], stop.get_token(), options.states)
-                                    : options.ranks->remote(worker, pieces[k], stop.get_token());
+        PartRecord part = alone || worker == 0
+                              ? carry_out(work, pieces[k], stop.get_token(), options.states)
+                              : options.ranks->remote(worker, pieces[k], stop.get_token());
         if (stop.stop_requested()) return;
-        store(pieces[k], part);
-        ++done;
+        storekeeper.take(pieces[k], std::move(part));
       } catch (...) {
         stop.request_stop();
         throw;
@@ -159,14 +238,17 @@ RunnerEnd run_pieces(const Work& work,
   Progress progress(pieces.size(), options.quiet);
   std::jthread supervisor([&](const std::stop_token& over) {
     constexpr auto kPoll = std::chrono::milliseconds(50);
+    std::mutex guard;
+    std::condition_variable_any end;
+    std::unique_lock lock(guard);
     while (!over.stop_requested()) {
       if (options.max_seconds &&
           std::chrono::duration<double>(Clock::now() - start).count() > *options.max_seconds) {
         out_of_time = true;
       }
       if (SignalWatch::raised() || out_of_time) stop.request_stop();
-      progress.update(done);
-      std::this_thread::sleep_for(kPoll);
+      progress.update(storekeeper.stored());
+      end.wait_for(lock, over, kPoll, [] { return false; });
     }
   });
 
@@ -180,9 +262,10 @@ RunnerEnd run_pieces(const Work& work,
       workers.push_back(std::async(std::launch::async, work_through, rank));
     for (std::future<void>& worker : workers) worker.get();
   }
+  storekeeper.finish();
   supervisor.request_stop();
   supervisor.join();
-  if (done == pieces.size()) return RunnerEnd::finished;
+  if (storekeeper.stored() == pieces.size()) return RunnerEnd::finished;
   return SignalWatch::raised() ? RunnerEnd::interrupted : RunnerEnd::out_of_time;
 }
 

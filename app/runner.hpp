@@ -34,8 +34,8 @@ enum class RunnerEnd {
 };
 
 /// @brief Runs the pieces, each on one thread of this process or on another rank, and hands every
-/// result to `store`, which may be called by several threads at once. The first exception stops the
-/// rest and is thrown again.
+/// result to `store`, which may be called by several threads at once and stores what is finished
+/// when it returns. The first exception stops the rest and is thrown again.
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
                      const std::function<void(const PieceOfRun&, const PartRecord&)>& store,

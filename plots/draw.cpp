@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/crc.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/content.hpp"
 #include "attica/plots/gnuplot.hpp"
@@ -145,7 +147,15 @@ std::vector<fs::path> draw(const Figure& figure,
   std::vector<std::string> names = {figure.name + ".csv", figure.name + ".gp"};
   write(work.path() / names[0], table.text);
   write(work.path() / names[1], script);
-  const bool has_gnuplot = plots::run_gnuplot(script, work.path());
+  // A gnuplot for every format, side by side: each does its part of the script.
+  std::atomic<bool> has_gnuplot = true;
+  in_parallel(options.formats.size(), [&](std::size_t k) {
+    DrawOptions one = options;
+    one.formats = {options.formats[k]};
+    if (!plots::run_gnuplot(
+            plots::script(content, layout, table, theme, one), work.path(), one.formats[0]))
+      has_gnuplot = false;
+  });
   for (const std::string& format : options.formats) {
     if (!has_gnuplot) break;
     names.push_back(figure.name + "." + format);

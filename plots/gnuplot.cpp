@@ -1,5 +1,6 @@
 #include "attica/plots/gnuplot.hpp"
 
+#include <fmt/format.h>
 #include <gnuplot-iostream.h>
 #include <pthread.h>
 
@@ -60,17 +61,21 @@ std::string complaint(const std::string& log) {
 
 }  // namespace
 
-bool run_gnuplot(const std::string& script, const std::filesystem::path& folder) {
+bool run_gnuplot(const std::string& script,
+                 const std::filesystem::path& folder,
+                 const std::string& name) {
+  const std::string log = name + ".log";
+  const std::string status_file = name + ".status";
   // The pipe tells nothing about the end of the program at its other side: the shell notes the
   // status in a file.
   {
     const HoldBrokenPipe hold;
     Gnuplot pipe("cd " + shell_quote(folder.string()) +
-                 " && { gnuplot -d - >gnuplot.log 2>&1; echo $? >gnuplot.status; }");
+                 fmt::format(" && {{ gnuplot -d - >{} 2>&1; echo $? >{}; }}", log, status_file));
     pipe << script;
     pipe.flush();
   }
-  const std::string status = read_bytes(folder / "gnuplot.status").value_or("");
+  const std::string status = read_bytes(folder / status_file).value_or("");
   if (status.empty()) {
     throw Error(ErrorKind::storage,
                 "cannot write to '" + folder.string() + "' (is the disk full?)");
@@ -79,9 +84,9 @@ bool run_gnuplot(const std::string& script, const std::filesystem::path& folder)
   const int code = std::stoi(status);
   if (code == kCommandNotFound) return false;
   if (code != 0) {
-    throw Error(ErrorKind::input,
-                "gnuplot refused the figure's script: " +
-                    complaint(read_bytes(folder / "gnuplot.log").value_or("")));
+    throw Error(
+        ErrorKind::input,
+        "gnuplot refused the figure's script: " + complaint(read_bytes(folder / log).value_or("")));
   }
   return true;
 }
