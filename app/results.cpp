@@ -270,15 +270,15 @@ std::size_t Replicates::values() const {
 
 std::string replicates_csv(const std::string& study, const Replicates& replicates) {
   const std::vector<std::string> columns = point_columns({}, &replicates);
-  std::vector<std::string> lines(replicates.curves().size());
-  in_parallel(lines.size(), [&](std::size_t number) {
+  std::vector<std::string> tables(replicates.curves().size());
+  in_parallel(tables.size(), [&](std::size_t number) {
     const ObservedCurve& c = replicates.curves()[number];
     const std::string head = fmt::format("{},{},{}{},",
                                          csv_field(study),
                                          csv_field(c.mean.name),
                                          point_fields(c.mean.point, columns),
                                          csv_field(c.mean.x_name));
-    std::string& rows = lines[number];
+    std::string& rows = tables[number];
     auto out = std::back_inserter(rows);
     for (std::size_t k = 0; k < c.mean.x.size(); ++k) {
       const std::string start = fmt::format("{}{},", head, c.mean.x[k]);
@@ -293,9 +293,9 @@ std::string replicates_csv(const std::string& study, const Replicates& replicate
   std::string text =
       fmt::format("study,series,{}x_name,x,replicate,value\n", joined_columns(columns));
   std::size_t length = text.size();
-  for (const std::string& of_curve : lines) length += of_curve.size();
+  for (const std::string& of_curve : tables) length += of_curve.size();
   text.reserve(length);
-  for (const std::string& of_curve : lines) text += of_curve;
+  for (const std::string& of_curve : tables) text += of_curve;
   return text;
 }
 

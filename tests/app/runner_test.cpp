@@ -93,6 +93,29 @@ TEST_CASE("run_pieces: the first exception stops the rest and is thrown again", 
   }
 }
 
+TEST_CASE("run_pieces: who computes does not outrun a slow disk, and every part is stored",
+          "[app][runner]") {
+  constexpr std::size_t kMostWaiting = 16;
+  for (const int threads : {1, 4}) {
+    ToyRun run(300);
+    std::size_t stored = 0;
+    std::size_t furthest = 0;
+    const auto slowly = [&](const PieceOfRun&, const PartRecord&) {
+      std::this_thread::sleep_for(std::chrono::microseconds(300));
+      const std::lock_guard guard(toy::log().mutex);
+      const std::size_t computed = toy::log().done.size() / 3;  // three replicates a piece
+      ++stored;
+      furthest = std::max(furthest, computed - std::min(computed, stored));
+    };
+    CHECK(run_pieces(
+              run.work, run.all, slowly, {.threads = threads, .max_seconds = {}, .quiet = true}) ==
+          RunnerEnd::finished);
+    CHECK(stored == run.all.size());
+    // What waits, what every worker holds, and what the thread that stores holds.
+    CHECK(furthest <= kMostWaiting + static_cast<std::size_t>(threads) + 1);
+  }
+}
+
 TEST_CASE("run_pieces: stops when its time is over, with whole pieces only", "[app][runner]") {
   ToyRun run(3000);
   toy::log().milliseconds = 5;
