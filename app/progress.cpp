@@ -34,9 +34,8 @@ bool is_dumb() {
 
 }  // namespace
 
-Progress::Progress(std::size_t total, bool quiet)
-    : total_(total),
-      quiet_(quiet),
+Progress::Progress(bool quiet)
+    : quiet_(quiet),
       terminal_(::isatty(STDERR_FILENO) == 1 && !is_dumb()),
       start_(Clock::now()),
       last_(start_) {}
@@ -57,34 +56,31 @@ Notice::Notice(bool quiet, std::string text) {
   });
 }
 
-void Progress::update(std::size_t done) {
-  if (quiet_ || total_ == 0) return;
+void Progress::update(double share) {
+  if (quiet_) return;
   const auto now = Clock::now();
   const auto pause = terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(60000);
   if (now - last_ < pause) return;
   last_ = now;
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const auto fraction = static_cast<double>(done) / static_cast<double>(total_);
   const std::string left =
-      done == 0
-          ? ""
-          : fmt::format(", about {} left", duration_text(elapsed * (1 - fraction) / fraction));
+      share > 0 ? fmt::format(", about {} left", duration_text(elapsed * (1 - share) / share)) : "";
   constexpr double kPercent = 100;
   if (terminal_) {
     constexpr int kWidth = 30;
-    const auto filled = static_cast<int>(fraction * kWidth);
+    const auto filled = static_cast<int>(share * kWidth);
     fmt::print(stderr,
                "\r\033[K[{:=<{}}{: <{}}] {:3.0f} %{}",
                "",
                filled,
                "",
                kWidth - filled,
-               kPercent * fraction,
+               kPercent * share,
                left);
     std::fflush(stderr);
     drawn_ = true;
   } else {
-    say(fmt::format("{:.0f} % after {}{}\n", kPercent * fraction, duration_text(elapsed), left));
+    say(fmt::format("{:.0f} % after {}{}\n", kPercent * share, duration_text(elapsed), left));
   }
 }
 

@@ -4,7 +4,6 @@
 /// standard error.
 
 #include <chrono>
-#include <cstddef>
 #include <string>
 #include <thread>
 
@@ -12,18 +11,17 @@ namespace attica::app {
 
 class Progress {
  public:
-  /// @param total units of work; `quiet` prints nothing
-  Progress(std::size_t total, bool quiet);
+  /// @param quiet prints nothing
+  explicit Progress(bool quiet);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// @brief Reports that `done` units are finished. Call from one thread.
-  void update(std::size_t done);
+  /// @brief Reports that this share of the work, from 0 to 1, is done. Call from one thread.
+  void update(double share);
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::size_t total_;
   bool quiet_;
   bool terminal_;
   bool drawn_ = false;

@@ -3,15 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -147,6 +152,42 @@ class Storekeeper {
   std::thread thread_;
 };
 
+struct Schedule {
+  std::vector<const PieceOfRun*> order;
+  std::vector<double> done;  ///< share of the work in the first k, k = 0 .. all
+};
+
+/// The pieces that are expected to take longest first, so that no worker ends long after the
+/// others; those of unknown length before them.
+Schedule longest_first(const Work& work, std::span<const PieceOfRun> pieces) {
+  std::vector<std::pair<double, const PieceOfRun*>> all;
+  for (const PieceOfRun& one : pieces) {
+    const double each = work.problems[one.problem].experiment->relative_work(one.piece.point);
+    const double expected = each > 0 ? each * static_cast<double>(one.piece.replicates)
+                                     : std::numeric_limits<double>::infinity();
+    all.emplace_back(expected, &one);
+  }
+  std::ranges::stable_sort(all, std::greater(), &std::pair<double, const PieceOfRun*>::first);
+  // Where any is unknown, all count alike.
+  const bool known = !all.empty() && std::isfinite(all.front().first);
+  Schedule schedule{.order = {}, .done = {0}};
+  for (const auto& [expected, piece] : all) {
+    schedule.order.push_back(piece);
+    schedule.done.push_back(schedule.done.back() + (known ? expected : 1));
+  }
+  const double total = schedule.done.back();
+  for (double& share : schedule.done) share /= total > 0 ? total : 1;
+  return schedule;
+}
+
+/// What the pieces of a problem share.
+void prepare_problems(const Work& work, std::span<const PieceOfRun> pieces) {
+  std::set<std::size_t> prepared;
+  for (const PieceOfRun& one : pieces) {
+    if (prepared.insert(one.problem).second) work.problems[one.problem].experiment->prepare();
+  }
+}
+
 }  // namespace
 
 ExitOnSignal::ExitOnSignal() {
@@ -218,15 +259,17 @@ RunnerEnd run_pieces(const Work& work,
 
   // Every worker takes the next piece in order until there is none: no piece waits behind a slow
   // one. Worker 0 is this process; the others are threads of it, or other ranks.
+  const Schedule schedule = longest_first(work, pieces);
   const bool alone = options.ranks == nullptr || options.ranks->count() == 1;
   const auto work_through = [&](std::size_t worker) {
-    for (std::size_t k = next++; k < pieces.size() && !stop.stop_requested(); k = next++) {
+    for (std::size_t k = next++; k < schedule.order.size() && !stop.stop_requested(); k = next++) {
       try {
-        PartRecord part = alone || worker == 0
-                              ? carry_out(work, pieces[k], stop.get_token(), options.states)
-                              : options.ranks->remote(worker, pieces[k], stop.get_token());
+        PartRecord part =
+            alone || worker == 0
+                ? carry_out(work, *schedule.order[k], stop.get_token(), options.states)
+                : options.ranks->remote(worker, *schedule.order[k], stop.get_token());
         if (stop.stop_requested()) return;
-        storekeeper.take(pieces[k], std::move(part));
+        storekeeper.take(*schedule.order[k], std::move(part));
       } catch (...) {
         stop.request_stop();
         throw;
@@ -235,7 +278,7 @@ RunnerEnd run_pieces(const Work& work,
   };
 
   // Asks for the stop from outside the workers, so that a long piece hears of it too.
-  Progress progress(pieces.size(), options.quiet);
+  Progress progress(options.quiet);
   std::jthread supervisor([&](const std::stop_token& over) {
     constexpr auto kPoll = std::chrono::milliseconds(50);
     std::mutex guard;
@@ -247,13 +290,14 @@ RunnerEnd run_pieces(const Work& work,
         out_of_time = true;
       }
       if (SignalWatch::raised() || out_of_time) stop.request_stop();
-      progress.update(storekeeper.stored());
+      progress.update(schedule.done[storekeeper.stored()]);
       end.wait_for(lock, over, kPoll, [] { return false; });
     }
   });
 
   const ThreadLimit limit(options.threads);
   if (alone) {
+    prepare_problems(work, pieces);
     on_threads(options.threads,
                [&](int worker) { work_through(static_cast<std::size_t>(worker)); });
   } else {

@@ -166,7 +166,7 @@ Json precomputed(const Options& options, const Subject& subject) {
   Json axes = Json::array();
   std::map<std::string, std::size_t> known;
   Json theories = Json::array();
-  Progress progress(points.size(), options.quiet);
+  Progress progress(options.quiet);
   for (std::size_t k = 0; k < points.size(); ++k) {
     try {
       Json series = subject.theory(points[k], TheoryGrid::run).at("series");
@@ -180,7 +180,7 @@ Json precomputed(const Options& options, const Subject& subject) {
       if (points.size() == 1) throw;
       theories.push_back({{"error", printable(error.what())}});
     }
-    progress.update(k + 1);
+    progress.update(static_cast<double>(k + 1) / static_cast<double>(points.size()));
   }
   Json study = subject.description();
   return {{"study", std::move(study)},

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <type_traits>
+#include <vector>
 
 namespace attica {
 
@@ -12,6 +14,16 @@ namespace attica {
 /// own, so that the result does not depend on the number of threads. What one throws is thrown
 /// here.
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& f);
+
+/// @brief f of every value, in the order of the values, computed as `in_parallel` does.
+template <class Values, class F>
+auto parallel_map(const Values& values, const F& f) {
+  using Result = std::decay_t<decltype(f(*values.begin()))>;
+  static_assert(!std::is_same_v<Result, bool>, "elements of vector<bool> share their memory");
+  std::vector<Result> results(values.size());
+  in_parallel(values.size(), [&](std::size_t k) { results[k] = f(values[k]); });
+  return results;
+}
 
 /// @brief f(0), ..., f(threads - 1), each on a thread of its own. What one throws is thrown here.
 void on_threads(int threads, const std::function<void(int)>& f);

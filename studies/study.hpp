@@ -95,6 +95,9 @@ class Experiment {
   virtual std::uint64_t replicates_per_piece(std::size_t point) const = 0;
   /// @brief Work of a replicate at a point against that at others, in any unit; 0: not known.
   virtual double relative_work(std::size_t /*point*/) const { return 0; }
+  /// @brief Makes, on all threads, what pieces share and is long in the making. It is made at its
+  /// first use otherwise, by one thread while the others wait.
+  virtual void prepare() const {}
   /// @brief Simulates the replicates of a piece, in order. Replicate r draws only from streams
   /// addressed by (seed, stream_point, r).
   virtual std::vector<Outcome> simulate(const Piece& piece) const = 0;

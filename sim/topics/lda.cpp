@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 
 namespace attica {
@@ -139,10 +140,11 @@ LdaResult fit_lda(const WordDocuments& corpus,
   require(options.sweeps >= 1, "lda_sweeps", static_cast<double>(options.sweeps), "at least 1");
   require(
       options.restarts >= 1, "lda_restarts", static_cast<double>(options.restarts), "at least 1");
-  LdaResult best;
-  for (std::int64_t restart = 0; restart < options.restarts; ++restart) {
-    StreamAddress own = address;
-    own.step = static_cast<std::uint64_t>(restart);
+  std::vector<StreamAddress> addresses(static_cast<std::size_t>(options.restarts), address);
+  for (std::size_t restart = 0; restart < addresses.size(); ++restart) {
+    addresses[restart].step = restart;
+  }
+  const auto chains = parallel_map(addresses, [&](const StreamAddress& own) {
     RandomStream stream(own);
     LdaChain chain(corpus, options, stream);
     Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(options.topics, corpus.words);
@@ -155,10 +157,9 @@ LdaResult fit_lda(const WordDocuments& corpus,
         taken += 1;
       }
     }
-    const double log_joint = chain.log_joint();
-    if (restart == 0 || log_joint > best.log_joint) best = {sum / taken, log_joint};
-  }
-  return best;
+    return LdaResult{sum / taken, chain.log_joint()};
+  });
+  return *std::ranges::max_element(chains, {}, &LdaResult::log_joint);
 }
 
 TopicWords topic_words(const Eigen::MatrixXd& topics, double share, Index most) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/core/parallel.hpp"
 #include "attica/sim/bigrams/sampler.hpp"
 #include "attica/studies/bigrams/model.hpp"
 #include "attica/theory/bigrams/l1.hpp"
@@ -39,14 +40,18 @@ class Floor : public PointwiseExperiment {
     Curves closed({}, "l1", {"distance_A_closed"});
     TheoryResult result;
     List ratios;
-    for (const double lambda : line_between(lambdas_, AxisScale::linear, grid, kParts)) {
+    const std::vector<double> line = line_between(lambdas_, AxisScale::linear, grid, kParts);
+    const bool short_enough = relaxation_ <= kMostSteps;
+    if (short_enough) {
+      const auto floors = parallel_map(line, [this](double lambda) { return mean_field(lambda); });
+      for (std::size_t k = 0; k < line.size(); ++k) {
+        const bool any = line[k] > 0;  // without l1 there are no zeros
+        curves.add(line[k], {floors[k].distance, {floors[k].zeros, 0, any}});
+      }
+    }
+    for (const double lambda : line) {
       const L1Floor formula = l1_floor_closed_form(setup_.model, eta, lambda, setup_.batch);
       closed.add(lambda, {formula.stated(formula.distance_a2)});
-      if (relaxation_ <= kMostSteps) {
-        const Floors floors = mean_field(lambda);
-        curves.add(lambda,
-                   {floors.distance, {floors.zeros, 0, lambda > 0}});  // without l1 there are none
-      }
       if (!std::ranges::binary_search(lambdas_, lambda)) continue;
       ratios.emplace_back(formula.noise_ratio);
       if (formula.status == L1FloorStatus::settled) continue;
@@ -55,7 +60,7 @@ class Floor : public PointwiseExperiment {
     }
     curves.into(result);
     closed.into(result);
-    if (relaxation_ > kMostSteps) {
+    if (!short_enough) {
       result.warnings.push_back(fmt::format(
           "the mean field would take {} steps: only the formula for small steps is drawn",
           2 * relaxation_));

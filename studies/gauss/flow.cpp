@@ -59,9 +59,11 @@ class FlowCurves : public PointwiseExperiment {
     for (const double time : times) filters.push_back(flow_filter(absolute(time)));
     TheoryResult result;
     const std::vector<double> alphas = sizes_.alphas(grid);
-    std::vector<TheoryResult> parts(alphas.size());
-    in_parallel(parts.size(),
-                [&](std::size_t k) { add_curves(alphas[k], times, filters, parts[k]); });
+    const auto parts = parallel_map(alphas, [&](double alpha) {
+      TheoryResult part;
+      add_curves(alpha, times, filters, part);
+      return part;
+    });
     for (const TheoryResult& part : parts) {
       for (const Prediction& one : part.predictions) result.predictions.push_back(one);
       for (const std::string& warning : part.warnings) result.warnings.push_back(warning);

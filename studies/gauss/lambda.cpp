@@ -84,11 +84,8 @@ class PenaltySweep : public RidgeSweep {
 
  private:
   std::vector<OptimalPenalty> optima_at(const std::vector<double>& alphas) const {
-    std::vector<OptimalPenalty> all(alphas.size());
-    in_parallel(all.size(), [&](std::size_t k) {
-      all[k] = optimal_penalty(ridge(), sizes().samples(alphas[k]));
-    });
-    return all;
+    return parallel_map(
+        alphas, [&](double alpha) { return optimal_penalty(ridge(), sizes().samples(alpha)); });
   }
   double configured(const OptimalPenalty& found) const {
     return found.lambda / model().absolute_lambda(1);

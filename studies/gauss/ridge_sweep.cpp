@@ -58,17 +58,15 @@ TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
     const std::vector<double> x = along(sizes_.alphas(grid));
     std::vector<double> samples;
     for (const double alpha : x) samples.push_back(sizes_.samples(alpha));
-    std::vector<std::vector<RidgePoint>> all(lambdas_.size());
-    in_parallel(all.size(), [&](std::size_t k) {
-      all[k] = ridge_.curve(samples, model_.absolute_lambda(lambdas_[k]));
+    const auto all = parallel_map(lambdas_, [&](double lambda) {
+      return ridge_.curve(samples, model_.absolute_lambda(lambda));
     });
     for (std::size_t k = 0; k < all.size(); ++k) add(curves(0, lambdas_[k], false), x, all[k]);
   } else {
     const std::vector<double> x = along(lambdas_);
     for (const double alpha : sizes_.alphas(grid)) {
-      std::vector<RidgePoint> curve(x.size());
-      in_parallel(x.size(), [&](std::size_t k) {
-        curve[k] = ridge_.average(sizes_.samples(alpha), model_.absolute_lambda(x[k]));
+      const auto curve = parallel_map(x, [&](double lambda) {
+        return ridge_.average(sizes_.samples(alpha), model_.absolute_lambda(lambda));
       });
       add(curves(alpha, 0, false), x, curve);
     }

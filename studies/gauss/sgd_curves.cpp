@@ -102,9 +102,7 @@ SgdCurves::SgdCurves(Configuration& c)
       }()),
       allow_unstable_(c.flag("sim.allow_unstable")),
       instabilities_([this] {
-        std::vector<std::optional<std::string>> all(rules_.size());
-        in_parallel(all.size(), [&](std::size_t r) { all[r] = instability(rules_[r]); });
-        return all;
+        return parallel_map(rules_, [this](const SgdRule& rule) { return instability(rule); });
       }) {
   diagnostics_ = model_.diagnostics();
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attica/core/parallel.hpp"
 #include "attica/sim/icl/positional.hpp"
 #include "attica/studies/icl/positional.hpp"
 #include "attica/theory/icl/positional.hpp"
@@ -45,7 +46,11 @@ class PositionalPhase : public PointwiseExperiment {
       Curves ends({{"a", a}}, "omega", kEnds);
       Curves between({{"a", a}}, "omega", kBetween);
       Curves decided({{"a", a}}, "omega", {"decided"});
-      for (const double omega : omegas) {
+      const auto paths = parallel_map(omegas, [&](double omega) {
+        return predicted_path(landscape_.get(), {a, omega}, setup_, horizon);
+      });
+      for (std::size_t k = 0; k < omegas.size(); ++k) {
+        const double omega = omegas[k];
         const PositionalTask task{a, omega};
         // Without position in the teacher the semantic loss vanishes, and runs end at one point.
         losses.add(
@@ -53,7 +58,7 @@ class PositionalPhase : public PointwiseExperiment {
             {{semantic_loss(moments, task), 0, omega > 0}, {positional_loss(moments, task)}});
         const PositionalTerms terms = landscape_.get().terms(task, kBetweenStates);
         between.add(omega, {{terms.loss}, {terms.scatter}});
-        const PositionalPath path = predicted_path(landscape_.get(), task, setup_, horizon);
+        const PositionalPath& path = paths[k];
         const PositionalOverlaps& end = path.overlaps.back();
         const PositionalOverlaps& allowed = path.allowances.back();
         const bool compared = path.compared(task, 0);
@@ -179,25 +184,28 @@ class PositionalPhase : public PointwiseExperiment {
       });
     });
     strengths.insert(strengths.end(), strengths_.begin(), strengths_.end());
-    const auto at = [&](double a) { return positional_transitions(moments, a); };
+    strengths = ascending(std::move(strengths));
+    std::vector<PositionalTransitions> transitions;
     Curves switches({}, "a", {"omega_switch"});
-    for (const double a : ascending(strengths)) {
-      switches.add(a, {Told(at(a).global)});  // above 1: extrapolated, never reached
+    for (const double a : strengths) {
+      transitions.push_back(positional_transitions(moments, a));
+      switches.add(a, {Told(transitions.back().global)});  // above 1: extrapolated, never reached
     }
     switches.into(result);
+    const auto basins = parallel_map(strengths, [this](double a) { return basin_edge(a); });
     // A share outside [0, 1] says that there is no such transition.
     const auto line = [&](const char* name, const auto& share) {
       Curves curve({}, "a", {name});
-      for (const double a : ascending(strengths)) {
-        const double omega = share(a);
-        if (omega > 0 && omega < 1) curve.add(a, {Told(omega)});
+      for (std::size_t k = 0; k < strengths.size(); ++k) {
+        const double omega = share(k);
+        if (omega > 0 && omega < 1) curve.add(strengths[k], {Told(omega)});
       }
       if (!curve.empty()) curve.into(result);
     };
-    line("omega_direction", [&](double a) { return at(a).direction; });
-    line("omega_semantic", [&](double a) { return at(a).semantic_below; });
-    line("omega_positional", [&](double a) { return at(a).positional_above; });
-    line("omega_basin", [&](double a) { return basin_edge(a); });
+    line("omega_direction", [&](std::size_t k) { return transitions[k].direction; });
+    line("omega_semantic", [&](std::size_t k) { return transitions[k].semantic_below; });
+    line("omega_positional", [&](std::size_t k) { return transitions[k].positional_above; });
+    line("omega_basin", [&](std::size_t k) { return basins[k]; });
   }
 
   /// The share at which the flow from the start begins to end at the positional state; 1 if none.

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "attica/core/icl/regression.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/sim/icl/ridge.hpp"
 
 namespace attica {
@@ -326,7 +327,8 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
     xs = ascending(std::move(xs));
     for (const double lambda : lambdas_) {
       Curves curves(point(outer, lambda), x_name, {"icl", "idg", "gap"});
-      for (const double x : xs) curves.add(x, values(at(x, outer), lambda));
+      const auto all = parallel_map(xs, [&](double x) { return values(at(x, outer), lambda); });
+      for (std::size_t k = 0; k < xs.size(); ++k) curves.add(xs[k], all[k]);
       curves.into(result);
     }
     if (axis_ != ContextAxis::alpha) continue;

@@ -57,11 +57,8 @@ class Transfer : public PointwiseExperiment {
         labels_(ascending(c.integers("sweep.labels"))),
         data_sets_(c.integer("sim.data_sets")),
         best_([this] {
-          std::vector<BestRidge> all(labels_.size());
-          in_parallel(labels_.size(), [&](std::size_t k) {
-            all[k] = best_raw_ridge(task_, static_cast<double>(labels_[k]));
-          });
-          return all;
+          return parallel_map(as_reals(labels_),
+                              [this](double n) { return best_raw_ridge(task_, n); });
         }) {
     for (std::size_t k = 0; k < sizes_.count(); ++k) {
       if (pretrained(c, sizes_.alpha(k)).compared) continue;
@@ -82,8 +79,7 @@ class Transfer : public PointwiseExperiment {
     TheoryResult result;
     const std::vector<double> labels =
         line_between(as_reals(labels_), AxisScale::log, grid, kParts);
-    std::vector<BestRidge> raw(labels.size());
-    in_parallel(labels.size(), [&](std::size_t k) { raw[k] = best_raw_ridge(task_, labels[k]); });
+    const auto raw = parallel_map(labels, [this](double n) { return best_raw_ridge(task_, n); });
     Curves rival({}, "labels", {"raw_risk", "raw_lambda"});
     for (std::size_t k = 0; k < labels.size(); ++k) {
       const LabelRidge& ridge = raw[k].ridge;
@@ -209,9 +205,8 @@ class Transfer : public PointwiseExperiment {
     constexpr int kParts = 20;
     const std::vector<double> alphas =
         line_between(sizes_.alphas(grid), AxisScale::log, grid, kParts);
-    std::vector<std::optional<double>> found(alphas.size());
-    in_parallel(alphas.size(), [&](std::size_t k) {
-      found[k] = transfer_crossing(task_, pretrained(configuration_, alphas[k]).y);
+    const auto found = parallel_map(alphas, [this](double alpha) {
+      return transfer_crossing(task_, pretrained(configuration_, alpha).y);
     });
     Curves curve({}, "alpha", {"crossing"});
     for (std::size_t k = 0; k < alphas.size(); ++k) {

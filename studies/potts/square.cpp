@@ -4,6 +4,7 @@
 
 #include <Eigen/Cholesky>
 
+#include "attica/core/parallel.hpp"
 #include "attica/core/potts/coding.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/sim/potts/block_ridge.hpp"
@@ -71,18 +72,22 @@ class Square : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     const BlockRidge ridge(population_.get()->moments.covariance, block_);
     TheoryResult result;
+    const std::vector<double> alphas = line_through(sizes_.alphas(grid), 80, AxisScale::log, grid);
     for (const double lambda : lambdas_) {
+      const auto points = parallel_map(alphas, [&](double alpha) {
+        return std::pair(ridge.average(alpha * inputs_, lambda),
+                         gaussian(ridge, alpha * inputs_, lambda));
+      });
       Curves tests = curves("test_error", lambda);
       Curves trains = curves("train_error", lambda);
       Curves gaussian_tests = curves("gaussian_test_error", lambda);
       Curves gaussian_trains = curves("gaussian_train_error", lambda);
-      for (const double alpha : line_through(sizes_.alphas(grid), 80, AxisScale::log, grid)) {
-        const BlockRidgePoint p = ridge.average(alpha * inputs_, lambda);
+      for (std::size_t k = 0; k < alphas.size(); ++k) {
+        const double alpha = alphas[k];
+        const auto& [p, g] = points[k];  // the control is judged as Gaussian data are elsewhere
         // Far below the test error a train error is that of an interpolation: nothing to compare.
         constexpr double kLeastShare = 1e-3;
         const bool tells = p.train_error >= kLeastShare * p.test_error;
-        // The control is judged as Gaussian data are elsewhere.
-        const BlockRidgePoint g = gaussian(ridge, alpha * inputs_, lambda);
         tests.add(alpha, {p.test_error});
         trains.add(alpha, {{p.train_error, 0, tells}});
         gaussian_tests.add(alpha, {told_to(order_, g.test_error, g.finite_size_test)});

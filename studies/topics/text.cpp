@@ -100,6 +100,8 @@ class Text : public PointwiseExperiment {
     return {};
   }
 
+  void prepare() const override { text_->get(); }
+
  protected:
   Outcome run(const Replicate& replicate) const override {
     const TextTopics& text = text_->get();

@@ -22,6 +22,9 @@ struct ToyRun {
     toy::log().done.clear();
     toy::log().throw_at = -1;
     toy::log().milliseconds = 0;
+    toy::log().told = false;
+    toy::log().prepared = 0;
+    toy::log().points.clear();
     work = prepare(read_configuration(
         {.target = "toy-line", .preset = {}, .overrides = {{"", "sweep.a=[1,2]"}}}, registry));
     all = pieces(work, replicates);
@@ -66,6 +69,35 @@ TEST_CASE("run_pieces: every piece exactly once and the same for 1, 2 and 7 thre
     if (first.empty()) first = run.stored;
     CHECK(run.stored == first);
   }
+}
+
+TEST_CASE(
+    "run_pieces: what pieces share is made first, and the longest come first where it is known",
+    "[app][runner]") {
+  for (const bool told : {false, true}) {
+    ToyRun run(50);
+    toy::log().told = told;
+    CHECK(run.go(1) == RunnerEnd::finished);
+    CHECK(toy::log().prepared == 2);  // problems
+    std::vector<std::size_t> expected;
+    for (const PieceOfRun& one : run.all) expected.push_back(one.piece.point);
+    if (told) {
+      // The last block of a point is of two replicates, the others of three.
+      const std::vector<std::size_t>& points = toy::log().points;
+      CHECK(std::count(points.begin(), points.begin() + 2 * 16, 2) == 2 * 16);
+      CHECK(points.back() == 0);
+      std::ranges::sort(expected);
+      std::vector<std::size_t> all = points;
+      std::ranges::sort(all);
+      CHECK(all == expected);
+    } else {
+      CHECK(toy::log().points == expected);
+    }
+  }
+  ToyRun second(3);
+  std::erase_if(second.all, [](const PieceOfRun& one) { return one.problem == 0; });
+  CHECK(second.go(2) == RunnerEnd::finished);
+  CHECK(toy::log().prepared == 1);
 }
 
 TEST_CASE("run_pieces: nothing to do is finished", "[app][runner]") {

@@ -24,6 +24,9 @@ struct Log {
   std::map<std::pair<std::uint64_t, std::uint64_t>, int> done;
   std::atomic<std::int64_t> throw_at{-1};  ///< stream point whose simulation throws
   std::atomic<int> milliseconds{0};        ///< time of a piece
+  std::atomic<bool> told{false};           ///< says that later points take longer
+  std::atomic<int> prepared{0};            ///< experiments, before
+  std::vector<std::size_t> points = {};    ///< of pieces, as they are simulated
 };
 inline Log& log() {
   static Log instance;
@@ -45,11 +48,19 @@ class Experiment : public attica::Experiment {
     attica::require(slope_ < 10, "model.a", slope_, "a < 10 to simulate it");
   }
   std::uint64_t replicates_per_piece(std::size_t) const override { return 3; }
+  double relative_work(std::size_t point) const override {
+    return log().told ? static_cast<double>(point + 1) : 0;
+  }
+  void prepare() const override { ++log().prepared; }
   std::vector<attica::Outcome> simulate(const attica::Piece& piece) const override {
     if (log().throw_at == static_cast<std::int64_t>(piece.stream_point)) {
       throw attica::Error(attica::ErrorKind::numerical, "toy breaks down");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(log().milliseconds));
+    {
+      const std::lock_guard guard(log().mutex);
+      log().points.push_back(piece.point);
+    }
     std::vector<attica::Outcome> outcomes;
     for (std::uint64_t r = piece.first_replicate; r < piece.first_replicate + piece.replicates;
          ++r) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -39,6 +40,15 @@ TEST_CASE("in_parallel: what one throws is thrown", "[core][parallel]") {
   CHECK_THROWS_AS(fail_at(0), std::out_of_range);
   CHECK_THROWS_AS(fail_at(49), std::out_of_range);
   CHECK_NOTHROW(fail_at(50));
+}
+
+TEST_CASE("parallel_map: results in the order of the values", "[core][parallel]") {
+  std::vector<int> values(100);
+  std::iota(values.begin(), values.end(), -50);
+  const std::vector<double> squares = parallel_map(values, [](int v) { return 1.0 * v * v; });
+  REQUIRE(squares.size() == values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) CHECK(squares[k] == values[k] * values[k]);
+  CHECK(parallel_map(std::vector<int>{}, [](int v) { return v; }).empty());
 }
 
 TEST_CASE("ThreadLimit: one thread is the calling one", "[core][parallel]") {

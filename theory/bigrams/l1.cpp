@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/core/parallel.hpp"
 #include "attica/theory/bigrams/population.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
 
@@ -364,6 +365,7 @@ double SoftThresholdChain::tail(double x) const {
 
 double column_sum_variance(const SoftThresholdChain& chain,
                            const ChainPast& past,
+                           std::size_t steps,
                            double context,
                            double sparsity) {
   const double others = context - sparsity;
@@ -371,7 +373,7 @@ double column_sum_variance(const SoftThresholdChain& chain,
   SoftThresholdChain::Function psi = identity;
   double attended = 1;  // ψ of an attended entry is linear
   double variance = 0;
-  for (std::size_t m = past.steps.size(); m-- > 0;) {
+  for (std::size_t m = steps; m-- > 0;) {
     const ChainStep& step = past.steps[m];
     const auto [mean, spread, slope] = chain.backward(step, past.kernels[m], psi, past.laws[m]);
     const double response = (others * slope + sparsity * attended) / context;
@@ -603,21 +605,32 @@ double L1MeanField::rounding_probability(double keep) const {
   return probability;
 }
 
-VectorXd L1MeanField::sum_variance() const {
-  VectorXd variances(model_->tokens());
-  for (Index k = 0; k < variances.size(); ++k) {
-    const Column& column = columns_[static_cast<std::size_t>(k)];
-    variances[k] = column_sum_variance(column.off,
-                                       column.past,
-                                       static_cast<double>(model_->context()),
-                                       static_cast<double>(column.support.size()));
+void L1MeanField::keep_laws() { pushes_ = {(value_ * model_->stationary()).squaredNorm()}; }
+
+std::vector<double> L1MeanField::fluctuation_losses(std::span<const std::int64_t> steps) const {
+  MatrixXd variances(columns_.size(), steps.size());
+  in_parallel(columns_.size() * steps.size(), [&](std::size_t number) {
+    const std::size_t k = number % columns_.size();
+    const std::size_t record = number / columns_.size();
+    const Column& column = columns_[k];
+    variances(static_cast<Index>(k), static_cast<Index>(record)) =
+        column_sum_variance(column.off,
+                            column.past,
+                            static_cast<std::size_t>(steps[record]),
+                            static_cast<double>(model_->context()),
+                            static_cast<double>(column.support.size()));
+  });
+  std::vector<double> losses;
+  for (std::size_t record = 0; record < steps.size(); ++record) {
+    const double variance = model_->stationary().dot(variances.col(static_cast<Index>(record)));
+    losses.push_back(0.5 * variance * pushes_[static_cast<std::size_t>(steps[record])]);
   }
-  return variances;
+  return losses;
 }
 
 double L1MeanField::fluctuation_loss() const {
-  const VectorXd& mu = model_->stationary();
-  return 0.5 * mu.dot(sum_variance()) * (value_ * mu).squaredNorm();
+  const std::int64_t made = std::ssize(pushes_) - 1;
+  return fluctuation_losses(std::span(&made, 1)).front();
 }
 
 void L1MeanField::step() {
@@ -662,7 +675,7 @@ void L1MeanField::step() {
                          .noise = noise,
                          .third = third,
                          .shrink = eta * lambda_};
-    if (keeps_laws_) {
+    if (!pushes_.empty()) {
       column.past.steps.push_back(made);
       column.past.laws.push_back(column.off.law());
       column.past.kernels.push_back(column.off.backward_kernel(made));
@@ -677,6 +690,7 @@ void L1MeanField::step() {
   value_ -= rates_.eta_v * update;
   noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v * trace / batch_;
   shape_v_ = r_v / r_v.trace();
+  if (!pushes_.empty()) pushes_.push_back((value_ * mu).squaredNorm());
 }
 
 std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
@@ -687,16 +701,12 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
                                                double threshold,
                                                std::span<const std::int64_t> steps,
                                                ColumnSums sums) {
-  const auto follow = [&](auto field, const auto& added_loss) {
+  const auto follow = [&](auto& field) {
     std::vector<StagedMeanField> curve;
     std::int64_t step = 0;
     for (const std::int64_t next : steps) {
       for (; step < next; ++step) field.step();
-      BigramState state = field.state();
-      const double added = added_loss(field);
-      state.excess_loss += added;
-      state.loss += added;
-      curve.push_back({next, state, field.noise_v()});
+      curve.push_back({next, field.state(), field.noise_v()});
       if constexpr (requires { field.rounded(); }) {
         curve.back().rounded = field.rounded();
         curve.back().sure = field.rounding_probability(theta);
@@ -705,13 +715,18 @@ std::vector<StagedMeanField> staged_mean_field(const BigramModel& model,
     }
     return curve;
   };
-  const auto nothing = [](const auto&) { return 0.0; };
-  const BigramRecursion boosted = boosted_recursion(model, rates, batch, theta);
-  if (lambda == 0) return follow(boosted, nothing);
+  BigramRecursion boosted = boosted_recursion(model, rates, batch, theta);
+  if (lambda == 0) return follow(boosted);
   L1MeanField field(model, rates, batch, lambda, boosted.signals(), threshold);
-  if (sums == ColumnSums::fixed) return follow(std::move(field), nothing);
+  if (sums == ColumnSums::fixed) return follow(field);
   field.keep_laws();
-  return follow(std::move(field), [](const L1MeanField& f) { return f.fluctuation_loss(); });
+  std::vector<StagedMeanField> curve = follow(field);
+  const std::vector<double> added = field.fluctuation_losses(steps);
+  for (std::size_t k = 0; k < curve.size(); ++k) {
+    curve[k].state.excess_loss += added[k];
+    curve[k].state.loss += added[k];
+  }
+  return curve;
 }
 
 }  // namespace attica

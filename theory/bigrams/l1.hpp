@@ -131,8 +131,10 @@ struct ChainPast {
 /// ψ_m(x) = E ψ_{m+1}(x') + (1 - contraction) r_m x, r_m the mean over all entries of
 /// ∂E ψ_{m+1}(x')/∂drift, the noise of step m adds Σ_t E Var[ψ_{m+1}(x'_t) | x_t] - T (noise r_m)²:
 /// what is linear in the noise adds up to nothing.
+/// @param steps how many of the past, from the start: Var s after them
 double column_sum_variance(const SoftThresholdChain& chain,
                            const ChainPast& past,
+                           std::size_t steps,
                            double context,
                            double sparsity);
 
@@ -230,12 +232,13 @@ class L1MeanField {
   double excess_loss() const;
   double zero_fraction() const;
 
-  /// @brief Keeps what `sum_variance` needs: the law of every step.
-  void keep_laws() { keeps_laws_ = true; }
-  /// @brief Var s_k over runs, of the column sums s_k = Σ_t a^(k)_t: `column_sum_variance`.
-  /// @pre keep_laws() before the first step
-  Eigen::VectorXd sum_variance() const;
-  /// @brief What fluctuating column sums add to the mean excess loss, ½ Σ_k μ_k Var s_k |Vμ|².
+  /// @brief Keeps what `fluctuation_losses` needs: the law of every step.
+  void keep_laws();
+  /// @brief What fluctuating column sums s_k = Σ_t a^(k)_t add to the mean excess loss after each
+  /// of these numbers of steps, ½ Σ_k μ_k Var s_k |Vμ|²: `column_sum_variance`.
+  /// @pre keep_laws() before the first step, and no number larger than that of the steps made
+  std::vector<double> fluctuation_losses(std::span<const std::int64_t> steps) const;
+  /// @brief The same after the last step.
   double fluctuation_loss() const;
   /// @brief Mean signal and errors after rounding that keeps the support and nothing else: λ/K_V is
   /// added to its entries, their sum s_k is divided out of the column and multiplies
@@ -271,8 +274,8 @@ class L1MeanField {
   Eigen::MatrixXd value_;  ///< mean of V
   double noise_v_;
   std::vector<Column> columns_;
-  Eigen::MatrixXd shape_v_;  ///< shape of V's noise
-  bool keeps_laws_ = false;
+  Eigen::MatrixXd shape_v_;     ///< shape of V's noise
+  std::vector<double> pushes_;  ///< |Vμ|² after each number of steps, if laws are kept
 };
 
 }  // namespace attica
