@@ -198,7 +198,7 @@ PartRecord decode(std::string_view content) {
   return part;
 }
 
-ObservedCurve& Replicates::curve(const Series& series, const Point& point) {
+std::size_t Replicates::place_of(const Series& series, const Point& point) {
   const auto [at, fresh] =
       index_.try_emplace(curve_key(series.name, point, series.x_name), curves_.size());
   if (fresh) {
@@ -207,10 +207,23 @@ ObservedCurve& Replicates::curve(const Series& series, const Point& point) {
          .values = {},
          .replicates = {}});
   }
-  return curves_[at->second];
+  return at->second;
 }
 
 void Replicates::add(const PartRecord& part, const Point& coordinates) {
+  // Where the series of the replicate before were: those of the next are the same, as a rule.
+  struct Known {
+    std::size_t curve;
+    std::size_t first;  // of its x
+  };
+  std::vector<Known> places;
+  const auto is_there = [&](const ObservedCurve& c, const Series& series) {
+    const Point& whole = c.mean.point;
+    return c.mean.name == series.name && c.mean.x_name == series.x_name &&
+           whole.size() == coordinates.size() + series.point.size() &&
+           std::equal(coordinates.begin(), coordinates.end(), whole.begin()) &&
+           std::equal(series.point.rbegin(), series.point.rend(), whole.rbegin());
+  };
   for (std::size_t r = 0; r < part.outcomes.size(); ++r) {
     const Outcome& outcome = part.outcomes[r];
     const std::uint64_t replicate = part.first_replicate + r;
@@ -218,10 +231,15 @@ void Replicates::add(const PartRecord& part, const Point& coordinates) {
     if (outcome.failed) {
       failures_.push_back(fmt::format("replicate {}: {}", replicate, outcome.message));
     }
-    for (const Series& series : outcome.series) {
-      ObservedCurve& c = curve(series, joined(coordinates, series.point));
+    for (std::size_t s = 0; s < outcome.series.size(); ++s) {
+      const Series& series = outcome.series[s];
+      if (s == places.size() || !is_there(curves_[places[s].curve], series)) {
+        places.resize(s);
+        places.push_back({place_of(series, joined(coordinates, series.point)), 0});
+      }
+      ObservedCurve& c = curves_[places[s].curve];
       for (std::size_t k = 0; k < series.x.size(); ++k) {
-        std::size_t at = k;
+        std::size_t at = places[s].first + k;
         if (at >= c.mean.x.size() || c.mean.x[at] != series.x[k]) {
           at = static_cast<std::size_t>(std::find(c.mean.x.begin(), c.mean.x.end(), series.x[k]) -
                                         c.mean.x.begin());
@@ -231,6 +249,7 @@ void Replicates::add(const PartRecord& part, const Point& coordinates) {
           c.values.emplace_back();
           c.replicates.emplace_back();
         }
+        if (k == 0) places[s].first = at;
         c.values[at].push_back(series.y[k]);
         c.replicates[at].push_back(replicate);
       }
@@ -239,7 +258,8 @@ void Replicates::add(const PartRecord& part, const Point& coordinates) {
 }
 
 void Replicates::finish() {
-  for (ObservedCurve& c : curves_) {
+  in_parallel(curves_.size(), [&](std::size_t number) {
+    ObservedCurve& c = curves_[number];
     std::vector<std::size_t> order(c.mean.x.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::sort(
@@ -254,7 +274,7 @@ void Replicates::finish() {
       sorted.replicates.push_back(std::move(c.replicates[k]));
     }
     c = std::move(sorted);
-  }
+  });
 }
 
 std::size_t Replicates::values() const {
@@ -341,7 +361,7 @@ Replicates read_replicates(const std::filesystem::path& path) {
         (!fields.back().empty() && !parse_number(fields.back(), value))) {
       throw bad(line);
     }
-    ObservedCurve& c = result.curve(series, series.point);
+    ObservedCurve& c = result.curves_[result.place_of(series, series.point)];
     if (c.mean.x.empty() || c.mean.x.back() != x) {
       // All replicates of a point stand together.
       if (std::find(c.mean.x.begin(), c.mean.x.end(), x) != c.mean.x.end())

@@ -47,7 +47,7 @@ class Replicates {
 
  private:
   friend Replicates read_replicates(const std::filesystem::path& path);
-  ObservedCurve& curve(const Series& series, const Point& point);
+  std::size_t place_of(const Series& series, const Point& point);
 
   std::vector<ObservedCurve> curves_;
   std::map<std::string, std::size_t> index_;

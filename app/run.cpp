@@ -422,8 +422,8 @@ RunEnd carry_out(Work work,
       return stopped(folder, request, planned, RunnerEnd::out_of_time);
     const RunnerEnd end = run_pieces(work,
                                      missing,
-                                     [&](const PieceOfRun& piece, const PartRecord& part) {
-                                       folder.store(piece, part);
+                                     [&](const PieceOfRun& piece, PartRecord part) {
+                                       folder.store(piece, std::move(part));
                                        signals.checkpoint();
                                      },
                                      {.threads = threads,

@@ -7,9 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -64,7 +67,44 @@ std::string stem_of_state(const fs::path& file) {
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& path, FolderMode mode) : path_(path) {
+struct RunFolder::Memory {
+  std::mutex guard;
+  std::map<std::string, PartRecord> parts;  ///< by file name, as their files say them
+  std::size_t room = 256'000'000;           ///< bytes
+
+  void keep(const std::string& name, PartRecord part) {
+    const std::size_t size = size_of(part);
+    // A file has no word for infinity.
+    for (Outcome& outcome : part.outcomes) {
+      for (Series& series : outcome.series) {
+        for (double& y : series.y) y = std::isfinite(y) ? y : NAN;
+      }
+    }
+    const std::scoped_lock lock(guard);
+    if (size > room) return;
+    room -= size;
+    parts.insert_or_assign(name, std::move(part));
+  }
+  const PartRecord* find(const std::string& name) const {
+    const auto at = parts.find(name);
+    return at == parts.end() ? nullptr : &at->second;
+  }
+
+ private:
+  static std::size_t size_of(const PartRecord& part) {
+    constexpr std::size_t kOfSeries = 400;  // with its coordinates
+    std::size_t size = 0;
+    for (const Outcome& outcome : part.outcomes) {
+      size += sizeof(Outcome) + outcome.message.size();
+      for (const Series& series : outcome.series)
+        size += kOfSeries + 2 * sizeof(double) * series.x.size();
+    }
+    return size;
+  }
+};
+
+RunFolder::RunFolder(const fs::path& path, FolderMode mode)
+    : path_(path), memory_(std::make_shared<Memory>()) {
   try {
     fs::create_directories(path.parent_path());
     bool fresh = fs::create_directory(path);
@@ -105,8 +145,9 @@ void RunFolder::log(const std::string& line) const {
   }
 }
 
-void RunFolder::store(const PieceOfRun& piece, const PartRecord& part) const {
+void RunFolder::store(const PieceOfRun& piece, PartRecord part) const {
   write_atomically(path_ / "parts" / piece.file_name(), encode(part));
+  memory_->keep(piece.file_name(), std::move(part));
   Piece kept = piece.piece;
   kept.state = states() / piece.stem();
   for (std::uint64_t r = 0; r < kept.replicates; ++r) {
@@ -167,10 +208,14 @@ Replicates RunFolder::collect(const Work& work, const std::vector<PieceOfRun>& p
   for (std::size_t first = 0; first < pieces.size(); first += kAtOnce) {
     const std::size_t count = std::min(pieces.size() - first, kAtOnce);
     in_parallel(count, [&](std::size_t k) {
-      parts[k] = decode(read_whole(path_ / "parts" / pieces[first + k].file_name()));
+      const std::string name = pieces[first + k].file_name();
+      if (memory_->find(name) == nullptr) parts[k] = decode(read_whole(path_ / "parts" / name));
     });
-    for (std::size_t k = 0; k < count; ++k)
-      all.add(parts[k], work.problems[pieces[first + k].problem].coordinates);
+    for (std::size_t k = 0; k < count; ++k) {
+      const PieceOfRun& piece = pieces[first + k];
+      const PartRecord* const stored = memory_->find(piece.file_name());
+      all.add(stored != nullptr ? *stored : parts[k], work.problems[piece.problem].coordinates);
+    }
   }
   all.finish();
   return all;

@@ -44,7 +44,8 @@ class RunFolder {
   /// @brief How many of `pieces` have kept a state to be carried on.
   std::size_t begun(const std::vector<PieceOfRun>& pieces) const;
   /// @brief Stores a piece's result; it exists from then on, whatever happens. States are removed.
-  void store(const PieceOfRun& piece, const PartRecord& part) const;
+  /// Called by several threads at once.
+  void store(const PieceOfRun& piece, PartRecord part) const;
   /// @brief Those of `pieces` that have no valid part file. Damaged ones are named in the log and
   /// done again.
   std::vector<PieceOfRun> missing(const std::vector<PieceOfRun>& pieces) const;
@@ -52,12 +53,16 @@ class RunFolder {
   /// `pieces` and states of unfinished ones: smaller last blocks that a larger number of replicates
   /// replaces.
   void tidy(const std::vector<PieceOfRun>& pieces) const;
-  /// @brief All observations, in the order of `pieces`.
+  /// @brief All observations, in the order of `pieces`: from memory where this object stored them
+  /// and there was room, else from their files.
   Replicates collect(const Work& work, const std::vector<PieceOfRun>& pieces) const;
 
  private:
+  struct Memory;
+
   std::filesystem::path path_;
   std::unique_ptr<FolderLock> lock_;
+  std::shared_ptr<Memory> memory_;  ///< what was stored
 };
 
 /// @brief What a finished or unfinished run recorded, as read back.

@@ -79,7 +79,7 @@ class SignalWatch {
 /// Stores finished parts on a thread of its own: who computes does not wait for the disk.
 class Storekeeper {
  public:
-  using Store = std::function<void(const PieceOfRun&, const PartRecord&)>;
+  using Store = std::function<void(const PieceOfRun&, PartRecord)>;
 
   /// @param failed is asked to stop when storing fails
   Storekeeper(const Store& store, std::stop_source failed)
@@ -99,7 +99,7 @@ class Storekeeper {
         return;
       }
     }
-    store_(piece, part);
+    store_(piece, std::move(part));
     ++stored_;
   }
 
@@ -126,12 +126,12 @@ class Storekeeper {
     for (;;) {
       news_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
       if (waiting_.empty()) return;
-      const auto [piece, part] = std::move(waiting_.front());
+      auto [piece, part] = std::move(waiting_.front());
       waiting_.pop_front();
       if (error_) continue;
       lock.unlock();
       try {
-        store_(*piece, part);
+        store_(*piece, std::move(part));
         ++stored_;
       } catch (...) {
         error_ = std::current_exception();
@@ -246,7 +246,7 @@ std::optional<double> Deadline::left() const {
 
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
-                     const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
+                     const std::function<void(const PieceOfRun&, PartRecord)>& store,
                      const RunnerOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();

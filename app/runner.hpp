@@ -38,7 +38,7 @@ enum class RunnerEnd {
 /// when it returns. The first exception stops the rest and is thrown again.
 RunnerEnd run_pieces(const Work& work,
                      std::span<const PieceOfRun> pieces,
-                     const std::function<void(const PieceOfRun&, const PartRecord&)>& store,
+                     const std::function<void(const PieceOfRun&, PartRecord)>& store,
                      const RunnerOptions& options);
 
 /// @brief While it lives, SIGINT, SIGTERM, SIGUSR1 and SIGHUP end the process at once: before the

@@ -6,8 +6,8 @@
 namespace attica {
 
 std::uint64_t PointwiseExperiment::replicates_per_piece(std::size_t point) const {
-  constexpr double kFlopsPerPiece = 2e9;  // some tenths of a second
-  constexpr double kMost = 50;
+  constexpr double kFlopsPerPiece = 2e9;  // less than a tenth of a second, as a rule
+  constexpr double kMost = 200;
   if (deterministic(point)) return std::numeric_limits<std::uint32_t>::max();
   return static_cast<std::uint64_t>(
       std::clamp(std::floor(kFlopsPerPiece / flops(point)), 1.0, kMost));
