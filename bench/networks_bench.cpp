@@ -1,5 +1,5 @@
 // One training step (forward, backward, Adam; float, one thread) on data already in memory. The
-// peers of the same names are in bench/peers/transformer_step.py and lm_step.py.
+// peers of the same names are in bench/peers/transformer_step_torch.py and lm_step_torch.py.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>

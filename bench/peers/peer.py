@@ -1,16 +1,19 @@
 """What the peers share: one BLAS thread, timing, and the line that bench/compare reads.
 
 Import it before numpy, scikit-learn or torch: they read the number of threads and the kind of CPU when they load.
-Debian's OpenBLAS does not know recent CPUs and falls back to old kernels; with AVX-512 it is told what it runs on.
+Debian's OpenBLAS does not know recent CPUs and falls back to old kernels; with AVX-512 it is told what it runs on, whatever
+the surroundings say: a machine set up for other work may ask for the kernels of an older one.
 """
 import os
 import statistics
 import time
 
+for name in [n for n in os.environ if n.startswith("OPENBLAS_")]:
+    del os.environ[name]
 if "avx512f" in open("/proc/cpuinfo").read():
-    os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
+    os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
 for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")
+    os.environ[threads] = "1"
 
 
 def report(name, iteration, least_runs=5, least_seconds=2.0, parts=1):

@@ -2,14 +2,11 @@
 """PyTorch peer of the benchmark factored_step: one step (forward, backward, Adam) of factored attention, float32, one
 thread, L = C = 20. The best of several formulations for each case. Prints `name seconds_per_iteration`.
 """
-import os
 import statistics
 import sys
 import time
 
-if "avx512f" in open("/proc/cpuinfo").read():
-    os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+import peer  # before torch: one BLAS thread, the right kernels
 import torch
 import torch.nn.functional as F
 

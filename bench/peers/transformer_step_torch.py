@@ -4,18 +4,13 @@
 Pre-LayerNorm transformer on sequences of L colours, one masked site per sequence, cross-entropy at that site,
 Adam; float, one thread. The last layer's queries, MLP and decoder are evaluated at the masked site only, and the
 projections of query, key and value are one product, as in attica. One iteration = one step on data already in memory.
-
-    OPENBLAS_CORETYPE=SkylakeX ./transformer_step.py     (Debian's OpenBLAS misreads recent CPUs)
 """
 import math
-import os
 import statistics
 import sys
 import time
 
-if "avx512f" in open("/proc/cpuinfo").read():
-    os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+import peer  # before torch: one BLAS thread, the right kernels
 import torch
 import torch.nn.functional as F
 from torch import nn

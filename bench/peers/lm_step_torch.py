@@ -4,18 +4,13 @@
 Post-LayerNorm encoder with causal mask, sinusoidal code, embedding times sqrt(D), free decoder over V words,
 cross-entropy at all positions, Adam; float, one thread; MLP as wide as the model, one head, no dropout.
 One iteration = one step on data already in memory; items = tokens.
-
-    OPENBLAS_CORETYPE=SkylakeX ./lm_step.py     (Debian's OpenBLAS misreads recent CPUs)
 """
 import math
-import os
 import statistics
 import sys
 import time
 
-if "avx512f" in open("/proc/cpuinfo").read():
-    os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+import peer  # before torch: one BLAS thread, the right kernels
 import torch
 import torch.nn.functional as F
 from torch import nn
