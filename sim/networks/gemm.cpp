@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <type_traits>
 
 #include "attica/sim/networks/chunks.hpp"
@@ -109,24 +110,28 @@ template <class T>
 constexpr bool kHalves = kMasks;
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
-/// Rows x (V vectors, and half of one) of c (+)= a b, where b is a packed panel; `columns` of the
-/// tile are stored.
+/// Rows x (V vectors, and half of one) of c (+)= a b, where b is a panel whose rows are `pitch`
+/// numbers apart and aligned; `columns` of the tile are stored.
 template <class T, Index Rows, int V, bool WithHalf>
-[[gnu::always_inline]] inline void tile(
-    Operand<T> a, const T* b, Index depth, T* c, Index stride, Index columns, bool add) {
+[[gnu::always_inline]] inline void tile(Operand<T> a,
+                                        const T* b,
+                                        Index pitch,
+                                        Index depth,
+                                        T* c,
+                                        Index stride,
+                                        Index columns,
+                                        bool add) {
   using Vector = typename Simd<T>::Vector;
   using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
-  constexpr Index kPitch = (V + (WithHalf ? 1 : 0)) * kWidth;
   Vector sum[Rows][V] = {};
   Half half_sum[WithHalf ? Rows : 1] = {};
   for (Index k = 0; k < depth; ++k) {
     Vector right[V];
     for (int v = 0; v < V; ++v)
-      right[v] = *reinterpret_cast<const Vector*>(b + k * kPitch + v * kWidth);
+      right[v] = *reinterpret_cast<const Vector*>(b + k * pitch + v * kWidth);
     Half half_right = {};
-    if constexpr (WithHalf)
-      half_right = *reinterpret_cast<const Half*>(b + k * kPitch + V * kWidth);
+    if constexpr (WithHalf) half_right = *reinterpret_cast<const Half*>(b + k * pitch + V * kWidth);
     for (Index i = 0; i < Rows; ++i) {
       const T left = a.data[i * a.row_stride + k * a.column_stride];
       for (int v = 0; v < V; ++v) sum[i][v] += left * right[v];
@@ -154,15 +159,16 @@ template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile_of(Index rows,
                                            Operand<T> a,
                                            const T* b,
+                                           Index pitch,
                                            Index depth,
                                            T* c,
                                            Index stride,
                                            Index columns,
                                            bool add) {
   if (rows == Rows) {
-    tile<T, Rows, V, WithHalf>(a, b, depth, c, stride, columns, add);
+    tile<T, Rows, V, WithHalf>(a, b, pitch, depth, c, stride, columns, add);
   } else if constexpr (Rows > 1) {
-    tile_of<T, Rows - 1, V, WithHalf>(rows, a, b, depth, c, stride, columns, add);
+    tile_of<T, Rows - 1, V, WithHalf>(rows, a, b, pitch, depth, c, stride, columns, add);
   }
 }
 
@@ -171,7 +177,7 @@ template <class T, Index Rows, int V, bool WithHalf>
 /// one vector would wait for the stores of its parts, as long as small products take.
 template <class T, int V, bool WithHalf = false>
 [[gnu::noinline]] void multiply_panel(
-    const Operand<T>& a, const T* b, Index depth, const MatrixView<T>& c, bool add) {
+    const Operand<T>& a, const T* b, Index pitch, Index depth, const MatrixView<T>& c, bool add) {
   constexpr Index kMost = most_rows(V, WithHalf);
   Index i = 0;
   // Tiles of nearly equal height: a low one waits for its few sums.
@@ -180,6 +186,7 @@ template <class T, int V, bool WithHalf = false>
     tile_of<T, kMost, V, WithHalf>(rows,
                                    {a.data + i * a.row_stride, a.row_stride, a.column_stride},
                                    b,
+                                   pitch,
                                    depth,
                                    c.row(i),
                                    c.stride,
@@ -192,13 +199,13 @@ template <class T, int V, bool WithHalf = false>
 /// The same for columns that fill at most V vectors.
 template <class T, int V>
 void multiply_columns(
-    const Operand<T>& a, const T* b, Index depth, const MatrixView<T>& c, bool add) {
+    const Operand<T>& a, const T* b, Index pitch, Index depth, const MatrixView<T>& c, bool add) {
   if constexpr (V > 1) {
     if (c.columns <= (V - 1) * kLanes<T>) {
-      return multiply_columns<T, V - 1>(a, b, depth, c, add);
+      return multiply_columns<T, V - 1>(a, b, pitch, depth, c, add);
     }
   }
-  multiply_panel<T, V>(a, b, depth, c, add);
+  multiply_panel<T, V>(a, b, pitch, depth, c, add);
 }
 
 /// Four rows of four numbers as four columns.
@@ -254,6 +261,14 @@ void pack_panel(const Operand<T>& b,
       out[k * pitch + j] = from[k * b.row_stride];
     }
   }
+}
+
+/// Whether b's columns from `first` on can be read where they are.
+template <class T>
+bool is_panel(const Operand<T>& b, Index first) {
+  constexpr auto kAligned = static_cast<std::uintptr_t>(kVectorBytes);
+  return b.column_stride == 1 && b.row_stride % kLanes<T> == 0 &&
+         reinterpret_cast<std::uintptr_t>(b.data + first) % kAligned == 0;
 }
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
@@ -315,13 +330,18 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
       constexpr Index kOne = kLanes<T>;
       constexpr Index kOneAndHalf = kOne / 2 * 3;
       const bool half = kHalves && columns > kOne && columns <= kOneAndHalf;
+      const bool add = into == Into::add || k > 0;
+      const MatrixView<T> out = c.slice(j, columns);
+      if (columns == kPanel<T> && is_panel(right, j)) {
+        multiply_panel<T, kVectors>(left, right.data + j, right.row_stride, rows, out, add);
+        continue;
+      }
       const Index pitch = padded<T>(columns);
       pack_panel(right, rows, j, columns, half ? kOneAndHalf : pitch, pitch, panel.data());
-      const bool add = into == Into::add || k > 0;
       if (half) {
-        multiply_panel<T, 1, kHalves>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_panel<T, 1, kHalves>(left, panel.data(), pitch, rows, out, add);
       } else {
-        multiply_columns<T, kVectors>(left, panel.data(), rows, c.slice(j, columns), add);
+        multiply_columns<T, kVectors>(left, panel.data(), pitch, rows, out, add);
       }
     }
   }

@@ -186,31 +186,39 @@ std::vector<double> weights_of(const Batch& batch) {
 }  // namespace
 
 template <class T>
-void Transformer<T>::prepare(const Batch& batch) {
+void Transformer<T>::begin_pass(const Batch& batch, const RandomStream* dropout) {
   validate(batch, shape_);
-  sites_ = batch.sites;
-  sites_only_ = sites_.size() < batch.tokens.size();
-  all_rows_.resize(batch.tokens.size());
-  std::iota(all_rows_.begin(), all_rows_.end(), 0);
-  weights_ = weights_of(batch);
-  full_layout_.set<T>(batch, all_rows_, shape_.heads);
-  site_layout_.set<T>(batch, sites_, shape_.heads);
-}
-
-template <class T>
-void Transformer<T>::set_pairs(const Batch& batch) {
+  sites_only_ = batch.sites.size() < batch.tokens.size();
   const std::int32_t positions = shape_.position == PositionCode::none ? 1 : shape_.length;
+  const Index pairs = Index{shape_.vocabulary} * positions;
+  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < std::ssize(batch.tokens);
+  if (!paired_) return;
   if (pairs_.tokens.empty()) {
     for (std::int32_t token = 0; token < shape_.vocabulary; ++token) {
       pairs_.tokens.insert(pairs_.tokens.end(), static_cast<std::size_t>(positions), token);
     }
     set_equal_lengths(pairs_, positions);
   }
+  stream_[0] = stream_buffers_[0].matrix(pairs, shape_.width);
+  embedding_forward(pairs_, parameter(w_e_), parameter(w_p_), shape_.embedding_scale, stream_[0]);
+  project(0);
+}
+
+template <class T>
+void Transformer<T>::prepare(const Batch& part) {
+  sites_ = part.sites;
+  all_rows_.resize(part.tokens.size());
+  std::iota(all_rows_.begin(), all_rows_.end(), 0);
+  weights_ = weights_of(part);
+  full_layout_.set<T>(part, all_rows_, shape_.heads);
+  site_layout_.set<T>(part, sites_, shape_.heads);
+  if (!paired_) return;
+  const std::int32_t positions = shape_.position == PositionCode::none ? 1 : shape_.length;
   pair_rows_.clear();
-  for (std::size_t b = 0; b < batch.sequences(); ++b) {
-    for (std::int32_t r = batch.offsets[b]; r < batch.offsets[b + 1]; ++r) {
-      const std::int32_t position = positions == 1 ? 0 : r - batch.offsets[b];
-      pair_rows_.push_back(batch.tokens[static_cast<std::size_t>(r)] * positions + position);
+  for (std::size_t b = 0; b < part.sequences(); ++b) {
+    for (std::int32_t r = part.offsets[b]; r < part.offsets[b + 1]; ++r) {
+      const std::int32_t position = positions == 1 ? 0 : r - part.offsets[b];
+      pair_rows_.push_back(part.tokens[static_cast<std::size_t>(r)] * positions + position);
     }
   }
   pair_sites_.clear();
@@ -220,20 +228,15 @@ void Transformer<T>::set_pairs(const Batch& batch) {
 }
 
 template <class T>
-void Transformer<T>::forward_layers(const Batch& batch, RandomStream* dropout) {
-  const auto rows = static_cast<Index>(batch.tokens.size());
+void Transformer<T>::forward_layers(const Batch& part, RandomStream* dropout) {
+  const auto rows = static_cast<Index>(part.tokens.size());
   const auto sites = static_cast<Index>(sites_.size());
-  const Index pairs =
-      Index{shape_.vocabulary} * (shape_.position == PositionCode::none ? 1 : shape_.length);
-  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < rows;
-  if (paired_) set_pairs(batch);
-  stream_[0] = stream_buffers_[0].matrix(paired_ ? pairs : rows, shape_.width);
-  embedding_forward(paired_ ? pairs_ : batch,
-                    parameter(w_e_),
-                    parameter(w_p_),
-                    shape_.embedding_scale,
-                    stream_[0]);
-  keep_embedding_ = dropout_mask(keep_embedding_buffer_, stream_[0], dropout);
+  keep_embedding_ = {};
+  if (!paired_) {
+    stream_[0] = stream_buffers_[0].matrix(rows, shape_.width);
+    embedding_forward(part, parameter(w_e_), parameter(w_p_), shape_.embedding_scale, stream_[0]);
+    keep_embedding_ = dropout_mask(keep_embedding_buffer_, stream_[0], dropout);
+  }
   for (int l = 0; l < shape_.layers; ++l) {
     forward_attention(l, dropout);
     forward_mlp(l, dropout);
@@ -245,17 +248,15 @@ void Transformer<T>::forward_layers(const Batch& batch, RandomStream* dropout) {
   }
 }
 
+/// Normalises what enters a layer, if it is to be, and projects it: keys and values, in one
+/// product, and queries too unless these are of the sites alone.
 template <class T>
-void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
+void Transformer<T>::project(int layer) {
   LayerState& s = states_[static_cast<std::size_t>(layer)];
   const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
   const MatrixView<T> x = stream_[static_cast<std::size_t>(layer)];
-  const AttentionLayout& lay = layout(layer);
   const Index n = x.rows;
   const Index d = shape_.width;
-  const auto m = static_cast<Index>(lay.query_positions.size());
-  const bool at_sites = last_at_sites(layer);
-
   s.attended = x;
   if (shape_.normalisation == Normalisation::pre) {
     s.attended = s.attended_buffer.matrix(n, d);
@@ -269,40 +270,50 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
                           s.inverse_sd_1,
                           s.attended);
   }
+  const bool factored = shape_.attention == AttentionKind::factored;
+  const Index keys = factored ? 0 : shape_.keys();
+  const bool with_queries = !factored && !last_at_sites(layer);
+  const int first = factored ? w.w_v : with_queries ? w.w_q : w.w_k;
+  const int first_bias = factored ? w.b_v : with_queries ? w.b_q : w.b_k;
+  s.projections = s.projections_buffer.matrix(n, (with_queries ? keys : 0) + keys + d);
+  linear_forward<T>(s.attended, stacked(first, w.w_v), stacked(first_bias, w.b_v), s.projections);
+}
+
+template <class T>
+void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
+  LayerState& s = states_[static_cast<std::size_t>(layer)];
+  const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
+  const MatrixView<T> x = stream_[static_cast<std::size_t>(layer)];
+  const AttentionLayout& lay = layout(layer);
+  const Index d = shape_.width;
+  const auto m = static_cast<Index>(lay.query_positions.size());
+  const bool at_sites = last_at_sites(layer);
+
+  if (!paired(layer)) project(layer);
   s.attended_queries = s.attended;
   if (at_sites && shape_.attention == AttentionKind::softmax) {
     s.attended_queries = s.attended_queries_buffer.matrix(m, d);
     gather_rows<T>(s.attended, input_sites(layer), s.attended_queries);
   }
-  // What was projected once a pair, at every row of the batch.
-  const auto spread = [&](MatrixView<T> projected) {
-    if (!paired(layer)) return projected;
-    const MatrixView<T> all =
-        s.spread_buffer.matrix(static_cast<Index>(pair_rows_.size()), projected.columns);
-    gather_rows<T>(projected, pair_rows_, all);
-    return all;
-  };
-
-  // One product for all projections of the same rows.
+  MatrixView<T> projections = s.projections;
+  if (paired(layer)) {  // at every row of the part
+    projections =
+        s.spread_buffer.matrix(static_cast<Index>(pair_rows_.size()), projections.columns);
+    gather_rows<T>(s.projections, pair_rows_, projections);
+  }
   s.weights = s.weights_buffer.matrix(1, lay.weight_count).data;
   if (shape_.attention == AttentionKind::factored) {
-    s.values = s.projections_buffer.matrix(n, d);
-    linear_forward<T>(s.attended, parameter(w.w_v), parameter(w.b_v), s.values);
-    s.values = spread(s.values);
+    s.values = projections;
     factored_weights_forward<T>(parameter(w.a), seen_, lay, s.weights);
   } else {
     const Index dk = shape_.keys();
     const Index first = at_sites ? 0 : dk;  // columns before the keys
-    MatrixView<T> projections = s.projections_buffer.matrix(n, first + dk + d);
     if (at_sites) {
       s.queries = s.queries_buffer.matrix(m, dk);
       linear_forward<T>(s.attended_queries, parameter(w.w_q), parameter(w.b_q), s.queries);
-      linear_forward<T>(s.attended, stacked(w.w_k, w.w_v), stacked(w.b_k, w.b_v), projections);
     } else {
-      linear_forward<T>(s.attended, stacked(w.w_q, w.w_v), stacked(w.b_q, w.b_v), projections);
+      s.queries = projections.slice(0, dk);
     }
-    projections = spread(projections);
-    if (!at_sites) s.queries = projections.slice(0, dk);
     s.keys = projections.slice(first, dk);
     s.values = projections.slice(first + dk, d);
     softmax_weights_forward<T>(s.queries, s.keys, shape_.score_scale(), seen_, lay, s.weights);
@@ -324,7 +335,7 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
   s.keep_attention = dropout_mask(s.keep_attention_buffer, s.middle, dropout);
   if (shape_.residual) {
     if (at_sites || paired(layer)) {
-      const std::vector<std::int32_t>& from = at_sites ? input_sites(layer) : input_rows(layer);
+      const std::vector<std::int32_t>& from = at_sites ? input_sites(layer) : pair_rows_;
       for (Index i = 0; i < m; ++i) {
         add_row(d, x.row(from[static_cast<std::size_t>(i)]), s.middle.row(i));
       }
@@ -397,8 +408,14 @@ void Transformer<T>::forward_mlp(int layer, RandomStream* dropout) {
 
 template <class T>
 MatrixView<const T> Transformer<T>::forward(const Batch& batch) {
-  prepare(batch);
-  forward_layers(batch, nullptr);
+  begin_pass(batch, nullptr);
+  return forward_part(batch);
+}
+
+template <class T>
+MatrixView<const T> Transformer<T>::forward_part(const Batch& part) {
+  prepare(part);
+  forward_layers(part, nullptr);
   const MatrixView<T> logits = logits_.matrix(static_cast<Index>(sites_.size()), shape_.outputs);
   linear_forward<T>(stream_.back(), parameter(w_dec_), parameter(b_dec_), logits);
   return logits;
@@ -419,11 +436,12 @@ double Transformer<T>::loss(const Batch& batch, MatrixView<const T> logits) cons
 
 template <class T>
 RowMatrix<T> Transformer<T>::logits(const Batch& batch) {
+  begin_pass(batch, nullptr);
   RowMatrix<T> all(static_cast<Index>(batch.sites.size()), shape_.outputs);
   Index row = 0;
   std::size_t first = 0;
   for (const std::size_t end : parts(batch)) {
-    const MatrixView<const T> some = forward(part_of(batch, first, end));
+    const MatrixView<const T> some = forward_part(part_of(batch, first, end));
     all.middleRows(row, some.rows) = some.map();
     row += some.rows;
     first = end;

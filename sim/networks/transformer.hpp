@@ -6,8 +6,9 @@
 /// The last layer's queries, MLP and decoder are evaluated only at the sites of the batch, which
 /// changes no number. What enters the first layer depends on token and position alone: where a pass
 /// has more than twice as many rows as there are pairs of these, norm and projections of that layer
-/// are those of the pairs, each once (not under dropout). Workspace is kept between calls, so that
-/// a training step allocates little once the largest batch has been seen.
+/// are those of the pairs, each once for all parts of the batch (not under dropout). Workspace is
+/// kept between calls, so that a training step allocates little once the largest batch has been
+/// seen.
 
 #include <span>
 #include <string>
@@ -95,6 +96,7 @@ class Transformer {
   struct LayerState {
     MatrixView<T> attended;          ///< n x D, input of the projections
     MatrixView<T> attended_queries;  ///< m x D, its rows at the queries
+    MatrixView<T> projections;       ///< of the rows of attended
     MatrixView<T> queries, keys, values;
     MatrixView<T> mixed;          ///< m x D
     MatrixView<T> middle;         ///< m x D, the stream between attention and MLP
@@ -124,16 +126,22 @@ class Transformer {
     return last_at_sites(layer) ? site_layout_ : full_layout_;
   }
 
-  void prepare(const Batch& batch);
-  void forward_layers(const Batch& batch, RandomStream* dropout);
+  /// Before the parts of a batch: decides how they go, and projects pairs if they go by pairs.
+  void begin_pass(const Batch& batch, const RandomStream* dropout);
+  MatrixView<const T> forward_part(const Batch& part);
+  void prepare(const Batch& part);
+  void forward_layers(const Batch& part, RandomStream* dropout);
+  void project(int layer);
   void forward_attention(int layer, RandomStream* dropout);
   void forward_mlp(int layer, RandomStream* dropout);
   MatrixView<T> dropout_mask(Buffer<T>& buffer, MatrixView<T> like, RandomStream* dropout);
 
-  double add_gradient(const Batch& batch, RandomStream* dropout);
+  double add_gradient(const Batch& part, RandomStream* dropout);
   double head_backward(const Batch& batch, MatrixView<T> dtop);
   MatrixView<T> backward_mlp(int layer, MatrixView<T> dy);
   MatrixView<T> backward_attention(int layer, MatrixView<T> dmiddle);
+  /// What follows from the sums that the parts left to the pairs.
+  void backward_pairs();
   void backward_projections(int first,
                             int last,
                             int first_bias,
@@ -142,15 +150,11 @@ class Transformer {
                             MatrixView<T> dx,
                             Into into);
   void backward_embedding(const Batch& batch, MatrixView<T> dx);
-  /// Rows of the layer's input: of the batch, or of pairs of token and position.
-  const std::vector<std::int32_t>& input_rows(int layer) const {
-    return paired(layer) ? pair_rows_ : all_rows_;
-  }
+  /// Rows of the layer's input: of the part, or of pairs of token and position.
   const std::vector<std::int32_t>& input_sites(int layer) const {
     return paired(layer) ? pair_sites_ : sites_;
   }
   bool paired(int layer) const { return layer == 0 && paired_; }
-  void set_pairs(const Batch& batch);
 
   TransformerShape shape_;
   Parameters<T> parameters_;
@@ -162,10 +166,14 @@ class Transformer {
 
   // Of the current batch.
   bool sites_only_ = false;  ///< sites are fewer than rows
+  bool paired_ = false;      ///< the first layer's input has the rows of pairs_
+  Batch pairs_;              ///< of every token a sequence that repeats it at all positions
+  // Of its current part.
   std::vector<std::int32_t> sites_, all_rows_;
-  bool paired_ = false;  ///< the first layer's input has the rows of pairs_
-  Batch pairs_;          ///< of every token a sequence that repeats it at all positions
   std::vector<std::int32_t> pair_sites_, pair_rows_;  ///< rows of pairs_
+  /// Gradients by what the first layer makes of pairs, summed over parts: by the projections, by
+  /// what enters them on other ways, and by the stream.
+  MatrixView<T> dpair_projections_, dpair_inputs_, dpair_stream_;
   std::vector<double> weights_;
   AttentionLayout full_layout_, site_layout_;
   std::vector<LayerState> states_;
@@ -173,7 +181,8 @@ class Transformer {
   std::vector<Buffer<T>> stream_buffers_;
   MatrixView<T> keep_embedding_;
   Buffer<T> keep_embedding_buffer_, logits_, upstream_, branch_, dhidden_, dinput_, dmixed_,
-      dprojections_, dpairs_, dqueries_, dattended_queries_, dweights_;
+      dprojections_, dqueries_, dattended_queries_, dweights_, dpair_projections_buffer_,
+      dpair_inputs_buffer_, dpair_stream_buffer_;
 };
 
 extern template class Transformer<float>;

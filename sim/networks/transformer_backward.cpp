@@ -38,11 +38,22 @@ double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress
   if (shape_.dropout > 0) stream.emplace(dropout);
   RandomStream* const masks = stream ? &*stream : nullptr;
   gradient_.setZero();
+  begin_pass(batch, masks);
+  if (paired_) {
+    const auto zeros = [](Buffer<T>& buffer, const MatrixView<T>& like) {
+      const MatrixView<T> m = buffer.matrix(like.rows, like.columns);
+      m.map().setZero();
+      return m;
+    };
+    dpair_projections_ = zeros(dpair_projections_buffer_, states_[0].projections);
+    dpair_inputs_ = zeros(dpair_inputs_buffer_, stream_[0]);
+    dpair_stream_ = zeros(dpair_stream_buffer_, stream_[0]);
+  }
   const std::vector<std::size_t> ends = parts(batch);
-  if (ends.size() == 1) return add_gradient(batch, masks);
-  const double each = 1 / static_cast<double>(batch.sites.size());
   double loss = 0;
-  std::size_t first = 0;
+  if (ends.size() == 1) loss = add_gradient(batch, masks);
+  const double each = 1 / static_cast<double>(batch.sites.size());
+  std::size_t first = ends.size() == 1 ? ends.back() : 0;
   for (const std::size_t end : ends) {
     Batch part = part_of(batch, first, end);
     first = end;
@@ -50,6 +61,7 @@ double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress
     if (batch.weights.empty()) part.weights.assign(part.sites.size(), each);
     loss += add_gradient(part, masks);
   }
+  if (paired_) backward_pairs();
   return loss;
 }
 
@@ -70,7 +82,7 @@ double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout) {
   for (int l = shape_.layers - 1; l >= 0; --l) {
     upstream = backward_attention(l, backward_mlp(l, upstream));
   }
-  if (upstream.data != nullptr) backward_embedding(paired_ ? pairs_ : batch, upstream);
+  if (upstream.data != nullptr) backward_embedding(batch, upstream);
   return loss;
 }
 
@@ -199,7 +211,7 @@ void Transformer<T>::backward_projections(int first,
 }
 
 /// Takes the gradient by a layer's middle stream, returns the one by its input; no data if nothing
-/// below is trained.
+/// below is trained, or if pairs enter the layer, to whose sums it is added.
 template <class T>
 MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddle) {
   const LayerState& s = states_[static_cast<std::size_t>(layer)];
@@ -209,7 +221,6 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   const Index m = dmiddle.rows;
   const Index d = shape_.width;
   const bool at_sites = last_at_sites(layer);
-  const bool input_wanted = layer > 0 || !frozen(w_e_) || !frozen(w_p_);
 
   if (shape_.normalisation == Normalisation::post) {
     layer_norm_backward<T>(dmiddle,
@@ -264,22 +275,30 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
                                 dprojections.slice(first, dk));
   }
 
+  if (paired(layer)) {
+    scatter_rows<T>(dprojections, pair_rows_, dpair_projections_);
+    if (at_sites && !factored) {
+      const MatrixView<T> dqueries_input = dattended_queries_.matrix(m, d);
+      backward_projections(
+          w.w_q, w.w_q, w.b_q, dqueries, s.attended_queries, dqueries_input, Into::overwrite);
+      scatter_rows<T>(dqueries_input, pair_sites_, dpair_inputs_);
+    }
+    if (shape_.residual)
+      scatter_rows<T>(dmiddle, at_sites ? pair_sites_ : pair_rows_, dpair_stream_);
+    return {};
+  }
+
   // Without normalisation in between, the gradient by the projections' input is that by the stream,
   // to which the residual branch adds dmiddle.
   const bool pre = shape_.normalisation == Normalisation::pre;
+  const bool input_wanted = layer > 0 || !frozen(w_e_) || !frozen(w_p_);
   // dmiddle has all rows and becomes the result.
-  const bool in_place = shape_.residual && !at_sites && !paired(layer);
+  const bool in_place = shape_.residual && !at_sites;
   MatrixView<T> dattended = input_wanted || pre ? dinput_.matrix(n, d) : MatrixView<T>{};
   Into into = Into::overwrite;
   if (in_place && !pre && dattended.data != nullptr) {
     dattended = dmiddle;
     into = Into::add;
-  }
-  if (paired(layer)) {
-    const MatrixView<T> sums = dpairs_.matrix(n, dprojections.columns);
-    sums.map().setZero();
-    scatter_rows<T>(dprojections, pair_rows_, sums);
-    dprojections = sums;
   }
   const int top = factored ? w.w_v : (at_sites ? w.w_k : w.w_q);
   const int top_bias = factored ? w.b_v : (at_sites ? w.b_k : w.b_q);
@@ -290,7 +309,7 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
     backward_projections(
         w.w_q, w.w_q, w.b_q, dqueries, s.attended_queries, dqueries_input, Into::overwrite);
     if (dattended.data != nullptr) {
-      scatter_rows<T>(dqueries_input, input_sites(layer), dattended);
+      scatter_rows<T>(dqueries_input, sites_, dattended);
     }
   }
   if (dattended.data == nullptr) return {};
@@ -308,7 +327,7 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
                            gradient_of(w.bias_1));
   }
   if (shape_.residual && !in_place) {
-    scatter_rows<T>(dmiddle, at_sites ? input_sites(layer) : input_rows(layer), dx);
+    scatter_rows<T>(dmiddle, sites_, dx);
   }
   if (dx.data !=
       dmiddle.data) {  // the buffers of this layer are free again only for what lies in upstream_
@@ -317,6 +336,31 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
     dx = upstream;
   }
   return dx;
+}
+
+template <class T>
+void Transformer<T>::backward_pairs() {
+  const LayerState& s = states_.front();
+  const LayerBlocks& w = layer_blocks_.front();
+  const bool factored = shape_.attention == AttentionKind::factored;
+  const bool at_sites = last_at_sites(0);
+  const int first = factored ? w.w_v : at_sites ? w.w_k : w.w_q;
+  const int first_bias = factored ? w.b_v : at_sites ? w.b_k : w.b_q;
+  backward_projections(
+      first, w.w_v, first_bias, dpair_projections_, s.attended, dpair_inputs_, Into::add);
+  if (shape_.normalisation == Normalisation::pre) {
+    layer_norm_backward<T>(dpair_inputs_,
+                           s.normed_1,
+                           s.inverse_sd_1,
+                           parameter(w.gain_1),
+                           dpair_stream_,
+                           Into::add,
+                           gradient_of(w.gain_1),
+                           gradient_of(w.bias_1));
+  } else {
+    dpair_stream_.map() += dpair_inputs_.map();
+  }
+  backward_embedding(pairs_, dpair_stream_);
 }
 
 template <class T>
@@ -340,6 +384,7 @@ void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
   template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);         \
   template void Transformer<T>::backward_projections(                                    \
       int, int, int, MatrixView<const T>, MatrixView<const T>, MatrixView<T>, Into);     \
+  template void Transformer<T>::backward_pairs();                                        \
   template void Transformer<T>::backward_embedding(const Batch&, MatrixView<T>);
 
 ATTICA_BACKWARD(float)

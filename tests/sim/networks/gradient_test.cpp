@@ -171,9 +171,12 @@ TEST_CASE("Transformer: gradients equal central differences for all pairs of opt
 TEST_CASE("Transformer: many sequences have the loss and the gradient of their parts",
           "[sim][networks]") {
   // More rows than twice the pairs of token and position: the first layer projects each pair once.
-  // Of a sequence alone it projects every row.
-  constexpr std::size_t kSequences = 30;
+  // Of a sequence alone it projects every row. The second batch goes in several parts, the first in
+  // one.
+  constexpr std::array<std::size_t, 2> kSequences{30, 700};
+  std::size_t tried = 0;
   for (const Choice& choice : covering_table()) {
+    const std::size_t sequences = kSequences[tried++ % 2];
     const TransformerShape shape = shape_of(choice);
     if (shape.dropout > 0) continue;
     Transformer<double> net(shape);
@@ -181,7 +184,7 @@ TEST_CASE("Transformer: many sequences have the loss and the gradient of their p
     randomise(net);
     RandomStream stream({.seed = 8});
     Batch batch{.offsets = {0}};
-    for (std::size_t b = 0; b < kSequences; ++b) {
+    for (std::size_t b = 0; b < sequences; ++b) {
       const auto length = 1 + stream.below(kLength);
       for (std::uint64_t i = 0; i < length; ++i) {
         const auto row = static_cast<std::int32_t>(batch.tokens.size());
@@ -195,25 +198,27 @@ TEST_CASE("Transformer: many sequences have the loss and the gradient of their p
       batch.offsets.push_back(static_cast<std::int32_t>(batch.tokens.size()));
     }
     REQUIRE(batch.tokens.size() > 2 * 4 * kLength);
+    REQUIRE((parts(batch).size() > 1) == (sequences > kSequences[0]));
     const double loss = net.loss_and_gradient(batch);
     const std::vector<double> gradient(net.gradient().begin(), net.gradient().end());
     const RowMatrix<double> logits = net.forward(batch).map();
+    CHECK((net.logits(batch) - logits).cwiseAbs().maxCoeff() < 1e-12 * (1 + logits.norm()));
     double parts_loss = 0;
-    std::vector<double> parts(gradient.size(), 0.0);
+    std::vector<double> sum(gradient.size(), 0.0);
     Index row = 0;
     double apart = 0;
-    for (std::size_t b = 0; b < kSequences; ++b) {
+    for (std::size_t b = 0; b < sequences; ++b) {
       const Batch part = part_of(batch, b, b + 1);
       parts_loss += net.loss_and_gradient(part);
-      for (std::size_t i = 0; i < parts.size(); ++i) parts[i] += net.gradient()[i];
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += net.gradient()[i];
       const auto own = net.forward(part).map();
       apart = std::max(apart, (own - logits.middleRows(row, own.rows())).cwiseAbs().maxCoeff());
       row += own.rows();
     }
     double largest = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      largest = std::max(largest, std::abs(parts[i]));
-      apart = std::max(apart, std::abs(parts[i] - gradient[i]));
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      largest = std::max(largest, std::abs(sum[i]));
+      apart = std::max(apart, std::abs(sum[i] - gradient[i]));
     }
     std::string text;
     for (const int v : choice) text += std::to_string(v) + " ";
