@@ -62,19 +62,20 @@ void multiply_rows(MatrixView<const T> a, MatrixView<const T> b, MatrixView<T> c
   if (!done) multiply(plain(a), transposed(b), a.columns, c, Into::overwrite);
 }
 
-/// c_i = sum_k w_ik b_k
+/// c_i (+)= sum_k w_ik b_k
 template <class T>
-void mix_rows(Operand<T> w, MatrixView<const T> b, MatrixView<T> c) {
+void mix_rows(Operand<T> w, MatrixView<const T> b, MatrixView<T> c, Into into = Into::overwrite) {
   const bool done = in_place(c.rows, b.rows, b.columns, [&](auto width) {
     for (Index i = 0; i < c.rows; ++i) {
       Eigen::Array<T, width, 1> sum = Eigen::Array<T, width, 1>::Zero();
+      if (into == Into::add) sum = chunk(width, c.row(i));
       const T* weight = w.data + i * w.row_stride;
       for (Index k = 0; k < b.rows; ++k)
         sum += weight[k * w.column_stride] * chunk(width, b.row(k));
       chunk(width, c.row(i)) = sum;
     }
   });
-  if (!done) multiply(w, plain(b), b.rows, c, Into::overwrite);
+  if (!done) multiply(w, plain(b), b.rows, c, into);
 }
 
 }  // namespace
@@ -104,6 +105,19 @@ void AttentionLayout::set(const Batch& batch,
     weight_count += heads * s.queries * s.stride;
     sequences.push_back(s);
   }
+}
+
+AttentionLayout AttentionLayout::folded() const {
+  AttentionLayout all{.sequences = sequences, .query_positions = {}, .weight_count = weight_count};
+  for (Sequence& s : all.sequences) {
+    const auto first = query_positions.begin() + s.first_query;
+    for (Index h = 0; h < heads; ++h) {
+      all.query_positions.insert(all.query_positions.end(), first, first + s.queries);
+    }
+    s.first_query *= heads;
+    s.queries *= heads;
+  }
+  return all;
 }
 
 template <class T>
@@ -145,7 +159,8 @@ void softmax_weights_backward(T* dweights,
                               double scale,
                               const AttentionLayout& layout,
                               MatrixView<T> dq,
-                              MatrixView<T> dk) {
+                              MatrixView<T> dk,
+                              Into into) {
   const auto factor = static_cast<T>(scale);
   for_each_head(
       layout, dweights, [&](const AttentionLayout::Sequence& s, Index h, MatrixView<T> d) {
@@ -159,7 +174,7 @@ void softmax_weights_backward(T* dweights,
         const auto qh = part(q, s.first_query, s.queries, h, layout.heads);
         const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
         mix_rows<T>(plain(d), kh, part(dq, s.first_query, s.queries, h, layout.heads));
-        mix_rows<T>(transposed(d), qh, part(dk, s.first_key, s.keys, h, layout.heads));
+        mix_rows<T>(transposed(d), qh, part(dk, s.first_key, s.keys, h, layout.heads), into);
       });
 }
 
@@ -260,7 +275,8 @@ void draw_weight_dropout(double probability,
                                          double,                                                   \
                                          const AttentionLayout&,                                   \
                                          MatrixView<T>,                                            \
-                                         MatrixView<T>);                                           \
+                                         MatrixView<T>,                                            \
+                                         Into);                                                    \
   template void factored_weights_forward(                                                          \
       MatrixView<const T>, MatrixView<const T>, const AttentionLayout&, T*);                       \
   template void factored_weights_backward(                                                         \

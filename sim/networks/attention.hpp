@@ -33,6 +33,10 @@ struct AttentionLayout {
   template <class T>
   void set(const Batch& batch, std::span<const std::int32_t> query_rows, Index head_count);
 
+  /// @brief The same weights as those of one head that has the queries of all: those of a sequence
+  /// one head after the other.
+  AttentionLayout folded() const;
+
   template <class T>
   MatrixView<T> weights(T* all, std::size_t sequence, Index head) const {
     const Sequence& s = sequences[sequence];
@@ -54,7 +58,7 @@ void softmax_weights_forward(MatrixView<const T> q,
                              const AttentionLayout& layout,
                              T* weights);
 /// @param dweights gradient by the weights on entry, by the scores q.k on return
-/// @param dq queries x Dk, dk n x Dk, both written
+/// @param dq queries x Dk, written; @param dk n x Dk, written or added to
 template <class T>
 void softmax_weights_backward(T* dweights,
                               const T* weights,
@@ -63,7 +67,8 @@ void softmax_weights_backward(T* dweights,
                               double scale,
                               const AttentionLayout& layout,
                               MatrixView<T> dq,
-                              MatrixView<T> dk);
+                              MatrixView<T> dk,
+                              Into into = Into::overwrite);
 
 /// @param a (heads * length) x length: weight of (query position, key position) for each head;
 /// unseen pairs give 0

@@ -8,8 +8,10 @@
 /// data = nullptr where the network has no such part, or where its gradient is not wanted. Shapes
 /// of the arguments stand in the first lines.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "attica/core/random.hpp"
 #include "attica/sim/networks/batch.hpp"
@@ -125,5 +127,24 @@ double loss_backward(Loss loss,
                      MatrixView<T> logits,
                      std::span<const std::int32_t> targets,
                      std::span<const double> weights);
+
+/// @brief Row k of `to` is row rows[k] of `from`.
+template <class T>
+void gather_rows(MatrixView<const T> from,
+                 const std::vector<std::int32_t>& rows,
+                 MatrixView<T> to) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    std::copy_n(from.row(rows[k]), from.columns, to.row(static_cast<Index>(k)));
+  }
+}
+/// @brief The inverse: row rows[k] of `to` is row k of `from`.
+template <class T>
+void spread_rows(MatrixView<const T> from,
+                 const std::vector<std::int32_t>& rows,
+                 MatrixView<T> to) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    std::copy_n(from.row(static_cast<Index>(k)), from.columns, to.row(rows[k]));
+  }
+}
 
 }  // namespace attica::networks

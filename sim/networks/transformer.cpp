@@ -151,20 +151,6 @@ MatrixView<T> Transformer<T>::gradient(std::string_view block) {
   return {gradient_.data() + b.offset, b.rows, b.columns, b.columns};
 }
 
-namespace {
-
-/// Row k of `to` is row rows[k] of `from`.
-template <class T>
-void gather_rows(MatrixView<const T> from,
-                 const std::vector<std::int32_t>& rows,
-                 MatrixView<T> to) {
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    std::copy_n(from.row(rows[k]), from.columns, to.row(static_cast<Index>(k)));
-  }
-}
-
-}  // namespace
-
 template <class T>
 MatrixView<T> Transformer<T>::dropout_mask(Buffer<T>& buffer,
                                            MatrixView<T> like,
@@ -191,7 +177,19 @@ void Transformer<T>::begin_pass(const Batch& batch, const RandomStream* dropout)
   sites_only_ = batch.sites.size() < batch.tokens.size();
   const std::int32_t positions = shape_.position == PositionCode::none ? 1 : shape_.length;
   const Index pairs = Index{shape_.vocabulary} * positions;
-  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < std::ssize(batch.tokens);
+  const auto rows = std::ssize(batch.tokens);
+  const auto sites = std::ssize(batch.sites);
+  paired_ = dropout == nullptr && shape_.layers > 0 && 2 * pairs < rows;
+  // Numbers that a row's projections cost, against those of a site with all it attends to: these
+  // products are small, and slower.
+  const Index columns = shape_.keys() + shape_.width;
+  const Index mixing = 2 * shape_.heads * (rows / std::ssize(batch.offsets));
+  // A bias of the values takes part as often as weights add up to 1, which those of a query that
+  // sees nothing do not.
+  const bool sums_to_1 = seen_.data == nullptr || !shape_.attention_bias;
+  absorbed_ = dropout == nullptr && sites_only_ && !paired(shape_.layers - 1) && sums_to_1 &&
+              shape_.attention == AttentionKind::softmax &&
+              2 * sites * (columns + mixing) < rows * columns;
   if (!paired_) return;
   if (pairs_.tokens.empty()) {
     for (std::int32_t token = 0; token < shape_.vocabulary; ++token) {
@@ -212,6 +210,18 @@ void Transformer<T>::prepare(const Batch& part) {
   weights_ = weights_of(part);
   full_layout_.set<T>(part, all_rows_, shape_.heads);
   site_layout_.set<T>(part, sites_, shape_.heads);
+  if (absorbed_) {
+    folded_layout_ = site_layout_.folded();
+    folded_rows_.clear();
+    for (const AttentionLayout::Sequence& s : site_layout_.sequences) {
+      for (Index h = 0; h < shape_.heads; ++h) {
+        for (Index i = 0; i < s.queries; ++i) {
+          folded_rows_.push_back(
+              static_cast<std::int32_t>(h * std::ssize(sites_) + s.first_query + i));
+        }
+      }
+    }
+  }
   if (!paired_) return;
   const std::int32_t positions = shape_.position == PositionCode::none ? 1 : shape_.length;
   pair_rows_.clear();
@@ -270,6 +280,7 @@ void Transformer<T>::project(int layer) {
                           s.inverse_sd_1,
                           s.attended);
   }
+  if (absorbed(layer)) return;
   const bool factored = shape_.attention == AttentionKind::factored;
   const Index keys = factored ? 0 : shape_.keys();
   const bool with_queries = !factored && !last_at_sites(layer);
@@ -302,7 +313,13 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
     gather_rows<T>(s.projections, pair_rows_, projections);
   }
   s.weights = s.weights_buffer.matrix(1, lay.weight_count).data;
-  if (shape_.attention == AttentionKind::factored) {
+  s.middle = s.middle_buffer.matrix(m, d);
+  s.mixed = shape_.output_projection ? s.mixed_buffer.matrix(m, d) : s.middle;
+  if (absorbed(layer)) {
+    s.queries = s.queries_buffer.matrix(m, shape_.keys());
+    linear_forward<T>(s.attended_queries, parameter(w.w_q), parameter(w.b_q), s.queries);
+    forward_absorbed(layer);
+  } else if (shape_.attention == AttentionKind::factored) {
     s.values = projections;
     factored_weights_forward<T>(parameter(w.a), seen_, lay, s.weights);
   } else {
@@ -327,9 +344,7 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
         ArrayMap<T>(s.weights, lay.weight_count) * ArrayMap<T>(s.keep_weights, lay.weight_count);
   }
 
-  s.middle = s.middle_buffer.matrix(m, d);
-  s.mixed = shape_.output_projection ? s.mixed_buffer.matrix(m, d) : s.middle;
-  mix_forward<T>(s.dropped_weights, s.values, lay, s.mixed);
+  if (!absorbed(layer)) mix_forward<T>(s.dropped_weights, s.values, lay, s.mixed);
   if (shape_.output_projection)
     linear_forward<T>(s.mixed, parameter(w.w_o), parameter(w.b_o), s.middle);
   s.keep_attention = dropout_mask(s.keep_attention_buffer, s.middle, dropout);
@@ -353,6 +368,43 @@ void Transformer<T>::forward_attention(int layer, RandomStream* dropout) {
                           s.normed_1,
                           s.inverse_sd_1,
                           s.middle);
+  }
+}
+
+/// From the queries of the sites to what they mix, by the attended input itself.
+template <class T>
+void Transformer<T>::forward_absorbed(int layer) {
+  LayerState& s = states_[static_cast<std::size_t>(layer)];
+  const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
+  const Index m = s.queries.rows;
+  const Index d = shape_.width;
+  const Index all = shape_.heads * m;
+  const Index dk = shape_.keys() / shape_.heads;
+  const Index dv = d / shape_.heads;
+  const MatrixView<T> by_head = by_head_.matrix(all, d);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    multiply(plain<T>(s.queries.slice(h * dk, dk)),
+             plain(parameter(w.w_k).block(h * dk, dk)),
+             dk,
+             by_head.block(h * m, m),
+             Into::overwrite);
+  }
+  // A bias of the keys would move all scores of a query alike.
+  absorbed_queries_ = absorbed_queries_buffer_.matrix(all, d);
+  gather_rows<T>(by_head, folded_rows_, absorbed_queries_);
+  softmax_weights_forward<T>(
+      absorbed_queries_, s.attended, shape_.score_scale(), seen_, folded_layout_, s.weights);
+
+  const MatrixView<T> means = folded_.matrix(all, d);
+  mix_forward<T>(s.weights, s.attended, folded_layout_, means);
+  attended_means_ = attended_means_buffer_.matrix(all, d);
+  spread_rows<T>(means, folded_rows_, attended_means_);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    const MatrixView<const T> bias = parameter(w.b_v);
+    linear_forward<T>(attended_means_.block(h * m, m),
+                      parameter(w.w_v).block(h * dv, dv),
+                      bias.data == nullptr ? bias : bias.block(h * dv, dv),
+                      s.mixed.slice(h * dv, dv));
   }
 }
 

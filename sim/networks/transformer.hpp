@@ -6,7 +6,9 @@
 /// The last layer's queries, MLP and decoder are evaluated only at the sites of the batch, which
 /// changes no number. What enters the first layer depends on token and position alone: where a pass
 /// has more than twice as many rows as there are pairs of these, norm and projections of that layer
-/// are those of the pairs, each once for all parts of the batch (not under dropout). Workspace is
+/// are those of the pairs, each once for all parts of the batch (not under dropout). Where sites
+/// are few, keys and values of the last layer are not formed: with q . (W_K x) = (W_K^T q) . x and
+/// sum_j w_j (W_V x_j) = W_V sum_j w_j x_j its projections are those of the sites. Workspace is
 /// kept between calls, so that a training step allocates little once the largest batch has been
 /// seen.
 
@@ -155,6 +157,13 @@ class Transformer {
     return paired(layer) ? pair_sites_ : sites_;
   }
   bool paired(int layer) const { return layer == 0 && paired_; }
+  /// Whether sites project what they attend to, in place of keys and values.
+  bool absorbed(int layer) const { return absorbed_ && layer + 1 == shape_.layers; }
+  void forward_absorbed(int layer);
+  void backward_absorbed(int layer,
+                         MatrixView<const T> dmixed,
+                         MatrixView<T> dqueries,
+                         MatrixView<T> dattended);
 
   TransformerShape shape_;
   Parameters<T> parameters_;
@@ -167,7 +176,8 @@ class Transformer {
   // Of the current batch.
   bool sites_only_ = false;  ///< sites are fewer than rows
   bool paired_ = false;      ///< the first layer's input has the rows of pairs_
-  Batch pairs_;              ///< of every token a sequence that repeats it at all positions
+  bool absorbed_ = false;
+  Batch pairs_;  ///< of every token a sequence that repeats it at all positions
   // Of its current part.
   std::vector<std::int32_t> sites_, all_rows_;
   std::vector<std::int32_t> pair_sites_, pair_rows_;  ///< rows of pairs_
@@ -175,14 +185,19 @@ class Transformer {
   /// what enters them on other ways, and by the stream.
   MatrixView<T> dpair_projections_, dpair_inputs_, dpair_stream_;
   std::vector<double> weights_;
-  AttentionLayout full_layout_, site_layout_;
+  AttentionLayout full_layout_, site_layout_, folded_layout_;
+  std::vector<std::int32_t> folded_rows_;  ///< of all sites of a head after those of another, in
+                                           ///< the order of folded_layout_
+  MatrixView<T> absorbed_queries_;         ///< W_K^T q, in the order of folded_layout_
+  MatrixView<T> attended_means_;  ///< sum_j w_j x_j, all sites of a head after those of another
   std::vector<LayerState> states_;
   std::vector<MatrixView<T>> stream_;
   std::vector<Buffer<T>> stream_buffers_;
   MatrixView<T> keep_embedding_;
   Buffer<T> keep_embedding_buffer_, logits_, upstream_, branch_, dhidden_, dinput_, dmixed_,
       dprojections_, dqueries_, dattended_queries_, dweights_, dpair_projections_buffer_,
-      dpair_inputs_buffer_, dpair_stream_buffer_;
+      dpair_inputs_buffer_, dpair_stream_buffer_, absorbed_queries_buffer_, attended_means_buffer_,
+      by_head_, folded_, dfolded_;
 };
 
 extern template class Transformer<float>;

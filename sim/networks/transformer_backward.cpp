@@ -253,15 +253,20 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   const bool factored = shape_.attention == AttentionKind::factored;
   const Index dk = factored ? 0 : shape_.keys();
   const Index first = at_sites ? 0 : dk;
-  MatrixView<T> dprojections = dprojections_.matrix(s.values.rows, first + dk + d);
+  MatrixView<T> dprojections;
   T* dweights = dweights_.matrix(1, lay.weight_count).data;
-  mix_backward<T>(
-      dmixed, s.dropped_weights, s.values, lay, dweights, dprojections.slice(first + dk, d));
+  if (!absorbed(layer)) {
+    dprojections = dprojections_.matrix(s.values.rows, first + dk + d);
+    mix_backward<T>(
+        dmixed, s.dropped_weights, s.values, lay, dweights, dprojections.slice(first + dk, d));
+  }
   if (shape_.dropout > 0) {
     ArrayMap<T>(dweights, lay.weight_count) *= ArrayMap<T>(s.keep_weights, lay.weight_count);
   }
   MatrixView<T> dqueries;
-  if (factored) {
+  if (absorbed(layer)) {
+    dqueries = dqueries_.matrix(m, dk);
+  } else if (factored) {
     if (!frozen(w.a)) factored_weights_backward<T>(dweights, seen_, lay, gradient_of(w.a));
   } else {
     dqueries = at_sites ? dqueries_.matrix(m, dk) : dprojections.slice(0, dk);
@@ -294,7 +299,8 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   const bool input_wanted = layer > 0 || !frozen(w_e_) || !frozen(w_p_);
   // dmiddle has all rows and becomes the result.
   const bool in_place = shape_.residual && !at_sites;
-  MatrixView<T> dattended = input_wanted || pre ? dinput_.matrix(n, d) : MatrixView<T>{};
+  MatrixView<T> dattended =
+      input_wanted || pre || absorbed(layer) ? dinput_.matrix(n, d) : MatrixView<T>{};
   Into into = Into::overwrite;
   if (in_place && !pre && dattended.data != nullptr) {
     dattended = dmiddle;
@@ -302,7 +308,11 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
   }
   const int top = factored ? w.w_v : (at_sites ? w.w_k : w.w_q);
   const int top_bias = factored ? w.b_v : (at_sites ? w.b_k : w.b_q);
-  backward_projections(top, w.w_v, top_bias, dprojections, s.attended, dattended, into);
+  if (absorbed(layer)) {
+    backward_absorbed(layer, dmixed, dqueries, dattended);
+  } else {
+    backward_projections(top, w.w_v, top_bias, dprojections, s.attended, dattended, into);
+  }
   if (at_sites && !factored) {
     MatrixView<T> dqueries_input;
     if (dattended.data != nullptr) dqueries_input = dattended_queries_.matrix(m, d);
@@ -336,6 +346,61 @@ MatrixView<T> Transformer<T>::backward_attention(int layer, MatrixView<T> dmiddl
     dx = upstream;
   }
   return dx;
+}
+
+/// From the gradient by what the sites mix to those by their queries and by the attended input.
+template <class T>
+void Transformer<T>::backward_absorbed(int layer,
+                                       MatrixView<const T> dmixed,
+                                       MatrixView<T> dqueries,
+                                       MatrixView<T> dattended) {
+  const LayerState& s = states_[static_cast<std::size_t>(layer)];
+  const LayerBlocks& w = layer_blocks_[static_cast<std::size_t>(layer)];
+  const Index m = dmixed.rows;
+  const Index d = shape_.width;
+  const Index all = shape_.heads * m;
+  const Index dk = shape_.keys() / shape_.heads;
+  const Index dv = d / shape_.heads;
+  const auto rows_of = [](MatrixView<T> gradient, Index first, Index count) {
+    return gradient.data == nullptr ? gradient : gradient.block(first, count);
+  };
+  const MatrixView<T> by_head = by_head_.matrix(all, d);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    linear_backward<T>(dmixed.slice(h * dv, dv),
+                       attended_means_.block(h * m, m),
+                       parameter(w.w_v).block(h * dv, dv),
+                       by_head.block(h * m, m),
+                       Into::overwrite,
+                       rows_of(gradient_of(w.w_v), h * dv, dv),
+                       rows_of(gradient_of(w.b_v), h * dv, dv));
+  }
+  const MatrixView<T> dmeans = folded_.matrix(all, d);
+  gather_rows<T>(by_head, folded_rows_, dmeans);
+  T* dweights = dweights_.matrix(1, folded_layout_.weight_count).data;
+  mix_backward<T>(dmeans, s.weights, s.attended, folded_layout_, dweights, dattended);
+  const MatrixView<T> dabsorbed = dfolded_.matrix(all, d);
+  softmax_weights_backward<T>(dweights,
+                              s.weights,
+                              absorbed_queries_,
+                              s.attended,
+                              shape_.score_scale(),
+                              folded_layout_,
+                              dabsorbed,
+                              dattended,
+                              Into::add);
+  spread_rows<T>(dabsorbed, folded_rows_, by_head);
+  for (Index h = 0; h < shape_.heads; ++h) {
+    const MatrixView<const T> query = s.queries.slice(h * dk, dk);
+    // q W_K takes the place of a linear map's output: its weight is W_K transposed.
+    linear_forward<T>(by_head.block(h * m, m),
+                      parameter(w.w_k).block(h * dk, dk),
+                      {},
+                      dqueries.slice(h * dk, dk));
+    const MatrixView<T> gradient = rows_of(gradient_of(w.w_k), h * dk, dk);
+    if (gradient.data != nullptr) {
+      multiply(transposed(query), plain<T>(by_head.block(h * m, m)), m, gradient, Into::add);
+    }
+  }
 }
 
 template <class T>
@@ -384,6 +449,8 @@ void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
   template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);         \
   template void Transformer<T>::backward_projections(                                    \
       int, int, int, MatrixView<const T>, MatrixView<const T>, MatrixView<T>, Into);     \
+  template void Transformer<T>::backward_absorbed(                                       \
+      int, MatrixView<const T>, MatrixView<T>, MatrixView<T>);                           \
   template void Transformer<T>::backward_pairs();                                        \
   template void Transformer<T>::backward_embedding(const Batch&, MatrixView<T>);
 

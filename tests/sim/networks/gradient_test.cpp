@@ -228,6 +228,86 @@ TEST_CASE("Transformer: many sequences have the loss and the gradient of their p
   }
 }
 
+TEST_CASE(
+    "Transformer: few sites of long sequences, which form no keys and values, change no number",
+    "[sim][networks]") {
+  constexpr int kLong = 60;
+  constexpr int kVocabulary = 50;
+  constexpr std::size_t kSequences = 31;  // several parts
+  int variant = 0;
+  for (const int head_count : {1, 2, 3}) {
+    for (const auto seen :
+         {AttentionMask::bidirectional, AttentionMask::causal, AttentionMask::others}) {
+      for (const bool with_bias : {false, true}) {
+        ++variant;
+        INFO(head_count << " heads, mask " << static_cast<int>(seen) << ", bias " << with_bias);
+        const int layer_count = 1 + variant % 2;
+        Transformer<double> net({.vocabulary = kVocabulary,
+                                 .outputs = 3,
+                                 .length = kLong,
+                                 .width = 12,
+                                 .layers = layer_count,
+                                 .heads = head_count,
+                                 .key_width = variant % 3 == 0 ? 6 : 0,
+                                 .mlp_width = 7,
+                                 .mask = seen,
+                                 .output_projection = variant % 4 > 0,
+                                 .attention_bias = with_bias,
+                                 .residual = variant % 5 > 0,
+                                 .normalisation = static_cast<Normalisation>(variant % 3)});
+        randomise(net);
+        // The same loss at a site of each sequence, and at all rows with weight 0 for the others.
+        RandomStream stream({.seed = 4});
+        Batch some{.offsets = {0}};
+        for (std::size_t b = 0; b < kSequences; ++b) {
+          const auto length = static_cast<std::int32_t>(kLong - stream.below(10));
+          const std::int32_t first = some.offsets.back();
+          for (std::int32_t i = 0; i < length; ++i)
+            some.tokens.push_back(static_cast<std::int32_t>(stream.below(kVocabulary)));
+          some.offsets.push_back(first + length);
+          if (b == 3) continue;                         // a sequence may have none
+          for (int k = 0; k < (b == 5 ? 2 : 1); ++k) {  // or two
+            some.sites.push_back(first + 20 * k + static_cast<std::int32_t>(stream.below(20)));
+            some.targets.push_back(static_cast<int>(stream.below(3)));
+            some.weights.push_back(stream.uniform());
+          }
+        }
+        Batch all{.tokens = some.tokens, .offsets = some.offsets};
+        set_all_sites(all);
+        all.targets.assign(all.sites.size(), 0);
+        all.weights.assign(all.sites.size(), 0);
+        for (std::size_t s = 0; s < some.sites.size(); ++s) {
+          all.targets[static_cast<std::size_t>(some.sites[s])] = some.targets[s];
+          all.weights[static_cast<std::size_t>(some.sites[s])] = some.weights[s];
+        }
+        REQUIRE(parts(some).size() > 1);
+
+        const double loss = net.loss_and_gradient(some);
+        const std::vector<double> gradient(net.gradient().begin(), net.gradient().end());
+        if (with_bias && seen == AttentionMask::bidirectional) {
+          // No number at all, where keys would leave what rounding does.
+          const std::string bias = "layer" + std::to_string(layer_count - 1) + ".b_K";
+          CHECK(net.gradient(bias).map().isZero(0));
+        }
+        const RowMatrix<double> logits = net.logits(some);
+        CHECK(net.forward(some).map().isApprox(logits, 1e-12));
+        CHECK(net.loss_and_gradient(all) == Approx(loss).epsilon(1e-12));
+        double largest = 0;
+        double apart = 0;
+        for (std::size_t i = 0; i < gradient.size(); ++i) {
+          largest = std::max(largest, std::abs(gradient[i]));
+          apart = std::max(apart, std::abs(gradient[i] - net.gradient()[i]));
+        }
+        CHECK(apart < 1e-12 * (1 + largest));
+        const RowMatrix<double> expected = net.logits(all);
+        for (std::size_t s = 0; s < some.sites.size(); ++s) {
+          CHECK(logits.row(static_cast<Index>(s)).isApprox(expected.row(some.sites[s]), 1e-12));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("Transformer: gradients of heads of a vector or a part of one", "[sim][networks]") {
   constexpr int kWidth = 16;
   for (const int head_count : {1, 2, 4}) {
