@@ -52,6 +52,13 @@ class Sampler : public PointwiseExperiment {
   std::size_t points() const override { return betas_.size(); }
 
  protected:
+  double flops(std::size_t) const override {
+    constexpr double kOfSite = 500;  // some 12 ns to draw it again
+    const auto copies = static_cast<double>(options_.ladder.size()) *
+                        static_cast<double>(options_.chains * model_.sites());
+    return kOfSite * copies * static_cast<double>(options_.burn_in + options_.draws);
+  }
+
   Outcome run(const Replicate& replicate) const override {
     const double beta = betas_[replicate.point()];
     const GibbsMeans m = gibbs_means(at(beta), options_, replicate.address(StreamId::sampler));

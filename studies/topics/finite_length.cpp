@@ -79,6 +79,15 @@ class FiniteLength : public PointwiseExperiment {
  protected:
   bool deterministic(std::size_t point) const override { return point == lengths_.size(); }
 
+  double flops(std::size_t point) const override {
+    constexpr double kEnumerated = 2e9;
+    constexpr double kOfDocument = 20000;  // half a microsecond
+    constexpr double kOfToken = 300;
+    if (deterministic(point)) return kEnumerated;
+    return static_cast<double>(documents_) *
+           (kOfDocument + kOfToken * static_cast<double>(lengths_[point]));
+  }
+
   Outcome run(const Replicate& replicate) const override {
     if (deterministic(replicate.point())) return small_limits();
     const std::int64_t n = lengths_[replicate.point()];

@@ -89,14 +89,21 @@ class Length : public PointwiseExperiment {
   std::size_t points() const override { return priors_.size() * lengths_.size(); }
 
  protected:
+  double flops(std::size_t point) const override {
+    constexpr double kOfDocument = 3000;  // some 70 ns
+    constexpr double kOfToken = 50;
+    const std::int64_t n = lengths_[point % lengths_.size()];
+    return static_cast<double>(masks_ * documents_of(n)) *
+           (kOfDocument + kOfToken * static_cast<double>(n));
+  }
+
   Outcome run(const Replicate& replicate) const override {
     const auto& [prior, settings] = priors_[replicate.point() / lengths_.size()];
     const std::int64_t n = lengths_[replicate.point() % lengths_.size()];
     const TopicModel model = at_length(settings, n);
     const CommutantAlgebra algebra(model.vocabulary());
     RandomStream stream = replicate.stream();
-    const SampledMoments m =
-        sample_moments(TopicSampler(model), std::max(documents_, tokens_ / n), masks_, stream);
+    const SampledMoments m = sample_moments(TopicSampler(model), documents_of(n), masks_, stream);
     Outcome outcome;
     Curves({{"prior", prior}}, "length", compared_value_names(model))
         .add(static_cast<double>(n), compared_values(model, fit_value(algebra, m, lambda_)))
@@ -114,6 +121,8 @@ class Length : public PointwiseExperiment {
 
  private:
   inline static const std::vector<std::string> kShown = {"mask_square", "kept_share"};
+
+  Index documents_of(std::int64_t length) const { return std::max(documents_, tokens_ / length); }
 
   /// A random word is the true one in one case of Tv.
   static double kept_share(const TopicSettings& settings) {

@@ -58,6 +58,15 @@ class Penalty : public PointwiseExperiment {
  protected:
   bool deterministic(std::size_t point) const override { return point >= lambdas_.size(); }
 
+  double flops(std::size_t) const override {
+    constexpr double kOfDocument = 8000;
+    constexpr double kOfToken = 1000;
+    const double tokens =
+        model_.infinite() ? 0 : static_cast<double>(model_.settings().length->second);
+    return static_cast<double>(source_.batch) * static_cast<double>(steps_) *
+           (kOfDocument + kOfToken * tokens);
+  }
+
   Outcome run(const Replicate& replicate) const override {
     const double lambda = lambdas_[replicate.point() % lambdas_.size()];
     return deterministic(replicate.point()) ? descend(lambda) : average(lambda, replicate);
