@@ -2,7 +2,8 @@
 //
 // bigrams_step: one SGD step, fresh sequences, hat gradients and update included; an iteration is a
 // step. Peers: bench/peers/bigrams_step_torch.py (scatter formulation and dense one-hot
-// formulation). bigrams_tokens: drawing the sequences of such a step alone; the floor.
+// formulation).
+// bigrams_tokens: drawing the sequences of such a step alone; the floor.
 // bigrams_surrogate: one step of the dense surrogate, columns in parallel on all threads.
 
 #include <benchmark/benchmark.h>
