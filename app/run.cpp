@@ -265,7 +265,7 @@ CheckedConfiguration with_full_paths(const Work& work) {
 }
 
 /// The most pieces of a run: each is a file.
-constexpr std::size_t kMostPieces = 5'000'000;
+constexpr std::size_t kMostPieces = 1'000'000;
 
 }  // namespace
 
