@@ -40,7 +40,7 @@ Json point_object(const Place& at, const PointVerdict& v) {
   if (v.sample.n == 0) object["mean"] = object["difference"] = nullptr;
   if (v.interval) object["interval90"] = Json::array({v.interval->low, v.interval->high});
   if (v.z) object["z"] = *v.z;
-  if (v.verdict == Verdict::inconclusive) {
+  if (v.verdict == Verdict::inconclusive && v.detectable_gap) {  // else `reason` says what lacks
     object["replicates_needed"] = v.replicates_needed ? Json(*v.replicates_needed) : Json("none");
   }
   if (!v.reason.empty()) object["reason"] = v.reason;

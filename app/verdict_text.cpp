@@ -107,11 +107,9 @@ std::string undecided_text(const CheckRecord& record) {
   std::string lines;
   for (std::size_t i = 0; i < std::min(kNamed, order.size()); ++i) {
     const std::size_t k = order[i];
-    std::string what = "no number of replicates would decide, if the truth is what was seen";
-    if (points[k].sample.n < 2) what = "one replicate has no error bar";
-    if (points[k].replicates_needed)
-      what = fmt::format("about {} replicates would decide", needed(k));
-    lines += fmt::format("undecided: {}: {}\n", place_name(record.places[k]), what);
+    const std::string& why = points[k].reason;
+    lines += fmt::format(
+        "undecided: {}{}{}\n", place_name(record.places[k]), why.empty() ? "" : ": ", why);
   }
   if (order.size() > kNamed) lines += fmt::format("and {} more\n", order.size() - kNamed);
   for (const ClaimResult& claim : record.claims) {

@@ -343,6 +343,23 @@ TEST_CASE("check: an INCONCLUSIVE names its points and what would decide them", 
   CHECK_THAT(explanation(record), Catch::Contains("another --seed and --replicates"));
 }
 
+TEST_CASE("check: what lacks is said where more replicates are not the question", "[app][check]") {
+  Run run;
+  run.point(1, 1, {0.9, 1.0, 1.1});
+  run.point(2, 2, std::vector<double>(10, 2.0));
+  run.point(3, 3, {3, 3.1, 2.9, 3, 3.1, 2.9, 3, std::numeric_limits<double>::quiet_NaN()});
+  run.point(4, 4, {4});
+  const CheckRecord record = run.check();
+  for (const char* what : {"x=1: 3 replicates, fewer than 8",
+                           "x=2: replicates identical",
+                           "x=3: 1 of 8 replicates failed",
+                           "x=4: one replicate has no error bar"}) {
+    CHECK_THAT(explanation(record), Catch::Contains(what));
+  }
+  for (const Json& point : to_json(record)["points"])
+    CHECK_FALSE(point.contains("replicates_needed"));
+}
+
 TEST_CASE("check: looks, and margins that came late or say nothing, are told", "[app][check]") {
   Run run;
   run.point(1, 1, sample(1, 0.02, 100));
