@@ -133,20 +133,28 @@ void softmax_weights_forward(MatrixView<const T> q,
     const auto kh = part(k, s.first_key, s.keys, h, layout.heads);
     multiply_rows<T>(qh, kh, w);
     for (Index i = 0; i < w.rows; ++i) {
-      ArrayMap<T> scores(w.row(i), s.stride);
+      T* scores = w.row(i);
       if (seen.data == nullptr) {
-        const T top = (factor * scores.head(w.columns)).maxCoeff();
-        scores = (factor * scores - top).exp();
+        const T top = factor * chunked_max(w.columns, scores);
+        for_chunks(s.stride, [=](auto c, Index j) {
+          chunk(c, scores + j) = (factor * chunk(c, scores + j) - top).exp();
+        });
       } else {
         const Index position = layout.query_positions[static_cast<std::size_t>(s.first_query + i)];
-        const ArrayMap<const T> see(seen.row(position), s.stride);
-        scores = factor * scores * see + (T(1) - see) * static_cast<T>(kUnseen);
-        const T top = scores.head(w.columns).maxCoeff();
-        scores = (scores - top).exp() * see;
+        const T* see = seen.row(position);
+        for_chunks(s.stride, [=](auto c, Index j) {
+          chunk(c, scores + j) = factor * chunk(c, scores + j) * chunk(c, see + j) +
+                                 (T(1) - chunk(c, see + j)) * static_cast<T>(kUnseen);
+        });
+        const T top = chunked_max(w.columns, scores);
+        for_chunks(s.stride, [=](auto c, Index j) {
+          chunk(c, scores + j) = (chunk(c, scores + j) - top).exp() * chunk(c, see + j);
+        });
       }
-      zero_row(s.stride - w.columns, w.row(i) + w.columns);
-      const T sum = scores.sum();
-      scores *= sum > T(0) ? T(1) / sum : sum;
+      zero_row(s.stride - w.columns, scores + w.columns);
+      const T sum = chunked_sum<T>(s.stride, [=](auto c, Index j) { return chunk(c, scores + j); });
+      const T share = sum > T(0) ? T(1) / sum : sum;
+      for_chunks(s.stride, [=](auto c, Index j) { chunk(c, scores + j) *= share; });
     }
   });
 }

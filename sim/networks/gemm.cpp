@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "attica/sim/networks/chunks.hpp"
 
@@ -68,40 +69,61 @@ inline __m512d load_some(const double* p, __mmask8 which) {
 inline void store_some(float* p, __mmask16 which, __m512 v) { _mm512_mask_storeu_ps(p, which, v); }
 inline void store_some(double* p, __mmask8 which, __m512d v) { _mm512_mask_storeu_pd(p, which, v); }
 
-/// The first `count` numbers of a vector.
+/// The first `count` lanes.
+template <class T>
+auto first_lanes(Index count) {
+  return static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>(
+      (1U << static_cast<unsigned>(count)) - 1);
+}
+
+/// `count` numbers, then zeros.
+template <class T>
+typename Simd<T>::Vector take_some(const T* from, Index count) {
+  return load_some(from, first_lanes<T>(count));
+}
+
+/// The first `count` numbers of a vector, each with the one at `base` added if there is one.
 template <class T>
 [[gnu::always_inline]] inline void put_some(T* out,
                                             typename Simd<T>::Vector v,
                                             Index count,
-                                            bool add) {
-  const auto which = static_cast<std::conditional_t<sizeof(T) == 4, __mmask16, __mmask8>>(
-      (1U << static_cast<unsigned>(count)) - 1);
-  if (add) v += load_some(out, which);
+                                            const T* base) {
+  const auto which = first_lanes<T>(count);
+  if (base != nullptr) v += load_some(base, which);
   store_some(out, which, v);
 }
 #else
 constexpr bool kMasks = false;
 
-/// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
-template <class T, Index Half>
-[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, bool add) {
-  if ((count & Half) != 0) {
-    for (Index j = 0; j < Half; ++j) out[j] = add ? out[j] + from[j] : from[j];
-    out += Half;
-    from += Half;
-  }
-  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, add);
+/// `count` numbers, then zeros.
+template <class T>
+typename Simd<T>::Vector take_some(const T* from, Index count) {
+  alignas(kVectorBytes) std::array<T, kLanes<T>> all{};
+  copy_row(count, from, all.data());
+  return load(all.data());
 }
 
-/// The first `count` numbers of a vector.
+/// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
+template <class T, Index Half>
+[[gnu::always_inline]] inline void store_pieces(T* out, const T* from, Index count, const T* base) {
+  if ((count & Half) != 0) {
+    for (Index j = 0; j < Half; ++j) out[j] = base == nullptr ? from[j] : base[j] + from[j];
+    out += Half;
+    from += Half;
+    if (base != nullptr) base += Half;
+  }
+  if constexpr (Half > 1) store_pieces<T, Half / 2>(out, from, count, base);
+}
+
+/// The first `count` numbers of a vector, each with the one at `base` added if there is one.
 template <class T>
 [[gnu::always_inline]] inline void put_some(T* out,
                                             typename Simd<T>::Vector v,
                                             Index count,
-                                            bool add) {
+                                            const T* base) {
   alignas(kVectorBytes) std::array<T, kLanes<T>> all;
   store(all.data(), v);
-  store_pieces<T, kLanes<T> / 2>(out, all.data(), count, add);
+  store_pieces<T, kLanes<T> / 2>(out, all.data(), count, base);
 }
 #endif
 
@@ -110,7 +132,18 @@ template <class T>
 constexpr bool kHalves = kMasks;
 
 // NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
-/// Rows x (V vectors, and half of one) of c (+)= a b, where b is a panel whose rows are `pitch`
+/// What the sums of a product are added to: rows that are `stride` numbers apart; no data: nothing.
+template <class T>
+struct Base {
+  const T* data;
+  Index stride;
+
+  const T* at(Index row, Index column) const {
+    return data == nullptr ? nullptr : data + row * stride + column;
+  }
+};
+
+/// Rows x (V vectors, and half of one) of c = base + a b, where b is a panel whose rows are `pitch`
 /// numbers apart and aligned; `columns` of the tile are stored.
 template <class T, Index Rows, int V, bool WithHalf>
 [[gnu::always_inline]] inline void tile(Operand<T> a,
@@ -120,7 +153,7 @@ template <class T, Index Rows, int V, bool WithHalf>
                                         T* c,
                                         Index stride,
                                         Index columns,
-                                        bool add) {
+                                        Base<T> base) {
   using Vector = typename Simd<T>::Vector;
   using Half = typename Simd<T>::Half;
   constexpr Index kWidth = kLanes<T>;
@@ -141,14 +174,18 @@ template <class T, Index Rows, int V, bool WithHalf>
   for (Index i = 0; i < Rows; ++i) {
     for (int v = 0; v < V; ++v) {
       T* out = c + i * stride + v * kWidth;
+      const T* plus = base.at(i, v * kWidth);
       if (columns >= (v + 1) * kWidth) {
-        store(out, add ? load(out) + sum[i][v] : sum[i][v]);
+        store(out, plus != nullptr ? load(plus) + sum[i][v] : sum[i][v]);
       } else {
-        put_some(out, sum[i][v], columns - v * kWidth, add);
+        put_some(out, sum[i][v], columns - v * kWidth, plus);
       }
     }
     if constexpr (WithHalf) {
-      put_some(c + i * stride + V * kWidth, widened(half_sum[i]), columns - V * kWidth, add);
+      put_some(c + i * stride + V * kWidth,
+               widened(half_sum[i]),
+               columns - V * kWidth,
+               base.at(i, V * kWidth));
     }
   }
 }
@@ -164,11 +201,11 @@ template <class T, Index Rows, int V, bool WithHalf>
                                            T* c,
                                            Index stride,
                                            Index columns,
-                                           bool add) {
+                                           Base<T> base) {
   if (rows == Rows) {
-    tile<T, Rows, V, WithHalf>(a, b, pitch, depth, c, stride, columns, add);
+    tile<T, Rows, V, WithHalf>(a, b, pitch, depth, c, stride, columns, base);
   } else if constexpr (Rows > 1) {
-    tile_of<T, Rows - 1, V, WithHalf>(rows, a, b, pitch, depth, c, stride, columns, add);
+    tile_of<T, Rows - 1, V, WithHalf>(rows, a, b, pitch, depth, c, stride, columns, base);
   }
 }
 
@@ -176,8 +213,12 @@ template <class T, Index Rows, int V, bool WithHalf>
 /// inlined beside the others it has fewer registers for addresses. Operands by reference: a copy in
 /// one vector would wait for the stores of its parts, as long as small products take.
 template <class T, int V, bool WithHalf = false>
-[[gnu::noinline]] void multiply_panel(
-    const Operand<T>& a, const T* b, Index pitch, Index depth, const MatrixView<T>& c, bool add) {
+[[gnu::noinline]] void multiply_panel(const Operand<T>& a,
+                                      const T* b,
+                                      Index pitch,
+                                      Index depth,
+                                      const MatrixView<T>& c,
+                                      const Base<T>& base) {
   constexpr Index kMost = most_rows(V, WithHalf);
   Index i = 0;
   // Tiles of nearly equal height: a low one waits for its few sums.
@@ -191,37 +232,73 @@ template <class T, int V, bool WithHalf = false>
                                    c.row(i),
                                    c.stride,
                                    c.columns,
-                                   add);
+                                   {base.at(i, 0), base.stride});
     i += rows;
   }
 }
 
 /// The same for columns that fill at most V vectors.
 template <class T, int V>
-void multiply_columns(
-    const Operand<T>& a, const T* b, Index pitch, Index depth, const MatrixView<T>& c, bool add) {
+void multiply_columns(const Operand<T>& a,
+                      const T* b,
+                      Index pitch,
+                      Index depth,
+                      const MatrixView<T>& c,
+                      const Base<T>& base) {
   if constexpr (V > 1) {
     if (c.columns <= (V - 1) * kLanes<T>) {
-      return multiply_columns<T, V - 1>(a, b, pitch, depth, c, add);
+      return multiply_columns<T, V - 1>(a, b, pitch, depth, c, base);
     }
   }
-  multiply_panel<T, V>(a, b, pitch, depth, c, add);
+  multiply_panel<T, V>(a, b, pitch, depth, c, base);
 }
 
-/// Four rows of four numbers as four columns.
-template <class T>
-void transpose_four(const T* from, Index from_stride, T* to, Index to_stride) {
-  using Four __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
-  const auto row = [&](Index i) { return *reinterpret_cast<const Four*>(from + i * from_stride); };
-  const auto put = [&](Index i, Four v) { *reinterpret_cast<Four*>(to + i * to_stride) = v; };
-  const Four low01 = __builtin_shufflevector(row(0), row(1), 0, 4, 1, 5);
-  const Four low23 = __builtin_shufflevector(row(2), row(3), 0, 4, 1, 5);
-  put(0, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
-  put(1, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
-  const Four high01 = __builtin_shufflevector(row(0), row(1), 2, 6, 3, 7);
-  const Four high23 = __builtin_shufflevector(row(2), row(3), 2, 6, 3, 7);
-  put(2, __builtin_shufflevector(high01, high23, 0, 1, 4, 5));
-  put(3, __builtin_shufflevector(high01, high23, 2, 3, 6, 7));
+// NOLINTBEGIN(modernize-avoid-c-arrays): std::array drops the attributes of vector types
+/// Of two rows, numbers whose places differ in the bit D of a lane change sides.
+template <int D, class Vector, std::size_t... Lane>
+[[gnu::always_inline]] inline void exchange(Vector& a,
+                                            Vector& b,
+                                            std::index_sequence<Lane...> /*lanes*/) {
+  constexpr std::size_t kCount = sizeof...(Lane);
+  const Vector low = __builtin_shufflevector(a, b, ((Lane & D) != 0 ? kCount + Lane - D : Lane)...);
+  const Vector high =
+      __builtin_shufflevector(a, b, ((Lane & D) != 0 ? kCount + Lane : Lane + D)...);
+  a = low;
+  b = high;
+}
+
+/// Transposes N rows of N numbers, from the bit D of row and lane down.
+template <int N, int D, class Vector>
+[[gnu::always_inline]] inline void exchange_all(Vector (&rows)[N]) {
+  for (int i = 0; i < N; ++i) {
+    if ((i & D) == 0) exchange<D>(rows[i], rows[i + D], std::make_index_sequence<N>());
+  }
+  if constexpr (D > 1) exchange_all<N, D / 2>(rows);
+}
+
+/// N rows of N numbers as N columns.
+template <class T, int N>
+void transpose_block(const T* from, Index from_stride, T* to, Index to_stride) {
+  using Vector __attribute__((vector_size(N * sizeof(T)))) = T;
+  using Loose __attribute__((vector_size(N * sizeof(T)), aligned(alignof(T)), may_alias)) = T;
+  Vector rows[N];
+  for (int i = 0; i < N; ++i) rows[i] = *reinterpret_cast<const Loose*>(from + i * from_stride);
+  exchange_all<N, N / 2>(rows);
+  for (int i = 0; i < N; ++i) *reinterpret_cast<Loose*>(to + i * to_stride) = rows[i];
+}
+// NOLINTEND(modernize-avoid-c-arrays)
+
+/// b's columns first..first+columns-1, each contiguous in memory, as rows: all of N by N numbers,
+/// up to `depth` of them.
+template <class T, int N>
+void transpose_blocks(
+    const Operand<T>& b, Index from, Index depth, Index first, Index columns, Index pitch, T* out) {
+  for (Index j = 0; j + N <= columns; j += N) {
+    for (Index k = from; k + N <= depth; k += N) {
+      transpose_block<T, N>(
+          b.data + (first + j) * b.column_stride + k, b.column_stride, out + k * pitch + j, pitch);
+    }
+  }
 }
 
 /// Rows of b's columns first..first+columns-1, `pitch` numbers apart, zero-padded to the width that
@@ -236,30 +313,34 @@ void pack_panel(const Operand<T>& b,
                 T* out) {
   if (b.column_stride == 1) {
     for (Index k = 0; k < depth; ++k) {
+      const T* from = b.data + k * b.row_stride + first;
       T* to = out + k * pitch;
-      copy_row(columns, b.data + k * b.row_stride + first, to);
-      zero_row(width - columns, to + columns);
+      Index j = 0;
+      for (; j + kLanes<T> <= columns; j += kLanes<T>) store(to + j, load(from + j));
+      if (j < width) store(to + j, take_some(from + j, columns - j));
     }
     return;
   }
   if (columns < width) {
     for (Index k = 0; k < depth; ++k) zero_row(width - columns, out + k * pitch + columns);
   }
-  constexpr Index kFour = 4;
-  const bool along = b.row_stride == 1;
-  const Index columns_in_fours = along ? columns / kFour * kFour : 0;
-  const Index depth_in_fours = along ? depth / kFour * kFour : 0;
-  for (Index j = 0; j < columns_in_fours; j += kFour) {
-    const T* from = b.data + (first + j) * b.column_stride;
-    for (Index k = 0; k < depth_in_fours; k += kFour) {
-      transpose_four(from + k, b.column_stride, out + k * pitch + j, pitch);
-    }
+  // Blocks of whole vectors; of what they leave at both edges, blocks of four; then numbers.
+  constexpr int kWhole = kLanes<T>;
+  constexpr int kFour = 4;
+  Index wide = 0;  // columns and depth that blocks cover
+  Index deep = 0;
+  if (b.row_stride == 1) {
+    transpose_blocks<T, kWhole>(b, 0, depth, first, columns, pitch, out);
+    wide = columns / kWhole * kWhole;
+    deep = depth / kWhole * kWhole;
+    transpose_blocks<T, kFour>(b, deep, depth, first, wide, pitch, out);
+    transpose_blocks<T, kFour>(b, 0, depth, first + wide, columns - wide, pitch, out + wide);
+    deep = depth / kFour * kFour;
+    wide += (columns - wide) / kFour * kFour;
   }
   for (Index j = 0; j < columns; ++j) {
     const T* from = b.data + (first + j) * b.column_stride;
-    for (Index k = j < columns_in_fours ? depth_in_fours : 0; k < depth; ++k) {
-      out[k * pitch + j] = from[k * b.row_stride];
-    }
+    for (Index k = j < wide ? deep : 0; k < depth; ++k) out[k * pitch + j] = from[k * b.row_stride];
   }
 }
 
@@ -312,14 +393,16 @@ void multiply_dots(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, boo
 }
 // NOLINTEND(modernize-avoid-c-arrays)
 
-}  // namespace
-
+/// Whether the product is a few dot products, each along its memory.
 template <class T>
-void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
-  if (depth == 0 && into == Into::overwrite) c.map().setZero();
-  if (a.column_stride == 1 && b.row_stride == 1 && c.rows <= kFewRows && depth >= kGreatDepth) {
-    return multiply_dots(a, b, depth, c, into == Into::add);
-  }
+bool is_dots(const Operand<T>& a, const Operand<T>& b, Index depth, Index rows) {
+  return a.column_stride == 1 && b.row_stride == 1 && rows <= kFewRows && depth >= kGreatDepth;
+}
+
+/// c = first + a b; depth > 0.
+template <class T>
+void multiply_blocks(
+    Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, const Base<T>& first) {
   alignas(kVectorBytes) std::array<T, kDepth * kPanel<T>> panel;  // not initialised: 64 kB
   for (Index k = 0; k < depth; k += kDepth) {
     const Index rows = std::min(kDepth, depth - k);
@@ -330,24 +413,48 @@ void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into int
       constexpr Index kOne = kLanes<T>;
       constexpr Index kOneAndHalf = kOne / 2 * 3;
       const bool half = kHalves && columns > kOne && columns <= kOneAndHalf;
-      const bool add = into == Into::add || k > 0;
       const MatrixView<T> out = c.slice(j, columns);
-      if (columns == kPanel<T> && is_panel(right, j)) {
-        multiply_panel<T, kVectors>(left, right.data + j, right.row_stride, rows, out, add);
+      const Base<T> base =
+          k > 0 ? Base<T>{out.data, c.stride} : Base<T>{first.at(0, j), first.stride};
+      if (columns % kLanes<T> == 0 && is_panel(right, j)) {
+        multiply_columns<T, kVectors>(left, right.data + j, right.row_stride, rows, out, base);
         continue;
       }
       const Index pitch = padded<T>(columns);
       pack_panel(right, rows, j, columns, half ? kOneAndHalf : pitch, pitch, panel.data());
       if (half) {
-        multiply_panel<T, 1, kHalves>(left, panel.data(), pitch, rows, out, add);
+        multiply_panel<T, 1, kHalves>(left, panel.data(), pitch, rows, out, base);
       } else {
-        multiply_columns<T, kVectors>(left, panel.data(), pitch, rows, out, add);
+        multiply_columns<T, kVectors>(left, panel.data(), pitch, rows, out, base);
       }
     }
   }
 }
 
+}  // namespace
+
+template <class T>
+void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into) {
+  const bool add = into == Into::add;
+  if (depth == 0 && !add) c.map().setZero();
+  if (is_dots(a, b, depth, c.rows)) return multiply_dots(a, b, depth, c, add);
+  multiply_blocks(a, b, depth, c, add ? Base<T>{c.data, c.stride} : Base<T>{});
+}
+
+template <class T>
+void multiply_plus_row(Operand<T> a, Operand<T> b, Index depth, const T* row, MatrixView<T> c) {
+  if (depth > 0 && depth <= kDepth && !is_dots(a, b, depth, c.rows)) {
+    return multiply_blocks(a, b, depth, c, {row, 0});
+  }
+  multiply(a, b, depth, c, Into::overwrite);
+  for (Index i = 0; i < c.rows; ++i) add_row(c.columns, row, c.row(i));
+}
+
 template void multiply(Operand<float>, Operand<float>, Index, MatrixView<float>, Into);
 template void multiply(Operand<double>, Operand<double>, Index, MatrixView<double>, Into);
+template void multiply_plus_row(
+    Operand<float>, Operand<float>, Index, const float*, MatrixView<float>);
+template void multiply_plus_row(
+    Operand<double>, Operand<double>, Index, const double*, MatrixView<double>);
 
 }  // namespace attica::networks

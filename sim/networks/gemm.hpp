@@ -55,6 +55,10 @@ enum class Into { overwrite, add };
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into);
 
+/// @brief c = a b, with the numbers at `row` added to each of its rows.
+template <class T>
+void multiply_plus_row(Operand<T> a, Operand<T> b, Index depth, const T* row, MatrixView<T> c);
+
 /// @brief A matrix of Eigen's, a block or a transpose of one.
 template <class Derived>
 Operand<typename Derived::Scalar> operand(const Eigen::DenseBase<Derived>& m) {

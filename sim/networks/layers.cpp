@@ -29,6 +29,21 @@ void for_each_token(const Batch& batch, F f) {
   }
 }
 
+/// sums[j] += term(width, i, j) over the rows i, for chunks of columns j. A chunk's sums stay in
+/// registers: in memory each row would wait for the one before.
+template <class T, class Term>
+void add_over_rows(Index rows, Index columns, T* sums, Term term) {
+  const auto add = [&](auto width, Index j) {
+    Eigen::Array<T, width, 1> sum = chunk(width, sums + j);
+    for (Index i = 0; i < rows; ++i) sum += term(width, i, j);
+    chunk(width, sums + j) = sum;
+  };
+  constexpr int kFour = 4 * kLanes<T>;
+  Index j = 0;
+  for (; j + kFour <= columns; j += kFour) add(ChunkWidth<kFour>{}, j);
+  for_chunks(columns - j, [&](auto width, Index k) { add(width, j + k); });
+}
+
 /// Rows whose exponentials and logarithms are taken together: classes are few, vectors are long.
 constexpr Index kLossRows = 64;
 /// Of long rows that are whole vectors, which do not see their neighbours, as many are taken at a
@@ -139,9 +154,8 @@ void linear_forward(MatrixView<const T> x,
                     MatrixView<const T> w,
                     MatrixView<const T> b,
                     MatrixView<T> y) {
-  multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
-  if (b.data == nullptr) return;
-  for (Index i = 0; i < y.rows; ++i) add_row(y.columns, b.data, y.row(i));
+  if (b.data == nullptr) return multiply(plain(x), transposed(w), x.columns, y, Into::overwrite);
+  multiply_plus_row(plain(x), transposed(w), x.columns, b.data, y);
 }
 
 template <class T>
@@ -155,7 +169,9 @@ void linear_backward(MatrixView<const T> dy,
   if (dx.data != nullptr) multiply(plain(dy), plain(w), dy.columns, dx, into);
   if (dw.data != nullptr) multiply(transposed(dy), plain(x), dy.rows, dw, Into::add);
   if (db.data == nullptr) return;
-  for (Index i = 0; i < dy.rows; ++i) add_row(dy.columns, dy.row(i), db.data);
+  add_over_rows(dy.rows, dy.columns, db.data, [&](auto width, Index i, Index j) {
+    return chunk(width, dy.row(i) + j);
+  });
 }
 
 template <class T>
@@ -197,16 +213,20 @@ void layer_norm_backward(MatrixView<const T> dy,
   // dx = (g - mean g - n mean(g o n)) / sd with g = dy o gain: the mean and the direction n drop
   // out.
   const Index columns = dy.columns;
+  if (dgain.data != nullptr) {
+    add_over_rows(dy.rows, columns, dgain.data, [&](auto w, Index i, Index j) {
+      return chunk(w, dy.row(i) + j) * chunk(w, normed.row(i) + j);
+    });
+  }
+  if (dbias.data != nullptr) {
+    add_over_rows(dy.rows, columns, dbias.data, [&](auto w, Index i, Index j) {
+      return chunk(w, dy.row(i) + j);
+    });
+  }
   for (Index i = 0; i < dy.rows; ++i) {
     const T* n = normed.row(i);
     const T* d = dy.row(i);
     const T* g = gain.data;
-    if (dgain.data != nullptr) {
-      for_chunks(columns, [=](auto w, Index j) {
-        chunk(w, dgain.data + j) += chunk(w, d + j) * chunk(w, n + j);
-      });
-    }
-    if (dbias.data != nullptr) add_row(columns, d, dbias.data);
     const T inverse = inverse_sd.data[i];
     const T mean =
         chunked_sum<T>(columns,
