@@ -53,6 +53,16 @@ TEMPLATE_TEST_CASE("multiply: equals Eigen's product for every edge and transpos
               REQUIRE((c.leftCols(n) - expected).cwiseAbs().maxCoeff() <= tolerance);
               REQUIRE((c.col(n).array() == T(7)).all());
             }
+            const RowMatrix<T> row = waves<T>(1, n, 0.4);
+            RowMatrix<T> c = RowMatrix<T>::Constant(m, n + 1, T(7));
+            multiply_plus_row(left ? transposed(view(at)) : plain(view(a)),
+                              right ? transposed(view(bt)) : plain(view(b)),
+                              k,
+                              row.data(),
+                              view(c).slice(0, n));
+            const RowMatrix<T> expected = product.rowwise() + row.row(0);
+            REQUIRE((c.leftCols(n) - expected).cwiseAbs().maxCoeff() <= tolerance);
+            REQUIRE((c.col(n).array() == T(7)).all());
           }
         }
       }
