@@ -99,7 +99,7 @@ constexpr bool kMasks = false;
 template <class T>
 typename Simd<T>::Vector take_some(const T* from, Index count) {
   alignas(kVectorBytes) std::array<T, kLanes<T>> all{};
-  copy_row(count, from, all.data());
+  std::copy_n(from, count, all.data());
   return load(all.data());
 }
 
