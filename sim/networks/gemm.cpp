@@ -76,10 +76,10 @@ auto first_lanes(Index count) {
       (1U << static_cast<unsigned>(count)) - 1);
 }
 
-/// `count` numbers, then zeros.
+/// `count` numbers, then zeros up to a whole vector.
 template <class T>
-typename Simd<T>::Vector take_some(const T* from, Index count) {
-  return load_some(from, first_lanes<T>(count));
+void copy_padded(const T* from, Index count, T* to) {
+  store(to, load_some(from, first_lanes<T>(count)));
 }
 
 /// The first `count` numbers of a vector, each with the one at `base` added if there is one.
@@ -95,12 +95,10 @@ template <class T>
 #else
 constexpr bool kMasks = false;
 
-/// `count` numbers, then zeros.
+/// `count` numbers, then zeros up to a whole vector.
 template <class T>
-typename Simd<T>::Vector take_some(const T* from, Index count) {
-  alignas(kVectorBytes) std::array<T, kLanes<T>> all{};
-  std::copy_n(from, count, all.data());
-  return load(all.data());
+void copy_padded(const T* from, Index count, T* to) {
+  std::fill(std::copy_n(from, count, to), to + kLanes<T>, T(0));
 }
 
 /// The first `count` < 2 Half numbers from a vector's memory, in pieces of Half, Half / 2, ..., 1.
@@ -317,7 +315,7 @@ void pack_panel(const Operand<T>& b,
       T* to = out + k * pitch;
       Index j = 0;
       for (; j + kLanes<T> <= columns; j += kLanes<T>) store(to + j, load(from + j));
-      if (j < width) store(to + j, take_some(from + j, columns - j));
+      if (j < width) copy_padded(from + j, columns - j, to + j);
     }
     return;
   }
