@@ -38,7 +38,9 @@ class SizeSweep : public PointwiseExperiment {
  public:
   explicit SizeSweep(Configuration& c)
       : alphas_(c.reals("sweep.alpha")), lambdas_(c.reals("sweep.lambda")) {
-    for (const std::int64_t l : ascending(c.integers("sweep.sites"))) sizes_.emplace_back(c, l);
+    for (const std::int64_t l : ascending(c.integers("sweep.sites"))) {
+      sizes_.emplace_back(c, l).model.require_penalties(lambdas_, "sweep.lambda");
+    }
   }
 
   TheoryResult theory(TheoryGrid grid) const override {

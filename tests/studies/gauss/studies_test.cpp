@@ -103,6 +103,13 @@ TEST_CASE("gaussian studies: bad input names the parameter", "[studies]") {
   CHECK_NOTHROW(few->theory(TheoryGrid::run));
   const auto large = made(study_named("gauss-overlaps"), {{"sweep.alpha", List{1e30}}});
   CHECK_THROWS_WITH(large->theory(TheoryGrid::run), Catch::Contains("sweep.alpha"));
+  for (const Study& study : studies()) {  // of every study that sweeps a ridge penalty
+    const auto swept = [](const Parameter& p) { return p.key == "sweep.lambda"; };
+    if (!study.name.starts_with("gauss-") || std::ranges::none_of(study.parameters, swept))
+      continue;
+    INFO(study.name);
+    CHECK_THROWS_WITH(made(study, {{"sweep.lambda", List{1e300}}}), Catch::Contains("1e+60"));
+  }
 }
 
 TEST_CASE(
