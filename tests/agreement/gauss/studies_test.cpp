@@ -101,6 +101,13 @@ TEST_CASE("gauss-teacher: agrees, its claims hold, and each series a little off 
     wrong.scale_theory(series, factor);
     CHECK(wrong.points() == Verdict::disagree);
   }
+  // A large penalty leaves no peak: none is claimed.
+  const StudyRun flat(
+      study,
+      {{"sweep.alpha", List{0.5, 1.0, 2.0}}, {"sweep.lambda", List{7.0}}, {"sim.replicates", 8}});
+  for (const ClaimResult& claim : study.claims(flat.configuration, flat.observed)) {
+    CHECK(claim.name == "no_peak[lambda=7]");
+  }
 }
 
 TEST_CASE("gauss-random-labels: agrees on digits, not at small penalties, and finds errors",

@@ -113,6 +113,12 @@ TEST_CASE("potts-peak: the claims hold, and a tail 30 % off is found", "[agreeme
   // Four times the parameters, 8 samples for each: no tail to claim.
   run.configuration.set("model.colours", std::int64_t{5}, true);
   CHECK_THROWS_AS(claim(run, "tail"), std::logic_error);
+  // Penalties in between have a low peak, or none.
+  const StudyRun between(study,
+                         {{"sweep.alpha", List{0.4, 1.8, 120.0}},
+                          {"sweep.lambda", List{0.01, 0.05}},
+                          {"sim.replicates", 8}});
+  CHECK(study.claims(between.configuration, between.observed).empty());
 }
 
 }  // namespace potts_studies_test
