@@ -356,8 +356,9 @@ TEST_CASE("check: what lacks is said where more replicates are not the question"
                            "x=4: one replicate has no error bar"}) {
     CHECK_THAT(explanation(record), Catch::Contains(what));
   }
-  for (const Json& point : to_json(record)["points"])
-    CHECK_FALSE(point.contains("replicates_needed"));
+  const Json told = to_json(record);
+  REQUIRE(told["points"].size() == 4);
+  for (const Json& point : told["points"]) CHECK_FALSE(point.contains("replicates_needed"));
 }
 
 TEST_CASE("check: looks, and margins that came late or say nothing, are told", "[app][check]") {
