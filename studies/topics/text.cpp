@@ -364,7 +364,7 @@ std::vector<Parameter> parameters() {
       real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
       integer_parameter("sim.batch", 16, "documents per step"),
       integer_parameter("sim.length", 500, "steps"),
-      replicates_parameter(8, "independent runs")};
+      replicates_parameter(12, "independent runs")};
 }
 
 }  // namespace
