@@ -55,7 +55,8 @@ enum class Into { overwrite, add };
 template <class T>
 void multiply(Operand<T> a, Operand<T> b, Index depth, MatrixView<T> c, Into into);
 
-/// @brief c = a b, with the numbers at `row` added to each of its rows.
+/// @brief c = a b, of shapes as above, plus `row`, c.columns numbers, in each of its rows, which
+/// is added last.
 template <class T>
 void multiply_plus_row(Operand<T> a, Operand<T> b, Index depth, const T* row, MatrixView<T> c);
 
