@@ -462,6 +462,7 @@ L1MeanField::L1MeanField(const BigramModel& model,
       lambda_(lambda),
       value_(std::move(value)),
       noise_v_(start.d_v),
+      truth_(truth_moments(model)),
       shape_v_(model.covariance() / model.covariance().trace()) {
   // The grid must resolve the noise the chain will have once V has grown to P.
   const auto t = static_cast<double>(model.context());
@@ -552,9 +553,12 @@ double L1MeanField::zero_fraction() const {
 
 BigramRounding L1MeanField::rounded(double share) const {
   const VectorXd& mu = model_->stationary();
-  const double shift = lambda_ / k_v();
+  const double alpha_noise = share * noise_alpha_;
+  const double slope = 2 * k_vp() / k_v();  // of ln K_V by α_V
+  const double shift = lambda_ / k_v() * (1 + slope * slope * alpha_noise);
   double c = 0;
   double c_noise = 0;  // its variance
+  double c_slope = 0;  // its derivative by α_V
   double attention = 0;
   for (Index k = 0; k < mu.size(); ++k) {
     const Column& column = columns_[static_cast<std::size_t>(k)];
@@ -564,6 +568,7 @@ BigramRounding L1MeanField::rounded(double share) const {
     for (const double a : column.support) sum += a;
     c += mu[k] * sum;
     c_noise += mu[k] * mu[k] * column.noise.sum();
+    c_slope -= mu[k] * q * shift * slope;
     for (std::size_t j = 0; j < weights.size(); ++j) {
       // Noise δ of the entries moves a = x/s by (δ_j - a Σδ)/s.
       const double a = (column.support[j] + shift) / sum;
@@ -576,9 +581,11 @@ BigramRounding L1MeanField::rounded(double share) const {
   }
   const VectorXd v = value_ * mu - mu;
   const double k_v_counted = k_v() - (1 - share) * noise_v_;
-  const double value =
-      (c * c + c_noise) * (k_v_counted + v.squaredNorm()) - 2 * c * k_vp() + model_->k_p();
-  return {.alpha_v = c * alpha_v(),
+  c_noise += c_slope * c_slope * alpha_noise;
+  const double both = c_slope * alpha_noise;  // covariance of c and α_V
+  const double value = (c * c + c_noise) * (k_v_counted + v.squaredNorm()) - 2 * c * k_vp() +
+                       model_->k_p() + (4 * c * k_vp() - 2 * model_->k_p()) * both;
+  return {.alpha_v = c * alpha_v() + both,
           .value = value / model_->k_p(),
           .attention = attention / model_->k_q()};
 }
@@ -645,6 +652,7 @@ void L1MeanField::step() {
   const double eta = rates_.eta_a;
   MatrixXd r_v = MatrixXd::Zero(mu.size(), mu.size());
   double trace = 0;  // of a sample's noise of V
+  std::vector<AttendedColumn> all_attended;
   for (Index k = 0; k < mu.size(); ++k) {
     const MatrixXd r = residual_covariance(*model_, moments, a.sum[k], a.norm2[k], a.overlap[k]);
     r_v += mu[k] * a.norm2[k] * r;
@@ -658,6 +666,7 @@ void L1MeanField::step() {
         .norm2 = a.norm2[k],
         .overlap = a.overlap[k]};
     trace += mu[k] * value_noise(*model_, moments, attended);
+    all_attended.push_back(attended);
     const double drift = eta * (kv * a.sum[k] - kvp) / static_cast<double>(model_->context());
     for (std::size_t j = 0; j < weights.size(); ++j) {
       column.support[j] += drift - eta * (kv * column.support[j] - kvp * weights[j] + lambda_);
@@ -687,8 +696,12 @@ void L1MeanField::step() {
   const MatrixXd gradient = nbar * value_ - obar * model_->transition();
   MatrixXd update = gradient.colwise() - gradient * mu;
   update.rowwise() -= update.colwise().mean().eval();
+  const double fed = rates_.eta_v * rates_.eta_v / batch_;
+  const MatrixXd along_p = truth_.w.transpose() * (value_.colwise() - value_ * mu);
+  const double along = value_noise_along(*model_, truth_, along_p, moments, all_attended);
   value_ -= rates_.eta_v * update;
-  noise_v_ = keep_v * keep_v * noise_v_ + rates_.eta_v * rates_.eta_v * trace / batch_;
+  noise_v_ = keep_v * keep_v * noise_v_ + fed * trace;
+  noise_alpha_ = keep_v * keep_v * noise_alpha_ + fed * along / model_->k_p();
   shape_v_ = r_v / r_v.trace();
   if (!pushes_.empty()) pushes_.push_back((value_ * mu).squaredNorm());
 }

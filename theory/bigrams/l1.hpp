@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "attica/core/bigrams/model.hpp"
+#include "attica/theory/bigrams/population.hpp"
 
 namespace attica {
 
@@ -227,7 +228,8 @@ class L1MeanField {
   BigramState state() const;
   /// @brief Of the means; d_V and d_A count the noise.
   BigramSignals signals() const;
-  double noise_v() const { return noise_v_; }  ///< ‖·‖²_μ of V's noise
+  double noise_v() const { return noise_v_; }          ///< ‖·‖²_μ of V's noise
+  double noise_alpha() const { return noise_alpha_; }  ///< variance of α_V: what of it is along P
   double distance_v2() const;
   double excess_loss() const;
   double zero_fraction() const;
@@ -243,7 +245,8 @@ class L1MeanField {
   /// @brief Mean signal and errors after rounding that keeps the support and nothing else: λ/K_V is
   /// added to its entries, their sum s_k is divided out of the column and multiplies
   /// V̂ = μ1ᵀ + c (V - μ1ᵀ), c = Σ_k μ_k s_k, as in training. To second order in the noise, V
-  /// and A taken as independent.
+  /// and A taken as independent: where noise has made α_V larger, K_V is larger as well, and less
+  /// is added to the entries.
   /// @param share of V's noise that is counted: its covariance is of leading order
   BigramRounding rounded(double share = 1) const;
   /// @brief Probability that rounding keeps the support and nothing else, in every column: entries
@@ -273,6 +276,8 @@ class L1MeanField {
   double lambda_;
   Eigen::MatrixXd value_;  ///< mean of V
   double noise_v_;
+  double noise_alpha_ = 0;
+  TruthMoments truth_;
   std::vector<Column> columns_;
   Eigen::MatrixXd shape_v_;     ///< shape of V's noise
   std::vector<double> pushes_;  ///< |Vμ|² after each number of steps, if laws are kept
