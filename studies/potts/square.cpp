@@ -18,6 +18,12 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXd;
 
+/// How far data of the covariance's class lie off the leading order: shares of what the next order
+/// of Gaussian data is off, and of 1/N. Measured at C = 2, 3 and 6, L = 12 and 30 (N = 22 to 58),
+/// λ = 0.01 to 0.5: 0.62 of the former in a train error, 0.28 of the latter in a test error.
+constexpr double kOfNextOrder = 0.65;
+constexpr double kOfInputs = 0.3;
+
 /// All that a pool of sequences is made of.
 std::vector<double> numbers_of(const PottsModel& model,
                                const GibbsPoolOptions& options,
@@ -75,8 +81,9 @@ class Square : public PointwiseExperiment {
     const std::vector<double> alphas = line_through(sizes_.alphas(grid), 80, AxisScale::log, grid);
     for (const double lambda : lambdas_) {
       const auto points = parallel_map(alphas, [&](double alpha) {
-        return std::pair(ridge.average(alpha * inputs_, lambda),
-                         gaussian(ridge, alpha * inputs_, lambda));
+        return std::tuple(ridge.average(alpha * inputs_, lambda),
+                          ridge.average(alpha * inputs_, lambda, RidgeOrder::first),
+                          gaussian(ridge, alpha * inputs_, lambda));
       });
       Curves tests = curves("test_error", lambda);
       Curves trains = curves("train_error", lambda);
@@ -84,12 +91,15 @@ class Square : public PointwiseExperiment {
       Curves gaussian_trains = curves("gaussian_train_error", lambda);
       for (std::size_t k = 0; k < alphas.size(); ++k) {
         const double alpha = alphas[k];
-        const auto& [p, g] = points[k];  // the control is judged as Gaussian data are elsewhere
+        const auto& [p, next, g] = points[k];  // the control is judged as Gaussian data elsewhere
         // Far below the test error a train error is that of an interpolation: nothing to compare.
         constexpr double kLeastShare = 1e-3;
         const bool tells = p.train_error >= kLeastShare * p.test_error;
-        tests.add(alpha, {p.test_error});
-        trains.add(alpha, {{p.train_error, 0, tells}});
+        const auto left_out = [&](double leading, double corrected) {
+          return kOfNextOrder * std::abs(corrected - leading) + kOfInputs / inputs_ * leading;
+        };
+        tests.add(alpha, {{p.test_error, left_out(p.test_error, next.test_error)}});
+        trains.add(alpha, {{p.train_error, left_out(p.train_error, next.train_error), tells}});
         gaussian_tests.add(alpha, {told_to(order_, g.test_error, g.finite_size_test)});
         gaussian_trains.add(
             alpha, {told_train_to(order_, g.train_error, g.test_error, g.finite_size_train)});
@@ -193,9 +203,8 @@ std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
   // data sets leave of their scatter.
   constexpr double kControlTest = 0.001;
   constexpr double kControlTrain = 0.003;
-  // Potts data lie up to 0.4 % (test) and 1.3 % (train) off the leading order of Gaussian ones.
-  return {{.series = "test_error", .relative = 0.01},
-          {.series = "train_error", .relative = 0.025},
+  return {{.series = "test_error", .relative = 0.003},
+          {.series = "train_error", .relative = 0.005},
           {.series = "gaussian_test_error", .relative = kControlTest},
           {.series = "gaussian_train_error", .relative = kControlTrain}};
 }
@@ -221,7 +230,9 @@ Study study() {
           "Does masked modelling of Potts sequences with square loss behave as if they were "
           "Gaussian?",
       .neglects =
-          "everything beyond the covariance, and corrections of order 1/M; of the control, "
+          "everything beyond the covariance, and corrections of order 1/M: allowed are 0.65 of "
+          "those "
+          "that Gaussian data have, and 0.3/N; of the control, "
           "corrections of relative order 1/(M (1 - gamma))^2",
       .outside =
           "train errors below a thousandth of the test error, where data are interpolated; of the "

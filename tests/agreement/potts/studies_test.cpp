@@ -53,6 +53,19 @@ TEST_CASE("potts-square: agrees, and a theory 5 % off is found", "[agreement][po
       1.05);
 }
 
+TEST_CASE("potts-square: agrees where inputs are few, two colours or twelve sites",
+          "[agreement][potts]") {
+  for (const char* key : {"model.colours", "model.sites"}) {
+    const bool colours = std::string(key) == "model.colours";
+    check_agrees_until("potts-square",
+                       {{key, colours ? 2 : 12},
+                        {"sweep.alpha", List{0.5, 1.0, 2.0}},
+                        {"sim.gaussian_control", false}},
+                       600,
+                       1.08);
+  }
+}
+
 TEST_CASE("potts-learning: the tails agree, and ones 40 % off are found", "[agreement][potts]") {
   check_agrees_until("potts-learning", {{"sweep.samples", List{10000.0}}}, 120, 1.4);
 }
