@@ -1,7 +1,7 @@
 #pragma once
 /// @file
-/// @brief Catch2 3 by the one header and the names of Catch2 2, which the tests are written for. Only where Catch2 3 is what the
-/// system has is this folder searched.
+/// @brief Catch2 3 by the one header and the names of Catch2 2, which the tests are written for.
+/// Only where Catch2 3 is what the system has is this folder searched.
 
 #include <catch2/catch_all.hpp>
 #include <concepts>
@@ -11,8 +11,7 @@ namespace Catch {
 namespace Matchers {
 /// @brief Of a string; the library's own is of ranges.
 template <class Text>
-  requires std::convertible_to<Text, std::string>
-StringContainsMatcher Contains(Text&& text) {
+requires std::convertible_to<Text, std::string> StringContainsMatcher Contains(Text&& text) {
   return ContainsSubstring(text);
 }
 }  // namespace Matchers
