@@ -462,7 +462,7 @@ L1MeanField::L1MeanField(const BigramModel& model,
       lambda_(lambda),
       value_(std::move(value)),
       noise_v_(start.d_v),
-      truth_(truth_moments(model)),
+      truth_(std::make_shared<const TruthMoments>(truth_moments(model))),
       shape_v_(model.covariance() / model.covariance().trace()) {
   // The grid must resolve the noise the chain will have once V has grown to P.
   const auto t = static_cast<double>(model.context());
@@ -697,8 +697,8 @@ void L1MeanField::step() {
   MatrixXd update = gradient.colwise() - gradient * mu;
   update.rowwise() -= update.colwise().mean().eval();
   const double fed = rates_.eta_v * rates_.eta_v / batch_;
-  const MatrixXd along_p = truth_.w.transpose() * (value_.colwise() - value_ * mu);
-  const double along = value_noise_along(*model_, truth_, along_p, moments, all_attended);
+  const MatrixXd along_p = truth_->w.transpose() * (value_.colwise() - value_ * mu);
+  const double along = value_noise_along(*model_, *truth_, along_p, moments, all_attended);
   value_ -= rates_.eta_v * update;
   noise_v_ = keep_v * keep_v * noise_v_ + fed * trace;
   noise_alpha_ = keep_v * keep_v * noise_alpha_ + fed * along / model_->k_p();

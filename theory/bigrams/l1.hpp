@@ -18,15 +18,17 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attica/core/bigrams/model.hpp"
-#include "attica/theory/bigrams/population.hpp"
 
 namespace attica {
+
+struct TruthMoments;
 
 /// @brief E x² of the chain for small steps (λ << σ): (D/K)[(1+2c²)/2 - c/(√π erfcx c)],
 /// c = λ/√(K D), D = η σ².
@@ -277,7 +279,7 @@ class L1MeanField {
   Eigen::MatrixXd value_;  ///< mean of V
   double noise_v_;
   double noise_alpha_ = 0;
-  TruthMoments truth_;
+  std::shared_ptr<const TruthMoments> truth_;
   std::vector<Column> columns_;
   Eigen::MatrixXd shape_v_;     ///< shape of V's noise
   std::vector<double> pushes_;  ///< |Vμ|² after each number of steps, if laws are kept
