@@ -56,7 +56,11 @@ def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished
 
     shown = wants_progress() if progress is None else progress
     # The program draws its bar for a terminal only, and for one that knows how to go back in a line: we read it.
-    reading, writing = os.openpty() if shown else os.pipe()
+    try:
+        reading, writing = os.openpty() if shown else os.pipe()
+    except OSError:  # a container may have no terminals to give: no bar, then
+        shown = False
+        reading, writing = os.pipe()
     environment = os.environ | ({"TERM": "xterm"} if shown else {})
     with tempfile.TemporaryFile() as output:
         try:

@@ -1,6 +1,7 @@
 """Runs: the program's code, files and verdicts."""
 
 import csv
+import errno
 import filecmp
 import os
 import signal
@@ -193,6 +194,16 @@ def test_progress_is_shown_and_no_part_of_errors(tmp_path, capfd, monkeypatch):
         attica.run("gauss-double-descent", rho=3, progress=True, out=tmp_path)
     attica.run("gauss-double-descent", **SMALL, replicates=10, progress=False, out=tmp_path)
     assert capfd.readouterr().err == ""
+
+
+def test_without_terminals_to_give_there_is_no_bar(tmp_path, capfd, monkeypatch):
+    def none():
+        raise OSError(errno.ENODEV, "No such device")
+
+    monkeypatch.setattr(os, "openpty", none)
+    run = attica.run("gauss-double-descent", **SMALL, replicates=10, out=tmp_path, progress=True)
+    assert run.status == "complete"
+    assert "\r" not in capfd.readouterr().err
 
 
 def test_runs_in_threads(tmp_path):
