@@ -52,6 +52,7 @@ TEST_CASE("in context: corners of the parameters are not rejected", "[agreement]
 
 TEST_CASE("in context: more corners of the parameters are not rejected", "[.][all]") {
   check_not_rejected("icl-merged", {{"model.context", 1}});
+  check_not_rejected("icl-merged", {{"model.dimension", 8}});  // not learnt in the recorded times
   check_not_rejected("token-metastable", {{"model.overlap", -0.9}});
   check_not_rejected("icl-merged", {{"model.dimension", 2}, {"model.heads", 1}});
   check_not_rejected("icl-merged", {{"model.spectrum_power", 0.0}});
