@@ -2,6 +2,7 @@
 /// @brief Study joma-entropy-gd: descent with whole steps on the nonlinear dynamics of softmax
 /// attention, against its flow.
 
+#include <algorithm>
 #include <cmath>
 
 #include "attica/sim/joma/descent.hpp"
@@ -33,11 +34,13 @@ class EntropyGd : public PointwiseExperiment {
     std::vector<double> times;
     for (const std::int64_t step : steps) times.push_back(eta_ * static_cast<double>(step));
     const BounceCurve curve = bounce_curve(bounce_, times);
+    const std::vector<double> allowances = allowances_at(times);
     TheoryResult result;
     Curves entropy = entropy_curve();
     for (std::size_t k = 0; k < steps.size(); ++k) {
+      const bool reached = k < curve.entropy.size();
       entropy.add(static_cast<double>(steps[k]),
-                  {Told(k < curve.entropy.size() ? curve.entropy[k] : std::nan(""))});
+                  {Told(reached ? curve.entropy[k] : std::nan(""), reached ? allowances[k] : 0)});
     }
     entropy.into(result);
     for (std::size_t k = 0; k < curve.values.size(); ++k) {
@@ -78,6 +81,43 @@ class EntropyGd : public PointwiseExperiment {
   }
 
  private:
+  /// What whole steps may be off the flow at these times, by what H changes meanwhile. Steps x' = x
+  /// + ηf lag the flow of one component by (η/2) ln(f/f(0)), and the attention of the first grows
+  /// from 1/M to 1: by (η/2) ln M. What that leaves for later is allowed at all times: measured are
+  /// up to 0.2 of what a step changes where H is steepest (gamma = 0.1 to 3, rates of 0.005 to
+  /// 0.1).
+  std::vector<double> allowances_at(const std::vector<double>& times) const {
+    constexpr double kLeft = 0.35;
+    constexpr int kParts = 400;
+    const double lag = eta_ / 2 * std::log(static_cast<double>(bounce_.mu.size()));
+    const double end = eta_ * static_cast<double>(steps_.back());
+    std::vector<double> all;
+    for (const double t : times) {
+      for (const double at : {std::max(t - lag, 0.0), t, t + lag}) all.push_back(at);
+    }
+    for (int k = 0; k <= kParts; ++k) all.push_back(end * k / kParts);
+    std::ranges::sort(all);
+    const auto repeated = std::ranges::unique(all);
+    all.erase(repeated.begin(), repeated.end());
+    const std::vector<double> entropy = bounce_curve(bounce_, all).entropy;
+    if (entropy.empty()) return std::vector<double>(times.size(), 0.0);
+    const auto at = [&](double t) {
+      const auto k = static_cast<std::size_t>(std::ranges::lower_bound(all, t) - all.begin());
+      return entropy[std::min(k, entropy.size() - 1)];
+    };
+    double steepest = 0;
+    for (int k = 1; k <= kParts && end > 0; ++k) {
+      const double change = at(end * k / kParts) - at(end * (k - 1) / kParts);
+      steepest = std::max(steepest, std::abs(change) * kParts / end);
+    }
+    std::vector<double> allowances;
+    for (const double t : times) {
+      const double before = std::abs(at(std::max(t - lag, 0.0)) - at(t));
+      const double after = std::abs(at(t + lag) - at(t));
+      allowances.push_back(std::max(before, after) + kLeft * eta_ * steepest);
+    }
+    return allowances;
+  }
   static Curves entropy_curve() { return {{}, "step", {"attention_entropy"}}; }
   static Curves weights(std::int64_t step, const VectorXd& v) {
     Curves curve(at_step(step), "component", {"v"});
@@ -111,9 +151,8 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  // Whole steps are ahead by at most a step's change: 0.02 in time, at most 1/4 of which shows in
-  // H.
-  return {{.series = "attention_entropy", .relative = 0, .absolute = 0.01, .deterministic = true}};
+  // Beside the allowance for whole steps.
+  return {{.series = "attention_entropy", .relative = 0, .absolute = 2e-4, .deterministic = true}};
 }
 
 }  // namespace
@@ -128,7 +167,9 @@ Study study() {
   return {
       .name = "joma-entropy-gd",
       .question = "How does attention entropy fall and rise under gradient descent?",
-      .neglects = "the step size of descent",
+      .neglects =
+          "the step size of descent: a lag of (ln M)/2 steps, and 0.35 of what the entropy "
+          "changes in its steepest step",
       .parameters = {reals_parameter("model.mu", mu, "fixed points; 1 + 3U sorted in the paper"),
                      real_parameter("model.v0", 0.05, "start of every weight"),
                      real_parameter("model.gamma",

@@ -50,6 +50,23 @@ TEST_CASE("joma studies: small planted errors are found", "[agreement]") {
   }
 }
 
+TEST_CASE("joma-entropy-gd: agrees at other temperatures and rates, and 3 % off is found",
+          "[agreement]") {
+  List all;
+  for (std::int64_t n = 0; n <= 1000; n += 10) all.emplace_back(n);
+  for (const auto& [key, value] :
+       std::vector<std::pair<const char*, double>>{{"model.gamma", 0.1},
+                                                   {"model.gamma", 2.0 / 3},
+                                                   {"model.gamma", 3.0},
+                                                   {"sim.eta", 0.1}}) {
+    CAPTURE(key, value);
+    StudyRun run(study_named("joma-entropy-gd"), {{"sim.steps", all}, {key, value}});
+    CHECK(run.points() == Verdict::agree);
+    run.scale_theory("attention_entropy", 1.03);
+    CHECK(run.points() == Verdict::disagree);
+  }
+}
+
 TEST_CASE("joma-salience: agrees where j is the slower component", "[agreement]") {
   const Study study = study_named("joma-salience");
   const StudyRun run(study, {{"sweep.mu_j", List{1.5}}, {"sweep.mu_k", List{1.75}}});
