@@ -97,8 +97,7 @@ class EntropyGd : public PointwiseExperiment {
     }
     for (int k = 0; k <= kParts; ++k) all.push_back(end * k / kParts);
     std::ranges::sort(all);
-    const auto repeated = std::ranges::unique(all);
-    all.erase(repeated.begin(), repeated.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     const std::vector<double> entropy = bounce_curve(bounce_, all).entropy;
     if (entropy.empty()) return std::vector<double>(times.size(), 0.0);
     const auto at = [&](double t) {
