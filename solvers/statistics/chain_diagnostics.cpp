@@ -12,10 +12,10 @@
 namespace attica {
 namespace {
 
-/// Deviations from their mean; of equal draws, whatever they are, exactly zero.
-Eigen::VectorXd centred(std::span<const double> x) {
+/// Deviations from their mean, times `scale`; of equal draws, whatever they are, exactly zero.
+Eigen::VectorXd centred(std::span<const double> x, double scale) {
   const Eigen::Map<const Eigen::VectorXd> draws(x.data(), std::ssize(x));
-  const Eigen::VectorXd shifted = draws.array() - draws[0];
+  const Eigen::VectorXd shifted = scale * draws.array() - scale * draws[0];
   return shifted.array() - shifted.mean();
 }
 
@@ -47,13 +47,19 @@ ChainDiagnostics chain_diagnostics(std::span<const std::vector<double>> chains) 
     return {
         .r_hat = kNan, .autocorrelation_time = kNan, .effective_draws = kNan, .too_short = true};
   }
+  // A power of two, so that squares of huge draws are finite and no digit changes.
+  double largest = 0;
+  for (const auto& chain : chains) {
+    for (const double x : chain) largest = std::max(largest, std::abs(x));
+  }
+  const double scale = std::ldexp(1.0, -std::ilogb(std::max(largest, 1e-300)));
   const std::size_t n = chains.front().size() / 2;
   std::vector<Eigen::VectorXd> halves;
   std::vector<double> means;
   for (const std::span<const double> chain : chains) {
     for (const auto half : {chain.first(n), chain.last(n)}) {
-      halves.push_back(centred(half));
-      means.push_back(half.front() - halves.back()[0]);
+      halves.push_back(centred(half, scale));
+      means.push_back(scale * half.front() - halves.back()[0]);
     }
   }
   const auto m = static_cast<double>(halves.size());
@@ -64,7 +70,7 @@ ChainDiagnostics chain_diagnostics(std::span<const std::vector<double>> chains) 
     return sum / m;
   };
   const double within = mean_autocovariance(0) * length / (length - 1);
-  const double between = autocovariance(centred(means), 0) * m / (m - 1);
+  const double between = autocovariance(centred(means, 1), 0) * m / (m - 1);
   const double variance = (length - 1) / length * within + between;
   if (variance == 0) return {.effective_draws = m * length, .constant = true};
 

@@ -82,18 +82,16 @@ class Square : public PointwiseExperiment {
     TheoryResult result;
     const std::vector<double> alphas = line_through(sizes_.alphas(grid), 80, AxisScale::log, grid);
     for (const double lambda : lambdas_) {
-      const auto points = parallel_map(alphas, [&](double alpha) {
-        return std::tuple(ridge.average(alpha * inputs_, lambda),
-                          ridge.average(alpha * inputs_, lambda, RidgeOrder::first),
-                          gaussian(ridge, alpha * inputs_, lambda));
-      });
+      const auto points = parallel_map(
+          alphas, [&](double alpha) { return ridge.averages(alpha * inputs_, lambda); });
       Curves tests = curves("test_error", lambda);
       Curves trains = curves("train_error", lambda);
       Curves gaussian_tests = curves("gaussian_test_error", lambda);
       Curves gaussian_trains = curves("gaussian_train_error", lambda);
       for (std::size_t k = 0; k < alphas.size(); ++k) {
         const double alpha = alphas[k];
-        const auto& [p, next, g] = points[k];  // the control is judged as Gaussian data elsewhere
+        const auto& [p, next] = points[k];
+        const BlockRidgePoint g = gaussian(points[k], alpha * inputs_);
         // Far below the test error a train error is that of an interpolation: nothing to compare.
         constexpr double kLeastShare = 1e-3;
         const bool tells = p.train_error >= kLeastShare * p.test_error;
@@ -154,14 +152,14 @@ class Square : public PointwiseExperiment {
   }
 
  private:
-  BlockRidgePoint gaussian(const BlockRidge& ridge, double samples, double lambda) const {
-    BlockRidgePoint point = ridge.average(samples, lambda, order_);
-    if (order_ == RidgeOrder::leading) {
-      // Up to 1 (test) or 3 (train) times the relative size of what is left out.
-      const double left_out = 1 / (samples * point.one_minus_gamma);
-      point.finite_size_test = left_out * point.test_error;
-      point.finite_size_train = 3 * left_out * point.train_error;
-    }
+  /// Of the control, which is judged as Gaussian data elsewhere.
+  BlockRidgePoint gaussian(const BlockRidgeOrders& orders, double samples) const {
+    if (order_ == RidgeOrder::first) return orders.first;
+    BlockRidgePoint point = orders.leading;
+    // Up to 1 (test) or 3 (train) times the relative size of what is left out.
+    const double left_out = 1 / (samples * point.one_minus_gamma);
+    point.finite_size_test = left_out * point.test_error;
+    point.finite_size_train = 3 * left_out * point.train_error;
     return point;
   }
 

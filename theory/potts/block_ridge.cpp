@@ -45,8 +45,16 @@ BlockRidge::BlockRidge(const MatrixXd& covariance, Index block) {
   }
 }
 
-BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda, RidgeOrder order) const {
-  const Regression& r = blocks_[static_cast<std::size_t>(i)];
+void BlockRidgePoint::add(const BlockRidgeBlock& block, std::size_t blocks) {
+  const auto count = static_cast<double>(blocks);
+  test_error += block.test_error / count;
+  train_error += block.train_error / count;
+  finite_size_test += block.finite_size_test / count;
+  finite_size_train += block.finite_size_train / count;
+  one_minus_gamma = std::min(one_minus_gamma, block.one_minus_gamma);
+}
+
+BlockRidgeBlock BlockRidge::leading(const Regression& r, double samples, double lambda) {
   const double kappa = ridge_kappa(r.spectrum, samples, lambda);
   const auto n = static_cast<double>(r.spectrum.size());
   const Eigen::ArrayXd resolvent = 1 / (r.spectrum + kappa);
@@ -60,43 +68,62 @@ BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda, RidgeO
   // lambda / kappa tends to 1 - n/M for kappa = 0, where E_train = residual (1 - n/M).
   result.train_error =
       kappa > 0 ? std::pow(lambda / kappa, 2) * result.test_error : residual * one_minus_gamma;
-  if (order == RidgeOrder::first && one_minus_gamma > 0) {
-    const Eigen::ArrayXd p = r.spectrum * resolvent;
-    const Eigen::ArrayXd q = kappa * resolvent;
-    const Eigen::ArrayXd v2 = r.signal / r.spectrum.square();
-    RidgeSite site{.kappa = kappa,
-                   .one_minus_gamma = one_minus_gamma,
-                   .bias = (r.spectrum * v2 * q.square()).sum(),
-                   .bayes_error = r.variance - (r.signal / r.spectrum).sum(),
-                   .test_error = result.test_error,
-                   .train_error = result.train_error};
-    add_first_order({.samples = samples,
-                     .lambda_share = kappa > 0 ? lambda / kappa : 1 - n / samples,
-                     .slope1 = (p * resolvent).sum() / samples,
-                     .slope2 = (p.square() * resolvent).sum() / samples,
-                     .slope3 = (p.cube() * resolvent).sum() / samples,
-                     .bias2 = kappa * (v2 * q * p.square()).sum(),
-                     .bias3 = kappa * (v2 * q * p.cube()).sum(),
-                     .weight2 = (v2 * p.square()).sum()},
-                    site);
-    result.test_error = site.test_error;
-    result.train_error = site.train_error;
-    result.finite_size_test = site.finite_size_test;
-    result.finite_size_train = site.finite_size_train;
-  }
   return result;
+}
+
+BlockRidgeBlock BlockRidge::first(const Regression& r,
+                                  double samples,
+                                  double lambda,
+                                  BlockRidgeBlock block) {
+  if (block.one_minus_gamma <= 0) return block;
+  const double kappa = block.kappa;
+  const auto n = static_cast<double>(r.spectrum.size());
+  const Eigen::ArrayXd resolvent = 1 / (r.spectrum + kappa);
+  const Eigen::ArrayXd p = r.spectrum * resolvent;
+  const Eigen::ArrayXd q = kappa * resolvent;
+  const Eigen::ArrayXd v2 = r.signal / r.spectrum.square();
+  RidgeSite site{.kappa = kappa,
+                 .one_minus_gamma = block.one_minus_gamma,
+                 .bias = (r.spectrum * v2 * q.square()).sum(),
+                 .bayes_error = r.variance - (r.signal / r.spectrum).sum(),
+                 .test_error = block.test_error,
+                 .train_error = block.train_error};
+  add_first_order({.samples = samples,
+                   .lambda_share = kappa > 0 ? lambda / kappa : 1 - n / samples,
+                   .slope1 = (p * resolvent).sum() / samples,
+                   .slope2 = (p.square() * resolvent).sum() / samples,
+                   .slope3 = (p.cube() * resolvent).sum() / samples,
+                   .bias2 = kappa * (v2 * q * p.square()).sum(),
+                   .bias3 = kappa * (v2 * q * p.cube()).sum(),
+                   .weight2 = (v2 * p.square()).sum()},
+                  site);
+  block.test_error = site.test_error;
+  block.train_error = site.train_error;
+  block.finite_size_test = site.finite_size_test;
+  block.finite_size_train = site.finite_size_train;
+  return block;
+}
+
+BlockRidgeBlock BlockRidge::block(Index i, double samples, double lambda, RidgeOrder order) const {
+  const Regression& r = blocks_[static_cast<std::size_t>(i)];
+  const BlockRidgeBlock result = leading(r, samples, lambda);
+  return order == RidgeOrder::first ? first(r, samples, lambda, result) : result;
 }
 
 BlockRidgePoint BlockRidge::average(double samples, double lambda, RidgeOrder order) const {
   BlockRidgePoint mean{.one_minus_gamma = 1};
-  const auto count = static_cast<double>(blocks_.size());
   for (Index i = 0; i < static_cast<Index>(blocks_.size()); ++i) {
-    const BlockRidgeBlock b = block(i, samples, lambda, order);
-    mean.test_error += b.test_error / count;
-    mean.train_error += b.train_error / count;
-    mean.finite_size_test += b.finite_size_test / count;
-    mean.finite_size_train += b.finite_size_train / count;
-    mean.one_minus_gamma = std::min(mean.one_minus_gamma, b.one_minus_gamma);
+    mean.add(block(i, samples, lambda, order), blocks_.size());
+  }
+  return mean;
+}
+
+BlockRidgeOrders BlockRidge::averages(double samples, double lambda) const {
+  BlockRidgeOrders mean{.leading = {.one_minus_gamma = 1}, .first = {.one_minus_gamma = 1}};
+  for (const Regression& r : blocks_) {
+    const BlockRidgeBlock result = leading(r, samples, lambda);
+    mean.leading.add(result, blocks_.size());
+    mean.first.add(first(r, samples, lambda, result), blocks_.size());
   }
   return mean;
 }

@@ -14,20 +14,12 @@
 /// only the covariance matters.
 
 #include <Eigen/Core>
+#include <cstddef>
 #include <vector>
 
 #include "attica/core/gauss/ridge_order.hpp"
 
 namespace attica {
-
-struct BlockRidgePoint {
-  double test_error = 0;  ///< mean over blocks, summed over channels; +inf at lambda = 0, M = N
-  double train_error = 0;
-  double one_minus_gamma = 0;  ///< smallest of the blocks
-  /// Allowances for the orders beyond the first, absolute; 0 at leading order.
-  double finite_size_test = 0;
-  double finite_size_train = 0;
-};
 
 struct BlockRidgeBlock {
   double kappa = 0;
@@ -36,6 +28,23 @@ struct BlockRidgeBlock {
   double train_error = 0;
   double finite_size_test = 0;
   double finite_size_train = 0;
+};
+
+struct BlockRidgePoint {
+  double test_error = 0;  ///< mean over blocks, summed over channels; +inf at lambda = 0, M = N
+  double train_error = 0;
+  double one_minus_gamma = 0;  ///< smallest of the blocks
+  /// Allowances for the orders beyond the first, absolute; 0 at leading order.
+  double finite_size_test = 0;
+  double finite_size_train = 0;
+
+  /// @brief Takes one of `blocks` into the mean.
+  void add(const BlockRidgeBlock& block, std::size_t blocks);
+};
+
+struct BlockRidgeOrders {
+  BlockRidgePoint leading;
+  BlockRidgePoint first;
 };
 
 /// @brief The theory for a covariance cut into equal blocks: one eigendecomposition per block, any
@@ -55,6 +64,8 @@ class BlockRidge {
   BlockRidgePoint average(double samples,
                           double lambda,
                           RidgeOrder order = RidgeOrder::leading) const;
+  /// @brief The same at both orders, for little more than one of them takes.
+  BlockRidgeOrders averages(double samples, double lambda) const;
 
  private:
   struct Regression {
@@ -62,6 +73,13 @@ class BlockRidge {
     Eigen::ArrayXd signal;    ///< |u_k^T b|^2
     double variance = 0;      ///< tr S_ii
   };
+  static BlockRidgeBlock leading(const Regression& r, double samples, double lambda);
+  /// At the first order, of what `leading` gives.
+  static BlockRidgeBlock first(const Regression& r,
+                               double samples,
+                               double lambda,
+                               BlockRidgeBlock block);
+
   std::vector<Regression> blocks_;
 };
 

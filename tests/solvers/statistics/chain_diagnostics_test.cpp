@@ -70,6 +70,20 @@ TEST_CASE("chain_diagnostics: chains that do not mix are not converged", "[solve
   CHECK_FALSE(chain_diagnostics(chains).converged());
 }
 
+TEST_CASE("chain_diagnostics: the same of chains in any unit, to the bit", "[solvers][chains]") {
+  const ChainDiagnostics expected = chain_diagnostics(reference_chains(0.5));
+  for (const int exponent : {-900, -1, 1, 1010}) {  // up to 10^304, whose square is infinite
+    auto chains = reference_chains(0.5);
+    for (auto& chain : chains) {
+      for (double& x : chain) x = std::ldexp(x, exponent);
+    }
+    const ChainDiagnostics d = chain_diagnostics(chains);
+    CHECK(d.r_hat == expected.r_hat);
+    CHECK(d.autocorrelation_time == expected.autocorrelation_time);
+    CHECK(d.effective_draws == expected.effective_draws);
+  }
+}
+
 TEST_CASE("chain_diagnostics: constant, short and bad chains", "[solvers][chains]") {
   // No binary number: sums of it are rounded.
   const std::vector<std::vector<double>> constant(3, std::vector<double>(300, 0.1));

@@ -56,6 +56,10 @@ TEST_CASE("BlockRidge: blocks of one are the scalar theory", "[theory][potts]") 
     CHECK_THAT(found.train_error, WithinRel(expected.train_error, 1e-9));
     CHECK_THAT(found.finite_size_test, WithinRel(expected.finite_size_test, 1e-8));
     CHECK_THAT(found.finite_size_train, WithinRel(expected.finite_size_train, 1e-8));
+    const BlockRidgeOrders both = blocks.averages(samples, lambda);
+    CHECK(both.first.test_error == found.test_error);
+    CHECK(both.first.finite_size_train == found.finite_size_train);
+    CHECK(both.leading.train_error == blocks.average(samples, lambda).train_error);
   }
 }
 
