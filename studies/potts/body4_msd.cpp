@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <limits>
 
 #include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/potts/body.hpp"
@@ -144,24 +144,27 @@ class Displacement : public PointwiseExperiment {
     std::vector<double> steps;
     std::vector<std::vector<double>> mean(moved.size());   // MSD of batches of B, ...
     std::vector<std::vector<double>> limit(moved.size());  // ... and of the population
+    const std::size_t edge = end_of_first_order(path);
     // Of the first order in 1/B half is allowed for orders beyond.
     const auto told = [](const NoisyValue& v, double offset, bool described) {
       return described ? Told{offset + v.value + v.shift, kBeyond * std::abs(v.shift)}
                        : Told{offset + v.value, 0, false};
     };
-    for (const DeepDescentRecord& record : path) {
+    for (std::size_t k = 0; k < path.size(); ++k) {
+      const DeepDescentRecord& record = path[k];
+      const bool described = record.described && k < edge;
       steps.push_back(static_cast<double>(record.step));
-      losses.add(steps.back(), {told(record.excess_loss, masked.bayes_loss(), record.described)});
+      losses.add(steps.back(), {told(record.excess_loss, masked.bayes_loss(), described)});
       for (std::size_t l = 0; l < moved.size(); ++l) {
         const NoisyValue& msd = record.displacement[l];
-        moved[l].add(steps.back(), {told(msd, 0, record.described)});
+        moved[l].add(steps.back(), {told(msd, 0, described)});
         mean[l].push_back(msd.value + msd.shift);
         limit[l].push_back(msd.value);
       }
     }
     losses.into(result);
     const bool whole = path.size() == plan_.recorded.size();
-    const bool described = whole && path.back().described;
+    const bool described = whole && edge == path.size() && path.back().described;
     for (std::size_t l = 0; l < moved.size(); ++l) {
       moved[l].allow_share(kShare).into(result);
       if (!whole) continue;
@@ -173,19 +176,50 @@ class Displacement : public PointwiseExperiment {
                    of_layer(l, start));
     }
     if (!whole) result.warnings.push_back(fmt::format("start {}: the descent diverges", start));
-    const auto edge = std::ranges::find(path, false, &DeepDescentRecord::described);
-    if (edge != path.end()) {
+    if (edge < path.size()) {
+      result.warnings.push_back(fmt::format(
+          "start {}: not compared from step {} on, where batches change a curve by more "
+          "than {:g} % of its size (raise sim.batch)",
+          start,
+          path[edge].step,
+          100 * kFirstOrder));
+    }
+    const auto unstable = std::ranges::find(path, false, &DeepDescentRecord::described);
+    if (unstable != path.end()) {
       result.warnings.push_back(fmt::format(
           "start {}: not compared from step {} on, where the learning rate times the sharpness "
           "reaches 2 or gradients come near sim.clip",
           start,
-          edge->step));
+          unstable->step));
     }
     double sharpness = 0;
     for (const DeepDescentRecord& record : path) sharpness = std::max(sharpness, record.sharpness);
     result.diagnostics.emplace_back(fmt::format("start_{}_sharpness", start), sharpness);
   }
 
+  /// The first record where the first order in 1/B is no small change any more, of the loss or of
+  /// the layer that moves furthest: it then grows along directions in which runs go apart.
+  static std::size_t end_of_first_order(const std::vector<DeepDescentRecord>& path) {
+    double lowest = std::numeric_limits<double>::infinity();
+    double highest = 0;
+    double furthest = 0;
+    for (const DeepDescentRecord& record : path) {
+      lowest = std::min(lowest, record.excess_loss.value);
+      highest = std::max(highest, record.excess_loss.value);
+      for (const NoisyValue& msd : record.displacement) furthest = std::max(furthest, msd.value);
+    }
+    const auto large = [](const NoisyValue& v, double size) {
+      return !(std::abs(v.shift) <= kFirstOrder * size);
+    };
+    const auto end = std::ranges::find_if(path, [&](const DeepDescentRecord& record) {
+      return large(record.excess_loss, highest - lowest) ||
+             std::ranges::any_of(record.displacement,
+                                 [&](const NoisyValue& msd) { return large(msd, furthest); });
+    });
+    return static_cast<std::size_t>(end - path.begin());
+  }
+
+  static constexpr double kFirstOrder = 0.1;
   /// Of a curve's largest value: where a curve is small its relative error says little.
   static constexpr double kShare = 0.005;
   static constexpr double kBeyond = 0.5;
@@ -305,7 +339,9 @@ Study study() {
           "gradients are clipped",
       .outside =
           "once the learning rate times the sharpness reaches 2, or gradients come near sim.clip: "
-          "training is no longer near the flow",
+          "training is no longer near the flow; once batches change a curve by more than a tenth "
+          "of "
+          "its size, where one order of 1/batch does not tell by how much",
       .parameters = body_parameters(
           {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
            integer_parameter("sim.starts",

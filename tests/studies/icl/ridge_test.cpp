@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -30,6 +31,26 @@ TEST_CASE("icl ridge studies: bad input names the parameter", "[studies][icl]") 
              Contains("model.lambda"));
   CHECK_THAT(refusal(study_named("icl-training"), {{"model.pool", "fresh"}}),
              Contains("theory.level"));
+}
+
+TEST_CASE("icl-training: the end of minibatches is compared once they have settled",
+          "[studies][icl]") {
+  const auto theory = [](const Table& values) {
+    return made(study_named("icl-training"), values)->theory(TheoryGrid::requested);
+  };
+  const auto compared = [](const TheoryResult& t) {
+    return std::ranges::any_of(t.predictions, [](const Prediction& p) {
+      return p.series.name == "end_ratio" && p.compared.front();
+    });
+  };
+  CHECK(compared(theory({})));
+  // B lambda eta steps / 2 = 64 and 640; 1280 with the tenfold of them.
+  const TheoryResult early = theory({{"sim.optimiser", "sgd"}});
+  CHECK_FALSE(compared(early));
+  REQUIRE(early.warnings.size() == 1);
+  CHECK_THAT(early.warnings.front(), Contains("batch * lambda * eta * steps / 2 is 64"));
+  CHECK_FALSE(compared(theory({{"sim.optimiser", "sgd"}, {"model.lambda", 0.1}})));
+  CHECK(compared(theory({{"sim.optimiser", "sgd"}, {"sim.steps", List{40000}}})));
 }
 
 TEST_CASE("icl ridge studies: at lambda = 0 the threshold is not compared", "[studies][icl]") {

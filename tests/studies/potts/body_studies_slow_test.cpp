@@ -22,6 +22,25 @@ TEST_CASE("body_model: random parts come from the seed alone", "[studies][slow]"
   CHECK(weight(1) != weight(2));
 }
 
+TEST_CASE("body4-msd: not compared once batches change a curve by more than a tenth",
+          "[studies][slow]") {
+  // Two colours leave the last plateau along a direction in which SGD of B = 512 goes apart: the
+  // first order moves MSD_1 by -0.3 of 1.43, runs by -0.03.
+  const auto theory = [](std::int64_t batch) {
+    return made(study_named("body4-msd"), {{"model.colours", 2}, {"sim.batch", batch}})
+        ->theory(TheoryGrid::requested);
+  };
+  const TheoryResult noisy = theory(512);
+  REQUIRE(noisy.warnings.size() == 1);
+  CHECK_THAT(noisy.warnings.front(), Catch::Contains("sim.batch"));
+  for (const Prediction& p : noisy.predictions) {
+    if (p.series.name != "msd" && p.series.name != "test_loss") continue;
+    CHECK(p.compared.front());
+    CHECK_FALSE(p.compared.back());
+  }
+  CHECK(theory(8192).warnings.empty());
+}
+
 TEST_CASE("body4-msd: a theory of the times for every start, where it takes no minutes",
           "[studies][slow]") {
   const Study study = study_named("body4-msd");
