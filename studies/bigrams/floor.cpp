@@ -46,7 +46,9 @@ class Floor : public PointwiseExperiment {
       const auto floors = parallel_map(line, [this](double lambda) { return mean_field(lambda); });
       for (std::size_t k = 0; k < line.size(); ++k) {
         const bool any = line[k] > 0;  // without l1 there are no zeros
-        curves.add(line[k], {floors[k].distance, {floors[k].zeros, 0, any}});
+        const bool supported = floors[k].support >= kSupport;
+        curves.add(line[k],
+                   {{floors[k].distance, 0, supported}, {floors[k].zeros, 0, any && supported}});
       }
     }
     for (const double lambda : line) {
@@ -110,6 +112,8 @@ class Floor : public PointwiseExperiment {
   }
 
  private:
+  /// Down to 0.67 the mean field was within 0.9(4) %.
+  static constexpr double kSupport = 0.75;
   static constexpr std::int64_t kEvery = 10;
   static constexpr std::int64_t kMostSteps = 100000;  ///< of relaxation, some seconds
 
@@ -117,6 +121,7 @@ class Floor : public PointwiseExperiment {
   struct Floors {
     double distance = 0;
     double zeros = 0;
+    double support = 1;  ///< probability at the end that the support is kept
   };
   Floors mean_field(double lambda) const {
     const BigramSignals truth{.alpha_v = 1, .alpha_a = 1};
@@ -130,7 +135,7 @@ class Floor : public PointwiseExperiment {
       sum.zeros += field.zero_fraction();
       ++count;
     }
-    return {sum.distance / count, sum.zeros / count};
+    return {sum.distance / count, sum.zeros / count, field.support_probability()};
   }
 
   /// Share of the last of the N tokens in sequences' ends, as they are drawn.
@@ -192,7 +197,9 @@ Study study() {
       .name = "bigrams-floor",
       .question = "How far does an l1 penalty lower the noise floor of the attention matrix?",
       .neglects = "correlations of the gradient noise and its moments above the third",
-      .outside = "zeros without l1, of which there are none",
+      .outside =
+          "zeros without l1, of which there are none; penalties that bring entries of the support "
+          "to 0 (lambda near the least one times K_P), past which the mean field lets them go",
       .parameters =
           together({bigram_parameters({.context = 400, .replicates = 10, .law = unequal_law()}),
                     {reals_parameter("sweep.l1",

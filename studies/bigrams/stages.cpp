@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "attica/solvers/statistics/order_statistics.hpp"
 #include "attica/theory/bigrams/boosting.hpp"
@@ -72,6 +73,22 @@ Panel staged_panel(
           .layers = {{.series = series, .label = "SGD", .only = {{"algorithm", without}}},
                      {.series = series, .label = label, .only = {{"algorithm", with}}}},
           .x_name = x_name};
+}
+
+bool l1_denied_nearer(const Configuration& c, const Observed& observed, double x, double factor) {
+  const auto predicted = [&](const std::string& algorithm) -> std::optional<double> {
+    for (const Prediction& p : observed.theory) {
+      const Series& s = p.series;
+      if (s.name != "distance_A" || s.point != Point{{"algorithm", algorithm}}) continue;
+      const auto found = std::ranges::find(s.x, x);
+      if (found != s.x.end()) return s.y[static_cast<std::size_t>(found - s.x.begin())];
+    }
+    return {};
+  };
+  const auto [without, with] = staged_algorithms(c);
+  const std::optional<double> sgd = predicted(without);
+  const std::optional<double> l1 = predicted(with);
+  return sgd && l1 && *l1 > *sgd / factor;
 }
 
 ClaimResult l1_nearer_claim(const std::string& name,

@@ -40,6 +40,10 @@ double staged_flops(const BigramSetup& setup);
 Panel staged_panel(
     const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series);
 
+/// @brief Whether theory says itself, at that x, that l1 does not bring A `factor` times nearer to
+/// Q: then it is not claimed.
+bool l1_denied_nearer(const Configuration& c, const Observed& observed, double x, double factor);
+
 /// @brief The claim that l1 brings A `factor` times nearer to Q than SGD does in at least half of
 /// the runs: the pairs are |A - Q|^2 without and with it, of one replicate each.
 ClaimResult l1_nearer_claim(const std::string& name,

@@ -82,20 +82,24 @@ std::vector<AgreementRule> agreement(const Configuration&) {
   return {{.series = "distance_A", .relative = 0.06}};
 }
 
+constexpr double kTimesNearer = 2;
+
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const auto [without, with] = staged_algorithms(c);
   const ObservedCurve* sgd = observed.curve("distance_A", {{"algorithm", without}});
   const ObservedCurve* l1 = observed.curve("distance_A", {{"algorithm", with}});
-  if (sgd == nullptr || l1 == nullptr) return {l1_nearer_claim("l1-half", {}, 2)};
+  if (sgd == nullptr || l1 == nullptr) return {l1_nearer_claim("l1-half", {}, kTimesNearer)};
   std::vector<ClaimResult> claims;
   for (std::size_t k = 0; k < sgd->mean.x.size(); ++k) {
     for (std::size_t j = 0; j < l1->mean.x.size(); ++j) {
       if (l1->mean.x[j] != sgd->mean.x[k]) continue;
+      if (l1_denied_nearer(c, observed, sgd->mean.x[k], kTimesNearer)) continue;
       std::vector<std::pair<double, double>> pairs;
       for (std::size_t r = 0; r < std::min(sgd->values[k].size(), l1->values[j].size()); ++r) {
         pairs.emplace_back(sgd->values[k][r], l1->values[j][r]);
       }
-      claims.push_back(l1_nearer_claim(fmt::format("l1-half-at-{}", sgd->mean.x[k]), pairs, 2));
+      claims.push_back(
+          l1_nearer_claim(fmt::format("l1-half-at-{}", sgd->mean.x[k]), pairs, kTimesNearer));
     }
   }
   return claims;

@@ -612,6 +612,20 @@ double L1MeanField::rounding_probability(double keep) const {
   return probability;
 }
 
+double L1MeanField::support_probability() const {
+  double least = 1;
+  for (const Column& column : columns_) {
+    for (std::size_t j = 0; j < column.support.size(); ++j) {
+      const auto i = static_cast<Index>(j);
+      const double deviation = std::sqrt(column.noise(i, i));
+      const double mean = column.support[j];
+      least = std::min(
+          least, deviation > 0 ? normal_cdf(mean / deviation) : static_cast<double>(mean > 0));
+    }
+  }
+  return least;
+}
+
 void L1MeanField::keep_laws() { pushes_ = {(value_ * model_->stationary()).squaredNorm()}; }
 
 std::vector<double> L1MeanField::fluctuation_losses(std::span<const std::int64_t> steps) const {

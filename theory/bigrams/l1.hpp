@@ -235,6 +235,9 @@ class L1MeanField {
   double distance_v2() const;
   double excess_loss() const;
   double zero_fraction() const;
+  /// @brief Probability that the least sure entry of the support is above 0. The mean field lets
+  /// these entries pass through 0, where l1 stops them: it describes them as long as few do.
+  double support_probability() const;
 
   /// @brief Keeps what `fluctuation_losses` needs: the law of every step.
   void keep_laws();

@@ -1,5 +1,7 @@
 #include "attica/theory/bigrams/flow.hpp"
 
+#include <gsl/gsl_cdf.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -300,6 +302,27 @@ TEST_CASE("bigram l1: mean field relaxes to the floor when V stays at P", "[theo
   }
   CHECK(free.alpha_v() == Approx(recursion.signals().alpha_v).epsilon(0.01));
   CHECK(free.state().distance_a2 == Approx(recursion.distance_a2()).epsilon(0.02));
+}
+
+TEST_CASE("bigram l1: support entries lie about q - lambda/K_P, with the variance of their noise",
+          "[theory][bigrams]") {
+  const BigramModel model = circulant_model(3, 0.8, 2, 500);  // q = 1/2
+  constexpr double kEta = 0.05;
+  const auto probability = [&](double mean) {
+    L1MeanField field(model, {0, kEta}, 64, (0.5 - mean) * model.k_p(), {1, 1, 0, 0}, 0);
+    for (int n = 0; n < 1500; ++n) field.step();
+    return field.support_probability();
+  };
+  // In units of their standard deviation. The drift of the sums, (s - 1)/T with s = 0, is below a
+  // tenth of it, and noise hardly depends on so small a mean.
+  const auto deviations = [&](double mean) { return gsl_cdf_ugaussian_Pinv(probability(mean)); };
+  const double zero = deviations(0);
+  CHECK(zero < 0);
+  CHECK(zero > -0.1);
+  const double unit = deviations(0.02) - zero;
+  CHECK(unit / 0.02 == Approx(zero / (-1.0 / 500)).epsilon(0.05));
+  CHECK(zero - deviations(-0.02) == Approx(unit).epsilon(0.05));
+  CHECK(probability(0.4) > 0.9999);
 }
 
 TEST_CASE("column_sum_variance: that of coupled chains, sampled", "[theory][bigrams]") {
