@@ -17,6 +17,10 @@ namespace {
 const std::vector<std::string> kNames = {
     "alpha_V", "alpha_V_sd", "boosted_fraction", "alpha_A", "snr"};
 
+/// Runs that saturate reach θ when a linear signal is at θ (1 + θ²): measured 0.93 to 1.0 θ² at
+/// θ = 0.2 to 0.4.
+constexpr double kLag = 1.25;
+
 class Boosting : public PointwiseExperiment {
  public:
   explicit Boosting(const Configuration& c)
@@ -35,7 +39,9 @@ class Boosting : public PointwiseExperiment {
     for (const double n : as_reals(steps_between(setup_.steps, grid))) {
       const double m = closed_.alpha_v_discrete(n);
       const double sd = closed_.alpha_v_deviation(n, setup_.model.kappa_v(), setup_.batch);
-      const double boosted = sd > 0 ? normal_tail(-(m - theta_) / sd) : 0;
+      const auto beyond = [&](double level) { return sd > 0 ? normal_tail((level - m) / sd) : 0; };
+      const double boosted = beyond(theta_);
+      const double lag = boosted - beyond(theta_ * (1 + kLag * theta_ * theta_));
       // Runs near saturation grow more slowly: relative α_V²/2 at one and two deviations above the
       // mean.
       const double top = std::abs(m) + 2 * sd;
@@ -51,7 +57,7 @@ class Boosting : public PointwiseExperiment {
       curves.add(n,
                  {{m, slower * m, linear},
                   {sd, slower * sd, linear && sd > 0},
-                  {boosted, 0, boosted > kCertain && boosted < 1 - kCertain},
+                  {boosted, lag, boosted > kCertain && boosted < 1 - kCertain},
                   {a, slower * a, linear && closed_.omega() * n >= kGrown},
                   {snr * std::sqrt(1 + closed_.omega() / 2),
                    slower * snr,
@@ -123,14 +129,13 @@ Figure figure(const Configuration& c) {
 }
 
 std::vector<AgreementRule> agreement(const Configuration&) {
-  // The fraction is a probability: 0.05 absolute is the sup distance of the distributions of the
-  // boosting time; it takes the nonlinearity at α_V = θ with it. Means over groups of 50 runs are
-  // normal to a good approximation.
+  // The fraction is a probability: an absolute margin is the sup distance of the distributions of
+  // the boosting time. Means over groups of 50 runs are normal to a good approximation.
   return {{.series = "alpha_V", .relative = 0.035, .tails = Tails::normal},
           {.series = "alpha_V_sd", .relative = 0.05, .tails = Tails::normal},
           {.series = "alpha_A", .relative = 0.035, .tails = Tails::normal},
           {.series = "snr", .relative = 0.05, .tails = Tails::normal},
-          {.series = "boosted_fraction", .relative = 0, .absolute = 0.05, .tails = Tails::normal}};
+          {.series = "boosted_fraction", .relative = 0, .absolute = 0.025, .tails = Tails::normal}};
 }
 
 }  // namespace
