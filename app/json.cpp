@@ -1,19 +1,32 @@
 #include "attica/app/json.hpp"
 
 #include <cmath>
+#include <string>
 
 #include "attica/core/error.hpp"
 
 namespace attica::app {
 namespace {
 
+/// @param where receives the keys down to the first number that is not finite
+bool is_finite(const Json& json, std::string& where) {
+  if (json.is_number_float()) return std::isfinite(json.get<double>());
+  if (!json.is_structured()) return true;
+  for (auto it = json.begin(); it != json.end(); ++it) {
+    if (is_finite(*it, where)) continue;
+    const std::string key = json.is_object() ? it.key() : std::to_string(it - json.begin());
+    where = where.empty() ? key : key + '.' + where;
+    return false;
+  }
+  return true;
+}
+
 void require_finite(const Json& json) {
-  if (json.is_number_float() && !std::isfinite(json.get<double>())) {
-    throw Error(ErrorKind::numerical, "a non-finite number was about to be recorded");
-  }
-  if (json.is_structured()) {
-    for (const auto& element : json) require_finite(element);
-  }
+  std::string where;
+  if (is_finite(json, where)) return;
+  throw Error(ErrorKind::numerical,
+              "a non-finite number was about to be recorded" +
+                  (where.empty() ? std::string() : " as " + where));
 }
 
 }  // namespace

@@ -49,7 +49,8 @@ class Softmax : public PointwiseExperiment {
     warnings_ = setup_.warnings;
     const double limit = logit_rate_limit(setup_.model);
     diagnostics_.emplace_back("eta_logits", eta_logits_);
-    diagnostics_.emplace_back("eta_logits_limit", limit);
+    // Attention at one position saturates: no rate is too large for it.
+    if (std::isfinite(limit)) diagnostics_.emplace_back("eta_logits_limit", limit);
     if (eta_logits_ >= limit) {
       warnings_.push_back(fmt::format(
           "the logits' rate {:.3g} is above {:.3g}, from where on descent leaves every solution: "

@@ -319,7 +319,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                          mean(values("cooccurrence_overlap", "trained")))});
   }
   const auto purity = observed.last("purity");
-  if (!c.has("model.file") && !purity.empty()) {
+  // Fewer topics than were planted hold words of several.
+  const bool enough = c.integer("model.lda_topics") >= kPlantedTopics;
+  if (!c.has("model.file") && enough && !purity.empty()) {
     // One corpus, and its topics are found once.
     all.push_back(claim_certain(
         "purity",

@@ -16,6 +16,10 @@ TEST_CASE("dump: non-finite numbers are refused wherever they hide", "[app][json
     CHECK_THROWS_AS(dump({{"a", {{"b", {1.0, bad}}}}}), Error);
     CHECK_THROWS_AS(dump(to_json(Table{{"a", List{1.0, bad}}})), Error);
   }
+  CHECK_THAT(message_of([&] {
+               dump({{"a", {{"b", {1.0, inf}}}}});
+             }),
+             Catch::EndsWith("recorded as a.b.1"));
   CHECK(dump({{"a", 1.5}, {"b", nullptr}}) == R"({"a":1.5,"b":null})");
 }
 

@@ -47,6 +47,24 @@ TEST_CASE("topics-value-penalty and -length: entries between topics 10 % off are
   }
 }
 
+TEST_CASE(
+    "topics-onset: agrees at any threshold and start; a time 0.2 % off at the defaults does not",
+    "[agreement]") {
+  const Study study = study_named("topics-onset");
+  const StudyRun run(study, {{"sweep.keep_rate", List{0.02, 0.3}}});
+  CHECK(run.points() == Verdict::agree);
+  CHECK(planted(run, {.name = "", .series = "onset_time", .factor = 1.002}).points() ==
+        Verdict::disagree);
+  for (const double threshold : {2.2, 5.0}) {
+    INFO(threshold);
+    CHECK(StudyRun(study,
+                   {{"sweep.keep_rate", List{0.02, 0.3}},
+                    {"model.threshold", threshold},
+                    {"model.epsilon", 0.03}})
+              .points() == Verdict::agree);
+  }
+}
+
 TEST_CASE("topics-attention: agrees; attention 10 % off does not, however small", "[agreement]") {
   const Study study = study_named("topics-attention");
   StudyRun run(study,

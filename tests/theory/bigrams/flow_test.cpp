@@ -424,6 +424,13 @@ TEST_CASE("bigram l1: a floor says whether it was found", "[theory][bigrams]") {
   const L1Floor none = l1_floor_closed_form(model, 1.05 * limit, 0, kBatch);
   CHECK(none.status == L1FloorStatus::unstable);
   CHECK(std::isinf(none.stated(none.distance_a2)));
+  // Tokens that hardly tell each other apart: floors larger than T are floors, too.
+  const BigramModel weak = circulant_model(3, 0.35, 2, 500);
+  const double highest = attention_rate_limit(weak, weak.transition(), kBatch);
+  const L1Floor high = l1_floor_closed_form(weak, 0.98 * highest, 0, kBatch);
+  CHECK(high.status == L1FloorStatus::settled);
+  CHECK(high.distance_a2 > 500);
+  CHECK(l1_floor_closed_form(weak, 1.02 * highest, 0, kBatch).status == L1FloorStatus::unstable);
 }
 
 TEST_CASE("bigram l1: a staged mean field without l1 is the recursion after boosting",
