@@ -45,7 +45,7 @@ struct Problem {
 
 constexpr double kCorrections = 3;   ///< closed form of the slow rate: relative, over T
 constexpr double kLevels = 1.2;      ///< of levels: see Flow::add_closed_forms
-constexpr double kTail = 0.01;       ///< of the slow rate: α_V - 1 at the end, linearised
+constexpr double kTail = 1.5;        ///< of the slow rate: times α_V - 1, which is linearised
 constexpr double kSaturated = 0.01;  ///< saturation: α_V α_A = 1 less this
 const std::vector<std::string> kStages = {
     "boosting_time", "saturation_time", "alpha_V_plateau", "alpha_A_plateau", "slow_rate"};
@@ -198,12 +198,16 @@ class Flow : public PointwiseExperiment {
     // (K_P = 0.0006 to 1.5, T = 1000 to 100000), -1.14 at most where they are hardly reached.
     const double shift = kLevels * decay * std::max(1.0, 1 / level);
     const double delay = saturated ? decay * saturation : 0;
+    // α_V - 1 at the record before the last, from which the rate is taken: at three instances the
+    // rate was 0 to 1.2 times that too high.
+    const double since = times.size() < 2 ? 0 : times[times.size() - 2] - saturation;
+    const double left = settled ? std::abs(level - 1) * std::exp(-slow * since) : 0;
     const std::vector<Told> values = {
         {boosting, decay * boosting + theta_ * theta_ / closed.omega(), saturated},
         {saturation, delay, saturated},
         {level, shift * level, saturated},
         {1 / level, shift / level, saturated},
-        {slow, (kCorrections / setup.context() + kTail) * slow, settled}};
+        {slow, (kCorrections / setup.context() + kTail * left) * slow, settled}};
     for (std::size_t k = 0; k < kStages.size(); ++k) add_constant(result, kStages[k], values[k]);
     result.diagnostics = {{"omega", closed.omega()},
                           {"boosting_time", boosting},
