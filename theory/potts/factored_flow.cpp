@@ -1,8 +1,10 @@
 #include "attica/theory/potts/factored_flow.hpp"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -280,6 +282,63 @@ LearningTail factored_tail(const PottsModel& model, const WeightedSequences& pop
 LearningTail general_tail(Index sites, Index colours) {
   const Index parameters = (colours - 1) * (1 + (sites - 1) * (colours - 1));
   return {.trace = static_cast<double>(parameters), .rank = parameters};
+}
+
+double general_spread(const PottsModel& model, const WeightedSequences& population) {
+  const Index sites = model.sites();
+  const Index free = model.colours() - 1;  // without the last one, which follows
+  const Index features = 1 + (sites - 1) * free;
+  const FactoredAttention& truth = model.as_student();
+  const Sequences& s = population.sequences;
+  require_sequences(s, sites, model.colours());
+  constexpr Index kTogether = 256;
+  MatrixXd gradients(free * features, kTogether);
+  MatrixXd p;
+  VectorXd x(features);
+  const auto fill = [&](Index site, Index first, Index count) {
+    for (Index n = 0; n < count; ++n) {
+      const std::uint8_t* state = s.row(first + n).data();
+      truth.logits(state, p);
+      log_softmax_columns(p);
+      VectorXd miss = -p.col(site).array().exp();
+      miss[state[site]] += 1;
+      x.setZero();
+      x[0] = 1;
+      for (Index j = 0, column = 1; j < sites; ++j) {
+        if (j == site) continue;
+        if (state[j] < free) x[column + state[j]] = 1;
+        column += free;
+      }
+      for (Index a = 0; a < free; ++a)
+        gradients.col(n).segment(a * features, features) = miss[a] * x;
+    }
+  };
+  double largest = 1;
+  for (Index site = 0; site < sites; ++site) {
+    MatrixXd covariance = MatrixXd::Zero(free * features, free * features);
+    const auto in_blocks = [&](const auto& take) {
+      for (Index first = 0; first < s.rows(); first += kTogether) {
+        const Index count = std::min(kTogether, s.rows() - first);
+        fill(site, first, count);
+        take(gradients.leftCols(count), population.weights.segment(first, count));
+      }
+    };
+    in_blocks([&](const auto& g, const auto& weights) {
+      covariance.noalias() += g * weights.asDiagonal() * g.transpose();
+    });
+    const Eigen::LLT<MatrixXd> factor(covariance);
+    if (factor.info() != Eigen::Success) return std::numeric_limits<double>::infinity();
+    double mean = 0;
+    double square = 0;
+    in_blocks([&](const auto& g, const auto& weights) {
+      const MatrixXd whitened = factor.matrixL().solve(g);
+      const VectorXd q = whitened.colwise().squaredNorm().transpose();
+      mean += weights.dot(q);
+      square += weights.dot(q.cwiseAbs2());
+    });
+    largest = std::max(largest, square / (mean * mean));
+  }
+  return largest;
 }
 
 }  // namespace attica

@@ -98,4 +98,11 @@ LearningTail factored_tail(const PottsModel& model, const WeightedSequences& pop
 /// regression with d = (C-1)(1 + (L-1)(C-1)) parameters, so that the trace is d.
 LearningTail general_tail(Eigen::Index sites, Eigen::Index colours);
 
+/// @brief How unevenly sequences inform free coupling matrices: E q²/(E q)² of q = gᵀK⁻¹g, g the
+/// gradient of one sequence at a site, K its covariance; the largest of the sites. 1 where all
+/// inform alike; large where rare ones do, and with it the order after the leading one in 1/M.
+/// Infinite where some direction is not seen within rounding.
+/// @param population states of the model with their probabilities
+double general_spread(const PottsModel& model, const WeightedSequences& population);
+
 }  // namespace attica

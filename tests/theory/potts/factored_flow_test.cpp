@@ -161,3 +161,42 @@ TEST_CASE("orient: the start grows to positive values, whatever the sign", "[the
     CHECK(early_overlap(growth, start, 100) > 0);
   }
 }
+
+TEST_CASE("general_spread: kurtosis of what a sequence tells", "[theory][potts]") {
+  const auto spread = [](double beta, Index sites, Index colours) {
+    const PottsModel model(cosine_couplings(sites), cosine_colour_couplings(colours), beta);
+    return general_spread(model, enumerate(model).states);
+  };
+  // Without couplings all sequences tell alike: q = d at each of them, as indicators of equally
+  // likely colours have the same norm in the metric of their covariance.
+  CHECK(spread(0, 4, 3) == Approx(1).epsilon(1e-10));
+  CHECK(spread(1, 4, 3) > 1.2);
+  CHECK(spread(3, 4, 3) > 5 * spread(1, 4, 3));
+
+  // Two sites of two colours: the score of site 0 is (e - p)(1, [s_1 = 0]), so that each context c
+  // is a regression of its own and q = (e - p_c)²/(P(c) p_c (1 - p_c)).
+  MatrixXd couplings = MatrixXd::Zero(2, 2);
+  couplings(0, 1) = couplings(1, 0) = 1;
+  const MatrixXd colours = MatrixXd::Identity(2, 2);
+  const PottsModel pair(couplings, colours, 1.5);
+  const WeightedSequences states = enumerate(pair).states;
+  double mean = 0;
+  double square = 0;
+  const auto weight = [&](int a, int b) {
+    for (Index n = 0; n < states.sequences.rows(); ++n) {
+      if (states.sequences(n, 0) == a && states.sequences(n, 1) == b) return states.weights[n];
+    }
+    return 0.0;
+  };
+  for (const int b : {0, 1}) {
+    const double context = weight(0, b) + weight(1, b);
+    for (const int a : {0, 1}) {
+      const double p = weight(a, b) / context;
+      const double q = (1 - p) / (context * p);
+      mean += weight(a, b) * q;
+      square += weight(a, b) * q * q;
+    }
+  }
+  CHECK(mean == Approx(2));  // parameters
+  CHECK(general_spread(pair, states) == Approx(square / (mean * mean)).epsilon(1e-10));
+}
