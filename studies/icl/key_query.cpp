@@ -157,6 +157,14 @@ bool record_divergence(Outcome& outcome, const KeyQueryRun& run) {
   return true;
 }
 
+/// Fixed sequences that theory is compared with, at least.
+constexpr std::int64_t kFewest = 1000;
+
+bool enough_sequences(const Configuration& c) {
+  return training_data().of(c, "sim.data") != TrainingData::fixed ||
+         c.integer("sim.batch") >= kFewest;
+}
+
 AgreementRule mse_rule(const Configuration& c, double base) {
   constexpr double kOnline = 0.2;
   constexpr double kPopulation = 0.25;
@@ -174,7 +182,8 @@ AgreementRule mse_rule(const Configuration& c, double base) {
       rule.relative = base + kOnline * eta * std::max(1.0, kUsualBatch / sequences);
       break;
     case TrainingData::fixed:
-      rule.relative = base + kOnline * eta + kFixed / sequences;
+      rule.relative =
+          base + kOnline * eta + kFixed / std::max(sequences, static_cast<double>(kFewest));
       break;
     case TrainingData::population:
       rule.relative = kPopulation * eta + 1e-6;

@@ -69,6 +69,14 @@ inline constexpr double kPopulationMargin = 0.0025;
 /// @brief Says that a run diverged. @return whether it did
 bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 
+/// For a study's `outside`.
+inline constexpr const char* kKeyQueryOutside =
+    "training on fewer than 1000 fixed sequences, which fit these and not the population";
+
+/// @brief Whether theory, which is of the population, describes training: on at least 1000 fixed
+/// sequences, which leave the error off by 250 over their number.
+bool enough_sequences(const Configuration& configuration);
+
 /// @brief Margin of the mean square error: sampling and steps, as measured. @param base 1.5 %,
 /// or more
 AgreementRule mse_rule(const Configuration& configuration, double base);

@@ -24,7 +24,8 @@ class Merged : public PointwiseExperiment {
                 .dimension = setup_.task.dimension()}),
         white_(c.text("model.init") == "white"),
         seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))),
-        scales_(ascending(c.reals("sweep.init_scale"))) {
+        scales_(ascending(c.reals("sweep.init_scale"))),
+        enough_(enough_sequences(c)) {
     if (white_ && c.real("model.spectrum_power") != 0) {
       throw invalid_parameter("model.init",
                               "white",
@@ -56,13 +57,13 @@ class Merged : public PointwiseExperiment {
           flow_mse(setup_.task, shape_, start, times, setup_.descent.eta);
       Curves curve({{"init_scale", scale}}, "t", {"mse"});
       for (std::size_t k = 0; k < times.size(); ++k) {
-        curve.add(times[k], std::vector<double>{mse[k]});
+        curve.add(times[k], {Told(mse[k], 0, enough_)});
       }
       curve.into(result);
       if (scale == 0) continue;
       const double time = drop_time(setup_.task, shape_, start, setup_.descent.eta);
-      const bool known =
-          std::isfinite(time) && scale <= kSmall && share <= kMostShare && time < times.back();
+      const bool known = enough_ && std::isfinite(time) && scale <= kSmall && share <= kMostShare &&
+                         time < times.back();
       drops.add(scale, {{time, known ? drop_allowance(scale, time) : 0.0, known}});
     }
     drops.into(result);
@@ -184,6 +185,7 @@ class Merged : public PointwiseExperiment {
   bool white_;
   std::uint64_t seed_;
   std::vector<double> scales_;
+  bool enough_;  ///< sequences for the population's theory
 };
 
 Figure figure(const Configuration&) {
@@ -223,6 +225,7 @@ bool denies_end(const Observed& observed, const Point& point, double level) {
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
+  if (!enough_sequences(c)) return {};
   constexpr double kMost = 0.9;
   const double first = *observed.predicted("plateau", {{"modes", 0.0}});
   const double last = *observed.predicted(
@@ -275,6 +278,7 @@ Study study() {
           .neglects =
               "finite batches: relative order eta; of the drop time also the size of the start and "
               "what falls besides the leading direction",
+          .outside = kKeyQueryOutside,
           .parameters = together(
               {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
                {word_parameter("model.init",

@@ -30,6 +30,7 @@ class Separate : public PointwiseExperiment {
                 .dimension = setup_.task.dimension(),
                 .rank = c.integer("model.rank")}),
         scale_(c.real("model.init_scale")),
+        enough_(enough_sequences(c)),
         seed_(static_cast<std::uint64_t>(c.integer("model.init_seed"))) {
     const auto rank = static_cast<double>(shape_.rank);
     require(shape_.rank <= shape_.dimension,
@@ -65,16 +66,17 @@ class Separate : public PointwiseExperiment {
     if (flow_) {
       Curves population({}, "t", {"population_mse"});
       for (const double t : times) {
-        const std::vector<double> mse = {flow_->mse(t)};
-        curve.add(t, mse);
-        population.add(t, mse);
+        const double mse = flow_->mse(t);
+        curve.add(t, {Told(mse, 0, enough_)});
+        population.add(t, {Told(mse)});
       }
       population.into(result);
     } else {
       const std::vector<double> mse =
           flow_mse(setup_.task, shape_, weights(), times, setup_.descent.eta);
-      for (std::size_t k = 0; k < times.size(); ++k)
-        curve.add(times[k], std::vector<double>{mse[k]});
+      for (std::size_t k = 0; k < times.size(); ++k) {
+        curve.add(times[k], {Told(mse[k], 0, enough_)});
+      }
     }
     curve.into(result);
     add_context_moments(setup_.task, result);
@@ -87,8 +89,8 @@ class Separate : public PointwiseExperiment {
     Curves steps({}, "mode", {"step_time", "population_step_time"});
     for (Index m = 1; m <= modes; ++m) {
       const double crossed = flow_->step_time(m);
-      const Told time{crossed, 0, crossed < times.back()};
-      steps.add(static_cast<double>(m), {time, time});
+      const bool reached = crossed < times.back();
+      steps.add(static_cast<double>(m), {{crossed, 0, reached && enough_}, {crossed, 0, reached}});
     }
     steps.into(result);
     return result;
@@ -149,6 +151,7 @@ class Separate : public PointwiseExperiment {
   KeyQuerySetup setup_;
   KeyQueryShape shape_;
   double scale_;
+  bool enough_;  ///< sequences for the population's theory
   std::uint64_t seed_;
   std::optional<AlignedFlow> flow_;  ///< of an aligned start
 };
@@ -212,7 +215,7 @@ ClaimResult ends_learnt(const std::string& statement,
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  if (!aligned(c)) return {};
+  if (!aligned(c) || !enough_sequences(c)) return {};
   std::vector<double> plateaus;
   std::vector<double> steps;
   for (std::int64_t m = 0; m <= c.integer("model.dimension"); ++m) {
@@ -271,6 +274,7 @@ Study study() {
       .neglects =
           "finite steps and batches: relative order eta; of random starts also the second "
           "order of the step times' scatter",
+      .outside = kKeyQueryOutside,
       .parameters = together(
           {key_query_parameters(
                {.heads = 4,

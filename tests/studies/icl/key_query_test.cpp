@@ -76,3 +76,21 @@ TEST_CASE("icl-merged, icl-separate: too many sequences are refused before any w
     CHECK_NOTHROW(experiment->theory(TheoryGrid::requested));
   }
 }
+
+TEST_CASE("icl-merged, icl-separate: few fixed sequences are not compared with the population",
+          "[studies][icl]") {
+  for (const char* name : {"icl-merged", "icl-separate"}) {
+    for (const std::int64_t sequences : {64, 2000}) {
+      const TheoryResult theory =
+          made(study_named(name), {{"sim.data", "fixed"}, {"sim.batch", sequences}})
+              ->theory(TheoryGrid::requested);
+      bool any = false;
+      for (const Prediction& p : theory.predictions) {
+        if (p.series.name != "mse") continue;
+        any = true;
+        CHECK((p.compared.empty() || p.compared.back()) == (sequences == 2000));
+      }
+      CHECK(any);
+    }
+  }
+}
