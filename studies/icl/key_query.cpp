@@ -158,11 +158,11 @@ bool record_divergence(Outcome& outcome, const KeyQueryRun& run) {
 }
 
 /// Fixed sequences that theory is compared with, at least.
-constexpr std::int64_t kFewest = 1000;
+constexpr std::int64_t kFewestFixed = 1000;
 
 bool enough_sequences(const Configuration& c) {
   return training_data().of(c, "sim.data") != TrainingData::fixed ||
-         c.integer("sim.batch") >= kFewest;
+         c.integer("sim.batch") >= kFewestFixed;
 }
 
 AgreementRule mse_rule(const Configuration& c, double base) {
@@ -183,7 +183,7 @@ AgreementRule mse_rule(const Configuration& c, double base) {
       break;
     case TrainingData::fixed:
       rule.relative =
-          base + kOnline * eta + kFixed / std::max(sequences, static_cast<double>(kFewest));
+          base + kOnline * eta + kFixed / std::max(sequences, static_cast<double>(kFewestFixed));
       break;
     case TrainingData::population:
       rule.relative = kPopulation * eta + 1e-6;
