@@ -200,7 +200,8 @@ class Flow : public PointwiseExperiment {
     const double delay = saturated ? decay * saturation : 0;
     // α_V - 1 at the record before the last, from which the rate is taken: at three instances the
     // rate was 0 to 1.2 times that too high.
-    const double since = times.size() < 2 ? 0 : times[times.size() - 2] - saturation;
+    const double before = times.size() < 2 ? 0 : times[times.size() - 2];
+    const double since = std::isfinite(saturation) ? before - saturation : before;
     const double left = settled ? std::abs(level - 1) * std::exp(-slow * since) : 0;
     const std::vector<Told> values = {
         {boosting, decay * boosting + theta_ * theta_ / closed.omega(), saturated},

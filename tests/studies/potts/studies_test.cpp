@@ -229,6 +229,22 @@ TEST_CASE("potts studies: theory does without what only the simulation needs", "
   CHECK(alike.warnings.size() == 1);
 }
 
+TEST_CASE("potts-learning: frozen models have finite allowances, and nothing compared of them",
+          "[studies][potts]") {
+  for (const double beta : {8.0, 50.0}) {
+    const TheoryResult theory =
+        made(study_named("potts-learning"), {{"model.beta", beta}})->theory(TheoryGrid::requested);
+    for (const Prediction& p : theory.predictions) {
+      CAPTURE(beta, p.series.name);
+      for (const double allowance : p.finite_size) CHECK(std::isfinite(allowance));
+      const bool compared = p.compared.empty() || p.compared.back();
+      const bool exact =
+          p.series.name == "tail_trace" && p.series.point == Point{{"model", "factored"}};
+      CHECK(compared == exact);
+    }
+  }
+}
+
 TEST_CASE("potts-flow: a rate without a step up to the last time is refused", "[studies][potts]") {
   const auto flow = [](double eta) {
     return refused([&] { made(study_named("potts-flow"), {{"sim.eta", eta}}); });
