@@ -172,13 +172,13 @@ class Learning : public PointwiseExperiment {
       }
       excess.into(result);
     }
-    add_constant(result, "tail_trace", factored.trace, of_model("factored"));
     // Differences of the gradient leave more where rare sequences bend it; far beyond that they do
     // not tell the trace.
     constexpr double kDifferences = 1e-6;
     constexpr double kMostDifference = 0.01;
     const double left = kDifferences * spread;
     const bool told = left <= kMostDifference;
+    add_constant(result, "tail_trace", Told(factored.trace, 0, told), of_model("factored"));
     add_constant(result,
                  "tail_trace",
                  Told(general.trace, told ? left * general.trace : 0, told),
