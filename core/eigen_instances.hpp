@@ -21,6 +21,8 @@
       SelfAdjointEigenSolver<MatrixXd>::compute(const EigenBase<MatrixXd>&, int);                  \
   EXTERN template void LLT<MatrixXd>::_solve_impl(const VectorXd&, VectorXd&) const;               \
   EXTERN template void LLT<MatrixXd>::_solve_impl(const MatrixXd&, MatrixXd&) const;               \
+  EXTERN template void ColPivHouseholderQR<MatrixXd>::_solve_impl(                                 \
+      const VectorXd&, VectorXd&) const;                                                           \
   EXTERN template void CompleteOrthogonalDecomposition<MatrixXd>::_solve_impl(                     \
       const VectorXd&, VectorXd&) const;                                                           \
   EXTERN template void CompleteOrthogonalDecomposition<MatrixXd>::_solve_impl(                     \

@@ -58,8 +58,8 @@ constexpr std::array<Pole, 7> kPoles{{
 class SiteFlows {
  public:
   explicit SiteFlows(const MatrixXd& data) {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(data.transpose() * data /
-                                                           static_cast<double>(data.rows()));
+    const MatrixXd covariance = data.transpose() * data / static_cast<double>(data.rows());
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> spectrum(covariance);
     vectors_ = spectrum.eigenvectors();
     s_ = spectrum.eigenvalues().array();
     // What rounding leaves of a zero would grow at late times.

@@ -58,7 +58,8 @@ struct Quadratic {
       hessian.col(k) = (above - gradient(x, population)) / (2 * kStep);
       x[k] = minimum[k];
     }
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen((hessian + hessian.transpose()) / 2);
+    const Eigen::MatrixXd symmetric = (hessian + hessian.transpose()) / 2;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(symmetric);
     constexpr double kSmallestShare = 1e-6;  // below: directions of the gauge
     const Eigen::VectorXd& steepness = eigen.eigenvalues();
     const double least = kSmallestShare * steepness[size - 1];

@@ -111,6 +111,9 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
     const MatrixXd w = tasks.middleCols(first, count);
     const MatrixXd p = v.transpose() * pull_u.topRows(n).middleCols(first, count);
     const MatrixXd w_square = w.cwiseAbs2();
+    const MatrixXd w_lost = kappa.asDiagonal() * w_square;
+    const MatrixXd w_p = w.cwiseProduct(p);
+    const MatrixXd p_square = p.cwiseAbs2();
     const Row s = spread_.segment(first, count);
     const Row label_square = label_square_.segment(first, count);
     const Row square = w_square.colwise().sum().array();
@@ -148,15 +151,15 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
       const ArrayXd volume = (diagonal.array().colwise() / x).rowwise().prod().log();
       const ArrayXXd overlap = (diagonal * w_square).array().colwise() / x;
       // square - overlap over 2θ, of which nothing is left by rounding where contexts are long
-      const ArrayXXd lost = diagonal * (kappa.asDiagonal() * w_square);
+      const ArrayXXd lost = diagonal * w_lost;
       const ArrayXXd denominator = d * rho_ + overlap;
       const ArrayXXd shrunk = inverse / denominator;
       const ArrayXXd lean = denominator.inverse().rowwise() * (d * label_square / s);
       ArrayXXd work = g * (pushed * w).array();
       ArrayXXd force = g.square().colwise() * (pushed * push).array();
       if (pulls) {
-        work += (diagonal * w.cwiseProduct(p)).array();
-        force += 2 * g * (pushed * p).array() + (diagonal * p.cwiseAbs2()).array();
+        work += (diagonal * w_p).array();
+        force += 2 * g * (pushed * p).array() + (diagonal * p_square).array();
       }
       work.colwise() *= -theta;
       force *= tau.colwise() * theta;
@@ -187,10 +190,13 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
       of_axes.noalias() += diagonal.transpose() * before_axes;
       of_g += (weight * g).colwise().sum();
       // Terms with the push, which is the same for all tasks.
-      MatrixXd before_push = (across * g).matrix() * w.transpose() +
-                             (later * g.square()).rowwise().sum().matrix() / 2 * push.transpose();
-      if (pulls) before_push += (later * g).matrix() * p.transpose();
-      const MatrixXd by_push = diagonal.cwiseProduct(before_push).transpose() * pushed;
+      const MatrixXd across_g = across * g;
+      const MatrixXd later_g = later * g;
+      MatrixXd before_push = across_g * w.transpose();
+      before_push.noalias() += (later * g.square()).rowwise().sum().matrix() / 2 * push.transpose();
+      if (pulls) before_push += later_g * p.transpose();
+      const MatrixXd by_axis = diagonal.cwiseProduct(before_push);
+      const MatrixXd by_push = by_axis.transpose() * pushed;
       second += by_push + by_push.transpose();
       second.diagonal() += diagonal.transpose() * heavy.rowwise().sum().matrix();
       sum.second(n, n) += (weight * g.square()).sum();
@@ -252,7 +258,8 @@ class FixedPoints {
         const VectorXd share = changed.colPivHouseholderQr().solve(VectorXd(residual.reshaped()));
         next.reshaped() -= (moved + changed) * share;
         // Not beyond the matrices that are positive definite.
-        if (Eigen::LLT<MatrixXd>(next - 0.3 * image).info() != Eigen::Success) next = image;
+        const MatrixXd beyond = next - 0.3 * image;
+        if (Eigen::LLT<MatrixXd>(beyond).info() != Eigen::Success) next = image;
       }
       before = std::exchange(x, std::move(next));
       residual_before = residual;
