@@ -10,16 +10,39 @@ namespace attica {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-MatrixXd overlap_moves(const JomaModel& model, const JomaState& start, double time, double step) {
+namespace {
+
+/// Of the rates along gradient flow, by central differences.
+VectorXd change_of_rates(const JomaModel& model, const JomaState& at) {
+  constexpr double kDifference = 1e-5;  // of the state: errors of the order of its square
+  JomaState descent;
+  model.loss(at, &descent);
+  const VectorXd x = at.flat();
+  const VectorXd f = descent.flat();
+  if (f.norm() == 0) return VectorXd::Zero(model.tokens() * model.tokens());
+  const double time = kDifference * x.norm() / f.norm();
+  const auto rates = [&](double t) -> VectorXd {
+    return model.overlap_rates(at.from_flat(x + t * f)).reshaped();
+  };
+  return (rates(time) - rates(-time)) / (2 * time);
+}
+
+}  // namespace
+
+MatrixXd overlap_moves(
+    const JomaModel& model, const JomaState& start, double time, double step, int orders) {
   const auto rates = [&](const JomaState& s) -> VectorXd {
     return model.overlap_rates(s).reshaped();
   };
-  const JomaFlow flow = joma_flow(model, start, std::array{0.0, time}, rates, step, 2);
+  const JomaFlow flow = joma_flow(model, start, std::array{0.0, time}, rates, step, orders);
   if (!flow.solution.finished()) {
     throw Error(ErrorKind::numerical, "gradient flow: " + describe(flow.solution));
   }
-  const VectorXd sum =
-      flow.integrals.col(1) - step / 2 * (rates(flow.states.back()) - rates(start));
+  const JomaState& end = flow.states.back();
+  VectorXd sum = flow.integrals.col(1) - step / 2 * (rates(end) - rates(start));
+  if (orders > 1) {
+    sum += step * step / 12 * (change_of_rates(model, end) - change_of_rates(model, start));
+  }
   return sum.reshaped(model.tokens(), model.tokens());
 }
 
