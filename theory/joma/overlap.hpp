@@ -18,18 +18,15 @@
 
 namespace attica {
 
-/// @brief A for gradient descent with that step, to the orders of the step that are kept: the modified
-/// flow, and the sum over steps in place of the integral (Euler and Maclaurin). What single steps add to
-/// c at second order, JomaModel::invariant_step at K = 1, is not part of it.
+/// @brief A for gradient descent with that step, to the orders of the step that are kept: the
+/// modified flow, and the sum over steps in place of the integral (Euler and Maclaurin). What
+/// single steps add to c at second order, JomaModel::invariant_step at K = 1, is not part of it.
 /// @param model exponential or linear attention; its own K moves the state
 /// @param time  step times number of steps
 /// @param orders 1 or 2
 /// @throws Error (numerical) if the flow does not reach that time
-Eigen::MatrixXd overlap_moves(const JomaModel& model,
-                              const JomaState& start,
-                              double time,
-                              double step,
-                              int orders = 2);
+Eigen::MatrixXd overlap_moves(
+    const JomaModel& model, const JomaState& start, double time, double step, int orders = 2);
 
 /// @brief Mean over tokens of (sum_j K_lj A_lj)^2.
 double mean_square_drift(const Eigen::MatrixXd& moves, const Eigen::MatrixXd& gram);
