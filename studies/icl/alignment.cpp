@@ -110,12 +110,7 @@ class Alignment : public PointwiseExperiment {
                    {{"test_spectrum", word}});
       add_constant(result, "context_square", square(test_moments(word)), {{"test_spectrum", word}});
     }
-    const ContextNoise noise{.length = static_cast<double>(middle().context), .rho = rho_};
-    add_constant(
-        result,
-        "context_square",
-        square(fresh_pool() ? gaussian_moments(train_, noise) : pool_moments(pool_.get(), noise)),
-        kTraining);
+    add_constant(result, "context_square", training_square(), kTraining);
     return result;
   }
 
@@ -181,6 +176,23 @@ class Alignment : public PointwiseExperiment {
   }
   ContextMoments test_moments(const std::string& word) const {
     return gaussian_moments(spectrum(word, dimension_), {.length = test_context_, .rho = rho_});
+  }
+  /// Of the largest training set. Sequences take the tasks of the pool in turn: the first tasks
+  /// have one more than the others.
+  double training_square() const {
+    const ContextNoise noise{.length = static_cast<double>(sizes_.back().context), .rho = rho_};
+    if (fresh_pool()) return square(gaussian_moments(train_, noise));
+    const MatrixXd& pool = pool_.get();
+    const Index sequences = sizes_.back().samples;
+    const Index more = sequences % pool.rows();
+    double sum = 0;
+    if (more > 0) {
+      sum += static_cast<double>(more) * square(pool_moments(pool.topRows(more), noise));
+    }
+    if (sequences > more) {
+      sum += static_cast<double>(sequences - more) * square(pool_moments(pool, noise));
+    }
+    return sum / static_cast<double>(sequences);
   }
   bool fresh_pool() const { return configuration_.text("model.pool") == "fresh"; }
   const ContextSizes& middle() const { return sizes_[sizes_.size() / 2]; }

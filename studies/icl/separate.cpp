@@ -221,29 +221,36 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   for (std::int64_t m = 0; m <= c.integer("model.dimension"); ++m) {
     plateaus.push_back(*observed.predicted("plateau", {{"modes", static_cast<double>(m)}}));
   }
+  const Prediction* flow = nullptr;
   for (const Prediction& p : observed.theory) {
     if (p.series.name == "step_time") steps = p.series.y;
+    if (p.series.name == "mse") flow = &p;
   }
   const ObservedCurve* curve = observed.curve("mse");
   const std::string statement =
       "half-way between two steps (geometrically) the error is within 5 % of its plateau";
-  if (curve == nullptr) return {};
+  if (curve == nullptr || flow == nullptr) return {};
   const std::vector<double>& x = curve->mean.x;
-  // The recorded time nearest the geometric mean of two steps, where these are far apart.
+  const auto nearest_to = [](const std::vector<double>& times, double time) {
+    const auto distance = [&](double a, double b) {
+      return std::abs(a - time) < std::abs(b - time);
+    };
+    return static_cast<std::size_t>(std::ranges::min_element(times, distance) - times.begin());
+  };
+  constexpr double kClose = 0.05;
+  // The recorded time nearest the geometric mean of two steps, where these are far apart and the
+  // flow is at the plateau: from a large start it passes by.
   std::vector<std::pair<std::size_t, double>> looks;
   for (std::size_t m = 1; m < steps.size(); ++m) {
     constexpr double kApart = 2;
     if (steps[m] < kApart * steps[m - 1] || steps[m] > x.back()) continue;
-    const double middle = std::sqrt(steps[m - 1] * steps[m]);
-    std::size_t nearest = 0;
-    for (std::size_t k = 0; k < x.size(); ++k) {
-      if (std::abs(x[k] - middle) < std::abs(x[nearest] - middle)) nearest = k;
-    }
+    const std::size_t nearest = nearest_to(x, std::sqrt(steps[m - 1] * steps[m]));
+    const double told = flow->series.y[nearest_to(flow->series.x, x[nearest])];
+    if (std::abs(told / plateaus[m] - 1) >= kClose) continue;
     looks.emplace_back(nearest, plateaus[m]);
   }
   std::vector<ClaimResult> all;
   if (!looks.empty()) {
-    constexpr double kClose = 0.05;
     std::vector<bool> holds;
     for (const std::vector<double>& path : observed.paths("mse")) {
       bool good = path.size() == x.size();
