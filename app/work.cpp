@@ -264,7 +264,7 @@ Json parameters_object(const CheckedConfiguration& configuration) {
 
 Json theory_object(const Work& work, const TheoryRecord& theory) {
   Json series = Json::array();
-  for (const Prediction& p : theory.predictions) series.push_back(to_json(p.series));
+  for (const Prediction& p : theory.predictions) series.push_back(to_json(p));
   return {{"study", work.configuration.study->name},
           {"parameters", parameters_object(work.configuration)},
           {"series", std::move(series)},

@@ -149,6 +149,14 @@ py::dict theory(const std::string& target,
     curve["name"] = p.series.name;
     curve["point"] = as_python(app::to_json(p.series.point));
     curve["x_name"] = p.series.x_name;
+    const std::size_t size = p.series.x.size();
+    // As long as x, where the theory tells none.
+    p.finite_size.resize(size, 0.0);
+    p.numerical_error.resize(size, 0.0);
+    p.compared.resize(size, true);
+    curve["finite_size"] = as_array(std::move(p.finite_size));
+    curve["numerical_error"] = as_array(std::move(p.numerical_error));
+    curve["compared"] = py::cast(p.compared);
     curve["x"] = as_array(std::move(p.series.x));
     curve["y"] = as_array(std::move(p.series.y));
     series.append(curve);

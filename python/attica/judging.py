@@ -20,6 +20,7 @@ from .judgement import Judgement
 from .program import call, wants_progress
 from .runs import Run, finished_run
 from .tables import frame_columns, is_frame
+from .theories import Series
 
 #: Columns of the tables with a meaning of their own; every other one is a coordinate of the point.
 _THEORY_COLUMNS = ("series", "x", "value", "finite_size", "numerical_error", "compared")
@@ -134,6 +135,22 @@ def _frame(value: Any, needed: Iterable[str], what: str) -> dict[str, list]:
     if not columns["x"]:
         raise Error(f"{what}: a data frame without rows; expected at least one")
     return columns
+
+
+def _series_curves(theory: Series, series: str, plain: bool) -> dict[_Key, _TheoryCurve]:
+    """Curves of a study with what they allow; without coordinates where the simulation cannot have any."""
+    if plain and len(theory) > 1:
+        raise Error(
+            f"theory of '{theory.name}' has {len(theory)} curves, and the simulation no coordinates: take one with "
+            f".at(...); there are {theory.points}"
+        )
+    curves: dict[_Key, _TheoryCurve] = {}
+    for given in theory:
+        curve = curves.setdefault((series, () if plain else tuple(given.point.items())), _TheoryCurve())
+        curve.x, curve.value = given.x.tolist(), given.y.tolist()
+        curve.finite_size, curve.numerical_error = given.finite_size.tolist(), given.numerical_error.tolist()
+        curve.compared = given.compared.tolist()
+    return curves
 
 
 def _theory_curves(theory: Any, x: Optional[ArrayLike], series: str) -> dict[_Key, _TheoryCurve]:
@@ -374,7 +391,9 @@ def judge(
     >>> str(r.verdict)
 
     theory: f(x) called with every x, an array of shape (number of x,), or a data frame with columns x and value (and
-      optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point).
+      optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
+      quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
+      x are its own, and points that it does not claim are not compared.
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; an array of
       shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
       several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
@@ -390,7 +409,12 @@ def judge(
             raise Error(f"parameter '{parameter}' = {value!r}: expected a whole number >= {least}")
     margin = None if margin is None else _allowance("margin", margin)
     absolute = _allowance("absolute", absolute)
-    predicted = _theory_curves(theory, x, series)
+    if isinstance(theory, Series):
+        series = theory.name if series == "y" else series
+        predicted = _series_curves(theory, series, plain=not is_frame(simulate))
+        x = theory.x if x is None and not is_frame(simulate) else x
+    else:
+        predicted = _theory_curves(theory, x, series)
     _require_finite(predicted)
     cap = None
     if callable(simulate):

@@ -24,7 +24,9 @@ class Curve:
     """A quantity against x at one point of parameter space.
 
     `x` and `y` are arrays of shape (number of x,), in the units that `attica show STUDY` states; `point` holds all other
-    coordinates. A constant has x_name "none", one x = 0 and one y.
+    coordinates. A constant has x_name "none", one x = 0 and one y. Of every y the theory tells what a simulation may be
+    off besides the margin: `finite_size` (what is neglected) and `numerical_error`, absolute, 0 where it tells none;
+    `compared` is False where it is drawn only.
     """
 
     name: str
@@ -32,6 +34,9 @@ class Curve:
     x_name: str
     x: np.ndarray
     y: np.ndarray
+    finite_size: np.ndarray
+    numerical_error: np.ndarray
+    compared: np.ndarray
 
 
 class Series(Sequence[Curve]):
@@ -105,7 +110,19 @@ class Theory(Mapping[str, Series]):
         self.study: str = record["study"]
         self.parameters: dict[str, Any] = record["parameters"]
         self.diagnostics: dict[str, Any] = record["diagnostics"]
-        self.curves = [Curve(s["name"], s["point"], s["x_name"], s["x"], s["y"]) for s in record["series"]]
+        self.curves = [
+            Curve(
+                s["name"],
+                s["point"],
+                s["x_name"],
+                s["x"],
+                s["y"],
+                s["finite_size"],
+                s["numerical_error"],
+                np.array(s["compared"], dtype=bool),
+            )
+            for s in record["series"]
+        ]
         self._request = request
 
     def __getitem__(self, name: str) -> Series:

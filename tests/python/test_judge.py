@@ -241,3 +241,45 @@ def test_the_tables_read_back(tmp_path):
     paths = _tables(tmp_path, _theory_curves({"a": x}, x, "y"), {}, "y")
     assert open(paths[0]).readline() == "series,x,value\n"
     assert json.loads("0.30000000000000004") == 0.1 + 0.2
+
+
+def test_a_study_allows_what_its_theory_neglects():
+    told = attica.theory("gauss-double-descent", sites=21, alpha=[0.5, 2.0], lambda_=[0.1, 1.0])["test_error"]
+    curve = told.at(lambda_=0.1)
+    allowed = curve[0].finite_size
+    assert allowed[0] > 10 * allowed[1] > 0 and curve[0].compared.all()
+
+    def off(share):
+        """Off by this share of what is allowed, with noise of a hundredth of it."""
+        noise = np.random.default_rng(3).normal(scale=0.01, size=(2, 50))
+        return curve[0].y[:, None] + allowed[:, None] * (share + noise)
+
+    assert attica.judge(theory=curve, simulate=off(0.8), out=None).verdict == "AGREE"
+    assert attica.judge(theory=curve, simulate=off(1.2), out=None).verdict == "DISAGREE"
+    bare = attica.judge(theory=curve[0].y, x=curve.x, simulate=off(0.8), margin=1e-9, out=None)
+    assert bare.verdict == "DISAGREE"  # the numbers alone say nothing of what they neglect
+    with pytest.raises(attica.Error, match=r"take one with \.at"):
+        attica.judge(theory=told, simulate=off(0), out=None)
+
+
+def test_a_frame_has_the_curves_of_a_study(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    told = attica.theory("gauss-double-descent", sites=21, alpha=[0.5, 2.0], lambda_=[0.1, 1.0])["test_error"]
+    frame = pandas.DataFrame(
+        {"lambda": c.point["lambda"], "x": x, "replicate": r, "value": y + (r - 24.5) * 1e-6}
+        for c in told
+        for x, y in zip(c.x, c.y)
+        for r in range(50)
+    )
+    run = attica.judge(theory=told, simulate=frame, margin=0.01, out=tmp_path)
+    assert run.verdict == "AGREE" and len(run.points) == 4
+    assert {p["lambda"] for p in run.points} == {0.1, 1.0}
+
+
+def test_points_that_a_theory_does_not_claim_are_not_compared():
+    told = attica.theory("topics-mode-growth")["contrast_K_linear"]
+    compared = told[0].compared
+    assert compared.any() and not compared.all()
+    wrong = np.where(compared, told.y, 2 * told.y)[:, None] + np.linspace(-1e-9, 1e-9, 20)
+    r = attica.judge(theory=told, simulate=wrong, margin=0.001, out=None)
+    assert r.verdict == "AGREE" and "outside" in r.summary

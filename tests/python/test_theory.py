@@ -37,6 +37,9 @@ def test_every_study_gives_the_programs_digits(study, program):
     assert c.rows() == program_rows(printed)  # equal as doubles, names and coordinates included
     assert c.parameters == printed["parameters"] and c.diagnostics == printed["diagnostics"]
     assert list(c.parameters) == list(printed["parameters"])
+    for curve, told in zip(c.curves, printed["series"]):
+        for name, none in (("finite_size", 0.0), ("numerical_error", 0.0), ("compared", True)):
+            assert getattr(curve, name).tolist() == told.get(name, [none] * len(curve.x))
 
 
 def test_digits_are_those_of_the_csv(program):
