@@ -228,7 +228,13 @@ Work Subject::work_at(const Json& values) const {
 
 Json Subject::theory(const Json& values, TheoryGrid grid) const {
   const Work work = work_at(values);
-  return theory_object(work, compute_theory(work, grid));
+  Json theory = theory_object(work, compute_theory(work, grid));
+  if (grid == TheoryGrid::requested) return theory;
+  // To be drawn: lines need no allowances.
+  for (Json& series : theory.at("series")) {
+    for (const char* unused : {"finite_size", "numerical_error", "compared"}) series.erase(unused);
+  }
+  return theory;
 }
 
 std::string Subject::figure(const Json& values, const Json& overlays) const {

@@ -58,7 +58,8 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid);
 /// @brief All resolved values, by flat dotted key.
 Json parameters_object(const CheckedConfiguration& configuration);
 
-/// @brief The object that `attica theory --json` prints: {study, parameters, series, diagnostics}.
+/// @brief The object that `attica theory --json` prints: {study, parameters, series with what they
+/// neglect, diagnostics}.
 Json theory_object(const Work& work, const TheoryRecord& theory);
 
 /// A piece of work in the numbering of the run.
