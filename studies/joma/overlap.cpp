@@ -149,10 +149,11 @@ class Overlap : public PointwiseExperiment {
     const auto change = [&](const MatrixXd& above, const MatrixXd& below) {
       return 2 * std::sqrt(mean_square(above - below) / square);  // relative, at most
     };
-    if (square == 0) return {0};
+    if (!(square > 0)) return {square};
     const double first = change(moves.first, moves.flow);
     const double next = std::max(change(moves.second, moves.first), first * first);
-    return {square, next * square, next <= kMost};
+    const bool small = next <= kMost;
+    return {square, small ? next * square : 0, small};
   }
 
   /// How many 1/d of the first order are allowed for the next: 12, as the eight networks of

@@ -1,5 +1,6 @@
 #include "attica/theory/joma/overlap.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "attica/core/error.hpp"
@@ -14,13 +15,13 @@ namespace {
 
 /// Of the rates along gradient flow, by central differences.
 VectorXd change_of_rates(const JomaModel& model, const JomaState& at) {
-  constexpr double kDifference = 1e-5;  // of the state: errors of the order of its square
+  constexpr double kDifference = 1e-5;  // of the state, or 1: errors of the order of its square
   JomaState descent;
   model.loss(at, &descent);
   const VectorXd x = at.flat();
   const VectorXd f = descent.flat();
   if (f.norm() == 0) return VectorXd::Zero(model.tokens() * model.tokens());
-  const double time = kDifference * x.norm() / f.norm();
+  const double time = kDifference * std::max(1.0, x.norm()) / f.norm();
   const auto rates = [&](double t) -> VectorXd {
     return model.overlap_rates(at.from_flat(x + t * f)).reshaped();
   };
