@@ -49,7 +49,7 @@ class ModeGrowth : public PointwiseExperiment {
       curve.add(t, {algebra_.isotypic(flow.states[k].k).topic});
       const double linear =
           early_contrast(onset_, start_ == AttentionStart::split, epsilon_, lambda_, t);
-      constexpr double kMost = 0.008;
+      constexpr double kMost = 0.008;  // contrasts of 0.02 at the defaults
       const double grown = bend() * linear;
       if (linear < 1) law.add(t, {{linear, grown * linear, grown <= kMost}});
     }

@@ -191,10 +191,12 @@ FeatureLaw::Weighted FeatureLaw::weighted(const MatrixXd& k,
       of_g += (weight * g).colwise().sum();
       // Terms with the push, which is the same for all tasks.
       const MatrixXd across_g = across * g;
-      const MatrixXd later_g = later * g;
       MatrixXd before_push = across_g * w.transpose();
       before_push.noalias() += (later * g.square()).rowwise().sum().matrix() / 2 * push.transpose();
-      if (pulls) before_push += later_g * p.transpose();
+      if (pulls) {
+        const MatrixXd later_g = later * g;
+        before_push += later_g * p.transpose();
+      }
       const MatrixXd by_axis = diagonal.cwiseProduct(before_push);
       const MatrixXd by_push = by_axis.transpose() * pushed;
       second += by_push + by_push.transpose();

@@ -41,7 +41,7 @@ MatrixXd overlap_moves(
   }
   const JomaState& end = flow.states.back();
   VectorXd sum = flow.integrals.col(1) - step / 2 * (rates(end) - rates(start));
-  if (orders > 1) {
+  if (orders > 1 && step > 0) {
     sum += step * step / 12 * (change_of_rates(model, end) - change_of_rates(model, start));
   }
   return sum.reshaped(model.tokens(), model.tokens());

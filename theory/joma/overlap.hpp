@@ -23,7 +23,8 @@ namespace attica {
 /// single steps add to c at second order, JomaModel::invariant_step at K = 1, is not part of it.
 /// @param model exponential or linear attention; its own K moves the state
 /// @param time  step times number of steps
-/// @param orders 1 or 2
+/// @param orders of the step that are kept, 1 or 2: the error is of relative order step^(orders +
+/// 1)
 /// @throws Error (numerical) if the flow does not reach that time
 Eigen::MatrixXd overlap_moves(
     const JomaModel& model, const JomaState& start, double time, double step, int orders = 2);

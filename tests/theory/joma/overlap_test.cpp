@@ -55,7 +55,8 @@ VectorXd drift_of_descent(const JomaCase& c, const JomaModel& model, double time
   return c.model.invariant(state) - c.model.invariant(c.start) - whole;
 }
 
-TEST_CASE("overlap_moves: the drift of descent, to third order in the step", "[theory][joma]") {
+TEST_CASE("overlap_moves: the drift of descent, to first and second order in the step",
+          "[theory][joma]") {
   constexpr double kTime = 2;
   for (const JomaCase& c : cases()) {
     const MatrixXd gram = overlapping(c.model.tokens(), 0.3);
