@@ -2,6 +2,8 @@
 /// @brief The Python module `_attica`: the program's own functions on values of Python. What is
 /// convenient about the package is written in Python, in attica/.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pybind11/eigen.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -13,8 +15,10 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -28,6 +32,7 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/gauss/mlm.hpp"
 #include "attica/plots/draw.hpp"
+#include "attica/plots/drawable.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
 #include "attica/studies/own/study.hpp"
 #include "attica/theory/gauss/flow.hpp"
@@ -53,25 +58,33 @@ std::vector<double> as_vector(const Reals& array) {
   return {array.data(), array.data() + array.size()};
 }
 
+/// Names from users' files may be in any encoding: what is not UTF-8 shows as U+FFFD.
+py::object as_text(std::string_view text) {
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
+}
+
+/// Sets Python's error to attica.Error.
+void raise_error(std::string_view message, ErrorKind kind) {
+  const py::object type = py::module_::import("attica.errors").attr("Error");
+  const py::object raised = type(as_text(message), static_cast<int>(kind));
+  PyErr_SetObject(type.ptr(), raised.ptr());
+}
+
 py::object as_python(const Json& json) {
   if (json.is_null()) return py::none();
   if (json.is_boolean()) return py::bool_(json.get<bool>());
   if (json.is_number_unsigned()) return py::int_(json.get<std::uint64_t>());
   if (json.is_number_integer()) return py::int_(json.get<std::int64_t>());
   if (json.is_number()) return py::float_(json.get<double>());
-  // Names from users' files may be in any encoding: what is not UTF-8 shows as U+FFFD.
-  if (json.is_string()) {
-    const std::string& text = json.get_ref<const std::string&>();
-    return py::reinterpret_steal<py::object>(
-        PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "replace"));
-  }
+  if (json.is_string()) return as_text(json.get_ref<const std::string&>());
   if (json.is_array()) {
     py::list list;
     for (const Json& element : json) list.append(as_python(element));
     return list;
   }
   py::dict object;
-  for (const auto& [key, value] : json.items()) object[py::str(key)] = as_python(value);
+  for (const auto& [key, value] : json.items()) object[as_text(key)] = as_python(value);
   return object;
 }
 
@@ -102,8 +115,10 @@ py::list list_of_studies() {
 
 /// What a study or a configuration can be given.
 py::list parameters(const std::string& target) {
-  const Study& study =
-      *app::read_configuration({.target = target, .preset = {}, .overrides = {}}, studies()).study;
+  // Study `own`, and any with bounds, belongs to its configuration.
+  const app::CheckedConfiguration configuration =
+      app::read_configuration({.target = target, .preset = {}, .overrides = {}}, studies());
+  const Study& study = *configuration.study;
   constexpr std::array kTypes{"real", "integer", "flag", "text", "file"};
   py::list list;
   for (const Parameter& p : app::all_parameters(study)) {
@@ -168,9 +183,20 @@ py::dict theory(const std::string& target,
   result["parameters"] = as_python(app::parameters_object(work.configuration));
   result["series"] = series;
   result["diagnostics"] = as_python(app::to_json(record.diagnostics));
-  result["warnings"] = warnings;
+  result["warnings"] = as_python(warnings);
   result["failed"] = record.failed;
   return result;
+}
+
+/// The theory of every layer, on linear axes of y.
+Figure with_all_theory(Figure figure) {
+  for (Panel& panel : figure.panels) {
+    panel.y.scale = AxisScale::linear;
+    panel.y.low.reset();
+    panel.y.high.reset();
+    for (Layer& layer : panel.layers) layer.theory = true;
+  }
+  return figure;
 }
 
 /// Draws the study's figure with the theory alone, into a folder. Returns the files.
@@ -186,14 +212,32 @@ std::vector<std::string> theory_figure(const std::string& target,
   const py::gil_scoped_release unlocked;
   const app::Work work = requested_work(target, preset, assignments);
   const std::vector<Prediction> theory = app::compute_theory(work, TheoryGrid::run).predictions;
+  const FigureData data{.curves = app::recorded_curves(theory, {}), .residuals = {}};
+  const Figure whole = work.configuration.study->figure(work.configuration.values);
+  DrawableFigure drawn = drawable(whole, data);
+  if (drawn.figure.panels.empty()) {
+    // A run shows simulated values alone, beside a theory that is 0 or 1, say: here it is seen.
+    drawn = drawable(with_all_theory(whole), data);
+  }
+  if (drawn.figure.panels.empty()) {
+    throw Error(ErrorKind::input,
+                "the figure of '" + work.configuration.study->name +
+                    "' shows no series that has a theory: .rows() has what is predicted");
+  }
+  const std::string note = drawn.missing.empty()
+                               ? ""
+                               : fmt::format("no theory is drawn in panel{} ({}) of a run's figure",
+                                             drawn.missing.size() == 1 ? "" : "s",
+                                             fmt::join(drawn.missing, "), ("));
   std::vector<std::string> files;
   for (const std::filesystem::path& file :
-       draw(work.configuration.study->figure(work.configuration.values),
-            {.curves = app::recorded_curves(theory, {}), .residuals = {}},
+       draw(drawn.figure,
+            data,
             {.folder = folder,
             .formats = {format},
             .style = style,
-            .width = width.empty() ? std::nullopt : std::optional(figure_width(width))})) {
+            .width = width.empty() ? std::nullopt : std::optional(figure_width(width)),
+            .note = note})) {
     files.push_back(file.string());
   }
   return files;
@@ -464,9 +508,14 @@ PYBIND11_MODULE(_attica, module) {
     try {
       if (pointer) std::rethrow_exception(pointer);
     } catch (const Error& error) {
-      const py::object type = py::module_::import("attica.errors").attr("Error");
-      const py::object raised = type(error.what(), static_cast<int>(error.kind()));
-      PyErr_SetObject(type.ptr(), raised.ptr());
+      raise_error(error.what(), error.kind());
+    } catch (const py::builtin_exception& error) {
+      // Of the binding: the package passes on what it has checked, so that nobody should meet it.
+      raise_error(std::string("a value of an unexpected type: ") + error.what(), ErrorKind::input);
+    } catch (const std::bad_alloc&) {
+      raise_error("this takes more memory than there is", ErrorKind::input);
+    } catch (const std::exception& error) {
+      raise_error(error.what(), ErrorKind::input);
     }
   });
 
