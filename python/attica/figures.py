@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
+from . import values
 from .configuration import toml
-from .display import Figure
-from .errors import Error
+from .display import FORMATS, Figure
+from .errors import Error, checked_keywords
 from .program import call
 from .runs import Run
 
-_FORMATS = ("svg", "pdf", "png", "tex")
 
 
 def _plain(value: Any) -> Any:
@@ -21,7 +21,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Run):
         return str(value.folder.resolve())
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return values.path(value, "a path")
     if isinstance(value, Mapping):
         return {key: _plain(element) for key, element in value.items() if element is not None}
     if isinstance(value, (list, tuple)):
@@ -29,6 +29,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
+@checked_keywords
 def figure(
     *what: "Run | str | os.PathLike[str] | Mapping[str, Any]",
     format: str = "svg",
@@ -49,8 +50,10 @@ def figure(
     by default only the figure comes back. changes: other keys of the figure, x={"label": "samples"} for all panels,
     a={"title": "first"} for panel (a). Errors raise attica.Error with the program's sentence.
     """
-    if format not in _FORMATS:
-        raise Error(f"parameter 'format' = {format}: expected svg, pdf, png or tex")
+    values.one_of(format, "parameter 'format'", FORMATS)
+    misfit = [w for w in what if not isinstance(w, (Run, str, os.PathLike, Mapping))]
+    if misfit:
+        raise Error(f"figure() was given {values.shown(misfit[0])}; expected runs, paths or a dict")
     if not what:
         raise Error("figure() needs runs, a figure's file or a dict")
     described = [w for w in what if isinstance(w, Mapping)]
@@ -62,8 +65,9 @@ def figure(
             file = Path(folder) / "figure.toml"
             file.write_text("".join(f"{key} = {toml(value)}\n" for key, value in targets[0].items()), encoding="utf-8")
             targets = [str(file)]
-        arguments = ["figure", *targets, "--format", format, "--out", str(folder if out is None else out), "--quiet"]
-        arguments += ["--style", style] if style else []
+        below = folder if out is None else values.path(out, "parameter 'out'")
+        arguments = ["figure", *targets, "--format", format, "--out", below, "--quiet"]
+        arguments += ["--style", values.text(style, "parameter 'style'")] if style else []
         arguments += ["--accept-edits"] if accept_edits else []
         for key, value in ({"width": width} | changes).items():
             if value is not None:
@@ -72,4 +76,9 @@ def figure(
         if end.code != 0:
             raise end.error()
         path = next(Path(line) for line in end.output.splitlines() if line.endswith("." + format))
-        return Figure(path.read_bytes(), format, None if out is None else path)
+        return Figure(
+            path.read_bytes(),
+            format,
+            None if out is None else path,
+            lambda other: figure(*what, format=other, style=style, width=width, **changes).data,
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from typing import Any, Mapping, Optional
 
 from .display import badge
@@ -33,7 +34,11 @@ class Verdict(str):
 
 
 class Judgement:
-    """What was found out by comparing a theory with replicates. `record` is what check.json holds."""
+    """What was found out by comparing a theory with replicates. `record` is what check.json holds.
+
+    As a condition it is its verdict: AGREE and CLAIMS HOLD are true, DISAGREE is false, and `bool()` of an INCONCLUSIVE or
+    NONE raises, so that `assert attica.judge(...)` never passes with a theory that was not confirmed.
+    """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self.record = record
@@ -51,12 +56,9 @@ class Judgement:
     @property
     def points(self) -> Rows:
         """Every compared point: series, its coordinates, x_name, x, theory, mean, sem, n, difference, margin, verdict,
-        p_agree, p_disagree and more. `difference` is simulation - theory; both have the units of the series."""
-        own = ("series", "point")
-        return Rows(
-            {"series": p["series"], **p["point"], **{k: v for k, v in p.items() if k not in own}}
-            for p in self.record["points"]
-        )
+        p_agree, p_disagree and more. `difference` is simulation - theory; both have the units of the series. A coordinate
+        that is called as another column, like `n`, has the column `point_n`."""
+        return Rows(_row(p) for p in self.record["points"])
 
     @property
     def claims(self) -> Rows:
@@ -74,10 +76,62 @@ class Judgement:
         """The largest `not_agree` over the series; None if there is none."""
         return self.record.get("coarsest_resolution")
 
+    def _worst(self) -> Optional[Mapping[str, Any]]:
+        points = self.record["points"]
+        disagree = [p for p in points if p["verdict"] == "DISAGREE"]
+        if disagree:
+            return max(disagree, key=lambda p: abs(p["difference"]) / p["margin"] if p["margin"] else math.inf)
+        undecided = [p for p in points if p["verdict"] == "INCONCLUSIVE"]
+        return max(undecided, key=_replicates_needed) if undecided else None
+
+    @property
+    def worst_point(self) -> Optional[dict[str, Any]]:
+        """Of the points that disagree, the one furthest off in units of its margin; else, of those that are undecided, the
+        one that needs most replicates. A row as in `points`; None if every point agrees."""
+        worst = self._worst()
+        return None if worst is None else _row(worst)
+
+    def __bool__(self) -> bool:
+        try:
+            return bool(self.verdict)
+        except Error as error:
+            raise Error(f"{error}; {self!r}", error.exit_code) from None
+
     def __repr__(self) -> str:
-        return self.summary
+        worst = self._worst()
+        return self.summary if worst is None else f"{self.summary}; worst: {_place(worst)}: {_finding(worst)}"
 
     def _repr_html_(self) -> str:
         word = str(self.verdict)
         rest = self.summary[len(word) :].lstrip(": ") if self.summary.startswith(word) else self.summary
         return f"<p>{badge(word)} {html.escape(rest)}</p>"
+
+
+def _replicates_needed(point: Mapping[str, Any]) -> float:
+    needed = point.get("replicates_needed")
+    return needed if isinstance(needed, (int, float)) else math.inf
+
+
+def _row(point: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in point.items() if name not in ("series", "point")}
+    coordinates = {f"point_{name}" if name in rest else name: value for name, value in point["point"].items()}
+    return {"series": point["series"], **coordinates, **rest}
+
+
+def _place(point: Mapping[str, Any]) -> str:
+    coordinates = list(point["point"].items())
+    if point["x_name"] != "none":
+        coordinates.append((point["x_name"], point["x"]))
+    at = ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}" for name, value in coordinates)
+    return f"{point['series']} at {at}" if at else point["series"]
+
+
+def _finding(point: Mapping[str, Any]) -> str:
+    if point["verdict"] == "INCONCLUSIVE" and point.get("reason"):
+        return point["reason"]
+    numbers = [
+        f"{word} {point[key]:.5g}" + (f" +- {point[error]:.2g}" if point.get(error) is not None else "")
+        for word, key, error in (("simulation", "mean", "sem"), ("theory", "theory", "margin"))
+        if point.get(key) is not None
+    ]
+    return ", ".join(numbers)

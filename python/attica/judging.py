@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import csv
 import inspect
 import math
 import os
-import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _attica
-from .errors import Error
+from . import _attica, values
+from .errors import Error, checked_keywords
 from .judgement import Judgement
-from .program import call, wants_progress
+from .program import Bar, call
 from .runs import Run, finished_run
-from .tables import frame_columns, is_frame
+from .tables import Rows, frame_columns, is_frame
 from .theories import Series
 
 #: Columns of the tables with a meaning of their own; every other one is a coordinate of the point.
@@ -28,6 +26,9 @@ _THEORY_NUMBERS = ("x", "value", "finite_size", "numerical_error")
 _SIMULATION_COLUMNS = ("series", "x", "replicate", "value")
 #: Two x closer than this, relatively, are the same.
 _SAME_X = 1e-9
+
+#: Numbers of replicates are read as doubles.
+_MOST_REPLICATES = 2**53
 
 #: (series, coordinates of the point)
 _Key = tuple[str, tuple[tuple[str, Any], ...]]
@@ -50,71 +51,92 @@ class _Simulation:
         self.replicate: list[int] = []
         self.value: list[float] = []
 
+    def add(self, x: float, replicate: int, value: float) -> None:
+        self.x.append(x)
+        self.replicate.append(replicate)
+        self.value.append(value)
 
-def _number(value: Any, what: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise Error(f"{what} gave {value!r}; expected a number") from None
+
+def _answer(value: Any, what: str) -> float:
+    """What a user's function gave: None is no number there, but a `return` that was forgotten."""
+    if value is None:
+        raise Error(f"{what} gave None; expected a number (does the function return its value?)")
+    return values.number(value, what)
 
 
 def _allowance(parameter: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = math.nan
+    if not isinstance(value, (str, bool)):
+        try:
+            number = values.number(value, parameter)
+        except Error:
+            pass
     if not 0 <= number < math.inf:
-        raise Error(f"parameter '{parameter}' = {value!r}: expected a finite number >= 0")
+        raise Error(f"parameter '{parameter}' = {values.shown(value)}: expected a finite number >= 0")
     return number
 
 
-def _named(value: Any, series: str) -> Mapping[str, Any]:
+def _named(value: Any, series: str, what: str) -> Mapping[str, Any]:
     """A dict of several series, or the one value of `series`."""
-    return value if isinstance(value, Mapping) else {series: value}
+    if not isinstance(value, Mapping):
+        return {series: value}
+    if not value:
+        raise Error(f"{what} gave an empty dict; expected a value for every series")
+    return {values.name(name, f"{what}: series"): element for name, element in value.items()}
 
 
 def _grid(x: Optional[ArrayLike]) -> list[float]:
     if x is None:
         raise Error("parameter 'x' is missing; expected the values at which theory and simulation are compared")
     try:
-        grid = np.asarray(x, dtype=float)
-    except (TypeError, ValueError):
-        raise Error(f"parameter 'x' = {x!r}: expected a list of distinct finite numbers") from None
+        grid = values.array(x, "x")
+    except Error as error:
+        raise Error(f"parameter 'x' = {values.shown(x)}: expected a list of distinct finite numbers ({error})") from None
     if grid.ndim != 1 or grid.size == 0 or not np.all(np.isfinite(grid)) or np.unique(grid).size != grid.size:
         raise Error("parameter 'x': expected a list of distinct finite numbers")
     return grid.tolist()
 
 
-def _keys_of_frame(columns: Mapping[str, list], known: Sequence[str], series: str) -> list[_Key]:
+def _keys_of_frame(columns: Mapping[str, list], known: Sequence[str], series: str, what: str) -> list[_Key]:
     """Series and coordinates of every row; an empty field (None, NaN or '') is no coordinate, as in a table."""
     rows = len(columns["x"])
     coordinates = [name for name in columns if name not in known]
+    for name in coordinates:
+        if set(values.text(name, f"{what}: column")) & set(';,"[]') or not name.isprintable() or name != name.strip():
+            raise Error(f"{what}: column {values.shown(name)}: expected a name without , ; [ ] and quotes")
     names = columns.get("series", [series] * rows)
-    plain = [[v.item() if isinstance(v, np.generic) else v for v in columns[name]] for name in coordinates]
+    plain = [
+        [values.coordinate(v, f"{what}: row {k} of column '{name}'") for k, v in enumerate(columns[name])]
+        for name in coordinates
+    ]
     return [
         (
-            str(names[k]),
-            tuple((c, v) for c, v in ((c, plain[j][k]) for j, c in enumerate(coordinates)) if not _is_empty(v)),
+            values.name(names[k], f"{what}: row {k} of column 'series'"),
+            tuple(sorted((c, plain[j][k]) for j, c in enumerate(coordinates) if plain[j][k] is not None)),
         )
         for k in range(rows)
     ]
 
 
-def _is_empty(value: Any) -> bool:
-    return str(value) in ("", "None", "nan", "<NA>", "NaT")
-
-
 def _numbers(columns: Mapping[str, list], name: str, what: str) -> list[float]:
-    return [_number(value, f"{what}: row {k} of column '{name}'") for k, value in enumerate(columns[name])]
+    return [values.number(value, f"{what}: row {k} of column '{name}'") for k, value in enumerate(columns[name])]
+
+
+def _finite(columns: Mapping[str, list], name: str, what: str) -> list[float]:
+    found = _numbers(columns, name, what)
+    for k, number in enumerate(found):
+        if not math.isfinite(number):
+            raise Error(f"{what}: row {k} of column '{name}' gave {number}; expected a finite number")
+    return found
 
 
 def _flag(value: Any, row: int) -> bool:
-    word = str(value).lower()
-    if _is_empty(value) or word in ("true", "1", "1.0", "yes"):
+    word = values.shown(value).strip("'").lower()
+    if values.is_missing(value) or word in ("true", "1", "1.0", "yes"):
         return True
     if word in ("false", "0", "0.0", "no"):
         return False
-    raise Error(f"theory: row {row} of column 'compared' gave {value!r}; expected true or false")
+    raise Error(f"theory: row {row} of column 'compared' gave {values.shown(value)}; expected true or false")
 
 
 def _require_once(rows: Iterable[tuple[_Key, Any]], what: str) -> None:
@@ -128,7 +150,7 @@ def _require_once(rows: Iterable[tuple[_Key, Any]], what: str) -> None:
 
 
 def _frame(value: Any, needed: Iterable[str], what: str) -> dict[str, list]:
-    columns = frame_columns(value)
+    columns = frame_columns(value, what)
     missing = [name for name in needed if name not in columns]
     if missing:
         raise Error(f"{what}: no column '{missing[0]}'; expected {', '.join(needed)}")
@@ -153,65 +175,71 @@ def _series_curves(theory: Series, series: str, plain: bool) -> dict[_Key, _Theo
     return curves
 
 
-def _theory_curves(theory: Any, x: Optional[ArrayLike], series: str) -> dict[_Key, _TheoryCurve]:
+def _theory_curves(theory: Any, x: Optional[list[float]], series: str) -> dict[_Key, _TheoryCurve]:
     curves: dict[_Key, _TheoryCurve] = {}
     if is_frame(theory):
         columns = _frame(theory, ("x", "value"), "theory")
-        keys = _keys_of_frame(columns, _THEORY_COLUMNS, series)
+        keys = _keys_of_frame(columns, _THEORY_COLUMNS, series, "theory")
         given = {name: _numbers(columns, name, "theory") for name in _THEORY_NUMBERS if name in columns}
+        given["x"] = _finite(columns, "x", "theory")
         for name in ("finite_size", "numerical_error"):
+            # Left empty, nothing is allowed, as in a table.
+            given.update({name: [0.0 if values.is_missing(v) else v for v in given[name]]} if name in given else {})
             for k, allowance in enumerate(given.get(name, ())):
                 if not 0 <= allowance < math.inf:
                     raise Error(f"theory: row {k} of column '{name}' gave {allowance}; expected a finite number >= 0")
         _require_once(((key, (("x", at),)) for key, at in zip(keys, given["x"])), "theory")
         for k, key in enumerate(keys):
             curve = curves.setdefault(key, _TheoryCurve())
-            for name, column in given.items():
-                getattr(curve, name).append(column[k])
+            for name, numbers in given.items():
+                getattr(curve, name).append(numbers[k])
             if "compared" in columns:
                 curve.compared.append(_flag(columns["compared"][k], k))
         return curves
     grid = _grid(x)
     if callable(theory):
-        values: dict[str, list[float]] = {}
+        found: dict[str, list[float]] = {}
         for at in grid:
-            for name, value in _named(theory(at), series).items():
-                values.setdefault(name, []).append(_number(value, f"theory({at})"))
+            for name, value in _named(theory(at), series, f"theory({at})").items():
+                found.setdefault(name, []).append(_answer(value, f"theory({at})"))
     else:
-        values = {name: np.asarray(v, dtype=float).tolist() for name, v in _named(theory, series).items()}
-    for name, column in values.items():
-        if np.shape(column) != (len(grid),):
-            raise Error(f"theory of '{name}' has shape {np.shape(column)}; expected ({len(grid)},), one value for every x")
+        found = {n: values.array(v, f"theory of '{n}'") for n, v in _named(theory, series, "theory").items()}
+    for name, told in found.items():
+        if np.shape(told) != (len(grid),):
+            raise Error(f"theory of '{name}' has shape {np.shape(told)}; expected ({len(grid)},), one value for every x")
         curve = curves.setdefault((name, ()), _TheoryCurve())
-        curve.x, curve.value = grid, column
+        curve.x, curve.value = grid, [float(value) for value in told]
     return curves
 
 
-def _given_simulation(simulate: Any, x: Optional[ArrayLike], series: str) -> dict[_Key, _Simulation]:
-    """A data frame, or arrays of shape (number of x, replicates)."""
+def _simulated_frame(frame: Any, series: str, what: str) -> dict[_Key, _Simulation]:
+    """Long form: columns x, replicate and value."""
     curves: dict[_Key, _Simulation] = {}
+    columns = _frame(frame, ("x", "replicate", "value"), what)
+    keys = _keys_of_frame(columns, _SIMULATION_COLUMNS, series, what)
+    places, numbers = _finite(columns, "x", what), _numbers(columns, "value", what)
+    replicates = []
+    for k, number in enumerate(_numbers(columns, "replicate", what)):
+        if not (number >= 0 and number.is_integer()):
+            raise Error(f"{what}: row {k} of column 'replicate' gave {number}; expected a whole number >= 0")
+        if number > _MOST_REPLICATES:
+            raise Error(f"{what}: row {k} of column 'replicate' gave {number}; expected a whole number <= 2^53")
+        replicates.append(int(number))
+    _require_once(((key, (("x", at), ("replicate", r))) for key, at, r in zip(keys, places, replicates)), what)
+    for key, at, replicate, value in zip(keys, places, replicates, numbers):
+        curves.setdefault(key, _Simulation()).add(at, replicate, value)
+    return curves
+
+
+def _given_simulation(simulate: Any, x: Optional[list[float]], series: str) -> dict[_Key, _Simulation]:
+    """A data frame, or arrays of shape (number of x, replicates)."""
     if is_frame(simulate):
-        columns = _frame(simulate, ("x", "replicate", "value"), "simulate")
-        keys = _keys_of_frame(columns, _SIMULATION_COLUMNS, series)
-        places, values = _numbers(columns, "x", "simulate"), _numbers(columns, "value", "simulate")
-        numbers = _numbers(columns, "replicate", "simulate")
-        for k, number in enumerate(numbers):
-            if not (number >= 0 and number.is_integer()):
-                raise Error(f"simulate: row {k} of column 'replicate' gave {number}; expected a whole number >= 0")
-        replicates = [int(number) for number in numbers]
-        _require_once(
-            ((key, (("x", at), ("replicate", r))) for key, at, r in zip(keys, places, replicates)), "simulate"
-        )
-        for key, at, replicate, value in zip(keys, places, replicates, values):
-            curve = curves.setdefault(key, _Simulation())
-            curve.x.append(at)
-            curve.replicate.append(replicate)
-            curve.value.append(value)
-        return curves
+        return _simulated_frame(simulate, series, "simulate")
+    curves: dict[_Key, _Simulation] = {}
     grid = _grid(x)
-    for name, value in _named(simulate, series).items():
-        array = np.asarray(value, dtype=float)
-        if array.ndim != 2 or array.shape[0] != len(grid):
+    for name, value in _named(simulate, series, "simulate").items():
+        array = values.array(value, f"simulate of '{name}'")
+        if array.ndim != 2 or array.shape[0] != len(grid) or array.shape[1] == 0:
             raise Error(f"simulate of '{name}' has shape {array.shape}; expected ({len(grid)}, replicates)")
         curve = curves.setdefault((name, ()), _Simulation())
         for k, at in enumerate(grid):
@@ -222,16 +250,23 @@ def _given_simulation(simulate: Any, x: Optional[ArrayLike], series: str) -> dic
 
 
 class _Simulator:
-    """Calls g(x, rng) or g(x, seed), whose random numbers are a function of seed, place of x and replicate alone."""
+    """Calls g(x, rng) or g(x, seed), whose random numbers are a function of seed, place of x and replicate alone.
 
-    def __init__(self, simulate: Callable[..., Any], x: list[float], series: str, seed: int) -> None:
+    A call that gives NaN, infinity or a masked value is a replicate that failed: it is counted, and the others go on.
+    """
+
+    def __init__(self, simulate: Callable[..., Any], x: list[float], series: str, seed: int, known: Any) -> None:
         self.simulate, self.x, self.series, self.seed = simulate, x, series, seed
-        self.curves: dict[_Key, _Simulation] = {}
-        try:
-            names = list(inspect.signature(simulate).parameters)
-        except (TypeError, ValueError):
-            names = []
-        self.takes_seed = len(names) > 1 and names[1] == "seed"
+        self.curves: dict[_Key, _Simulation] = {} if known is None else _simulated_frame(known, series, "known")
+        self.done: set[tuple[float, int]] = set()
+        for (name, point), curve in self.curves.items():
+            if point:
+                raise Error(f"known: series '{name}' has coordinates {dict(point)}; expected columns x, replicate and value")
+            for at in curve.x:
+                if at not in x:
+                    raise Error(f"known: x = {at} is not in x; expected replicates of the same judgement")
+            self.done |= set(zip(curve.x, curve.replicate))
+        self.takes_seed = _takes_seed(simulate)
 
     def _source(self, point: int, replicate: int) -> Any:
         sequence = np.random.SeedSequence(self.seed, spawn_key=(point, replicate))
@@ -243,34 +278,40 @@ class _Simulator:
         """Replicates begin .. end - 1 at every x."""
         for replicate in range(begin, end):
             for point, at in enumerate(self.x):
-                value = self.simulate(at, self._source(point, replicate))
-                for name, number in _named(value, self.series).items():
-                    number = _number(number, f"simulate at x = {at}, replicate {replicate},")
-                    if not math.isfinite(number):
-                        raise Error(f"simulate at x = {at}, replicate {replicate}, gave {number}", 4)
-                    curve = self.curves.setdefault((name, ()), _Simulation())
-                    curve.x.append(at)
-                    curve.replicate.append(replicate)
-                    curve.value.append(number)
+                if (at, replicate) not in self.done:
+                    self._call(point, at, replicate)
                 step()
 
+    def _call(self, point: int, at: float, replicate: int) -> None:
+        what = f"simulate at x = {at}, replicate {replicate},"
+        found = _named(self.simulate(at, self._source(point, replicate)), self.series, what)
+        for name, number in {name: _answer(value, what) for name, value in found.items()}.items():
+            # Infinite is failed, too, as in a table.
+            self.curves.setdefault((name, ()), _Simulation()).add(
+                at, replicate, number if math.isfinite(number) else math.nan
+            )
 
-class _Bar:
-    """A bar on standard error, where somebody looks."""
+    def rows(self) -> Rows:
+        """What was simulated, as `known` takes it."""
+        return Rows(
+            {"series": name, "x": at, "replicate": replicate, "value": value}
+            for (name, _), curve in self.curves.items()
+            for at, replicate, value in zip(curve.x, curve.replicate, curve.value)
+        )
 
-    def __init__(self, total: int, progress: Optional[bool]) -> None:
-        self.total, self.done = total, 0
-        self.shown = wants_progress() if progress is None else progress
 
-    def step(self) -> None:
-        self.done += 1
-        if self.shown and (self.done % max(1, self.total // 100) == 0 or self.done == self.total):
-            filled = 30 * self.done // self.total
-            print(f"\r[{'=' * filled:<30}] {100 * self.done // self.total:3d} %", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        if self.shown and self.done:
-            print("\r" + " " * 40 + "\r", end="", file=sys.stderr, flush=True)
+def _takes_seed(simulate: Callable[..., Any]) -> bool:
+    """Whether it is g(x, seed) rather than g(x, rng). @throws Error if it takes no two arguments"""
+    try:
+        signature = inspect.signature(simulate)
+    except (TypeError, ValueError):
+        return False
+    try:
+        signature.bind(0.0, 0)
+    except TypeError:
+        raise Error(f"simulate{signature} does not take two arguments; expected g(x, rng) or g(x, seed)") from None
+    names = list(signature.parameters)
+    return len(names) > 1 and names[1] == "seed"
 
 
 def _require_finite(theory: Mapping[_Key, _TheoryCurve]) -> None:
@@ -301,6 +342,7 @@ def _check(
     cap: Optional[int] = None,
 ) -> dict[str, Any]:
     """What check.json holds, from the program's own judge."""
+    _matched(theory, simulation)
     record = _attica.agreement(
         [
             (name, dict(point), c.x, c.value, c.finite_size, c.numerical_error, c.compared)
@@ -320,12 +362,17 @@ def _check(
     return record
 
 
+def _field(value: Any) -> str:
+    """A value as a field of CSV, numbers to the last digit. A line that starts with # would be a comment."""
+    text = repr(value) if isinstance(value, float) else str(value)
+    quoted = text.startswith("#") or text != text.strip() or any(c in text for c in ',"')
+    return '"' + text.replace('"', '""') + '"' if quoted else text
+
+
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        for row in rows:
-            writer.writerow([repr(v) if isinstance(v, float) else v for v in row])
+        for row in (columns, *rows):
+            file.write(",".join(map(_field, row)) + "\n")
     return str(path)
 
 
@@ -368,6 +415,7 @@ def _tables(
     ]
 
 
+@checked_keywords
 def judge(
     *,
     theory: Any,
@@ -380,6 +428,7 @@ def judge(
     until_decided: bool = False,
     tails: str = "guarded",
     series: str = "y",
+    known: Any = None,
     name: str = "",
     out: "str | os.PathLike[str] | None" = "runs",
     progress: Optional[bool] = None,
@@ -397,67 +446,118 @@ def judge(
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; an array of
       shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
       several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
+      NaN, infinity or a masked value is a replicate that failed: it is counted, its point is undecided, the others are judged.
     margin: relative to |theory|, declared before the data are seen; absolute: in the units of the series, added to it.
       Without either z values are reported, and the verdict is NONE.
     until_decided: stops at a look at which the verdict is known, by a rule that keeps the error rates; `replicates`
       (30 or more) is then the cap. The figure and the report in the folder tell the verdict of a fixed number.
     tails: "guarded" (nothing is known of the replicates' law) or "normal".
+    known: replicates of an earlier call that was interrupted (the exception's `simulated`, or a frame of the table it was
+      kept in): these calls are not made again.
     out: the folder that receives the run folder `name-hash`; None writes nothing and returns the judgement alone.
     """
-    for parameter, value, least in (("replicates", replicates, 1), ("seed", seed, 0)):
-        if not isinstance(value, (int, np.integer)) or value < least:
-            raise Error(f"parameter '{parameter}' = {value!r}: expected a whole number >= {least}")
+    replicates = values.whole(replicates, "parameter 'replicates'", 1)
+    seed = values.whole(seed, "parameter 'seed'", 0)
     margin = None if margin is None else _allowance("margin", margin)
     absolute = _allowance("absolute", absolute)
+    series = values.name(series, "parameter 'series'")
+    label = values.text(name, "parameter 'name'") or "judged"
+    if "/" in label or not label.isprintable():
+        raise Error(f"parameter 'name' = {values.shown(name)}: expected a name without '/' and control characters")
+    until_decided = values.flag(until_decided, "parameter 'until_decided'")
+    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal"))
+    progress = None if progress is None else values.flag(progress, "parameter 'progress'")
+    folder = None if out is None else values.path(out, "parameter 'out'")
+    grid = None if x is None else _grid(x)
     if isinstance(theory, Series):
         series = theory.name if series == "y" else series
         predicted = _series_curves(theory, series, plain=not is_frame(simulate))
-        x = theory.x if x is None and not is_frame(simulate) else x
+        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
     else:
-        predicted = _theory_curves(theory, x, series)
+        predicted = _theory_curves(theory, grid, series)
     _require_finite(predicted)
-    cap = None
-    if callable(simulate):
-        simulator = _Simulator(simulate, _grid(x), series, seed)
-        bar = _Bar(replicates * len(simulator.x), progress)
-        ends = _attica.looks(replicates, sum(len(c.x) for c in predicted.values())) if until_decided else [replicates]
-        cap = replicates if until_decided else None
+    if not callable(simulate):
+        for parameter, given in (("until_decided", until_decided), ("known", known)):
+            if given is not False and given is not None:
+                raise Error(f"parameter '{parameter}' = {values.shown(given)}: expected a function to simulate with")
+        simulated = _given_simulation(simulate, grid, series)
+        return _judged(predicted, simulated, margin, absolute, tails, None, series, label, folder)
+    simulator = _Simulator(simulate, _grid(grid), series, seed, known)
+    _require_folder(folder)
+    bar = Bar(replicates * len(simulator.x), progress)
+    try:
+        if not until_decided:
+            simulator.extend(0, replicates, bar.step)
+            return _judged(predicted, simulator.curves, margin, absolute, tails, None, series, label, folder)
         begin = 0
-        try:
-            for end in ends:
-                simulator.extend(begin, end, bar.step)
-                begin = end
-                _matched(predicted, simulator.curves)
-                record = _check(predicted, simulator.curves, margin, absolute, tails, cap)
-                if record["verdict"] not in ("INCONCLUSIVE", "NONE"):
-                    break
-        finally:
-            bar.clear()
-        simulated = simulator.curves
-    else:
-        if until_decided:
-            raise Error("parameter 'until_decided' = True: expected a function to simulate with")
-        simulated = _given_simulation(simulate, x, series)
-        for (known, _), curve in simulated.items():
-            for at, replicate, value in zip(curve.x, curve.replicate, curve.value):
-                if not math.isfinite(value):
-                    raise Error(f"simulated '{known}' is {value} at x = {at}, replicate {replicate}", 4)
-        _matched(predicted, simulated)
-        record = _check(predicted, simulated, margin, absolute, tails)
+        for end in _attica.looks(replicates, sum(len(c.x) for c in predicted.values())):
+            simulator.extend(begin, end, bar.step)
+            begin = end
+            record = _check(predicted, simulator.curves, margin, absolute, tails, replicates)
+            if record["verdict"] not in ("INCONCLUSIVE", "NONE"):
+                break
+        return _judged(predicted, simulator.curves, margin, absolute, tails, record, series, label, folder)
+    except BaseException as error:
+        _keep(error, simulator.rows(), folder, label)
+        raise
+    finally:
+        bar.clear()
+
+
+def _judged(
+    theory: Mapping[_Key, _TheoryCurve],
+    simulation: Mapping[_Key, _Simulation],
+    margin: Optional[float],
+    absolute: float,
+    tails: str,
+    sequential: Optional[Mapping[str, Any]],
+    series: str,
+    name: str,
+    folder: Optional[str],
+) -> "Run | Judgement":
+    """The verdict: in this process alone, or with the program's folder. That of a sequential rule is known already."""
     options = _attica.options("judge")
-    if out is None or not options:
-        return Judgement(record)
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ["judge", *_tables(Path(folder), predicted, simulated, series), "--json", "--out", os.fspath(out)]
+    if folder is None or not options:
+        return Judgement(sequential or _check(theory, simulation, margin, absolute, tails))
+    with tempfile.TemporaryDirectory() as work:
+        arguments = ["judge", *_tables(Path(work), theory, simulation, series), "--json", "--out", folder]
         arguments += ["--margin", repr(float(margin))] if margin is not None else []
         arguments += ["--absolute", repr(float(absolute))] if absolute else []
-        arguments += ["--tails", tails, "--name", name or "judged"]
+        arguments += ["--tails", tails, "--name", name]
         # The same data again are the same run.
         arguments += ["--resume"] if "--resume" in options else []
-        run = finished_run(call(arguments))
-    return Run(run.folder, {**record, "run": str(run.folder)}) if cap is not None else run
+        run = finished_run(call(arguments), failed=True)
+    return Run(run.folder, {**sequential, "run": str(run.folder)}) if sequential else run
 
 
+def _require_folder(folder: Optional[str]) -> None:
+    """Refuses a folder that cannot be written before hours are spent on what belongs there."""
+    try:
+        if folder is not None:
+            os.makedirs(folder, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+    except OSError as error:
+        raise Error(f"parameter 'out' = {values.shown(folder)}: cannot write there: {error.strerror}", 5) from None
+
+
+def _keep(error: BaseException, rows: Rows, folder: Optional[str], name: str) -> None:
+    """What was simulated before an exception or Ctrl-C: in its attribute `simulated`, and as a table beside the runs."""
+    if not rows:
+        return
+    try:
+        error.simulated = rows  # type: ignore[attr-defined]
+        advice = f"attica: the {len(rows)} values simulated so far are this exception's `simulated`"
+        if folder is not None:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            path = Path(folder) / f"{name}-unfinished.csv"
+            advice += " and in " + _write(path, rows.columns, (row.values() for row in rows))
+        error.add_note(advice + "; judge(..., known=those rows) carries on with them")
+    except Exception:  # noqa: BLE001  the exception itself says more
+        pass
+
+
+@checked_keywords
 def agreement(
     theory: ArrayLike,
     replicates: "ArrayLike | Sequence[ArrayLike]",
@@ -476,24 +576,40 @@ def agreement(
     """
     margin = None if margin is None else _allowance("margin", margin)
     absolute = _allowance("absolute", absolute)
-    values = np.atleast_1d(np.asarray(theory, dtype=float))
-    if values.ndim != 1 or not np.all(np.isfinite(values)):
+    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal"))
+    told = values.array(theory, "parameter 'theory'")
+    scalar = told.ndim == 0
+    told = np.atleast_1d(told)
+    if told.ndim != 1 or not np.all(np.isfinite(told)):
         raise Error("parameter 'theory': expected finite numbers, shape (P,)")
-    samples = [np.asarray(sample, dtype=float) for sample in replicates]
-    if np.ndim(theory) == 0 and all(sample.ndim == 0 for sample in samples):
-        samples = [np.array(samples)]
-    if len(samples) != len(values) or any(sample.ndim != 1 for sample in samples):
-        raise Error(f"parameter 'replicates': expected {len(values)} lists of replicates, one for every theory value")
+    samples = _samples(replicates, scalar)
+    if len(samples) != len(told) or any(sample.ndim != 1 for sample in samples):
+        raise Error(f"parameter 'replicates': expected {len(told)} lists of replicates, one for every theory value")
     curve = _TheoryCurve()
-    curve.x, curve.value = [float(k) for k in range(len(values))], values.tolist()
+    curve.x, curve.value = [float(k) for k in range(len(told))], told.tolist()
     for given, name in ((finite_size, "finite_size"), (numerical_error, "numerical_error")):
-        allowance = np.broadcast_to(np.asarray(given, dtype=float), values.shape)
+        allowance = values.array(given, f"parameter '{name}'")
+        if allowance.shape not in ((), told.shape):
+            raise Error(f"parameter '{name}' has shape {allowance.shape}; expected a number or {told.shape}")
         if not np.all(np.isfinite(allowance) & (allowance >= 0)):
             raise Error(f"parameter '{name}': expected finite numbers >= 0")
-        setattr(curve, name, allowance.tolist())
+        setattr(curve, name, np.broadcast_to(allowance, told.shape).tolist())
     simulation = _Simulation()
     for k, sample in enumerate(samples):
         simulation.x += [float(k)] * sample.size
         simulation.replicate += range(sample.size)
         simulation.value += sample.tolist()
     return Judgement(_check({("y", ()): curve}, {("y", ()): simulation}, margin, absolute, tails))
+
+
+def _samples(replicates: Any, scalar: bool) -> list[np.ndarray]:
+    """The replicates of every theory value; those of a single number may stand alone."""
+    what = "parameter 'replicates'"
+    if not isinstance(replicates, (list, tuple, Iterator)):
+        whole = values.array(replicates, what)
+        return [whole] if scalar and whole.ndim == 1 else list(np.atleast_1d(whole))
+    rows = [
+        np.array(values.number(row, what)) if values.is_scalar(row) else values.array(row, f"{what}, row {k},")
+        for k, row in enumerate(replicates)
+    ]
+    return [np.array(rows)] if scalar and all(row.ndim == 0 for row in rows) else rows

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 from .errors import Error
 
@@ -44,7 +45,67 @@ class Finished:
 
 def wants_progress() -> bool:
     """Whether somebody looks: standard error is a terminal, or this is a notebook."""
-    return sys.stderr.isatty() or "ipykernel" in sys.modules
+    return (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+
+
+class _TerminalLine:
+    """A line of standard error that is written over."""
+
+    def __init__(self) -> None:
+        self._width = 0
+
+    def show(self, text: str) -> None:
+        print("\r" + text.ljust(self._width), end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def clear(self) -> None:
+        if self._width:
+            print("\r" + " " * self._width + "\r", end="", file=sys.stderr, flush=True)
+
+
+class _NotebookLine:
+    """A display of a notebook's cell that is updated, and empty in the end; none at all for what takes a second."""
+
+    _DELAY = 1.0
+
+    def __init__(self) -> None:
+        self._begin = time.monotonic()
+        self._handle: Any = None
+
+    def show(self, text: str) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/plain": text}, raw=True)
+        elif time.monotonic() - self._begin > self._DELAY:
+            from IPython.display import display
+
+            self._handle = display({"text/plain": text}, raw=True, display_id=True)
+
+    def clear(self) -> None:
+        if self._handle is not None:
+            self._handle.update({"text/plain": ""}, raw=True)
+
+
+def _line() -> "_TerminalLine | _NotebookLine":
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return _NotebookLine() if hasattr(shell, "kernel") else _TerminalLine()
+
+
+class Bar:
+    """The progress of calls made here, where somebody looks."""
+
+    def __init__(self, total: int, progress: Optional[bool]) -> None:
+        self._total, self._done = total, 0
+        self._line = _line() if (wants_progress() if progress is None else progress) else None
+
+    def step(self) -> None:
+        self._done += 1
+        if self._line and (self._done % max(1, self._total // 100) == 0 or self._done == self._total):
+            filled = 30 * self._done // self._total
+            self._line.show(f"[{'=' * filled:<30}] {100 * self._done // self._total:3d} %")
+
+    def clear(self) -> None:
+        if self._line:
+            self._line.clear()
 
 
 def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished:
@@ -54,6 +115,8 @@ def call(arguments: Sequence[str], progress: Optional[bool] = False) -> Finished
     """
     from . import _attica
 
+    if any("\0" in argument for argument in arguments):
+        raise Error("an argument holds NUL; expected text without it")
     shown = wants_progress() if progress is None else progress
     # The program draws its bar for a terminal only, and for one that knows how to go back in a line: we read it.
     try:
@@ -92,7 +155,7 @@ def _listen(reading: int, shown: bool) -> list[str]:
     """All lines until the end, progress bars shown and left out."""
     pending = b""
     lines: list[str] = []
-    width = 0
+    line = _line()
     while True:
         try:
             more = os.read(reading, 65536)
@@ -110,9 +173,7 @@ def _listen(reading: int, shown: bool) -> list[str]:
             if bar is None:
                 lines.append(text.replace("\x1b[K", ""))
             elif shown and bar[1]:
-                print("\r" + bar[1].ljust(width), end="", file=sys.stderr, flush=True)
-                width = len(bar[1])
+                line.show(bar[1])
         if not more:
-            if width:
-                print("\r" + " " * width + "\r", end="", file=sys.stderr, flush=True)
+            line.clear()
             return [line for line in lines if line.strip()]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import html
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any, Mapping, Optional
 
-from . import records
+from . import records, values
 from .configuration import Keys
-from .display import Figure
-from .errors import Error
+from .display import FORMATS, Figure, bundle
+from .errors import Error, checked_keywords, warn
 from .judgement import Judgement
 from .program import Finished, call
 from .tables import Rows
@@ -57,18 +56,17 @@ class Run(Judgement):
     def figure(self, format: str = "svg", style: Optional[str] = None, width: Optional[str] = None) -> Figure:
         """The run's figure: "svg", "pdf", "png" or "tex" (TikZ). With a style ("aps", "neurips", "icml", "jmlr", "slides") or a width
         ("half", "full") it is drawn anew from the records, into the run's folder."""
-        if format not in ("svg", "pdf", "png", "tex"):
-            raise Error(f"parameter 'format' = {format}: expected svg, pdf, png or tex")
+        values.one_of(format, "parameter 'format'", FORMATS)
         paths = sorted((self.folder / "plots").glob(f"*.{format}"))
         if style or width or not paths:
             arguments = ["plot", str(self.folder), "--format", format]
-            arguments += ["--style", style] if style else []
-            arguments += ["--width", width] if width else []
+            arguments += ["--style", values.text(style, "parameter 'style'")] if style else []
+            arguments += ["--width", values.text(width, "parameter 'width'")] if width else []
             end = call(arguments)
             if end.code != 0:
                 raise end.error()
             paths = [Path(line) for line in end.output.splitlines() if line.endswith("." + format)]
-        return Figure(paths[0].read_bytes(), format, paths[0])
+        return Figure(paths[0].read_bytes(), format, paths[0], lambda other: self.figure(other, style, width).data)
 
     def report(self) -> Path:
         """The path of report.html: figure, verdict, configuration and provenance on one offline page."""
@@ -85,24 +83,43 @@ class Run(Judgement):
             raise end.error()
         return json.loads(end.output)
 
-    def _repr_html_(self) -> str:
+    def _shown_figure(self) -> "tuple[Optional[Figure], str]":
+        """The figure, or None and the reason."""
         try:
-            figure = self.figure()._repr_html_()
+            return self.figure(), ""
         except Error as error:  # no gnuplot, say: the verdict stands without
-            figure = f"<p>{html.escape(str(error))}</p>"
-        return super()._repr_html_() + figure + f"<p><code>{html.escape(str(self.folder))}</code></p>"
+            return None, str(error)
+
+    def _page(self, figure: Optional[Figure], reason: str) -> str:
+        shown = figure._repr_html_() if figure else f"<p>{html.escape(reason)}</p>"
+        return super()._repr_html_() + shown + f"<p><code>{html.escape(str(self.folder))}</code></p>"
+
+    def _repr_html_(self) -> str:
+        return self._page(*self._shown_figure())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        figure, reason = self._shown_figure()
+        return bundle(figure, self._page(figure, reason), repr(self))
 
 
-def finished_run(end: Finished) -> Run:
-    """The run that `attica run --json` or `judge --json` has just finished, or its error."""
+def finished_run(end: Finished, failed: bool = False) -> Run:
+    """The run that `attica run --json` or `judge --json` has just finished, or its error.
+
+    failed: replicates may have failed; the verdict counts them, and says of which points they were.
+    """
     for warning in end.warnings:
-        warnings.warn(warning, stacklevel=3)
+        warn(warning)
     record = json.loads(end.output) if end.output.strip() else None
-    if end.code in _VERDICTS and record:
+    if record and (end.code in _VERDICTS or (failed and end.code == 4)):
         return Run(record["run"], record)
     raise end.error(record["run"] if record else None)
 
 
+#: What `run` takes besides parameters.
+_ARGUMENTS = ("preset", "out", "name", "threads", "until_decided", "max_time", "resume", "force", "progress")
+
+
+@checked_keywords
 def run(
     study: "str | os.PathLike[str]",
     *,
@@ -115,7 +132,7 @@ def run(
     resume: bool = True,
     force: bool = False,
     progress: Optional[bool] = None,
-    **values: Any,
+    **keywords: Any,
 ) -> Run:
     """Theory, simulation, verdict, figure and report of a study or a TOML configuration, in a folder `out/name-hash`.
 
@@ -127,23 +144,25 @@ def run(
     on (`resume=False` refuses it, `force=True` starts anew). Ctrl-C stops at a checkpoint. `progress`: True or False; by
     default a bar is shown where somebody looks. Errors raise attica.Error with the program's sentence and exit code.
     """
-    target = os.fspath(study)
-    arguments = ["run", target, "--json", "--out", os.fspath(out)]
-    for _, assignment in Keys(target).assignments(values):
+    target = values.path(study, "parameter 'study'")
+    arguments = ["run", target, "--json", "--out", values.path(out, "parameter 'out'")]
+    for _, assignment in Keys(target, _ARGUMENTS).assignments(keywords):
         arguments += ["--set", assignment]
     for flag, value in (("--preset", preset), ("--name", name), ("--threads", threads), ("--max-time", max_time)):
-        if value not in (None, ""):
-            arguments += [flag, str(value)]
+        if value is not None and value != "":
+            arguments += [flag, values.text(str(value), f"parameter '{flag.strip('-').replace('-', '_')}'")]
     arguments += ["--until-decided"] if until_decided else []
     arguments += ["--force"] if force else ["--resume"] if resume else []
     return finished_run(call(arguments, progress))
 
 
+@checked_keywords
 def open_run(folder: "str | os.PathLike[str]", out: "str | os.PathLike[str]" = "runs") -> Run:
     """A finished run: by its folder, or the newest of this name below `out`."""
-    if (Path(folder) / "run.json").exists():
-        return Run(folder)
+    name, below = values.path(folder, "parameter 'folder'"), values.path(out, "parameter 'out'")
+    if (Path(name) / "run.json").exists():
+        return Run(name)
     try:
-        return Run(records.find(os.fspath(folder), os.fspath(out)))
+        return Run(records.find(name, below))
     except FileNotFoundError as error:
         raise Error(str(error)) from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
-from typing import Any, Iterable
+from typing import Any, Mapping
 
 import numpy as np
+
+from .errors import Error
+from .values import column, has
 
 
 class Rows(list):
@@ -52,11 +55,45 @@ def _shown(value: Any) -> str:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a table with named columns: a data frame, or Rows."""
-    return isinstance(value, Rows) or (hasattr(value, "columns") and hasattr(value, "to_dict"))
+    """Whether a value is a table with named columns: a data frame (pandas, polars, Arrow), Rows or a list of dicts, a
+    structured array, or a dict with the columns x and value."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.names is not None
+    if isinstance(value, list):
+        return isinstance(value, Rows) or (len(value) > 0 and all(isinstance(row, Mapping) for row in value))
+    if isinstance(value, Mapping):
+        return "x" in value and "value" in value
+    return _is_data_frame(value) or (has(value, "column_names") and has(value, "to_pydict"))
 
 
-def frame_columns(frame: Any) -> dict[str, list]:
-    """The columns of a data frame or of Rows, as lists."""
-    names: Iterable[Any] = frame.columns
-    return {str(name): list(frame.column(name) if isinstance(frame, Rows) else frame[name]) for name in names}
+def _is_data_frame(value: Any) -> bool:
+    return has(value, "columns") and has(value, "to_dict")
+
+
+def frame_columns(frame: Any, what: str = "table") -> dict[str, list]:
+    """The columns of a table as lists, None where a value is masked. A named index of pandas is a column, as in its CSV."""
+    if isinstance(frame, list):
+        frame = Rows(frame)
+        return {str(name): [row.get(name) for row in frame] for name in frame.columns}
+    if isinstance(frame, np.ndarray):
+        return {name: column(frame.reshape(-1)[name]) for name in frame.dtype.names or ()}
+    if isinstance(frame, Mapping):
+        columns = {str(name): column(values) for name, values in frame.items()}
+        lengths = {len(values) for values in columns.values()}
+        if len(lengths) > 1:
+            raise Error(f"{what}: columns of different lengths ({', '.join(map(str, sorted(lengths)))})")
+        return columns
+    if not _is_data_frame(frame):
+        return {str(name): list(values) for name, values in frame.to_pydict().items()}
+    if any(name is not None for name in getattr(getattr(frame, "index", None), "names", [])):
+        try:
+            frame = frame.reset_index()
+        except ValueError as error:
+            raise Error(f"{what}: the index has the name of a column ({error})") from None
+    names = [str(name) for name in frame.columns]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise Error(f"{what}: column '{twice[0]}' twice")
+    if any(isinstance(name, tuple) for name in frame.columns):
+        raise Error(f"{what}: columns of several levels; expected one name a column")
+    return {str(name): list(frame[name]) for name in frame.columns}

@@ -5,17 +5,16 @@ from __future__ import annotations
 import html
 import os
 import tempfile
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
 
-from . import _attica
+from . import _attica, values
 from .configuration import Keys
-from .display import Figure
-from .errors import Error
+from .display import FORMATS, Figure, bundle
+from .errors import Error, checked_keywords, nearest, warn
 from .tables import Rows
 
 
@@ -128,7 +127,7 @@ class Theory(Mapping[str, Series]):
     def __getitem__(self, name: str) -> Series:
         curves = [curve for curve in self.curves if curve.name == name]
         if not curves:
-            near = _attica.nearest(name, list(self))
+            near = nearest(str(name), list(self))
             hint = f"did you mean '{near}'?" if near else f"there are {', '.join(self)}"
             raise KeyError(f"'{self.study}' has no series '{name}'; {hint}")
         return Series(name, curves)
@@ -162,8 +161,8 @@ class Theory(Mapping[str, Series]):
                 pandas.DataFrame({**curve.point, curve.x_name: curve.x, name: curve.y}) for curve in series
             )
             axes = [axis for axis in frame.columns if axis not in (name, "none")]
-            values = frame.set_index(axes)[name] if axes else frame[name].iloc[0]
-            arrays[name] = values.to_xarray() if axes else xarray.DataArray(values)
+            column = frame.set_index(axes)[name] if axes else frame[name].iloc[0]
+            arrays[name] = column.to_xarray() if axes else xarray.DataArray(column)
         return xarray.Dataset(arrays, attrs={"study": self.study})
 
     def figure(self, format: str = "svg", style: str = "aps", width: str = "") -> Figure:
@@ -171,18 +170,32 @@ class Theory(Mapping[str, Series]):
 
         format: "svg", "pdf" or "png"; style and width ("half", "full") as in `attica plot`.
         """
+        values.one_of(format, "parameter 'format'", FORMATS)
+        for name, value in (("style", style), ("width", width)):
+            values.text(value, f"parameter '{name}'")
         with tempfile.TemporaryDirectory() as folder:
             target, preset, assignments = self._request
-            files = _attica.theory_figure(target, preset, assignments, folder, format, style, width)
+            files = _attica.theory_figure(os.fsencode(target), preset, assignments, folder, format, style, width)
             path = next(Path(file) for file in files if file.endswith("." + format))
-            return Figure(path.read_bytes(), format)
+            return Figure(path.read_bytes(), format, None, lambda other: self.figure(other, style, width).data)
+
+    def _shown_figure(self) -> "tuple[Optional[Figure], str]":
+        """The figure, or None and the reason."""
+        try:
+            return self.figure(), ""
+        except Error as error:  # no gnuplot, say: the numbers stand without
+            return None, str(error)
+
+    def _page(self, figure: Optional[Figure], reason: str) -> str:
+        shown = figure._repr_html_() if figure else f"<p>{html.escape(reason)}</p>"
+        return f"<p><b>{html.escape(self.study)}</b>, theory</p>{shown}"
 
     def _repr_html_(self) -> str:
-        try:
-            figure = self.figure()._repr_html_()
-        except Error as error:  # the study's figure may need a simulation, or there is no gnuplot
-            figure = f"<p>{html.escape(str(error))}</p>"
-        return f"<p><b>{self.study}</b>, theory</p>{figure}"
+        return self._page(*self._shown_figure())
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        figure, reason = self._shown_figure()
+        return bundle(figure, self._page(figure, reason), repr(self))
 
     def __repr__(self) -> str:
         return f"Theory of {self.study}: " + ", ".join(f"{name} ({len(series)})" for name, series in self.items())
@@ -196,10 +209,11 @@ def studies() -> Rows:
 def parameters(study: "str | os.PathLike[str]") -> Rows:
     """What can be configured in a study (or in that of a configuration file): key, type, list, default, choices, range,
     meaning with units."""
-    return Rows(_attica.parameters(os.fspath(study)))
+    return Rows(_attica.parameters(os.fsencode(values.path(study, "parameter 'study'"))))
 
 
-def theory(study: "str | os.PathLike[str]", *, preset: str = "", **values: Any) -> Theory:
+@checked_keywords
+def theory(study: "str | os.PathLike[str]", *, preset: str = "", **keywords: Any) -> Theory:
     """The theory of a study, or of a TOML configuration, computed in this process.
 
     >>> c = attica.theory("gauss-double-descent", rho=0.9, alpha=[0.5, 1.5, 3.0])
@@ -209,11 +223,12 @@ def theory(study: "str | os.PathLike[str]", *, preset: str = "", **values: Any) 
     `**{"model.rho": 0.9}` say the same. A list for a scalar of [model] or [sim] sweeps it. Ranges are written as in a
     configuration: `alpha={"log": [0.1, 10], "n": 24}`. Input errors raise attica.Error with the program's sentence.
     """
-    target = os.fspath(study)
-    assignments = Keys(target).assignments(values)
-    record = _attica.theory(target, preset, assignments)
+    target = values.path(study, "parameter 'study'")
+    preset = values.text(preset, "parameter 'preset'")
+    assignments = Keys(target, ["preset"]).assignments(keywords)
+    record = _attica.theory(os.fsencode(target), preset, assignments)
     for warning in record["warnings"]:
-        warnings.warn(warning, stacklevel=2)
+        warn(warning)
     if record["failed"]:
-        warnings.warn("the theory failed numerically at some points: see .diagnostics['failed']", stacklevel=2)
+        warn("the theory failed numerically at some points: see .diagnostics['failed']")
     return Theory(record, (target, preset, assignments))

@@ -218,13 +218,14 @@ def test_an_empty_field_of_a_frame_is_no_coordinate():
     assert [p.get("lambda") for p in judged.points] == [None, 0.1]
 
 
-def test_failures_of_the_simulation_are_told():
-    with pytest.raises(attica.Error, match="simulate at x = 4.0, replicate 0, gave nan") as refusal:
-        attica.judge(theory=lambda x: 1.0, simulate=lambda x, rng: np.nan, x=X, out=None)
-    assert refusal.value.exit_code == 4
-    with pytest.raises(attica.Error, match="simulated 'y' is nan at x = 4.0, replicate 1") as refusal:
-        attica.judge(theory=[1.0], simulate=[[1.0, np.nan]], x=[4.0], out=None)
-    assert refusal.value.exit_code == 4
+def test_failures_of_the_simulation_are_counted(tmp_path):
+    for out in (None, tmp_path):
+        all_failed = attica.judge(theory=lambda x: 1.0, simulate=lambda x, rng: np.nan, x=X, margin=0.1, replicates=4, out=out)
+        assert all_failed.verdict != "AGREE" and [p["n"] for p in all_failed.points] == [0, 0, 0]
+        with pytest.raises(attica.Error):
+            bool(all_failed)
+        one = attica.judge(theory=[1.0], simulate=[[1.0, np.nan, 1.1]], x=[4.0], margin=0.1, out=out)
+        assert one.verdict == "INCONCLUSIVE" and one.points[0]["n"] == 2 and "1 of 3 replicates failed" in one.points[0]["reason"]
     with pytest.raises(ZeroDivisionError):  # the user's own errors pass as they are
         attica.judge(theory=lambda x: 1.0, simulate=lambda x, rng: 1 / 0, x=X, out=None)
 

@@ -1,8 +1,12 @@
 """Theory in process: the program's numbers, and the ways to ask for them."""
 
+import base64
 import json
 import math
 import os
+import re
+import shutil
+import xml.etree.ElementTree
 
 import attica
 import numpy as np
@@ -40,6 +44,9 @@ def test_every_study_gives_the_programs_digits(study, program):
     for curve, told in zip(c.curves, printed["series"]):
         for name, none in (("finite_size", 0.0), ("numerical_error", 0.0), ("compared", True)):
             assert getattr(curve, name).tolist() == told.get(name, [none] * len(curve.x))
+    if shutil.which("gnuplot"):
+        svg = c.figure().data.decode()  # the panels that have a theory, with a remark on the others
+        assert svg.count("<path") > 3 and "<svg" in svg
 
 
 def test_digits_are_those_of_the_csv(program):
@@ -173,6 +180,33 @@ def test_the_figure_is_drawn_of_theory_alone():
     assert c.figure("png").data[:4] == b"\x89PNG" and "data:image/svg+xml" in c._repr_html_()
     with pytest.raises(attica.Error, match="expected half or full"):
         c.figure(width="wide")
+
+
+def test_a_figure_without_the_panels_that_have_no_theory():
+    svg = attica.theory("icl-training").figure().data.decode()
+    assert "no theory is drawn in panel (b) of a run's figure" in svg.replace("&#39;", "'")
+    assert "no theory is drawn" not in attica.theory("gauss-lambda").figure().data.decode()
+    flat = attica.theory("joma-invariants").figure().data.decode()  # a run's figure shows its simulation alone
+    assert flat.count("<path") > 10
+
+
+def test_notebooks_keep_figures_for_every_export():
+    c = attica.theory("gauss-lambda")
+    first, second = c.figure(), c.figure()
+    for shown in (c, first, second):
+        bundle = shown._repr_mimebundle_()
+        assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", "image/png"}
+        assert bundle["image/svg+xml"].startswith("<svg") and base64.b64decode(bundle["image/png"])[:4] == b"\x89PNG"
+        xml.etree.ElementTree.fromstring(bundle["image/svg+xml"])
+
+    def names(figure):
+        svg = figure._repr_mimebundle_()["image/svg+xml"]
+        defined = set(re.findall(r"\bid=[\"']([^\"']+)", svg))
+        used = set(re.findall(r"(?:href=[\"']#|url\([\"']?#)([^\"')]+)", svg))
+        assert used and used <= defined
+        return defined
+
+    assert not names(first) & names(second)  # of two figures on one page
 
 
 def test_what_there_is():
