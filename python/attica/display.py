@@ -34,7 +34,7 @@ class Figure:
         return Path(path)
 
     def in_format(self, format: str) -> "bytes | None":
-        """The bytes of the same figure as "svg" or "png"; None if it cannot be drawn so."""
+        """The bytes of the same figure as "svg", "pdf" or "png"; None if it cannot be drawn so."""
         if format == self.format:
             return self.data
         try:
@@ -58,19 +58,16 @@ class Figure:
 
 
 def bundle(figure: "Figure | None", page: str, text: str) -> dict[str, Any]:
-    """What a notebook keeps of something with a figure: HTML for itself and the web, the figure as SVG and PNG for what a
-    notebook is exported to (LaTeX, PDF, Markdown), and text."""
+    """What a notebook keeps of something with a figure: HTML for itself and the web, the figure as PDF, PNG and SVG for what
+    a notebook is exported to (LaTeX, Markdown), and text."""
     result: dict[str, Any] = {"text/plain": text, "text/html": page}
     if figure is None or figure.format == "tex":
         return result
-    if figure.format == "pdf":
-        result["application/pdf"] = base64.b64encode(figure.data).decode()
-        return result
-    svg, png = figure.in_format("svg"), figure.in_format("png")
-    if svg is not None:
-        result["image/svg+xml"] = with_own_names(svg.decode("utf-8"))
-    if png is not None:
-        result["image/png"] = base64.b64encode(png).decode()
+    # With PDF there, a notebook's export to LaTeX takes it, and does not look for a program that makes it from SVG.
+    for kind in ("png", "pdf", "svg"):
+        drawn = figure.in_format(kind)
+        if drawn is not None:
+            result[_TYPES[kind]] = with_own_names(drawn.decode("utf-8")) if kind == "svg" else base64.b64encode(drawn).decode()
     return result
 
 

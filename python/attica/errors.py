@@ -19,7 +19,8 @@ class Error(Exception):
     """
 
     def __init__(self, message: str, exit_code: int = 2, run: "str | None" = None) -> None:
-        super().__init__(message)
+        # Names of files may hold halves of surrogate pairs, which nobody can print.
+        super().__init__(message.encode("utf-8", "backslashreplace").decode())
         self.exit_code = exit_code
         self.run = run
 

@@ -195,7 +195,7 @@ def test_notebooks_keep_figures_for_every_export():
     first, second = c.figure(), c.figure()
     for shown in (c, first, second):
         bundle = shown._repr_mimebundle_()
-        assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", "image/png"}
+        assert set(bundle) == {"text/plain", "text/html", "image/svg+xml", "image/png", "application/pdf"}
         assert bundle["image/svg+xml"].startswith("<svg") and base64.b64decode(bundle["image/png"])[:4] == b"\x89PNG"
         xml.etree.ElementTree.fromstring(bundle["image/svg+xml"])
 
