@@ -12,8 +12,9 @@
 namespace attica::own {
 
 /// @brief A formula in muParser's syntax (+ - * / ^, comparisons, && ||, c ? a : b, sin, exp, log,
-/// log10, sqrt, abs, min, max, ...), with erf, erfc, lgamma, pi besides. log is the natural
-/// logarithm.
+/// log10, sqrt, pow, abs, min, max, ...), with erf, erfc, lgamma, pi besides. log is the natural
+/// logarithm. What muParser evaluates in another sense than a reader would is refused: a comma
+/// outside the brackets of a function or within "0,5", chains of comparisons, "=".
 class Expression {
  public:
   /// @param where what the formula is, for messages: "theory.expression"
@@ -35,6 +36,8 @@ class Expression {
   const std::string& formula() const { return formula_; }
 
  private:
+  bool has_word(std::string_view word) const;
+
   struct Parser;
   std::string where_;
   std::string formula_;

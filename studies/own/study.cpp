@@ -1188,14 +1188,26 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
       holds.push_back(false);  // a replicate that failed or ended early shows nothing
       continue;
     }
-    holds.push_back(formula([&](const std::string& variable) {
-                      const auto series = values.find(variable);
-                      if (series != values.end()) return series->second.at(replicate);
-                      for (const auto& [n, number] : numbers) {
-                        if (n == variable) return number;
-                      }
-                      return *at;
-                    }) != 0);
+    const double value = formula([&](const std::string& variable) {
+      const auto series = values.find(variable);
+      if (series != values.end()) return series->second.at(replicate);
+      for (const auto& [n, number] : numbers) {
+        if (n == variable) return number;
+      }
+      return *at;
+    });
+    // A formula that is no condition would hold of every run in which it is not zero.
+    if (std::isfinite(value) && value != 0 && value != 1) {
+      return claim_open(
+          name,
+          statement,
+          fmt::format("'{}' is {} at {} = {}, expected a condition such as 'y < 0.05'",
+                      formula.formula(),
+                      value,
+                      c.text("x"),
+                      *at));
+    }
+    holds.push_back(value == 1);
   }
   return claim_rate(name, statement, holds, fmt::format("at {} = {}", c.text("x"), *at), rate);
 }
