@@ -8,6 +8,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -22,6 +23,10 @@
 
 namespace attica::app {
 namespace {
+
+/// Of the names that users give to claims, bounds, models and keys.
+constexpr const char* kNameCharacters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 /// One key of the document: where it stands, and what it says.
 struct Entry {
@@ -182,6 +187,51 @@ void flatten(
       }
     } else if (section != "study") {
       make("", section, key, node);
+    }
+  }
+}
+
+/// Refuses names of [[claim]], [[bound]] and other lists of tables that stand twice, or that are no
+/// part of a key: of two tables with one name only the second would count. A table without a name
+/// has its number.
+void require_distinct_names(const toml::table& document, const std::string& source, bool file) {
+  for (auto&& [key, node] : document) {
+    const toml::array* many = node.as_array();
+    if (many == nullptr || many->empty() || !many->is_homogeneous<toml::table>()) continue;
+    std::map<std::string, std::size_t> seen;
+    std::size_t number = 0;
+    for (const toml::node& element : *many) {
+      const toml::table& one = *element.as_table();
+      const toml::node* const given = one.get("name");
+      const toml::source_position at =
+          given != nullptr ? given->source().begin : one.source().begin;
+      const std::string name = one["name"].value_or(fmt::format("{}", ++number));
+      const std::string where = file ? position(source, at) : source;
+      if (given != nullptr && !given->is_string()) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format(
+                "{}: error: name of [[{}]] is no text; expected it in quotes", where, key.str()));
+      }
+      if (name.empty() || name.find_first_not_of(kNameCharacters) != std::string::npos) {
+        throw Error(ErrorKind::input,
+                    fmt::format("{}: error: name {} of [[{}]]: expected letters, digits, _ and -",
+                                where,
+                                to_toml(Value(name)),
+                                key.str()));
+      }
+      const auto [first, fresh] = seen.try_emplace(name, number);
+      if (!fresh) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format("{}: error: name '{}' stands at [[{}]] {} already{}; give each a name of "
+                        "its own",
+                        where,
+                        name,
+                        key.str(),
+                        first->second,
+                        given == nullptr ? " and is the number of this one without a name" : ""));
+      }
     }
   }
 }
@@ -467,10 +517,52 @@ std::string read_file(const std::filesystem::path& path) {
   return *std::move(bytes);
 }
 
+/// "key=value" is one key and one value: no line break that begins another key, and no comment.
+void require_one_value(std::string_view text, const std::string& shown) {
+  constexpr char kDelete = 0x7f;
+  constexpr char kSpace = 0x20;
+  char quote = 0;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    const char c = text[k];
+    if (quote != 0) {
+      if (c == '\\' && quote == '"') ++k;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == kDelete || (c >= 0 && c < kSpace)) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: error: a line break or another control character; expected one "
+                              "value, --set again for another key",
+                              printable(shown)));
+    } else if (c == '#') {
+      throw Error(
+          ErrorKind::input,
+          fmt::format("{}: error: a comment begins at '#'; expected one value, texts in quotes",
+                      shown));
+    }
+  }
+}
+
+/// The same of what was read.
+void require_one_key(const toml::table& document, const std::string& shown) {
+  const toml::table* table = &document;
+  while (table != nullptr && !table->is_inline()) {
+    if (table->size() != 1) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: error: {} keys; expected one", printable(shown), table->size()));
+    }
+    table = table->begin()->second.as_table();
+  }
+}
+
 toml::table parse(const std::string& text, const std::string& source, bool file) {
+  if (!file) require_one_value(text, source);
   require_shallow_keys(text, source);
   try {
-    return toml::parse(text);
+    toml::table document = toml::parse(text);
+    if (!file) require_one_key(document, source);
+    require_distinct_names(document, source, file);
+    return document;
   } catch (const toml::parse_error& e) {
     const std::string where = file ? position(source, e.source().begin) : source;
     const std::string hint =

@@ -263,6 +263,41 @@ TEST_CASE("to_toml: what is written reads back to the same configuration", "[app
   }
 }
 
+TEST_CASE("--set: one key and one value", "[app][config]") {
+  // What the configuration would read with a second key, a comment or a line break is refused.
+  for (const char* text : {"model.a=4\nsim.seed=9",
+                           "model.a=4\n[sim]\nseed=9",
+                           "model.a=4\rsim.seed=9",
+                           "model.a=4\t",
+                           "model.a=4 # sim.seed=9",
+                           "sweep.x=[1,\n2]",
+                           "model.word='''a'b'''\nsim.seed=9",
+                           "[sim]\nseed=9",
+                           "model.a=4\x7f"}) {
+    INFO(text);
+    CHECK_THAT(error_of(text), Catch::Contains("error:"));
+  }
+  CHECK_THAT(error_of("model.a=4\nsim.seed=9"), Catch::Contains("line break"));
+  CHECK(with({"model.word='red'"}).values.text("model.word") == "red");
+  CHECK(with({"model.a=1e0"}).values.real("model.a") == 1);
+}
+
+TEST_CASE("names of lists of tables stand once", "[app][config]") {
+  const auto of = [](const std::string& first, const std::string& second) {
+    return File("study = \"own\"\n[simulation]\nexpression = \"1\"\n[[bound]]\n" + first +
+                "series = \"y\"\nexpression = \"1\"\n[[bound]]\n" + second +
+                "series = \"y\"\nexpression = \"2\"\n")
+        .error();
+  };
+  CHECK_THAT(of("name = \"a\"\n", "name = \"a\"\n"),
+             Catch::Contains("c.toml:9:8: error: name 'a' stands at [[bound]] 1 already"));
+  CHECK_THAT(of("name = \"2\"\n", ""), Catch::Contains("is the number of this one"));
+  CHECK_THAT(of("", "name = \"1\"\n"), Catch::Contains("name '1' stands at [[bound]] 1 already"));
+  CHECK_THAT(of("name = 1\n", ""), Catch::Contains("is no text"));
+  CHECK_THAT(of("name = \"\"\n", ""), Catch::Contains("expected letters, digits, _ and -"));
+  CHECK_THAT(of("name = \"a.b\"\n", ""), Catch::Contains("expected letters, digits, _ and -"));
+}
+
 TEST_CASE("nearest: a slip of the fingers, not another word", "[app][config]") {
   CHECK(nearest("replicate", {"seed", "replicates"}) == "replicates");
   CHECK(nearest("seeed", {"seed", "replicates"}) == "seed");
