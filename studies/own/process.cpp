@@ -43,10 +43,14 @@ struct Pipe {
   }
 };
 
-/// "NAME=VALUE" of this process, and one thread for the libraries that would take all.
+/// "NAME=VALUE" of this process, with numbers written as in C (awk would print 0,5 in German), and
+/// one thread for the libraries that would take all.
 std::vector<std::string> environment() {
   std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) all.emplace_back(*entry);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with("LC_ALL=")) all.emplace_back(*entry);
+  }
+  all.emplace_back("LC_ALL=C");
   for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
     if (std::getenv(name) == nullptr) all.push_back(fmt::format("{}=1", name));
   }

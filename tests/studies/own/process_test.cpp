@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -37,6 +38,15 @@ TEST_CASE("output_of: what a program prints, also much of it", "[studies][own]")
   CHECK(output_of(shell("cat")) == "");  // the standard input is empty
   CHECK(output_of({.arguments = {"printf", "%s|%s", "a b", "$HOME"}, .directory = "/"}) ==
         "a b|$HOME");
+}
+
+TEST_CASE("output_of: numbers are printed as in C", "[studies][own]") {
+  ::setenv("LC_ALL", "de_DE.UTF-8", 1);
+  CHECK(output_of(shell("echo $LC_ALL; env | grep -c ^LC_ALL=")) == "C\n1\n");
+  CHECK(output_of({.arguments = {"env", "LC_ALL=C.UTF-8", "sh", "-c", "echo $LC_ALL"},
+                   .directory = "/"}) == "C.UTF-8\n");
+  ::unsetenv("LC_ALL");
+  CHECK(output_of(shell("echo $LC_ALL")) == "C\n");
 }
 
 TEST_CASE("output_of: how programs fail", "[studies][own]") {
