@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/fractions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/own/expression.hpp"
@@ -64,6 +65,87 @@ bool is_selected(const Point& point, std::string_view only) {
     if (!there) return false;
   }
   return true;
+}
+
+/// About how many replicates decide a point, if violations go on at the rate that was seen; 0 if no
+/// number below kMostReplicates does.
+constexpr std::size_t kMostReplicates = 10'000'000;
+std::size_t deciding_replicates(const BoundPoint& p, double probability, std::size_t points) {
+  const double share = allowed(probability);
+  const double rate = static_cast<double>(p.violations) / static_cast<double>(p.n);
+  // Clopper and Pearson's limits, of k violations that may be no whole number.
+  const auto decides = [&](double k, double n) {
+    return rate < share
+               ? beta_quantile(kLevel, k + 1, n - k) <= share
+               : beta_lower_quantile(kLevel / static_cast<double>(points), k, n - k + 1) > share;
+  };
+  const auto at_rate = [&](std::size_t n) {
+    return decides(rate * static_cast<double>(n), static_cast<double>(n));
+  };
+  std::size_t low = p.n;
+  std::size_t high = p.n;
+  while (!at_rate(high)) {
+    if (rate == share || high >= kMostReplicates) return 0;
+    low = high;
+    high = 2 * high;
+  }
+  while (high - low > 1) {
+    const std::size_t middle = low + (high - low) / 2;
+    (at_rate(middle) ? high : low) = middle;
+  }
+  if (p.violations == 0) return high;
+  // The first whole number of violations that decides.
+  constexpr double kRounding = 1e-9;
+  constexpr int kMostSteps = 1000;
+  double k = std::floor(rate * static_cast<double>(high));
+  for (int step = 0; step < kMostSteps; ++step, ++k) {
+    const double n =
+        rate < share ? std::floor(k / rate + kRounding) : std::ceil(k / rate - kRounding);
+    if (n >= static_cast<double>(p.n) && decides(k, n)) return static_cast<std::size_t>(n);
+  }
+  return high;
+}
+
+/// Why a bound is undecided: the place that needs most, and how many replicates would decide it.
+std::string what_decides(const BoundResult& b) {
+  const BoundPoint* hardest = nullptr;
+  std::size_t most = 0;
+  for (const BoundPoint& p : b.points) {
+    if (p.verdict != BoundVerdict::undecided) continue;
+    const std::string place =
+        attica::describe(joined(p.point, p.x_name == "none" ? Point{} : Point{{p.x_name, p.x}}));
+    if (p.n == 0 || p.failed > 0) {
+      return fmt::format("{} of {} replicates{} have no value, and nothing holds of them",
+                         p.failed,
+                         p.failed + p.n,
+                         place.empty() ? "" : " at " + place);
+    }
+    const std::size_t needed = deciding_replicates(p, b.probability, b.points.size());
+    if (hardest != nullptr && most != 0 && needed != 0 && needed <= most) continue;
+    if (hardest != nullptr && most == 0) continue;
+    hardest = &p;
+    most = needed;
+  }
+  if (hardest == nullptr) return {};
+  if (hardest->violations == 0)
+    return fmt::format("{} replicates without a violation would show that it holds", most);
+  const std::string place = attica::describe(joined(
+      hardest->point, hardest->x_name == "none" ? Point{} : Point{{hardest->x_name, hardest->x}}));
+  const std::string seen = fmt::format("{} of {} replicates violate it{}",
+                                       hardest->violations,
+                                       hardest->n,
+                                       place.empty() ? "" : " at " + place);
+  if (most == 0)
+    return fmt::format(
+        "{}: too near to the {:.4g} that is stated for any number of replicates to "
+        "decide",
+        seen,
+        allowed(b.probability));
+  const double rate = static_cast<double>(hardest->violations) / static_cast<double>(hardest->n);
+  return fmt::format("{}; at that rate about {} replicates would show that it {}",
+                     seen,
+                     most,
+                     rate < allowed(b.probability) ? "holds" : "is violated");
 }
 
 BoundResult judge_bound(const Configuration& c, const std::string& name, const Observed& observed) {
@@ -163,9 +245,7 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
               : all_loose      ? BoundVerdict::loose
                                : BoundVerdict::holds;
   if (b.verdict == BoundVerdict::undecided) {
-    const double share = allowed(b.probability);
-    b.reason = fmt::format("{:.0f} replicates without a violation would show that it holds",
-                           std::ceil(std::log(kLevel) / std::log1p(-share)));
+    b.reason = what_decides(b);
   }
   return b;
 }

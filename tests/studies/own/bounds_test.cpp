@@ -2,6 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
@@ -82,6 +85,38 @@ TEST_CASE("judge_bounds: holds, loose, violated, undecided", "[studies][own]") {
   CHECK(judged("0.0001", 0.9, 400, "lower").verdict == BoundVerdict::loose);
   CHECK(judged("0.5", 0.9, 400, "lower").verdict == BoundVerdict::violated);
   CHECK(judged("1 - delta/2", 0.9).points[0].bound == Approx(0.95));
+}
+
+TEST_CASE("judge_bounds: what an undecided bound says would decide it does", "[studies][own]") {
+  // Of n replicates so many violate y <= 1.
+  const auto of = [](std::size_t violations, std::size_t n, double probability) {
+    ObservedCurve curve{.mean = {"y", {}, "n", {1}, {0.5}}, .values = {{}}, .replicates = {{}}};
+    for (std::size_t r = 0; r < n; ++r) {
+      curve.values[0].push_back(r < violations ? 2.0 : 0.8);
+      curve.replicates[0].push_back(r);
+    }
+    return judge_bounds(configured("1", probability), {.theory = {}, .simulation = {curve}}).at(0);
+  };
+  const std::vector<std::pair<std::size_t, std::size_t>> seen = {
+      {5, 100}, {1, 20}, {0, 10}, {2, 30}, {8, 60}, {12, 100}};
+  for (const auto& [violations, n] : seen) {
+    const BoundResult b = of(violations, n, 0.9);
+    REQUIRE(b.verdict == BoundVerdict::undecided);
+    INFO(b.reason);
+    std::size_t told = 0;
+    const bool about = b.reason.find("about ") != std::string::npos;
+    REQUIRE(std::sscanf(
+                b.reason.c_str() + (about ? b.reason.find("about ") + 6 : 0), "%zu", &told) == 1);
+    CHECK(told > n);
+    // With a third more, whatever the last whole number of violations is.
+    const double rate = static_cast<double>(violations) / static_cast<double>(n);
+    const std::size_t more = told + told / 3;
+    const BoundResult decided =
+        of(static_cast<std::size_t>(std::lround(rate * static_cast<double>(more))), more, 0.9);
+    CHECK((rate < 0.1 ? decided.verdict == BoundVerdict::holds
+                      : decided.verdict == BoundVerdict::violated));
+  }
+  CHECK_THAT(of(10, 100, 0.9).reason, Contains("too near"));
 }
 
 TEST_CASE("judge_bounds: the slack is the bound over the mean, with its interval",
