@@ -43,6 +43,8 @@ void write_zip(const std::filesystem::path& path, const std::vector<ArchivedFile
         fmt::format("cannot write '{}': {}", path.string(), archive_error_string(zip.get())));
   };
   require_done(archive_write_set_format_zip(zip.get()));
+  // Names are marked as UTF-8: where they are not, readers take them for code page 437.
+  require_done(archive_write_set_options(zip.get(), "hdrcharset=UTF-8"));
   require_done(archive_write_set_bytes_in_last_block(zip.get(), 1));
   require_done(archive_write_open(zip.get(), &bytes, nullptr, append, nullptr));
   for (const ArchivedFile& file : files) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "attica/app/archive.hpp"
@@ -49,6 +50,35 @@ std::vector<std::pair<std::string, std::string>> input_files(const CheckedConfig
   return files;
 }
 
+/// A file's name as every program unpacks it and sha256sum reads it, in one line: control
+/// characters, backslashes and what is no UTF-8 as %XX.
+std::string archived_name(const std::string& name) {
+  std::string text;
+  for (std::size_t k = 0; k < name.size();) {
+    const auto c = static_cast<unsigned char>(name[k]);
+    const std::size_t length = c < 0x80 ? 1 : (c >> 5) == 0x6 ? 2 : (c >> 4) == 0xe ? 3 : 4;
+    bool good = c >= 0x20 && c != 0x7f && c != '\\' && c != '%' && (c < 0x80 || c >= 0xc2) &&
+                c < 0xf5 && k + length <= name.size();
+    for (std::size_t i = 1; good && i < length; ++i)
+      good = (static_cast<unsigned char>(name[k + i]) >> 6) == 0x2;
+    if (good) {
+      text += name.substr(k, length);
+      k += length;
+    } else {
+      text += fmt::format("%{:02X}", c);
+      ++k;
+    }
+  }
+  return text;
+}
+
+/// Where an artifact may have a file of the run's inputs: under its name, or with the key before
+/// it if two inputs have one name.
+std::vector<std::string> archived_names(const std::string& key, const fs::path& file) {
+  const std::string name = archived_name(file.filename().string());
+  return {key + "-" + name, name};
+}
+
 /// Where the files of a sweep lay that the run read: it keeps their names as they were given,
 /// which are coordinates of its tables. Empty if there are none.
 fs::path folder_of_swept(const RunRecord& run, const CheckedConfiguration& c) {
@@ -74,8 +104,12 @@ CheckedConfiguration configuration_of(const RunRecord& run, const Registry& regi
   }
   c.directory = inputs;  // relative names of a sweep
   for (const auto& [key, name] : input_files(c)) {
-    const fs::path brought = inputs / fs::path(name).filename();
-    if (!c.is_swept(key) && fs::exists(brought)) c.values.set(key, brought.string(), true);
+    if (c.is_swept(key)) continue;
+    for (const std::string& brought : archived_names(key, name)) {
+      if (!fs::exists(inputs / brought)) continue;
+      c.values.set(key, (inputs / brought).string(), true);
+      break;
+    }
   }
   return c;
 }
@@ -249,6 +283,41 @@ int rerun_verb(const Options& options, const Registry& registry) {
   return equal ? kExitDone : kExitDisagree;
 }
 
+namespace {
+
+/// An input of a run as its provenance has it.
+struct RecordedInput {
+  fs::path file;
+  std::string digest;
+};
+
+/// Empty if the run did not read such a file.
+RecordedInput recorded_input(const Json& provenance, const fs::path& input) {
+  std::error_code unknown;
+  const std::string here = fs::weakly_canonical(input, unknown).string();
+  const std::string end =
+      "/" + (input.is_absolute() ? input.filename() : input.lexically_normal()).generic_string();
+  RecordedInput found;
+  for (const auto& [path, digest] : provenance.at("inputs").items()) {
+    if (path == here) return {path, digest.get<std::string>()};
+    if (path.ends_with(end)) found = {path, digest.get<std::string>()};
+  }
+  // Of an unpacked artifact: the file lies beside the run.
+  if (!found.file.empty() && input.is_absolute() && fs::exists(input)) found.file = input;
+  return found;
+}
+
+std::string content_of(const RecordedInput& input) {
+  std::string content = read_whole(input.file);
+  if (sha256(content) != input.digest) {
+    throw Error(ErrorKind::input,
+                fmt::format("'{}' has changed since the run", input.file.string()));
+  }
+  return content;
+}
+
+}  // namespace
+
 int artifact_verb(const Options& options, const Registry& registry) {
   const fs::path target = options.archive;
   if (target.extension() != ".zip")
@@ -278,11 +347,20 @@ int artifact_verb(const Options& options, const Registry& registry) {
       files.push_back({place + "plots/" + file.filename().string(), read_whole(file)});
     const Json provenance = Json::parse(read_whole(run.path / "provenance.json"));
     const CheckedConfiguration c = configuration_of(run, registry);
-    std::set<std::string> brought;
+    std::map<std::string, std::string> brought;  // names in the archive, and what is there
     for (const auto& [key, input] : input_files(c)) {
-      const fs::path own = input;
-      const std::string inside =
-          own.is_absolute() ? own.filename().string() : own.lexically_normal().generic_string();
+      const RecordedInput recorded = recorded_input(provenance, input);
+      if (recorded.file.empty()) continue;
+      std::string inside = fs::path(input).lexically_normal().generic_string();
+      if (!c.is_swept(key)) {
+        const std::vector<std::string> names_there = archived_names(key, input);
+        inside = names_there.back();
+        const auto there = brought.find(inside);
+        if (there != brought.end() && there->second != recorded.digest)
+          inside = names_there.front();
+      } else if (fs::path(input).is_absolute()) {
+        inside = fs::path(input).filename().string();
+      }
       if (inside.starts_with("..")) {
         throw Error(
             ErrorKind::input,
@@ -291,16 +369,16 @@ int artifact_verb(const Options& options, const Registry& registry) {
                         key,
                         input));
       }
-      if (!brought.insert(inside).second) continue;
-      // What the run read is the file of the recorded content, wherever it lies now.
-      for (const auto& [path, digest] : provenance.at("inputs").items()) {
-        if (!fs::path(path).generic_string().ends_with(inside)) continue;
-        const std::string content = read_whole(path);
-        if (sha256(content) != digest.get<std::string>()) {
-          throw Error(ErrorKind::input, fmt::format("'{}' has changed since the run", path));
-        }
-        files.push_back({place + "inputs/" + inside, content});
+      const auto [there, fresh] = brought.try_emplace(inside, recorded.digest);
+      if (!fresh) {
+        if (there->second == recorded.digest) continue;
+        throw Error(ErrorKind::input,
+                    fmt::format("parameter '{}' = {}: another input of the run has that name; "
+                                "expected files of different names, to be packed",
+                                key,
+                                input));
       }
+      files.push_back({place + "inputs/" + inside, content_of(recorded)});
     }
     rows += claim_row(run, Json::parse(read_whole(run.path / "check.json")), provenance);
     last_provenance = provenance;
