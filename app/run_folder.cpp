@@ -320,22 +320,23 @@ std::string provenance_json(const Work& work,
                             int threads) {
   struct utsname machine = {};
   ::uname(&machine);
-  return dump({{"attica", kVersion},
-               {"revision", kRevision},
-               {"compiler", kCompiler},
-               {"build_type", kBuildType},
-               {"native", kNative},
-               {"libraries", kLibraries},
-               {"system",
-                fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
-               {"host", machine.nodename},
-               {"processors", std::thread::hardware_concurrency()},
-               {"threads", threads},
-               {"started", now_text()},
-               {"command", command_line},
-               {"inputs", to_json(work.input_digests)}},
-              2) +
-         "\n";
+  Json provenance{
+      {"attica", kVersion},
+      {"revision", kRevision},
+      {"compiler", kCompiler},
+      {"build_type", kBuildType},
+      {"native", kNative},
+      {"libraries", kLibraries},
+      {"system", fmt::format("{} {} {}", machine.sysname, machine.release, machine.machine)},
+      {"host", machine.nodename},
+      {"processors", std::thread::hardware_concurrency()},
+      {"threads", threads},
+      {"started", now_text()},
+      {"command", command_line},
+      {"inputs", to_json(work.input_digests)}};
+  const Table versions = command_versions(work);
+  if (!versions.empty()) provenance["command_versions"] = to_json(versions);
+  return dump(provenance, 2) + "\n";
 }
 
 fs::path run_path(const fs::path& out, const std::string& name, const Work& work) {

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <optional>
+#include <string_view>
 
 #include "attica/app/files.hpp"
 #include "attica/app/paths.hpp"
 #include "attica/app/version.hpp"
+#include "attica/studies/own/process.hpp"
 #include "attica/studies/own/study.hpp"
+#include "attica/studies/own/watched.hpp"
 
 namespace attica::app {
 namespace {
@@ -37,20 +41,40 @@ CoordinateValue coordinate(const Value& value) {
   return std::get<std::string>(value);
 }
 
-/// Of study `own`: the digests of the files that its commands name, such as a script.
+/// Prints what Python it is, and the versions of what simulations are usually made with.
+constexpr const char* kAskVersions =
+    "import sys\n"
+    "print('python', sys.version.split()[0])\n"
+    "try:\n"
+    "    from importlib.metadata import version\n"
+    "except ImportError:\n"
+    "    sys.exit()\n"
+    "for name in ('numpy', 'scipy', 'torch', 'jax', 'jaxlib', 'tensorflow', 'scikit-learn', "
+    "'numba', 'flax', 'optax', 'lightning', 'transformers'):\n"
+    "    try:\n"
+    "        print(name, version(name))\n"
+    "    except Exception:\n"
+    "        pass\n";
+
+/// The command of a side of study `own`; empty if it has none.
+std::optional<own::WatchedCommand> command_of(const Configuration& values,
+                                              const std::string& side) {
+  if (values.study() != kOwnStudy || !values.has(side + ".command")) return std::nullopt;
+  own::WatchedCommand command{.arguments = values.texts(side + ".command"),
+                              .directory = values.input_directories.front()};
+  if (values.has(side + ".directory")) command.directory /= values.text(side + ".directory");
+  if (values.has(side + ".inputs")) command.inputs = values.texts(side + ".inputs");
+  return command;
+}
+
+/// Of study `own`: the digests of the files that its commands name and import, such as a script.
 void add_command_digests(const Configuration& values, Table& digests) {
-  if (values.study() != kOwnStudy) return;
   for (const std::string side : {"theory", "simulation"}) {
-    if (!values.has(side + ".command")) continue;
-    std::filesystem::path directory = values.input_directories.front();
-    if (values.has(side + ".directory")) directory /= values.text(side + ".directory");
-    for (const std::string& argument : values.texts(side + ".command")) {
-      const std::filesystem::path path = directory / argument;
-      std::error_code ignored;
-      if (argument.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
+    const auto command = command_of(values, side);
+    if (!command) continue;
+    for (const std::filesystem::path& path : own::watched_files(*command).files)
       digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
                            sha256(read_whole(path)));
-    }
   }
 }
 
@@ -189,6 +213,36 @@ Work prepare(CheckedConfiguration configuration) {
   work.hash = sha256(identity(work, true)).substr(0, kHashDigits);
   work.data_hash = sha256(identity(work, false)).substr(0, kHashDigits);
   return work;
+}
+
+Table command_versions(const Work& work) {
+  Table all;
+  for (const std::string side : {"theory", "simulation"}) {
+    const auto command = command_of(work.configuration.values, side);
+    if (!command) continue;
+    std::vector<std::string> question = own::python_of(*command);
+    if (question.empty()) continue;
+    question.emplace_back("-c");
+    question.emplace_back(kAskVersions);
+    constexpr double kPatience = 20;
+    try {
+      const std::optional<std::string> answer = own::output_of(
+          {.arguments = question, .directory = command->directory, .max_seconds = kPatience});
+      Table versions;
+      std::string_view rest = answer.value_or("");
+      while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        const auto space = line.find(' ');
+        if (space != std::string_view::npos)
+          versions.emplace_back(std::string(line.substr(0, space)),
+                                std::string(line.substr(space + 1)));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+      }
+      all.emplace_back(side, std::move(versions));
+    } catch (const Error&) {  // a program of that name that answers no such question
+    }
+  }
+  return all;
 }
 
 void require_simulable(const Work& work) {

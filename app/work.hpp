@@ -46,6 +46,10 @@ Work prepare(CheckedConfiguration configuration);
 /// input, as `prepare`
 void require_simulable(const Work& work);
 
+/// @brief Of commands that run Python: its version and those of numpy, torch, jax and their like,
+/// by side ("theory", "simulation"). Asks that Python.
+Table command_versions(const Work& work);
+
 /// @brief All predictions, ready to be recorded: no non-finite number is left in them.
 struct TheoryRecord {
   std::vector<Prediction> predictions;

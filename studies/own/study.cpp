@@ -21,6 +21,7 @@
 #include "attica/studies/own/expression.hpp"
 #include "attica/studies/own/process.hpp"
 #include "attica/studies/own/table.hpp"
+#include "attica/studies/own/watched.hpp"
 #include "attica/studies/parameters.hpp"
 #include "attica/studies/pointwise.hpp"
 
@@ -67,6 +68,10 @@ std::vector<Parameter> fixed_parameters() {
         side + ".command", "program that prints " + what + ": a list of arguments", true));
     all.push_back(text_parameter(
         side + ".directory", "folder in which the command runs; unset: that of the configuration"));
+    all.push_back(text_parameter(side + ".inputs",
+                                 "further files on which the command depends, relative to that "
+                                 "folder: names, folders, patterns with * ? []",
+                                 true));
     all.push_back(text_parameter(side + ".study", "built-in study that is " + what));
     all.push_back(text_parameter(side + ".expression", "formula for " + what));
     all.push_back(optional_real(side + ".max_seconds",
@@ -271,7 +276,7 @@ std::optional<Loop> loop_named(const Configuration& c, const std::string& name) 
 /// The list of arguments of a command, with the keys in braces found out.
 class Template {
  public:
-  Template(Configuration& c, const Side& side) : c_(c) {
+  Template(Configuration& c, const Side& side) : c_(c), side_(side.name) {
     key_ = side.name + ".command";
     for (const std::string& text : c.texts(key_)) {
       pieces_.emplace_back();
@@ -306,6 +311,24 @@ class Template {
     const auto& name = pieces_.front();
     if (name.size() == 1 && !is_there(name.front().text))
       throw invalid_parameter(key_, name.front().text, "a program that can be started");
+  }
+
+  /// Refuses inputs of which there is nothing.
+  void require_inputs() const {
+    for (const std::string& pattern : watched().unmatched) {
+      throw invalid_parameter(
+          side_ + ".inputs",
+          pattern,
+          fmt::format("a file, a folder or a pattern that matches files in '{}'",
+                      directory_.string()));
+    }
+  }
+
+  /// What the command names, imports and is said to depend on.
+  WatchedFiles watched() const {
+    WatchedCommand command{.arguments = c_.texts(key_), .directory = directory_};
+    if (c_.has(side_ + ".inputs")) command.inputs = c_.texts(side_ + ".inputs");
+    return watched_files(command);
   }
 
   const std::vector<Loop>& loops() const { return loops_; }
@@ -411,6 +434,7 @@ class Template {
   }
 
   Configuration c_;
+  std::string side_;
   std::string key_;
   std::vector<std::vector<Piece>> pieces_;
   std::vector<Loop> loops_;
@@ -457,6 +481,14 @@ class OwnExperiment : public Experiment {
           ErrorKind::input,
           "study 'own' needs [theory], [simulation] or both, each with one of file, command, "
           "study, expression");
+    }
+    for (const Side& side : {theory_, simulation_}) {
+      if (side.source == Source::command || !c.has(side.name + ".inputs")) continue;
+      throw Error(ErrorKind::input,
+                  fmt::format("[{0}] has 'inputs' without 'command': they are files on which a "
+                              "command depends",
+                              side.name),
+                  side.name + ".inputs");
     }
     build(c, theory_, theory_study_, theory_command_, theory_table_);
     build(c, simulation_, simulation_study_, simulation_command_, simulation_table_);
@@ -545,8 +577,11 @@ class OwnExperiment : public Experiment {
                   "study 'own' has no [simulation] to run; `attica theory` prints its theory");
     }
     if (simulation_.source == Source::study) simulation_study_->require_simulable();
-    if (simulation_command_) simulation_command_->require_own();
-    if (theory_command_) theory_command_->require_own();
+    for (const auto& command : {&simulation_command_, &theory_command_}) {
+      if (!*command) continue;
+      (*command)->require_own();
+      (*command)->require_inputs();
+    }
   }
 
   std::vector<Outcome> simulate(const Piece& piece) const override {
@@ -589,6 +624,10 @@ class OwnExperiment : public Experiment {
   std::vector<std::string> warnings() const override {
     std::vector<std::string> all;
     if (theory_.source == Source::study) all = theory_study_->warnings();
+    for (const auto& command : {&theory_command_, &simulation_command_}) {
+      if (!*command) continue;
+      for (std::string& warning : (*command)->watched().warnings) all.push_back(std::move(warning));
+    }
     if (simulation_table_ && simulation_table_->summary) {
       all.push_back(
           fmt::format("'{}' has mean, sem and n in place of replicates: no guard against "
