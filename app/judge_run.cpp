@@ -65,11 +65,14 @@ void each_problem(
     for (const auto& [key, value] : combination) values.set(key, value, true);
     const Point front = swept_coordinates(combination);
     Observed own;
+    // A curve all of whose points failed is none: nobody asks for its first value.
     for (Prediction prediction : all.theory) {
-      if (strip(front, prediction.series.point)) own.theory.push_back(std::move(prediction));
+      if (!prediction.series.x.empty() && strip(front, prediction.series.point))
+        own.theory.push_back(std::move(prediction));
     }
     for (ObservedCurve curve : all.simulation) {
-      if (strip(front, curve.mean.point)) own.simulation.push_back(std::move(curve));
+      if (!curve.mean.x.empty() && strip(front, curve.mean.point))
+        own.simulation.push_back(std::move(curve));
     }
     use(values, front, own);
   }

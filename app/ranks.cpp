@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <exception>
 #include <string>
+
+#include "attica/app/failure.hpp"
 
 #ifdef ATTICA_MPI
 #define OMPI_SKIP_MPICXX 1
@@ -30,10 +33,19 @@ PartRecord carry_out(const Work& work,
   piece.stop = stop;
   if (!states.empty()) piece.state = states / item.stem();
   const auto begin = Clock::now();
-  PartRecord part{.first_replicate = piece.first_replicate,
-                  .outcomes = work.problems[item.problem].experiment->simulate(piece),
-                  .seconds = 0};
+  const Problem& problem = work.problems[item.problem];
+  PartRecord part{.first_replicate = piece.first_replicate, .outcomes = {}, .seconds = 0};
+  try {
+    part.outcomes = problem.experiment->simulate(piece);
+  } catch (...) {
+    rethrow_explained(std::current_exception(),
+                      work.configuration,
+                      work.configuration.values,
+                      problem.coordinates,
+                      fmt::format("point {} of {}", piece.point + 1, problem.experiment->points()));
+  }
   part.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  if (!stop.stop_requested()) require_finite(part, work.configuration, problem.coordinates);
   return part;
 }
 

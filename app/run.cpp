@@ -9,6 +9,7 @@
 #include <future>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/failure.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
@@ -43,6 +44,8 @@ RunEnd finish(const Work& work, const RunFolder& folder, const Replicates& repli
              .figures = {},
              .unfinished = std::nullopt};
   end.exit_code = end.verdict->exit_code();
+  if (std::string failure = failure_text(c, *end.verdict); !failure.empty())
+    end.verdict->diagnostics["failure"] = std::move(failure);
   written.get();
   folder.write("check.json", dump(to_json(*end.verdict), 2) + "\n");
   folder.log(summary(*end.verdict));

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/failure.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/parallel.hpp"
@@ -184,7 +185,16 @@ Schedule longest_first(const Work& work, std::span<const PieceOfRun> pieces) {
 void prepare_problems(const Work& work, std::span<const PieceOfRun> pieces) {
   std::set<std::size_t> prepared;
   for (const PieceOfRun& one : pieces) {
-    if (prepared.insert(one.problem).second) work.problems[one.problem].experiment->prepare();
+    if (!prepared.insert(one.problem).second) continue;
+    const Problem& problem = work.problems[one.problem];
+    try {
+      problem.experiment->prepare();
+    } catch (...) {
+      rethrow_explained(std::current_exception(),
+                        work.configuration,
+                        work.configuration.values,
+                        problem.coordinates);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "attica/app/estimate.hpp"
 #include "attica/app/exit_codes.hpp"
+#include "attica/app/failure.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/plant.hpp"
 #include "attica/app/progress.hpp"
@@ -101,9 +102,14 @@ RunRequest run_request(const Options& options) {
 
 int announce(const RunEnd& end, bool json) {
   if (!end.verdict) return end.exit_code;
+  const auto complain = [&] {
+    const std::string failure = end.verdict->diagnostics.value("failure", std::string());
+    if (!failure.empty()) say(fmt::format("attica: error: {}\n", failure));
+  };
   if (json) {
     print(to_json(*end.verdict));
     std::fflush(stdout);
+    complain();
     if (end.unfinished) throw *end.unfinished;
     return end.exit_code;
   }
@@ -114,6 +120,7 @@ int announce(const RunEnd& end, bool json) {
       resolution.empty() ? "" : "worth   " + resolution + "\n",
       end.folder.string());
   std::fflush(stdout);
+  complain();
   if (end.unfinished) throw *end.unfinished;
   put("report  {}\n", (end.folder / "report.html").string());
   for (const fs::path& figure : end.figures) {
@@ -206,8 +213,11 @@ int theory_verb(const Options& options, const Registry& registry) {
     put("{}", results_csv(work.configuration.study->name, theory.predictions, nullptr));
   }
   if (theory.failed) {
-    say("attica: error: the theory failed numerically at some points; --json names them under "
-        "diagnostics\n");
+    const auto failed = std::find_if(theory.diagnostics.begin(),
+                                     theory.diagnostics.end(),
+                                     [](const auto& fact) { return fact.first == "failed"; });
+    say(fmt::format("attica: error: {}; --json names all under diagnostics\n",
+                    failed_theory_text(work.configuration, to_json(failed->second))));
   }
   return theory.failed ? kExitNumerical : kExitDone;
 }

@@ -2,11 +2,19 @@
 /// @brief The verdict as check.json holds it.
 
 #include <algorithm>
+#include <cmath>
 
 #include "attica/app/verdict.hpp"
 
 namespace attica::app {
 namespace {
+
+/// Moments of numbers whose squares are too large are no numbers: null.
+void put_null_for_overflow(Json& json) {
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) json = nullptr;
+  if (!json.is_structured()) return;
+  for (Json& element : json) put_null_for_overflow(element);
+}
 
 Json point_object(const Place& at, const PointVerdict& v) {
   Json object{{"series", at.series},
@@ -138,6 +146,7 @@ Json to_json(const CheckRecord& record) {
   if (!record.judged_before.empty()) object["judged_before"] = record.judged_before;
   if (!record.likely_cause.empty()) object["likely_cause"] = record.likely_cause;
   object["summary"] = summary(record);
+  put_null_for_overflow(object);
   return object;
 }
 

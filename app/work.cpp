@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
+#include <exception>
 #include <optional>
 #include <string_view>
 
+#include "attica/app/failure.hpp"
 #include "attica/app/files.hpp"
 #include "attica/app/paths.hpp"
 #include "attica/app/version.hpp"
@@ -17,22 +18,6 @@
 
 namespace attica::app {
 namespace {
-
-/// Repeats an error with the place of its parameter in the configuration, if the user wrote it
-/// there.
-Error located(const Error& error, const CheckedConfiguration& configuration) {
-  for (const char* section :
-       {"", "model.", "sim.", "sweep.", "theory.", "simulation.", "check.", "plot."}) {
-    const std::string key = section + error.parameter().substr(0, error.parameter().find('['));
-    const auto place = configuration.locations.find(key);
-    if (place != configuration.locations.end()) {
-      return {error.kind(),
-              fmt::format("{}: error: {}", place->second, error.what()),
-              error.parameter()};
-    }
-  }
-  return error;
-}
 
 CoordinateValue coordinate(const Value& value) {
   if (const auto* number = std::get_if<double>(&value)) return *number;
@@ -103,23 +88,30 @@ std::string identity(const Work& work, bool with_margin) {
   return text;
 }
 
-/// The refusal of a problem that memory does not hold: by the size that is farthest above its
-/// default.
-Error too_large(const std::vector<Parameter>& parameters, const Configuration& values) {
-  std::string key;
-  double largest = 1;
-  for (const Parameter& p : parameters) {
-    if (p.type != ParameterType::integer || p.list || !p.fallback || !values.has(p.key)) continue;
-    const auto usual = std::max(1.0, static_cast<double>(std::get<std::int64_t>(*p.fallback)));
-    const auto times = static_cast<double>(values.integer(p.key)) / usual;
-    if (p.key == "sim.seed" || times <= largest) continue;
-    largest = times;
-    key = p.key;
+/// A fact as tables can hold it: "inf" and "nan" are words there.
+Value recordable(Value value) {
+  if (auto* list = std::get_if<List>(&value)) {
+    for (Value& element : *list) element = recordable(std::move(element));
+  } else if (auto* table = std::get_if<Table>(&value)) {
+    for (auto& [name, element] : *table) element = recordable(std::move(element));
+  } else if (const auto* number = std::get_if<double>(&value);
+             number != nullptr && !std::isfinite(*number)) {
+    return fmt::format("{}", *number);
   }
-  if (key.empty()) return {ErrorKind::input, "out of memory: the problem is too large"};
-  return invalid_parameter(key,
-                           std::to_string(values.integer(key)),
-                           "a problem that fits into the memory of this machine");
+  return value;
+}
+
+/// Where an allowance has no bound anything would agree: the point is drawn, and not compared.
+void leave_out_boundless(Prediction& p) {
+  for (std::vector<double>* allowances : {&p.finite_size, &p.numerical_error}) {
+    for (std::size_t k = 0; k < allowances->size(); ++k) {
+      double& allowance = (*allowances)[k];
+      if (std::isfinite(allowance) && allowance >= 0) continue;
+      if (p.compared.empty()) p.compared.assign(p.series.x.size(), true);
+      p.compared[k] = false;
+      allowance = 0;
+    }
+  }
 }
 
 }  // namespace
@@ -170,10 +162,8 @@ Work prepare(CheckedConfiguration configuration) {
       }
       if (work.problems.empty()) add_command_digests(values, work.input_digests);
       problem.experiment = checked.study->make(values);
-    } catch (const Error& error) {
-      throw located(error, checked);
-    } catch (const std::bad_alloc&) {
-      throw located(too_large(parameters, values), checked);
+    } catch (...) {
+      rethrow_explained(std::current_exception(), checked, values, problem.coordinates);
     }
     problem.first_point = first_point;
     first_point += problem.experiment->points();
@@ -246,10 +236,15 @@ Table command_versions(const Work& work) {
 }
 
 void require_simulable(const Work& work) {
-  try {
-    for (const Problem& problem : work.problems) problem.experiment->require_simulable();
-  } catch (const Error& error) {
-    throw located(error, work.configuration);
+  for (const Problem& problem : work.problems) {
+    try {
+      problem.experiment->require_simulable();
+    } catch (...) {
+      rethrow_explained(std::current_exception(),
+                        work.configuration,
+                        work.configuration.values,
+                        problem.coordinates);
+    }
   }
 }
 
@@ -261,11 +256,16 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
     TheoryResult result;
     try {
       result = problem.experiment->theory(grid);
-    } catch (const Error& error) {
-      throw located(error, work.configuration);
+    } catch (...) {
+      rethrow_explained(std::current_exception(),
+                        work.configuration,
+                        work.configuration.values,
+                        problem.coordinates,
+                        "every point of the theory");
     }
     Table facts = problem.experiment->diagnostics();
     facts.insert(facts.end(), result.diagnostics.begin(), result.diagnostics.end());
+    for (auto& [name, fact] : facts) fact = recordable(std::move(fact));
     if (problem.coordinates.empty()) {
       record.diagnostics.insert(record.diagnostics.end(), facts.begin(), facts.end());
     } else if (!facts.empty()) {
@@ -274,6 +274,7 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
     for (std::string& warning : result.warnings) record.warnings.push_back(std::move(warning));
     for (Prediction& p : result.predictions) {
       p.series.point = joined(problem.coordinates, p.series.point);
+      leave_out_boundless(p);
       Prediction kept = p;
       kept.series.x.clear();
       kept.series.y.clear();
@@ -282,13 +283,14 @@ TheoryRecord compute_theory(const Work& work, TheoryGrid grid) {
       kept.compared.clear();
       for (std::size_t k = 0; k < p.series.x.size(); ++k) {
         const double y = p.series.y[k];
-        if (!std::isfinite(y)) {
+        if (!std::isfinite(y) || !std::isfinite(p.series.x[k])) {
           Table place{{"series", p.series.name}};
           for (const auto& [name, value] : p.series.point) {
             std::visit([&, &n = name](const auto& v) { place.emplace_back(n, Value(v)); }, value);
           }
-          place.emplace_back(p.series.x_name, p.series.x[k]);
-          (y > 0 ? diverged : failed).emplace_back(std::move(place));
+          place.emplace_back(p.series.x_name, recordable(p.series.x[k]));
+          (y > 0 && std::isfinite(p.series.x[k]) ? diverged : failed)
+              .emplace_back(std::move(place));
           continue;
         }
         kept.series.x.push_back(p.series.x[k]);
