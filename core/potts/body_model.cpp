@@ -80,6 +80,9 @@ BodyModel::BodyModel(Index sites, Hyperedges edges, ColourTensor tensor, double 
   require(std::isfinite(beta), "beta", beta, "a finite number");
   check_tensor(tensor_);
   check_edges(sites, tensor_.order, edges_);
+  const double energy = (beta * edges_.couplings).cwiseAbs().sum() *
+                        (tensor_.entries.size() > 0 ? tensor_.entries.cwiseAbs().maxCoeff() : 0);
+  require(std::isfinite(energy), "beta", beta, "finite energies beta J U: nearer to 0");
   std::vector<std::vector<Index>> edges_of(static_cast<std::size_t>(sites));
   for (Index e = 0; e < edges_.sites.rows(); ++e) {
     for (const std::int32_t i : edges_.sites.row(e)) {

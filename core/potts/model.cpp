@@ -97,7 +97,9 @@ PottsModel::PottsModel(MatrixXd couplings, MatrixXd colour_couplings, double bet
   }
   require(colours() <= kMostColours, "colours", static_cast<double>(colours()), "2 <= C <= 255");
   require(std::isfinite(beta_), "beta", beta_, "a finite number");
-  if (!student_.attention.allFinite()) throw invalid_parameter("beta", beta_, "finite beta J");
+  const double energy =
+      student_.attention.cwiseAbs().sum() * colour_couplings_.cwiseAbs().maxCoeff();
+  require(std::isfinite(energy), "beta", beta_, "finite energies beta J U: nearer to 0");
 }
 
 double PottsModel::reduced_energy(const std::uint8_t* sequence) const {

@@ -143,10 +143,9 @@ class AlignmentFits : public PointwiseExperiment {
             return pseudo_likelihood_loss(scaled(length), data);
           };
           const double gain = lambda * square / static_cast<double>(data.sequences.cols());
-          add_constant(outcome,
-                       "penalty_balance",
-                       penalty_balance(loss_at, gain),
-                       joined(model_point(model), {{"part", part}}));
+          if (const auto balance = penalty_balance(loss_at, gain))
+            add_constant(
+                outcome, "penalty_balance", *balance, joined(model_point(model), {{"part", part}}));
         };
     const Index colours = general.colours;
     const auto fields = general.parameters.topRows(colours);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/potts/conditional_entropy.hpp"
@@ -183,6 +184,22 @@ const PottsFamily& PottsFamily::enumerable() const {
   return *this;
 }
 
+BlockRidge PottsFamily::square_loss(const MatrixXd& covariance) const {
+  const Error frozen = invalid_parameter(
+      "model.beta",
+      beta_,
+      "a temperature at which every colour occurs at every site: at this one the model is frozen, "
+      "and the square loss has no theory; nearer to 0");
+  constexpr double kLeastVariance = 1e-150;  // squares of smaller ones are lost
+  if (!(covariance.diagonal().minCoeff() >= kLeastVariance)) throw frozen;
+  try {
+    return {covariance, colours_ - 1};
+  } catch (const Error& error) {
+    if (error.parameter() == "covariance") throw frozen;
+    throw;
+  }
+}
+
 PottsModel PottsFamily::draw(std::uint64_t realisation, std::uint64_t attempt) const {
   RandomStream stream(
       {.seed = seed_, .id = StreamId::model, .replicate = realisation, .step = attempt});
@@ -314,9 +331,14 @@ networks::Schedule half_constant(std::uint64_t length) {
   return {.kind = networks::Schedule::Kind::cosine_tail, .start = length / 2, .length = length};
 }
 
-double penalty_balance(const std::function<double(double)>& loss_at, double gain) {
+std::optional<double> penalty_balance(const std::function<double(double)>& loss_at, double gain) {
   constexpr double kStep = 1e-3;
-  return (loss_at(1 - kStep) - loss_at(1 + kStep)) / (2 * kStep * gain);
+  constexpr double kLeast = 1e-4;  // a tenth of the margin
+  const double below = loss_at(1 - kStep);
+  const double difference = below - loss_at(1 + kStep);
+  const double rounding = std::numeric_limits<double>::epsilon() * below;
+  if (!(rounding < kLeast * 2 * kStep * gain) || !std::isfinite(difference)) return std::nullopt;
+  return difference / (2 * kStep * gain);
 }
 
 void add_start_spread(const ChosenStart& chosen,

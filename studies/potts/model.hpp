@@ -13,6 +13,7 @@
 #include "attica/sim/potts/factored_attention.hpp"
 #include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/kit.hpp"
+#include "attica/theory/potts/block_ridge.hpp"
 
 namespace attica {
 
@@ -55,6 +56,9 @@ class PottsFamily {
   Eigen::Index colours() const { return colours_; }
   /// @brief `sim.seed`
   std::uint64_t seed() const { return seed_; }
+  /// @brief The square loss of data with this covariance of the codes.
+  /// @throws Error (input, `model.beta`) where a colour occurs nearly nowhere: a model too cold
+  BlockRidge square_loss(const Eigen::MatrixXd& covariance) const;
   /// @brief Whether realisations differ.
   bool random() const;
   /// @brief The same. @throws Error (input, `model.sites`) if there are too many states to
@@ -129,7 +133,8 @@ void add_start_spread(const ChosenStart& chosen,
 /// penalty gains there: 1 at the minimum of their sum. From losses alone, by a central difference.
 /// @param loss_at of the parameters times a number
 /// @param gain of the penalty per relative length, λ|w|² for (λ/2)|w|²
-double penalty_balance(const std::function<double(double)>& loss_at, double gain);
+/// @return nothing where rounding of the loss hides the gain: parameters of 0 have no balance
+std::optional<double> penalty_balance(const std::function<double(double)>& loss_at, double gain);
 
 /// @brief About `count` different steps from 10 to `sim.length` at equal ratios.
 std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count);

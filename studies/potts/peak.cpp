@@ -46,7 +46,7 @@ class Peak : public PointwiseExperiment {
     const PottsData& data = data_.get();
     const double trace = general_tail(family_.sites(), family_.colours()).trace;
     const auto inputs = static_cast<double>((family_.sites() - 1) * (family_.colours() - 1));
-    const BlockRidge square(moments_.get().covariance, family_.colours() - 1);
+    const BlockRidge square = family_.square_loss(moments_.get().covariance);
     std::vector<double> sizes;
     for (const double alpha : sizes_.alphas(grid)) sizes.push_back(sizes_.samples(alpha));
     sizes = line_through(sizes, 100, AxisScale::log, grid);
@@ -124,9 +124,11 @@ class Peak : public PointwiseExperiment {
           scaled.parameters *= length;
           return pseudo_likelihood_loss(scaled, data);
         };
-        Curves({}, "alpha", {"penalty_balance"})
-            .add(sizes_.alpha(replicate.point()), {penalty_balance(loss_at, gain)})
-            .into(outcome);
+        if (const auto balance = penalty_balance(loss_at, gain)) {
+          Curves({}, "alpha", {"penalty_balance"})
+              .add(sizes_.alpha(replicate.point()), {*balance})
+              .into(outcome);
+        }
       }
       const double loss = excess([&](Index row, Eigen::MatrixXd& logits) {
         fit.logits(excess.population().sequences.row(row).data(), logits);

@@ -78,7 +78,7 @@ class Square : public PointwiseExperiment {
         lambdas_(c.reals("sweep.lambda")) {}
 
   TheoryResult theory(TheoryGrid grid) const override {
-    const BlockRidge ridge(population_.get()->moments.covariance, block_);
+    const BlockRidge ridge = family_.square_loss(population_.get()->moments.covariance);
     TheoryResult result;
     const std::vector<double> alphas = line_through(sizes_.alphas(grid), 80, AxisScale::log, grid);
     for (const double lambda : lambdas_) {
