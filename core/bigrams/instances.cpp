@@ -127,10 +127,10 @@ BigramChain cyclic_chain(Index tokens, double share, double contrast) {
   const MatrixXd joint = sinkhorn_joint(std::move(weights), law);
   constexpr double kRounding = 1e-12;
   if ((joint.rowwise().sum() - law).cwiseAbs().maxCoeff() > kRounding) {
-    throw Error(ErrorKind::numerical,
-                fmt::format("the scaling of the cyclic law did not end: move p_diagonal = {} away "
-                            "from 0 and 1",
-                            share));
+    throw invalid_parameter("p_diagonal",
+                            share,
+                            "a number farther from 0 and 1: the scaling of the cyclic law did not "
+                            "end");
   }
   return chain_of_joint(joint, law);
 }
@@ -146,9 +146,14 @@ BigramChain sinkhorn_chain(Index tokens, double spread, double contrast, RandomS
     BigramChain chain = chain_of_joint(random_joint(law, spread, stream), law);
     if (signal(chain, chain) >= kSmallestShare * (1 - law.squaredNorm())) return chain;
   }
-  throw Error(
-      ErrorKind::numerical,
-      fmt::format("no Sinkhorn instance with enough signal in {} draws: raise the spread", kDraws));
+  throw invalid_parameter(
+      "spread",
+      spread,
+      fmt::format(
+          "a larger one, or fewer tokens: none of {} Sinkhorn laws of {} tokens had a fifth "
+          "of the largest signal",
+          kDraws,
+          tokens));
 }
 
 BigramChain correlated_chain(const BigramChain& chain, double correlation, RandomStream& stream) {

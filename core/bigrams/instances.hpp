@@ -23,13 +23,13 @@ BigramChain circulant_chain(Eigen::Index tokens, double diagonal);
 /// P has these weights themselves.
 /// @param share 0 < share < 1
 /// @param contrast >= 1, most over least frequent token
-/// @throws Error (numerical) if a share close to 0 or 1 leaves the scaling unfinished
+/// @throws Error (input, `p_diagonal`) if a share close to 0 or 1 leaves the scaling unfinished
 BigramChain cyclic_chain(Eigen::Index tokens, double share, double contrast);
 
 /// @brief μ_i proportional to U[1, contrast]; P from a matrix exp(spread·normal) whose rows and
 /// columns are scaled to the joint law with both marginals μ (Sinkhorn 1964), so that μ is
 /// stationary exactly. Redrawn until K_P >= 0.2 (1 - |μ|²).
-/// @throws Error (numerical) after 100 vain draws
+/// @throws Error (input, `spread`) after 100 vain draws: of many tokens few laws have that signal
 BigramChain sinkhorn_chain(Eigen::Index tokens,
                            double spread,
                            double contrast,

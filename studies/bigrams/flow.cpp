@@ -84,9 +84,17 @@ std::vector<std::string> problems_of(const Configuration& c) {
 
 class Flow : public PointwiseExperiment {
  public:
-  explicit Flow(const Configuration& c) : theta_(c.real("sim.theta")) {
+  explicit Flow(Configuration& c) : theta_(c.real("sim.theta")) {
+    std::string left_out;
     for (const std::string& name : problems_of(c)) {
-      problems_.push_back(name == "general" ? general_problem(c) : standard_problem(c));
+      try {
+        problems_.push_back(name == "general" ? general_problem(c) : standard_problem(c));
+      } catch (const Error& error) {
+        // A law that nobody asked for, and that cannot be drawn, is no reason to refuse the other.
+        if (name != "general" || error.parameter() != "spread" || c.given("sweep.problem")) throw;
+        left_out = error.what();
+        c.set("sweep.problem", List{"standard"}, false);
+      }
     }
     // Gradient descent is recorded up to here; the flow goes on through the slow tail.
     constexpr std::int64_t kLongestDescent = 20000;
@@ -95,6 +103,9 @@ class Flow : public PointwiseExperiment {
     std::erase_if(descent_steps_, [](std::int64_t step) { return step > kLongestDescent; });
     diagnostics_ = problems_.front().setup.diagnostics;
     warnings_ = problems_.front().setup.warnings;
+    if (!left_out.empty())
+      warnings_.push_back("the problem \"general\" is left out, its law cannot be drawn: " +
+                          left_out);
   }
 
   TheoryResult theory(TheoryGrid) const override {
