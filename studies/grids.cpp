@@ -8,11 +8,21 @@
 #include "attica/core/error.hpp"
 
 namespace attica {
+namespace {
+
+/// Between low and high at equal ratios, which may span more than a number holds.
+double at_share(double low, double high, double share) {
+  const double ratio = high / low;
+  return std::isfinite(ratio) ? low * std::pow(ratio, share)
+                              : std::pow(low, 1 - share) * std::pow(high, share);
+}
+
+}  // namespace
 
 std::vector<double> log_grid(double low, double high, int n) {
   std::vector<double> values;
   for (int k = 0; k < n; ++k) {
-    values.push_back(low * std::pow(high / low, static_cast<double>(k) / (n - 1)));
+    values.push_back(at_share(low, high, static_cast<double>(k) / (n - 1)));
   }
   return values;
 }
@@ -36,7 +46,7 @@ std::vector<double> line_through(std::vector<double> values,
   const bool ratios = scale == AxisScale::log && low > 0;
   for (int k = 1; grid == TheoryGrid::run && k < n && high > low; ++k) {
     const auto share = static_cast<double>(k) / n;
-    values.push_back(ratios ? low * std::pow(high / low, share) : low + (high - low) * share);
+    values.push_back(ratios ? at_share(low, high, share) : low + (high - low) * share);
   }
   return ascending(std::move(values));
 }
@@ -55,7 +65,7 @@ std::vector<double> line_between(const std::vector<double>& values,
       if (scale == AxisScale::linear) {
         all.push_back(low + (high - low) * share);
       } else if (low > 0 && high > 0) {
-        all.push_back(low * std::pow(high / low, share));
+        all.push_back(at_share(low, high, share));
       }
     }
     all.push_back(values[k]);

@@ -227,9 +227,12 @@ bool denies_end(const Observed& observed, const Point& point, double level) {
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   if (!enough_sequences(c)) return {};
   constexpr double kMost = 0.9;
-  const double first = *observed.predicted("plateau", {{"modes", 0.0}});
-  const double last = *observed.predicted(
-      "plateau", {{"modes", static_cast<double>(c.integer("model.dimension"))}});
+  const auto highest = observed.predicted("plateau", {{"modes", 0.0}});
+  const auto lowest =
+      observed.predicted("plateau", {{"modes", static_cast<double>(c.integer("model.dimension"))}});
+  if (!highest || !lowest) return {};  // their theory failed
+  const double first = *highest;
+  const double last = *lowest;
   std::vector<bool> single;
   std::vector<bool> learnt;
   double least = 1;

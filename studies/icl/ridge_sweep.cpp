@@ -20,12 +20,13 @@ namespace {
 
 constexpr double kBytesOfGigabyte = 1e9;
 
-Index whole(const char* name, double value) {
+/// A size: a ratio times a power of the dimension. @param unit the power in words
+Index whole(const char* name, double ratio, double value, const char* unit) {
   constexpr double kMost = 1e12;
   require(std::isfinite(value) && value > 0 && value < kMost,
           name,
-          value,
-          fmt::format("0 < {} < {:g}", name, kMost));
+          ratio,
+          fmt::format("0 < {} {} < {:g}", name, unit, kMost));
   return std::max<Index>(1, std::llround(value));
 }
 
@@ -45,9 +46,9 @@ ContextNoise noise_of(const ContextSizes& sizes, double rho) {
 ContextSizes ContextSizes::nearest(Index dimension, const ContextRatios& r) {
   const auto d = static_cast<double>(dimension);
   return {.dimension = dimension,
-          .context = whole("alpha d", r.alpha * d),
-          .tasks = whole("kappa d", r.kappa * d),
-          .samples = whole("tau d^2", r.tau * d * d)};
+          .context = whole("alpha", r.alpha, r.alpha * d, "d"),
+          .tasks = whole("kappa", r.kappa, r.kappa * d, "d"),
+          .samples = whole("tau", r.tau, r.tau * d * d, "d^2")};
 }
 
 ContextRatios ContextSizes::realised(ContextRatios asked) const {
@@ -210,7 +211,10 @@ Told with_allowance(double error,
   const double allowance = level == ContextLevel::pool       ? kPoolAllowance
                            : level == ContextLevel::gaussian ? gaussian_allowance(ratios.alpha)
                                                              : limit_allowance(ratios.kappa);
-  const double share = allowance / (one_minus_gamma * static_cast<double>(dimension));
+  // Without a penalty, below the threshold, rounding leaves 1 - γ at or below 0: no expansion.
+  const double share = one_minus_gamma > 0
+                           ? allowance / (one_minus_gamma * static_cast<double>(dimension))
+                           : std::numeric_limits<double>::infinity();
   // A deviation as large as the error is none that an expansion tells. Of contexts of one or two
   // pairs it has no bound: a sequence whose labels are all near 0 takes 1/χ²_l of the weights. With
   // the law of features kept it is 1.4 % of 8 pairs, 8 % of 4, 80 % of 2 (d = 16).
@@ -218,7 +222,7 @@ Told with_allowance(double error,
   const bool many =
       level != ContextLevel::pool || ratios.alpha * static_cast<double>(dimension) >= kPairs;
   return {error,
-          std::isfinite(error) ? share * error : 0.0,
+          std::isfinite(share * error) ? share * error : 0.0,
           one_minus_gamma >= 1 - kLargestGamma && share < 1 && many};
 }
 

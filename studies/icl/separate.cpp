@@ -219,7 +219,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<double> plateaus;
   std::vector<double> steps;
   for (std::int64_t m = 0; m <= c.integer("model.dimension"); ++m) {
-    plateaus.push_back(*observed.predicted("plateau", {{"modes", static_cast<double>(m)}}));
+    const auto plateau = observed.predicted("plateau", {{"modes", static_cast<double>(m)}});
+    if (!plateau) return {};  // its theory failed
+    plateaus.push_back(*plateau);
   }
   const Prediction* flow = nullptr;
   for (const Prediction& p : observed.theory) {
