@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "attica/app/files.hpp"
@@ -143,6 +145,38 @@ void check_only(const LayerRequest& layer, const std::vector<const RecordedCurve
   }
 }
 
+/// A ratio that the run was asked for stands for the one it was realised at: alpha = 0.5 with 39
+/// inputs is a run of 20 samples, alpha = 20/39.
+LayerRequest as_realised(LayerRequest layer,
+                         const Source& source,
+                         const std::vector<const RecordedCurve*>& curves) {
+  if (!source.run) return layer;
+  const Configuration& c = source.run->configuration.values;
+  for (auto& [name, values] : layer.only) {
+    const std::string key = "sweep." + name;
+    if (!c.declares(key) || !c.has(key)) continue;
+    const List* const asked = std::get_if<List>(&c.at(key));
+    for (CoordinateValue& value : values) {
+      const double* const wanted = std::get_if<double>(&value);
+      if (asked == nullptr || wanted == nullptr) continue;
+      const bool configured = std::any_of(asked->begin(), asked->end(), [&](const Value& v) {
+        const double* const number = std::get_if<double>(&v);
+        return number != nullptr && own::same_number(*number, *wanted);
+      });
+      std::optional<double> near;
+      for (const RecordedCurve* curve : curves) {
+        for (const auto& [own, there] : curve->mean.point) {
+          const double* const number = std::get_if<double>(&there);
+          if (own != name || number == nullptr) continue;
+          if (!near || std::abs(*number - *wanted) < std::abs(*near - *wanted)) near = *number;
+        }
+      }
+      if (configured && near) value = *near;
+    }
+  }
+  return layer;
+}
+
 /// The panel of the study's figure that shows the series.
 const Panel* panel_of(const Source& source, const std::string& series) {
   for (const Panel& panel : source.figure.panels) {
@@ -154,7 +188,8 @@ const Panel* panel_of(const Source& source, const std::string& series) {
 }
 
 /// The curves of a source that a layer draws.
-std::vector<const RecordedCurve*> selected(const LayerRequest& layer, const Source& source) {
+std::vector<const RecordedCurve*> selected(const LayerRequest& request, const Source& source) {
+  LayerRequest layer = request;
   std::set<std::string> series;
   std::vector<const RecordedCurve*> curves;
   for (const RecordedCurve& curve : source.data.curves) {
@@ -170,6 +205,7 @@ std::vector<const RecordedCurve*> selected(const LayerRequest& layer, const Sour
         layer.theory ? "theory" : "simulation",
         "what series '" + layer.series + "' has: it is there for the other only");
   }
+  layer = as_realised(std::move(layer), source, curves);
   check_only(layer, curves);
   std::erase_if(curves, [&](const RecordedCurve* c) { return !is_selected(c->mean.point, layer); });
   if (curves.empty()) {

@@ -101,12 +101,11 @@ SampleSizes::SampleSizes(
 
 void SampleSizes::require_usable(TheoryGrid grid) const {
   for (const double alpha : alphas_) {
-    if (grid == TheoryGrid::requested) {
-      require(samples(alpha) >= 1,
-              key_,
-              alpha,
-              fmt::format("alpha N >= 1, at least one sample, N = {:g}", inputs_));
-    } else {
+    require(samples(alpha) >= 1,
+            key_,
+            alpha,
+            fmt::format("alpha N >= 1, at least one sample, N = {:g}", inputs_));
+    if (grid == TheoryGrid::run) {
       require(static_cast<double>(realised_samples(alpha, inputs_)) <= most_,
               key_,
               alpha,

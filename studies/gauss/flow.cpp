@@ -11,6 +11,7 @@
 
 #include "attica/core/parallel.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/population_flow.hpp"
 
@@ -27,7 +28,7 @@ class FlowCurves : public PointwiseExperiment {
         order_(ridge_order(c)),
         flow_(model_.problem(), order_),
         ridge_(model_.problem(), order_),
-        sizes_(model_.sizes(c)),
+        sizes_(model_.sizes(with_distinct_ratios(c, model_.inputs()))),
         times_(ascending(c.reals("sim.times"))),
         data_sets_(c.integer("sim.data_sets")),
         ends_([this] {
@@ -44,8 +45,10 @@ class FlowCurves : public PointwiseExperiment {
             times_.back(),
             fmt::format("at most {:g} inverse mean eigenvalues of the covariance", kLatest));
     diagnostics_ = model_.diagnostics();
-    warnings_ = model_.warnings();
+    warnings_ = joined_lines(model_.warnings(), rounded_ratios(c, sizes_));
   }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kLineTimes = 59;

@@ -10,6 +10,7 @@
 #include "attica/studies/gauss/model.hpp"
 #include "attica/studies/gauss/random_labels.hpp"
 #include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/classifier.hpp"
 
 namespace attica::gauss_logistic {
@@ -27,7 +28,8 @@ class Logistic : public PointwiseExperiment {
  public:
   explicit Logistic(Configuration& c)
       : model_(GaussianModel::from(c)),
-        sizes_(c.reals("sweep.alpha"),
+        sizes_(with_distinct_ratios(c, static_cast<double>(model_.problem().sites()))
+                   .reals("sweep.alpha"),
                static_cast<double>(model_.problem().sites()),
                kMostSamples,
                "sweep.alpha",
@@ -35,8 +37,10 @@ class Logistic : public PointwiseExperiment {
         lambdas_(ascending(c.reals("sweep.lambda"))) {
     model_.require_penalties(lambdas_, "sweep.lambda");
     diagnostics_ = model_.diagnostics();
-    warnings_ = model_.warnings();
+    warnings_ = joined_lines(model_.warnings(), rounded_ratios(c, sizes_));
   }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kLinePoints = 40;

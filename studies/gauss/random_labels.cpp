@@ -13,6 +13,7 @@
 #include "attica/studies/gauss/model.hpp"
 #include "attica/studies/gauss/order.hpp"
 #include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/labels.hpp"
 
 namespace attica {
@@ -65,7 +66,8 @@ class RandomLabels : public PointwiseExperiment {
   explicit RandomLabels(Configuration& c)
       : model_(GaussianModel::from(c)),
         order_(configured_order(c)),
-        sizes_(c.reals("sweep.alpha"),
+        sizes_(with_distinct_ratios(c, static_cast<double>(model_.problem().sites()))
+                   .reals("sweep.alpha"),
                static_cast<double>(model_.problem().sites()),
                kMostSamples,
                "sweep.alpha",
@@ -75,8 +77,10 @@ class RandomLabels : public PointwiseExperiment {
         labellings_(c.integer("sim.labellings")) {
     model_.require_penalties(lambdas_, "sweep.lambda");
     diagnostics_ = model_.diagnostics();
-    warnings_ = model_.warnings();
+    warnings_ = joined_lines(model_.warnings(), rounded_ratios(c, sizes_));
   }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kLinePoints = 120;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "attica/core/parallel.hpp"
+#include "attica/studies/sample_ratios.hpp"
 
 namespace attica {
 
@@ -11,13 +12,15 @@ RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuanti
       ridge_(model_.problem(), ridge_order(c)),
       axis_(axis),
       quantities_(std::move(quantities)),
-      sizes_(model_.sizes(c)),
+      sizes_(model_.sizes(with_distinct_ratios(c, model_.inputs()))),
       lambdas_(c.reals("sweep.lambda")),
       data_sets_(c.integer("sim.data_sets")) {
   model_.require_penalties(lambdas_, "sweep.lambda");
   diagnostics_ = model_.diagnostics();
-  warnings_ = model_.warnings();
+  warnings_ = joined_lines(model_.warnings(), rounded_ratios(c, sizes_));
 }
+
+void RidgeSweep::require_simulable() const { require_distinct_samples(sizes_); }
 
 Curves RidgeSweep::curves(double alpha, double lambda, bool simulated) const {
   std::vector<std::string> names;

@@ -32,6 +32,7 @@ class RidgeSweep : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid grid) const override;
   std::size_t points() const override { return sizes_.count(); }
+  void require_simulable() const override;
 
  protected:
   Outcome run(const Replicate& replicate) const override;

@@ -10,6 +10,7 @@
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/mean_claims.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/ridge_limits.hpp"
 
 namespace attica::gauss_sizes {
@@ -41,6 +42,10 @@ class SizeSweep : public PointwiseExperiment {
     for (const std::int64_t l : ascending(c.integers("sweep.sites"))) {
       sizes_.emplace_back(c, l).model.require_penalties(lambdas_, "sweep.lambda");
     }
+  }
+
+  void require_simulable() const override {
+    for (const Size& size : sizes_) require_distinct_samples(size.samples);
   }
 
   TheoryResult theory(TheoryGrid grid) const override {

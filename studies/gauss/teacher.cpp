@@ -16,6 +16,7 @@
 #include "attica/studies/gauss/model.hpp"
 #include "attica/studies/gauss/order.hpp"
 #include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/labels.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
 
@@ -56,11 +57,11 @@ struct Peak {
 
 class Teacher : public PointwiseExperiment {
  public:
-  explicit Teacher(const Configuration& c)
+  explicit Teacher(Configuration& c)
       : configuration_(c),
         model_(GaussianModel::family(c, c.integer("model.sites"))),
         order_(configured_order(c)),
-        sizes_(model_.sizes(c)),
+        sizes_(model_.sizes(with_distinct_ratios(c, model_.inputs()))),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         noises_(ascending(c.reals("sweep.noise"))),
         data_sets_(c.integer("sim.data_sets")),
@@ -71,9 +72,12 @@ class Teacher : public PointwiseExperiment {
       const double noise = peaked.problem().noise_variances().mean();
       peaks_.push_back({std::move(peaked), noise});
     }
+    warnings_ = rounded_ratios(c, sizes_);
     diagnostics_ = model_.diagnostics();
     diagnostics_.emplace_back("intrinsic_noise", model_.problem().noise_variances().mean());
   }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     constexpr int kLinePoints = 120;

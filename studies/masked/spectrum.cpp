@@ -16,6 +16,7 @@
 #include "attica/core/gauss/observations.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/ridge_kappa.hpp"
 
 namespace attica::masked_spectrum {
@@ -118,7 +119,8 @@ class MaskedSpectrum : public PointwiseExperiment {
         rho_(c.real("model.rho")),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         most_bins_(c.integer("sim.bins")),
-        sizes_(masked_sizes(c)),
+        sizes_(masked_sizes(
+            with_distinct_ratios(c, static_cast<double>(c.integer("model.dimension"))))),
         simulated_bins_([this] {
           std::vector<Bins> all;
           for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
@@ -146,6 +148,7 @@ class MaskedSpectrum : public PointwiseExperiment {
           "model.standardise", "true", "no value unless model.covariance = \"data\"");
     }
     if (covariance_ == Covariance::groups) require_halves(c);
+    warnings_ = rounded_ratios(c, sizes_);
   }
 
   static constexpr double kRatio = 4;
@@ -158,6 +161,7 @@ class MaskedSpectrum : public PointwiseExperiment {
   }
 
   void require_simulable() const override {
+    require_distinct_samples(sizes_);
     require_masked_memory(configuration_, static_cast<double>(sizes_[sizes_.count() - 1]));
   }
 

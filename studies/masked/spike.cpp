@@ -10,6 +10,7 @@
 #include "attica/solvers/largest_eigenpair.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/masked/spectrum.hpp"
 
 namespace attica::masked_spike {
@@ -23,14 +24,15 @@ bool is_localised(const Configuration& c) { return c.text("model.signal") == "lo
 
 class MaskedSpike : public PointwiseExperiment {
  public:
-  explicit MaskedSpike(const Configuration& c)
+  explicit MaskedSpike(Configuration& c)
       : configuration_(c),
         dimension_(c.integer("model.dimension")),
         localised_(is_localised(c)),
         ratio_(c.real("model.noise_ratio")),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         thetas_(ascending(c.reals("sweep.theta"))),
-        sizes_(masked_sizes(c)) {
+        sizes_(masked_sizes(
+            with_distinct_ratios(c, static_cast<double>(c.integer("model.dimension"))))) {
     if (localised_) {
       require(ratio_ == 1,
               "model.noise_ratio",
@@ -39,6 +41,7 @@ class MaskedSpike : public PointwiseExperiment {
     } else if (ratio_ != 1) {
       require_halves(c);
     }
+    warnings_ = rounded_ratios(c, sizes_);
     bool near = false;
     for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
       for (const double theta : thetas_) {
@@ -52,6 +55,7 @@ class MaskedSpike : public PointwiseExperiment {
   }
 
   void require_simulable() const override {
+    require_distinct_samples(sizes_);
     require_masked_memory(configuration_, static_cast<double>(sizes_[sizes_.count() - 1]));
   }
 

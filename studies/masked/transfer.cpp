@@ -15,6 +15,7 @@
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/solvers/largest_eigenpair.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 
 namespace attica::masked_transfer {
 namespace {
@@ -49,17 +50,19 @@ Told pretrained(const Configuration& c, double alpha) {
 
 class Transfer : public PointwiseExperiment {
  public:
-  explicit Transfer(const Configuration& c)
+  explicit Transfer(Configuration& c)
       : configuration_(c),
         task_(task_of(c)),
         lambda_(c.real("model.lambda")),
-        sizes_(masked_sizes(c)),
+        sizes_(masked_sizes(
+            with_distinct_ratios(c, static_cast<double>(c.integer("model.dimension"))))),
         labels_(ascending(c.integers("sweep.labels"))),
         data_sets_(c.integer("sim.data_sets")),
         best_([this] {
           return parallel_map(as_reals(labels_),
                               [this](double n) { return best_raw_ridge(task_, n); });
         }) {
+    warnings_ = rounded_ratios(c, sizes_);
     for (std::size_t k = 0; k < sizes_.count(); ++k) {
       if (pretrained(c, sizes_.alpha(k)).compared) continue;
       warnings_.push_back(fmt::format(
@@ -69,6 +72,7 @@ class Transfer : public PointwiseExperiment {
   }
 
   void require_simulable() const override {
+    require_distinct_samples(sizes_);
     require_masked_memory(configuration_,
                           std::max(static_cast<double>(sizes_[sizes_.count() - 1]),
                                    static_cast<double>(labels_.back())));

@@ -11,6 +11,7 @@
 #include "attica/solvers/largest_eigenpair.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 
 namespace attica::masked_vs_pca {
 namespace {
@@ -50,7 +51,7 @@ std::vector<SpikedGroup> groups_of(const Configuration& c) {
 
 class MaskedVsPca : public PointwiseExperiment {
  public:
-  explicit MaskedVsPca(const Configuration& c)
+  explicit MaskedVsPca(Configuration& c)
       : configuration_(c),
         dimension_(c.integer("model.dimension")),
         ratio_(c.real("model.noise_ratio")),
@@ -58,8 +59,10 @@ class MaskedVsPca : public PointwiseExperiment {
         groups_(groups_of(c)),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         thetas_(ascending(c.reals("sweep.theta"))),
-        sizes_(masked_sizes(c)) {
+        sizes_(masked_sizes(
+            with_distinct_ratios(c, static_cast<double>(c.integer("model.dimension"))))) {
     require_halves(c);
+    warnings_ = rounded_ratios(c, sizes_);
     bool near = false;
     for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
       const Limits limits(groups_, 1 / alpha, lambdas_);
@@ -80,6 +83,7 @@ class MaskedVsPca : public PointwiseExperiment {
   }
 
   void require_simulable() const override {
+    require_distinct_samples(sizes_);
     require_masked_memory(configuration_, static_cast<double>(sizes_[sizes_.count() - 1]));
   }
 

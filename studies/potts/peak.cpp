@@ -16,6 +16,7 @@
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/potts/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/potts/block_ridge.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
@@ -39,8 +40,15 @@ class Peak : public PointwiseExperiment {
           const PottsData& data = data_.get();
           return ExcessLoss(data.model(), equally_weighted(data.draw(tested, stream)));
         }),
-        sizes_(c.reals("sweep.alpha"), static_cast<double>(family_.sites()), 1e7, "sweep.alpha"),
-        lambdas_(c.reals("sweep.lambda")) {}
+        sizes_(with_distinct_ratios(c, static_cast<double>(family_.sites())).reals("sweep.alpha"),
+               static_cast<double>(family_.sites()),
+               1e7,
+               "sweep.alpha"),
+        lambdas_(c.reals("sweep.lambda")) {
+    warnings_ = rounded_ratios(c, sizes_);
+  }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     const PottsData& data = data_.get();

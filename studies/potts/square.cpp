@@ -10,6 +10,7 @@
 #include "attica/sim/potts/block_ridge.hpp"
 #include "attica/studies/gauss/order.hpp"
 #include "attica/studies/potts/model.hpp"
+#include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/potts/block_ridge.hpp"
 
 namespace attica::potts_square {
@@ -74,8 +75,12 @@ class Square : public PointwiseExperiment {
         block_(family_.colours() - 1),
         control_(c.flag("sim.gaussian_control")),
         inputs_(static_cast<double>((family_.sites() - 1) * block_)),
-        sizes_(c.reals("sweep.alpha"), inputs_, 1e7, "sweep.alpha"),
-        lambdas_(c.reals("sweep.lambda")) {}
+        sizes_(with_distinct_ratios(c, inputs_).reals("sweep.alpha"), inputs_, 1e7, "sweep.alpha"),
+        lambdas_(c.reals("sweep.lambda")) {
+    warnings_ = rounded_ratios(c, sizes_);
+  }
+
+  void require_simulable() const override { require_distinct_samples(sizes_); }
 
   TheoryResult theory(TheoryGrid grid) const override {
     const BlockRidge ridge = family_.square_loss(population_.get()->moments.covariance);
