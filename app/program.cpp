@@ -69,10 +69,11 @@ std::unique_ptr<CLI::App> make_parser(Options& options) {
   app->require_subcommand(1);
   app->set_version_flag("--version", fmt::format("attica {} ({})", kVersion, kRevision));
   app->footer(
-      "`attica VERB --help` explains a verb. Exit codes: 0 done or AGREE, 1 DISAGREE, 2 usage or "
-      "configuration,\n"
-      "3 INCONCLUSIVE, 4 numerical failure, 5 output or run folder, 75 stopped (run again with "
-      "--resume).");
+      "`attica VERB --help` explains a verb. Exit codes: 0 done, AGREE, CLAIMS HOLD, NONE (nothing "
+      "was compared) or\n"
+      "a bound that HOLDS, 1 DISAGREE or VIOLATED, 2 usage or configuration, 3 INCONCLUSIVE or "
+      "UNDECIDED,\n"
+      "4 numerical failure, 5 output or run folder, 75 stopped (run again with --resume).");
   for (const Verb& verb : verbs()) {
     CLI::App& command = *app->add_subcommand(verb.name, verb.summary);
     std::string* place = &options.target;
