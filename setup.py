@@ -1,5 +1,9 @@
-"""Builds the module `attica._attica` with CMake, in build/: what is compiled there already is not compiled again."""
+"""Builds the module `attica._attica` with CMake, in build/: what is compiled there already is not compiled again.
 
+`python3 setup.py sdist` writes a source distribution (MANIFEST.in says of what), which builds in the same way.
+"""
+
+import os
 import re
 import shutil
 import subprocess
@@ -11,18 +15,32 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-BUILD = ROOT / "build"
+# ATTICA_BUILD: a build folder of the same sources, to be used in place of one of this folder's own.
+BUILD = Path(os.environ.get("ATTICA_BUILD", ROOT / "build")).resolve()
+OWN = ROOT / "build"  # what setuptools writes
+
+
+def pybind11():
+    """Where a pybind11 that pip has installed is; nothing for the system's, which CMake finds."""
+    try:
+        import pybind11
+
+        return [f"-Dpybind11_DIR={pybind11.get_cmake_dir()}"]
+    except ImportError:
+        return []
 
 
 class CMakeModule(build_ext):
     """The module, by the build that makes the program: the same objects, the same digits."""
 
     def build_extension(self, extension):
+        BUILD.mkdir(parents=True, exist_ok=True)
         module = BUILD / "python" / "attica" / f"_attica{sysconfig.get_config_var('EXT_SUFFIX')}"
         cache = BUILD / "CMakeCache.txt"
         if not (module.exists() and cache.exists()):
             python = Path(sys.executable).resolve()  # of a virtual environment: the one it was made from
-            configure = ["cmake", "--preset", "release", "-DATTICA_PYTHON=ON", f"-DPython3_EXECUTABLE={python}"]
+            configure = ["cmake", "--preset", "release", "-B", BUILD, "-DATTICA_PYTHON=ON", f"-DPython3_EXECUTABLE={python}"]
+            configure += pybind11()
             if not cache.exists():
                 configure += ["-DATTICA_TESTS=OFF", "-DATTICA_BENCH=OFF"]
                 configure += ["-DATTICA_MPI=OFF"] if shutil.which("mpicxx") is None else []
@@ -34,7 +52,7 @@ class CMakeModule(build_ext):
         shutil.copy(module, target)
 
 
-BUILD.mkdir(exist_ok=True)
+OWN.mkdir(exist_ok=True)
 setup(
     version=re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text().split("project(", 1)[1])[1],
     packages=["attica", "attica.data"],
