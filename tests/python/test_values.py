@@ -12,6 +12,7 @@ import pytest
 from attica import values
 
 X = [1.0, 2.0, 3.0]
+NOISE = np.random.default_rng(1).normal(size=30)
 RIGHT = np.outer(X, np.ones(20)) * (1 + 0.001 * np.random.default_rng(0).normal(size=(3, 20)))
 
 
@@ -285,7 +286,7 @@ def test_coordinates_are_what_a_table_has(tmp_path):
     ]  # fmt: skip
     for k, (given, shown) in enumerate(cases):
         theory = [{"where": given, "x": 1.0, "value": 1.0}]
-        rows = [{"where": given, "x": 1.0, "replicate": r, "value": 1 + 0.001 * (r % 5)} for r in range(30)]
+        rows = [{"where": given, "x": 1.0, "replicate": r, "value": 1 + 0.001 * NOISE[r]} for r in range(30)]
         for out in (None, tmp_path / str(k)):
             judged = attica.judge(theory=theory, simulate=rows, margin=0.1, out=out)
             assert judged.verdict == "AGREE" and judged.points[0]["where"] == shown, (given, out)
@@ -324,7 +325,7 @@ def test_tables_in_other_forms(tmp_path):
 def test_columns_in_any_order_are_the_same_point():
     pandas = pytest.importorskip("pandas")
     theory = pandas.DataFrame({"x": [1.0], "a": [2], "b": ["w"], "value": [1.0]})
-    rows = pandas.DataFrame({"b": "w", "a": 2.0, "x": 1.0, "replicate": range(20), "value": 1 + 0.001 * np.arange(20)})
+    rows = pandas.DataFrame({"b": "w", "a": 2.0, "x": 1.0, "replicate": range(20), "value": 1 + 0.001 * NOISE[:20]})
     assert attica.judge(theory=theory, simulate=rows, margin=0.1, out=None).verdict == "AGREE"
 
 

@@ -4,11 +4,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 python 0 time.py
 says out "AGREE: 2 of 2 points"
 cat >more.py <<'PY'
+import numpy as np
 import pandas as pd
 
 import attica
 
-rows = [{"day": pd.Timestamp("2024-01-01", tz="Europe/Berlin"), "x": 1.0, "replicate": r, "value": 1 + 0.001 * (r % 5)} for r in range(30)]
+noise = np.random.default_rng(1).normal(size=30)
+rows = [{"day": pd.Timestamp("2024-01-01", tz="Europe/Berlin"), "x": 1.0, "replicate": r, "value": 1 + 0.001 * noise[r]} for r in range(30)]
 theory = [{"day": pd.Timestamp("2024-01-01", tz="Europe/Berlin"), "x": 1.0, "value": 1.0}]
 for out in (None, "runs"):
     j = attica.judge(theory=pd.DataFrame(theory), simulate=pd.DataFrame(rows), margin=0.05, out=out)
