@@ -235,6 +235,18 @@ CostEstimate cost_of(const Work& work,
   return cost;
 }
 
+/// What a replicate takes on disk at least, without any run: it has a value at each element of the
+/// longest list of [sweep], in every problem.
+double fewest_bytes(const Work& work) {
+  constexpr double kBytesOfValue = 60;  // a line of replicates.csv, and the part
+  std::size_t longest = 1;
+  for (const auto& [key, value] : work.configuration.values.entries()) {
+    const List* const list = std::get_if<List>(&value);
+    if (key.starts_with("sweep.") && list != nullptr) longest = std::max(longest, list->size());
+  }
+  return kBytesOfValue * static_cast<double>(longest * work.problems.size());
+}
+
 /// From replicates of the whole length.
 std::optional<CostEstimate> measured_cost(const Work& work, double limit) {
   const std::vector<SampledPlace> all = all_places(work);
@@ -243,8 +255,10 @@ std::optional<CostEstimate> measured_cost(const Work& work, double limit) {
   if (!samples) return std::nullopt;
   if (samples->empty()) {
     // Not one replicate within the time.
-    return CostEstimate{
-        .replicate_seconds = limit, .program_bytes = largest_resident_set(), .complete = false};
+    return CostEstimate{.replicate_seconds = limit,
+                        .replicate_bytes = fewest_bytes(work),
+                        .program_bytes = largest_resident_set(),
+                        .complete = false};
   }
   CostEstimate cost = cost_of(work, all, places, *samples);
   cost.complete = samples->size() == places.size() && !samples->back().preliminary;
@@ -394,8 +408,13 @@ std::optional<CostEstimate> estimate_cost(const Work& work, double limit, bool q
   if (!whole || whole->complete) return whole;
   constexpr double kMorePatience = 20;
   remark(quiet, "measuring what a step takes: a minute at most ...");
-  const auto of_shorter = extrapolated_cost(work, kMorePatience * limit);
-  return of_shorter ? of_shorter : whole;
+  const auto start = Clock::now();
+  if (auto of_shorter = extrapolated_cost(work, kMorePatience * limit)) return of_shorter;
+  // Nothing says how to shorten it: the rest of the time is for replicates as they are.
+  const double left = kMorePatience * limit - seconds_since(start);
+  if (left <= limit) return whole;
+  const auto longer = measured_cost(work, left);
+  return longer ? longer : whole;
 }
 
 std::optional<double> available_memory() {
