@@ -580,11 +580,14 @@ def agreement(
     told = values.array(theory, "parameter 'theory'")
     scalar = told.ndim == 0
     told = np.atleast_1d(told)
-    if told.ndim != 1 or not np.all(np.isfinite(told)):
+    if told.ndim != 1 or told.size == 0 or not np.all(np.isfinite(told)):
         raise Error("parameter 'theory': expected finite numbers, shape (P,)")
     samples = _samples(replicates, scalar)
     if len(samples) != len(told) or any(sample.ndim != 1 for sample in samples):
         raise Error(f"parameter 'replicates': expected {len(told)} lists of replicates, one for every theory value")
+    empty = next((k for k, sample in enumerate(samples) if sample.size == 0), None)
+    if empty is not None:
+        raise Error(f"parameter 'replicates': row {empty} is empty; expected at least one replicate of every theory value")
     curve = _TheoryCurve()
     curve.x, curve.value = [float(k) for k in range(len(told))], told.tolist()
     for given, name in ((finite_size, "finite_size"), (numerical_error, "numerical_error")):

@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from .errors import Error
+from .errors import Error, nearest
 from .values import column, has
 
 
@@ -22,7 +22,7 @@ class Rows(list):
     def column(self, name: str) -> np.ndarray:
         """One column as an array, shape (number of rows,): floats with NaN for None, or objects if there are words."""
         if self and name not in self.columns:
-            raise KeyError(f"no column '{name}'; there are {', '.join(self.columns)}")
+            raise KeyError(self._no_column(name))
         values = [row.get(name) for row in self]
         if any(isinstance(value, (str, dict, list)) for value in values):
             return np.array(values, dtype=object)
@@ -30,8 +30,16 @@ class Rows(list):
 
     def where(self, **conditions: Any) -> "Rows":
         """The rows with these values; a name that Python reserves takes a trailing underscore: `lambda_=0.1`."""
-        wanted = {name.rstrip("_") if name not in self.columns else name: value for name, value in conditions.items()}
+        columns = self.columns
+        wanted = {name.rstrip("_") if name not in columns else name: value for name, value in conditions.items()}
+        for name, value in wanted.items():
+            if self and name not in columns and value is not None:
+                raise KeyError(self._no_column(name))
         return Rows(row for row in self if all(row.get(name) == value for name, value in wanted.items()))
+
+    def _no_column(self, name: str) -> str:
+        near = nearest(str(name), self.columns)
+        return f"no column '{name}'; " + (f"did you mean '{near}'?" if near else f"there are {', '.join(self.columns)}")
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame with the same rows and columns."""

@@ -372,3 +372,17 @@ def test_a_folder_that_cannot_be_written_is_known_before_the_work(tmp_path):
             attica.judge(theory=lambda x: x, simulate=lambda x, rng: calls.append(x), x=X, margin=0.1, out=out)
         assert refusal.value.exit_code == 5
     assert not calls
+
+
+def test_nothing_to_compare_is_refused():
+    for theory, replicates in (([], []), ([1.0], [[]]), ([1.0, 2.0], [[1.0], []])):
+        with pytest.raises(attica.Error, match="parameter 'theory'|row [01] is empty"):
+            attica.agreement(theory, replicates, 0.1)
+
+
+def test_columns_of_rows_are_named():
+    rows = attica.Rows([{"series": "a", "lambda": 1.0}, {"series": "b"}])
+    assert len(rows.where(lambda_=None)) == 1 and rows.where(alpha=None) == rows
+    for call in (lambda: rows.where(seris="a"), lambda: rows.column("seris")):
+        with pytest.raises(KeyError, match="did you mean 'series'"):
+            call()
