@@ -37,7 +37,7 @@ def test_notebook(path, tmp_path):
         data = output.get("data", {})
         assert not ("<img" in data.get("text/html", "") and "image/png" not in data), data["text/plain"]
         assert output.get("name") != "stderr" or "Warning" in output["text"], output  # a progress bar leaves nothing
-    if path.stem == "first-steps":  # what a paper is made of
+    if path.stem == "first-steps":  # what a paper is made of; text would need pandoc
+        notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
         _, resources = nbconvert.LatexExporter().from_notebook_node(notebook)
         assert any(name.endswith(".pdf") for name in resources["outputs"])
-    (tmp_path / "executed.ipynb").write_text(nbformat.writes(notebook))
