@@ -102,6 +102,7 @@ constexpr int kMostDepth = 6;
 constexpr double kLeastPower = 0.5;
 constexpr double kLeastResolution = 1e-6;
 constexpr double kMostPower = 0.999;
+constexpr double kMostFloor = 1e300;
 
 /// All options, in the order in which help shows them and in which they take effect.
 const std::vector<Option>& all_options() {
@@ -262,6 +263,21 @@ const std::vector<Option>& all_options() {
        "--upper-bound",
        "the exponent is an upper bound, no prediction",
        enter<&Options::upper_bound>},
+      {scaling,
+       "--tolerance T",
+       "how far the exponent may be from the expected one (default 0.1)",
+       [](Options& o, const std::string& v) {
+         constexpr double kMost = 1e3;
+         o.tolerance = number("--tolerance", v, 0.0, kMost);
+       }},
+      {scaling,
+       "--floor [V]",
+       "fit y = floor + C x^p, for a curve that levels off; with V, that floor",
+       [](Options& o, const std::string& v) {
+         o.floor = true;
+         if (!v.empty() && v != "{}" && v != "true")
+           o.floor_value = number("--floor", v, -kMostFloor, kMostFloor);
+       }},
       {sizes,
        "--x NAME",
        "name of x (default x): of the curves, or a coordinate of their points; 1/NAME: its "

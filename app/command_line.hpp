@@ -39,7 +39,7 @@ enum class Takes {
   margin_after,   ///< --margin: post hoc
   judge,          ///< --margin, --absolute, --tails: of two tables
   x_name,         ///< --x
-  scaling,        ///< --series, --exponent, --upper-bound
+  scaling,        ///< --series, --exponent, --upper-bound, --tolerance, --floor
   sizes,          ///< --x, --expect, --window, --correction: several sizes at once
   collapse,       ///< --collapse, --hold, --start, --out, --name
   anew,           ///< --force
@@ -69,7 +69,7 @@ struct Option {
 
   std::string flag() const { return usage.substr(0, usage.find(' ')); }
   std::string long_flag() const { return flag().substr(flag().find("--")); }
-  /// What its value is called; empty: a switch.
+  /// What its value is called; empty: a switch; "[V]" may be left out.
   std::string value() const { return usage.substr(std::min(usage.size(), flag().size() + 1)); }
 };
 

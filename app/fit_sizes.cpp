@@ -45,8 +45,11 @@ std::vector<ScalingCell> scaling_cells(const SizedSeries& values,
   const auto listed = std::find_if(
       caps.begin(), caps.end(), [&](const SizedSeries& s) { return s.rest == values.rest; });
   std::vector<ScalingCell> cells;
+  double anywhere = 0;
+  for (const SizedValues& v : values.cells) anywhere = std::max(anywhere, largest_finite(v.values));
   for (const SizedValues& v : values.cells) {
-    ScalingCell cell{.x = v.sizes, .samples = v.values};
+    ScalingCell cell{.x = v.sizes, .samples = v.values, .cap = largest_finite(v.values)};
+    if (cell.cap == 0) cell.cap = anywhere;
     if (listed != caps.end()) {
       for (const SizedValues& cap : listed->cells) {
         if (cap.sizes != v.sizes) continue;
@@ -110,6 +113,7 @@ JointResult judge_joint(const std::vector<ScalingCell>& cells,
                         const std::vector<std::string>& names,
                         const Correction& correction,
                         const std::vector<std::pair<std::size_t, double>>& expected,
+                        double tolerance,
                         std::uint64_t seed) {
   JointResult result{.rest = {},
                      .form = describe(correction, names[correction.variable]),
@@ -123,8 +127,9 @@ JointResult judge_joint(const std::vector<ScalingCell>& cells,
                   : poor ? "the residuals are larger than the errors of the medians"
                          : "";
   for (const auto& [k, exponent] : expected) {
-    result.verdicts.push_back(result.reason.empty() ? judge_joint_exponent(result.fit, k, exponent)
-                                                    : ExponentVerdict::undecided);
+    result.verdicts.push_back(result.reason.empty()
+                                  ? judge_joint_exponent(result.fit, k, exponent, tolerance)
+                                  : ExponentVerdict::undecided);
   }
   return result;
 }
@@ -182,7 +187,9 @@ std::string text(const JointResult& r,
                            fit.correction,
                            fit.correction95.low,
                            fit.correction95.high);
-    if (fit.degrees > 0)
+    if (fit.from_scatter)
+      lines += "  intervals from the scatter about the fit: too few replicates a combination\n";
+    if (fit.degrees > 0 && fit.chi_square > 0)
       lines += fmt::format("  chi square {:.1f} of {} degrees of freedom, p = {:.2g}\n",
                            fit.chi_square,
                            fit.degrees,
@@ -237,6 +244,7 @@ Json joint_object(const JointResult& r,
     object["exponents"] = std::move(exponents);
     object["covariance"] = fit.covariance;
     object["intercept"] = fit.intercept;
+    object["interval_from"] = fit.from_scatter ? "scatter" : "replicates";
     object["chi_square"] = fit.chi_square;
     object["degrees_of_freedom"] = fit.degrees;
     object["p_value"] = fit.p_value;
@@ -319,7 +327,12 @@ int fit_sizes_of(const Options& options, const FitSubject& subject) {
   for (const SizedSeries& one : values) {
     const std::vector<ScalingCell> cells = scaling_cells(one, caps);
     for (const Correction& form : forms) {
-      JointResult result = judge_joint(cells, names, form, expected, subject.seed);
+      JointResult result = judge_joint(cells,
+                                       names,
+                                       form,
+                                       expected,
+                                       options.tolerance.value_or(kExponentTolerance),
+                                       subject.seed);
       result.rest = one.rest;
       if (!result.corrected) {
         for (const ExponentVerdict verdict : result.verdicts) code = worse(code, verdict);

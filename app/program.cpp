@@ -49,6 +49,7 @@ void add_option(CLI::App& command, const Option& option, Options& options) {
         },
         option.meaning);
     added->type_name(option.value());
+    if (option.value().starts_with('[')) added->expected(0, 1);
   }
   if (option.repeatable) {
     added->expected(1)

@@ -69,6 +69,9 @@ struct Options {
   std::string export_file;               ///< explore: the page as a file
   std::vector<std::string> grids;        ///< explore: "model.rho=[0.1, 0.5]", computed for the file
   std::vector<std::string> command_line;
+  bool floor = false;                    ///< fit: y = floor + C x^p
+  std::optional<double> floor_value;     ///< fit: the floor, not fitted
+  std::optional<double> tolerance;       ///< fit: of an exponent, against the expected one
 };
 
 using Registry = std::vector<Study>;

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/exponents.hpp"
@@ -14,6 +15,7 @@
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/core/read_bytes.hpp"
+#include "attica/solvers/statistics/floor_fit.hpp"
 #include "attica/studies/own/table.hpp"
 #include "attica/studies/scaling.hpp"
 
@@ -25,7 +27,15 @@ constexpr const char* kNoneAsked = "no exponent was asked for";
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
-Json exponent_object(const ExponentResult& result) {
+/// An exponent, and the floor that was fitted or given with it.
+struct Fitted {
+  ExponentResult result;
+  std::optional<FloorFit> floor = {};
+  double tolerance = kExponentTolerance;
+};
+
+Json exponent_object(const Fitted& fitted) {
+  const ExponentResult& result = fitted.result;
   const ExponentFit& fit = result.fit;
   Json medians = Json::array();
   for (const ScalingMedian& m : fit.medians) {
@@ -44,22 +54,83 @@ Json exponent_object(const ExponentResult& result) {
               {"kind", result.claim.upper_bound ? "upper bound" : "prediction"},
               {"exponent", result.claim.exponent},
               {"meaning", result.claim.meaning},
+              {"form", fitted.floor ? "floor + C x^p" : "C x^p"},
+              {"tolerance", fitted.tolerance},
               {"medians", std::move(medians)},
               {"verdict", describe(result.verdict)},
               {"weakness", fit.weakness},
               {"window_dependent", fit.window_dependent}};
   if (fit.fitted) {
-    object["fitted"] = {{"exponent", fit.slope},
-                        {"interval95", interval(fit.interval95)},
-                        {"interval90", interval(fit.interval90)},
-                        {"local_slopes", fit.local_slopes},
-                        {"without_first", fit.without_first},
-                        {"without_last", fit.without_last}};
+    Json values{{"exponent", fit.slope},
+                {"interval95", interval(fit.interval95)},
+                {"interval90", interval(fit.interval90)},
+                {"interval_from", fit.from_scatter ? "scatter" : "replicates"},
+                {"prefactor", fitted.floor ? fitted.floor->prefactor : fit.prefactor},
+                {"prefactor_interval95",
+                 interval(fitted.floor ? fitted.floor->prefactor95 : fit.prefactor95)},
+                {"local_slopes", fit.local_slopes},
+                {"without_first", fit.without_first},
+                {"without_last", fit.without_last}};
+    if (fitted.floor) {
+      values["floor"] = fitted.floor->floor;
+      values["floor_interval95"] = interval(fitted.floor->floor95);
+      values["chi_square"] = fitted.floor->chi_square;
+      values["degrees_of_freedom"] = fitted.floor->degrees;
+      values["p_value"] = fitted.floor->p_value;
+      if (fitted.floor->other_optimum) values["other_optimum"] = *fitted.floor->other_optimum;
+    }
+    object["fitted"] = std::move(values);
   }
   return object;
 }
 
-std::string text(const ExponentResult& result) {
+/// The lines of what was fitted.
+std::string fitted_text(const Fitted& fitted, bool predicted) {
+  const ExponentFit& fit = fitted.result.fit;
+  const auto with_interval = [](const std::string& name, double value, const Interval& i) {
+    return fmt::format("{} {:.5g}, 95 % [{:.5g}, {:.5g}]", name, value, i.low, i.high);
+  };
+  std::string lines = fmt::format("  exponent {:.3f}, 95 % [{:.3f}, {:.3f}]",
+                                  fit.slope,
+                                  fit.interval95.low,
+                                  fit.interval95.high);
+  if (fitted.floor) {
+    const FloorFit& f = *fitted.floor;
+    lines += fmt::format("; without the first size {:.3f}, without the last {:.3f}\n",
+                         fit.without_first,
+                         fit.without_last);
+    lines += f.floor95.width() > 0 ? "  " + with_interval("floor", f.floor, f.floor95)
+                                   : fmt::format("  floor {:.5g} (given)", f.floor);
+    lines += "; " + with_interval("prefactor", f.prefactor, f.prefactor95) + "\n";
+    if (f.other_optimum)
+      lines += fmt::format("  another optimum at exponent {:.2f} is not rejected either\n",
+                           *f.other_optimum);
+    if (!fit.from_scatter)
+      lines += fmt::format("  chi square {:.1f} of {} degrees of freedom, p = {:.2g}\n",
+                           f.chi_square,
+                           f.degrees,
+                           f.p_value);
+  } else {
+    lines += fmt::format(
+        "; local slopes {:.2f}; without the first size {:.3f}, without the last {:.3f}\n",
+        fmt::join(fit.local_slopes, ", "),
+        fit.without_first,
+        fit.without_last);
+    lines += "  " + with_interval("prefactor", fit.prefactor, fit.prefactor95) + "\n";
+  }
+  if (fit.from_scatter)
+    lines += "  intervals from the scatter about the fit: too few replicates a size\n";
+  if (!predicted && fit.window_dependent)
+    lines += "  the exponent depends on the window: this form does not describe the whole range\n";
+  if (!fitted.floor && fit.window_dependent && levels_off(fit))
+    lines +=
+        "  the local slopes fall from size to size: the curve may level off; --floor fits y = "
+        "floor + C x^p\n";
+  return lines;
+}
+
+std::string text(const Fitted& fitted) {
+  const ExponentResult& result = fitted.result;
   const ExponentFit& fit = result.fit;
   std::string lines = fmt::format("{}: {} against {} ({})\n",
                                   result.claim.name,
@@ -67,24 +138,16 @@ std::string text(const ExponentResult& result) {
                                   result.claim.x_name,
                                   result.claim.meaning);
   for (const ScalingMedian& m : fit.medians) {
-    lines += fmt::format("  {:>12.6g}  median {:>12.6g}", m.x, m.median);
+    const bool reached = 2 * m.censored < m.seeds;
+    lines += fmt::format("  {:>12.6g}  median {}{:>12.6g}", m.x, reached ? "" : "above ", m.median);
     if (m.interval)
       lines += fmt::format("  95 % [{:.6g}, {:.6g}]", m.interval->low, m.interval->high);
     if (m.censored > 0) lines += fmt::format("  {} of {} never reached it", m.censored, m.seeds);
     lines += m.used ? "\n" : "  not used\n";
   }
-  if (fit.fitted) {
-    lines += fmt::format(
-        "  exponent {:.3f}, 95 % [{:.3f}, {:.3f}]; local slopes {:.2f}; without the first size "
-        "{:.3f}, without the last {:.3f}\n",
-        fit.slope,
-        fit.interval95.low,
-        fit.interval95.high,
-        fmt::join(fit.local_slopes, ", "),
-        fit.without_first,
-        fit.without_last);
-  }
-  if (result.claim.meaning == kNoneAsked) {
+  const bool predicted = result.claim.meaning != kNoneAsked;
+  if (fit.fitted) lines += fitted_text(fitted, predicted);
+  if (!predicted) {
     if (!fit.weakness.empty()) lines += fmt::format("  weak: {}\n", fit.weakness);
     return lines;
   }
@@ -98,11 +161,11 @@ std::string text(const ExponentResult& result) {
 }
 
 /// Violated: like DISAGREE; undecided: like INCONCLUSIVE.
-int joint_exit_code(const std::vector<ExponentResult>& results) {
+int joint_exit_code(const std::vector<Fitted>& results) {
   int code = kExitDone;
-  for (const ExponentResult& result : results) {
-    if (result.verdict == ExponentVerdict::violated) return kExitDisagree;
-    if (result.verdict == ExponentVerdict::undecided) code = kExitInconclusive;
+  for (const Fitted& fitted : results) {
+    if (fitted.result.verdict == ExponentVerdict::violated) return kExitDisagree;
+    if (fitted.result.verdict == ExponentVerdict::undecided) code = kExitInconclusive;
   }
   return code;
 }
@@ -116,7 +179,7 @@ void refuse_summary(bool summary, const std::string& target) {
 
 /// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
 /// of their points; one for every curve that differs in something else.
-std::vector<ExponentResult> asked_exponents(const Options& options, const FitSubject& subject) {
+std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& subject) {
   const std::string& x = options.sizes.front();
   std::vector<ObservedCurve> arranged = against(subject.curves, subject.series, x);
   std::vector<Point> places;
@@ -125,7 +188,7 @@ std::vector<ExponentResult> asked_exponents(const Options& options, const FitSub
     for (ObservedCurve& curve : against(subject.curves, subject.cap_series, x))
       arranged.push_back(std::move(curve));
   }
-  std::vector<ExponentResult> results;
+  std::vector<Fitted> results;
   for (const Point& place : places) {
     ExponentClaim claim{.name = subject.series,
                         .series = subject.series,
@@ -136,21 +199,108 @@ std::vector<ExponentResult> asked_exponents(const Options& options, const FitSub
                         .meaning = options.exponent ? "as asked for" : kNoneAsked,
                         .cap_series = subject.cap_series};
     if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
-    results.push_back(judge_exponent(claim, arranged, subject.seed));
-    if (!options.exponent) results.back().verdict = ExponentVerdict::undecided;
+    const std::vector<ScalingPoint> points = scaling_points(claim, arranged);
+    Fitted fitted{.result = {.claim = claim, .fit = {}},
+                  .tolerance = options.tolerance.value_or(kExponentTolerance)};
+    if (options.floor) {
+      fitted.floor = fit_with_floor(points, options.floor_value);
+      fitted.result.fit = fitted.floor->exponent;
+    } else {
+      fitted.result.fit = fit_exponent(points, {.seed = subject.seed});
+    }
+    const ExponentFit& fit = fitted.result.fit;
+    if (options.exponent) {
+      fitted.result.verdict =
+          claim.upper_bound ? judge_upper_bound(fit, points, claim.exponent, {}, fitted.tolerance)
+                            : judge_predicted_exponent(fit, claim.exponent, fitted.tolerance);
+    }
+    results.push_back(std::move(fitted));
   }
   return results;
 }
 
-void tell(const Options& options, const Json& about, const std::vector<ExponentResult>& results) {
+/// Takes out the replicates without a value and says how many they are: they failed. An infinite
+/// one never reached its target and stays.
+void leave_out_failed(const Options& options, FitSubject& subject) {
+  std::size_t failed = 0;
+  std::vector<std::string> nothing_left;
+  for (ObservedCurve& curve : subject.curves) {
+    for (std::size_t k = curve.mean.x.size(); k-- > 0;) {
+      std::vector<double>& values = curve.values[k];
+      std::vector<std::uint64_t>& names = curve.replicates[k];
+      const bool counts = curve.mean.name == subject.series;
+      for (std::size_t r = values.size(); r-- > 0;) {
+        if (!std::isnan(values[r])) continue;
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(r));
+        names.erase(names.begin() + static_cast<std::ptrdiff_t>(r));
+        failed += counts ? 1 : 0;
+      }
+      if (!values.empty()) continue;
+      const auto at = static_cast<std::ptrdiff_t>(k);
+      if (counts)
+        nothing_left.push_back(
+            describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})));
+      curve.mean.x.erase(curve.mean.x.begin() + at);
+      curve.mean.y.erase(curve.mean.y.begin() + at);
+      curve.values.erase(curve.values.begin() + at);
+      curve.replicates.erase(curve.replicates.begin() + at);
+    }
+  }
+  std::erase_if(subject.curves, [](const ObservedCurve& c) { return c.mean.x.empty(); });
+  if (failed == 0) return;
+  subject.about["left_out"] = failed;
+  if (options.json) return;
+  put("{} replicate{} without a value left out{}\n",
+      failed,
+      failed == 1 ? "" : "s",
+      nothing_left.empty() ? ""
+                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
+}
+
+/// A power law is of numbers > 0: refuses others by their place in the table.
+void require_positive(const own::OutsideTable& table, const std::string& series) {
+  for (const own::TableRow& row : table.rows) {
+    if (row.series != series || std::isnan(row.value) || row.value > 0) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{}:{}:{}: error: value {}: expected numbers > 0, of which power laws "
+                            "are; inf for a replicate that never reached its target, empty or nan "
+                            "for one that failed",
+                            table.source,
+                            row.line,
+                            row.value_column,
+                            row.value));
+  }
+}
+
+/// The same of a run.
+void require_positive(const FitSubject& subject) {
+  for (const ObservedCurve& curve : subject.curves) {
+    if (curve.mean.name != subject.series) continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
+        const double value = curve.values[k][r];
+        if (std::isnan(value) || value > 0) continue;
+        throw Error(
+            ErrorKind::input,
+            fmt::format("series '{}' at {}, replicate {}: {}, expected numbers > 0, of "
+                        "which power laws are",
+                        subject.series,
+                        describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})),
+                        curve.replicates[k][r],
+                        value));
+      }
+    }
+  }
+}
+
+void tell(const Options& options, const Json& about, const std::vector<Fitted>& results) {
   if (options.json) {
     Json object = about;
     object["exponents"] = Json::array();
-    for (const ExponentResult& result : results)
-      object["exponents"].push_back(exponent_object(result));
+    for (const Fitted& fitted : results) object["exponents"].push_back(exponent_object(fitted));
     print(object);
   } else {
-    for (const ExponentResult& result : results) put("{}", text(result));
+    for (const Fitted& fitted : results) put("{}", text(fitted));
   }
 }
 
@@ -163,7 +313,8 @@ int fit_verb(const Options& given, const Registry& registry) {
                      !options.corrections.empty() ||
                      (!options.expected.empty() && options.collapse.empty());
   const bool asked = !options.series.empty() || options.exponent || options.upper_bound || joint ||
-                     !options.collapse.empty() || !options.sizes.empty();
+                     options.floor || options.tolerance || !options.collapse.empty() ||
+                     !options.sizes.empty();
   if (options.sizes.empty()) options.sizes = {"x"};
   std::vector<std::string> distinct = options.sizes;
   std::sort(distinct.begin(), distinct.end());
@@ -174,21 +325,29 @@ int fit_verb(const Options& given, const Registry& registry) {
                 "--exponent and --upper-bound are of one size; expected --expect NAME=P beside "
                 "several sizes, --window and --correction");
   }
+  if (options.floor && (joint || !options.collapse.empty())) {
+    throw Error(ErrorKind::input,
+                "--floor is of a fit in one size; expected one --x NAME, and neither --window, "
+                "--correction, --expect nor --collapse beside it");
+  }
   if (options.collapse.empty() && (!options.held.empty() || !options.starts.empty()))
     throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
-  std::vector<ExponentResult> results;
+  std::vector<Fitted> results;
+  std::optional<own::OutsideTable> table;
   if (is_file) {
     const std::optional<std::string> bytes = read_bytes(options.target);
     if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
     const std::string x = options.sizes.front().substr(options.sizes.front().find('/') + 1);
-    const own::OutsideTable table =
-        own::read_table(*bytes,
-                        options.target,
-                        {.kind = own::TableKind::replicates, .x_name = x, .x_required = false});
-    refuse_summary(table.summary, options.target);
+    table = own::read_table(*bytes,
+                            options.target,
+                            {.kind = own::TableKind::replicates,
+                             .x_name = x,
+                             .x_required = false,
+                             .infinite = options.collapse.empty()});
+    refuse_summary(table->summary, options.target);
     Replicates replicates;
-    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(table, x).outcomes},
+    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(*table, x).outcomes},
                    {});
     replicates.finish();
     subject.curves = replicates.curves();
@@ -211,7 +370,9 @@ int fit_verb(const Options& given, const Registry& registry) {
                 "study '{}' declares no exponents; --series, --x and --exponent ask for one",
                 study.name));
       }
-      results = declared_exponents(run.configuration, run.replicates, run.record.seed);
+      for (ExponentResult& result :
+           declared_exponents(run.configuration, run.replicates, run.record.seed))
+        results.push_back({.result = std::move(result)});
       if (results.empty()) {
         throw Error(ErrorKind::input,
                     fmt::format("the run has too few sizes for the exponents that '{}' declares; "
@@ -227,6 +388,14 @@ int fit_verb(const Options& given, const Registry& registry) {
     }
   }
   if (subject.series.empty()) subject.series = "y";
+  if (options.collapse.empty() && (asked || is_file)) {
+    if (table) {
+      require_positive(*table, subject.series);
+    } else {
+      require_positive(subject);
+    }
+    leave_out_failed(options, subject);
+  }
   if (!options.collapse.empty()) return fit_collapse_of(options, subject);
   if (joint) return fit_sizes_of(options, subject);
   if (asked || is_file) results = asked_exponents(options, subject);

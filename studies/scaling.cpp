@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "attica/core/error.hpp"
@@ -22,6 +23,14 @@ const ObservedCurve* find_curve(std::span<const ObservedCurve> curves,
 
 }  // namespace
 
+double largest_finite(std::span<const double> values) {
+  double largest = 0;
+  for (const double y : values) {
+    if (std::isfinite(y)) largest = std::max(largest, y);
+  }
+  return largest;
+}
+
 std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,
                                          std::span<const ObservedCurve> curves) {
   const ObservedCurve* values = find_curve(curves, claim, claim.series);
@@ -36,6 +45,9 @@ std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,
                             claim.x_name));
   }
   std::vector<ScalingPoint> points;
+  double anywhere = 0;
+  for (const std::vector<double>& values_there : caps->values)
+    anywhere = std::max(anywhere, largest_finite(values_there));
   for (std::size_t k = 0; k < caps->mean.x.size(); ++k) {
     const double x = caps->mean.x[k];
     ScalingPoint& point = points.emplace_back(ScalingPoint{.x = x});
@@ -45,7 +57,8 @@ std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,
         point.samples = values->values[static_cast<std::size_t>(at - values->mean.x.begin())];
       }
     }
-    point.cap = *std::max_element(caps->values[k].begin(), caps->values[k].end());
+    point.cap = largest_finite(caps->values[k]);
+    if (point.cap == 0) point.cap = anywhere;
     point.samples.resize(caps->values[k].size(), std::numeric_limits<double>::infinity());
   }
   return points;

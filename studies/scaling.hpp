@@ -17,6 +17,10 @@ struct ExponentResult {
   ExponentVerdict verdict = ExponentVerdict::undecided;
 };
 
+/// @brief How far replicates are known to have been followed where some are infinite and nothing
+/// says where they were given up: the largest finite value.
+double largest_finite(std::span<const double> values);
+
 /// @brief What replicates gave at each size; those without a value never reached it.
 /// @throws Error (input) if the run has no such curve
 std::vector<ScalingPoint> scaling_points(const ExponentClaim& claim,

@@ -7,6 +7,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
+#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
 
 namespace attica {
@@ -103,13 +104,15 @@ Line log_log_line(std::span<const double> x, std::span<const double> y) {
   return {.slope = sxy / sxx, .intercept = mean_y - sxy / sxx * mean_x};
 }
 
-std::vector<double> bootstrap_slopes(std::span<const ScalingPoint> points,
-                                     std::size_t resamples,
-                                     const SeedChoice& choose) {
+namespace {
+
+std::vector<Line> bootstrap_lines(std::span<const ScalingPoint> points,
+                                  std::size_t resamples,
+                                  const SeedChoice& choose) {
   std::vector<double> x(points.size());
   std::vector<double> y(points.size());
   std::ranges::transform(points, x.begin(), &ScalingPoint::x);
-  std::vector<double> slopes(resamples);
+  std::vector<Line> lines(resamples);
   std::vector<double> drawn;
   for (std::size_t b = 0; b < resamples; ++b) {
     for (std::size_t k = 0; k < points.size(); ++k) {
@@ -118,10 +121,66 @@ std::vector<double> bootstrap_slopes(std::span<const ScalingPoint> points,
       for (std::size_t s = 0; s < samples.size(); ++s) drawn[s] = samples[choose(b, k, s)];
       y[k] = capped_median(drawn, points[k].cap);
     }
-    slopes[b] = log_log_line(x, y).slope;
+    lines[b] = log_log_line(x, y);
   }
+  return lines;
+}
+
+std::vector<double> sorted_slopes(const std::vector<Line>& lines) {
+  std::vector<double> slopes(lines.size());
+  std::ranges::transform(lines, slopes.begin(), &Line::slope);
   std::ranges::sort(slopes);
   return slopes;
+}
+
+std::vector<double> sorted_intercepts(const std::vector<Line>& lines) {
+  std::vector<double> intercepts(lines.size());
+  std::ranges::transform(lines, intercepts.begin(), &Line::intercept);
+  std::ranges::sort(intercepts);
+  return intercepts;
+}
+
+/// Intervals of a line from the scatter about it.
+void use_scatter(std::span<const double> x, std::span<const double> y, ExponentFit& fit) {
+  const auto n = static_cast<double>(x.size());
+  double mean = 0;
+  double residual = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    mean += std::log(x[k]) / n;
+    const double r = std::log(y[k]) - fit.intercept - fit.slope * std::log(x[k]);
+    residual += r * r;
+  }
+  double sxx = 0;
+  for (const double each : x) sxx += (std::log(each) - mean) * (std::log(each) - mean);
+  const double variance = residual / (n - 2);
+  const double of_slope = std::sqrt(variance / sxx);
+  const double of_intercept = std::sqrt(variance * (1 / n + mean * mean / sxx));
+  const auto within = [&](double centre, double error, double level) {
+    const double half = student_quantile(level, n - 2) * error;
+    return Interval{centre - half, centre + half};
+  };
+  fit.from_scatter = true;
+  fit.interval95 = within(fit.slope, of_slope, kLevel95);
+  fit.interval90 = within(fit.slope, of_slope, kLevel90);
+  const Interval log = within(fit.intercept, of_intercept, kLevel95);
+  fit.prefactor95 = {std::exp(log.low), std::exp(log.high)};
+}
+
+}  // namespace
+
+std::vector<double> bootstrap_slopes(std::span<const ScalingPoint> points,
+                                     std::size_t resamples,
+                                     const SeedChoice& choose) {
+  return sorted_slopes(bootstrap_lines(points, resamples, choose));
+}
+
+bool levels_off(const ExponentFit& fit) {
+  const std::vector<double>& s = fit.local_slopes;
+  if (!fit.fitted || s.size() < 3) return false;
+  for (std::size_t k = 0; k + 1 < s.size(); ++k) {
+    if (s[k] * s.front() <= 0 || std::abs(s[k + 1]) >= std::abs(s[k])) return false;
+  }
+  return true;
 }
 
 ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions& options) {
@@ -167,9 +226,23 @@ ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions&
     }
     return stream->below(used[k].samples.size());
   };
-  const std::vector<double> slopes = bootstrap_slopes(used, kResamples, choose);
+  const std::vector<Line> lines = bootstrap_lines(used, kResamples, choose);
+  const std::vector<double> slopes = sorted_slopes(lines);
+  const std::vector<double> intercepts = sorted_intercepts(lines);
   fit.interval95 = {quantile(slopes, kLevel95), quantile(slopes, 1 - kLevel95)};
   fit.interval90 = {quantile(slopes, kLevel90), quantile(slopes, 1 - kLevel90)};
+  fit.prefactor = std::exp(fit.intercept);
+  fit.prefactor95 = {std::exp(quantile(intercepts, kLevel95)),
+                     std::exp(quantile(intercepts, 1 - kLevel95))};
+  // Few replicates resampled give too little, one gives nothing.
+  const auto fewest =
+      std::ranges::min_element(used, {}, [](const ScalingPoint& p) { return p.samples.size(); });
+  if (fewest->samples.size() < kFewestSeeds) {
+    ExponentFit scattered = fit;
+    use_scatter(xs, ys, scattered);
+    if (fewest->samples.size() == 1 || scattered.interval95.width() > fit.interval95.width())
+      fit = scattered;
+  }
   fit.window_dependent =
       !fit.interval95.contains(fit.without_first) || !fit.interval95.contains(fit.without_last);
   return fit;

@@ -5,7 +5,8 @@
 ///
 /// At each size the median over seeds of the samples needed is taken; the exponent is the ordinary
 /// least-squares slope of ln median against ln size. Its interval comes from resampling seeds
-/// within each size (Efron 1979), or jointly when the same seeds run at all sizes. A run that never
+/// within each size (Efron 1979), or jointly when the same seeds run at all sizes; with one seed a
+/// size it comes from the scatter about the line. A run that never
 /// reached its target counts as +infinity and stays in the median: leaving such runs out, or
 /// putting the cap in their place, was measured to ruin the coverage (10 % and 65 % instead of 95
 /// %). A size enters the fit if at most a quarter of its seeds are censored.
@@ -61,6 +62,11 @@ struct ExponentFit {
   double intercept = 0;  ///< of ln median
   Interval interval95;
   Interval interval90;
+  /// The intervals come from the scatter of the sizes about the line (Student's t), not from
+  /// replicates: where a size has only one, or fewer than 8 whose resampling gives less.
+  bool from_scatter = false;
+  double prefactor = 0;  ///< C of C x^slope
+  Interval prefactor95;
   std::vector<double> local_slopes;  ///< between neighbouring used sizes
   double without_first = 0;
   double without_last = 0;
@@ -82,6 +88,10 @@ Line log_log_line(std::span<const double> x, std::span<const double> y);
 
 /// Which seed stands in for seed s at size k in resample b.
 using SeedChoice = std::function<std::size_t(std::size_t b, std::size_t k, std::size_t s)>;
+
+/// @brief Whether neighbouring slopes get smaller in absolute value from the first to the last:
+/// what a curve that levels off shows, of which a power law is no good description.
+bool levels_off(const ExponentFit& fit);
 
 /// @brief Sorted slopes of `resamples` resampled data sets (points as used in the fit, by growing
 /// x).

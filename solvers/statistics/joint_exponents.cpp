@@ -140,6 +140,29 @@ Interval interval_of(std::vector<double> sorted, double level) {
   return {quantile(sorted, level), quantile(sorted, 1 - level)};
 }
 
+/// Errors of the coefficients from the scatter about the fit, in place of smaller ones from
+/// replicates; always where a cell has only one.
+struct Scatter {
+  MatrixXd covariance;
+  double t95 = std::numeric_limits<double>::infinity();
+  double t90 = std::numeric_limits<double>::infinity();
+};
+
+Scatter scatter_about(const MatrixXd& x, const VectorXd& y, const VectorXd& best) {
+  const auto degrees = static_cast<double>(x.rows() - x.cols());
+  Scatter s{.covariance = (x.transpose() * x).inverse()};
+  if (degrees < 1) return s;
+  s.covariance *= (y - x * best).squaredNorm() / degrees;
+  s.t95 = student_quantile(kLevel95, degrees);
+  s.t90 = student_quantile(kLevel90, degrees);
+  return s;
+}
+
+Interval around(double centre, double variance, double t) {
+  const double half = t * std::sqrt(variance);
+  return {centre - half, centre + half};
+}
+
 std::vector<double> row(const MatrixXd& m, Index i) {
   std::vector<double> values(static_cast<std::size_t>(m.cols()));
   for (Index k = 0; k < m.cols(); ++k) values[static_cast<std::size_t>(k)] = m(i, k);
@@ -231,12 +254,24 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
 
   const auto variables = static_cast<Index>(names.size());
   const MatrixXd centred = resampled.colwise() - resampled.rowwise().mean();
-  const MatrixXd covariance = centred * centred.transpose() / static_cast<double>(kResamples - 1);
+  MatrixXd covariance = centred * centred.transpose() / static_cast<double>(kResamples - 1);
+  const auto fewest = std::ranges::min_element(
+      used, {}, [](const ScalingCell& cell) { return cell.samples.size(); });
+  const bool lone = fewest->samples.size() == 1;
+  const Scatter scatter = scatter_about(x, y, best);
+  // Of fewer than 8 replicates the resamples give too little.
+  fit.from_scatter = lone || (fewest->samples.size() < kFewestSeeds && fit.degrees > 0 &&
+                              scatter.covariance.trace() > covariance.trace());
+  if (fit.from_scatter) covariance = scatter.covariance;
   for (Index v = 0; v < variables; ++v) {
     const std::vector<double> slopes = row(resampled, 1 + v);
     JointExponent e{.exponent = best(1 + v),
                     .interval95 = interval_of(slopes, kLevel95),
                     .interval90 = interval_of(slopes, kLevel90)};
+    if (fit.from_scatter) {
+      e.interval95 = around(e.exponent, covariance(1 + v, 1 + v), scatter.t95);
+      e.interval90 = around(e.exponent, covariance(1 + v, 1 + v), scatter.t90);
+    }
     const VectorXd ln_x = x.col(1 + v);
     const auto smaller = exponent_without(x, y, v, ln_x.minCoeff());
     const auto larger = exponent_without(x, y, v, ln_x.maxCoeff());
@@ -251,8 +286,12 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
     fit.covariance.emplace_back();
     for (Index w = 0; w < variables; ++w) fit.covariance.back().push_back(covariance(1 + v, 1 + w));
   }
-  if (correction.kind != CorrectionKind::none)
-    fit.correction95 = interval_of(row(resampled, resampled.rows() - 1), kLevel95);
+  if (correction.kind != CorrectionKind::none) {
+    const Index last = x.cols() - 1;
+    fit.correction95 = fit.from_scatter
+                           ? around(fit.correction, covariance(last, last), scatter.t95)
+                           : interval_of(row(resampled, last), kLevel95);
+  }
 
   // How well the form fits: weighted by what the resamples say of every median.
   VectorXd errors(n);

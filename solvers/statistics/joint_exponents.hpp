@@ -4,7 +4,8 @@
 /// at many combinations of sizes, with the covariance of the exponents.
 ///
 /// The conventions are those of exponents.hpp: ln median by ordinary least squares, intervals from
-/// resampling the replicates of every cell (Efron 1979), censored replicates stay in the median.
+/// resampling the replicates of every cell (Efron 1979), or from the scatter about the fit where
+/// cells have few; censored replicates stay in the median.
 /// With one variable and no correction the result is that of fit_exponent. A correction to scaling
 /// adds one column to the design: it changes what the exponents mean, so it is named and chosen,
 /// never searched for.
@@ -72,6 +73,9 @@ struct JointFit {
   double intercept = 0;                         ///< ln A
   double correction = 0;                        ///< c
   Interval correction95;
+  /// Intervals and covariance come from the scatter about the fit, as in ExponentFit; infinite
+  /// without degrees of freedom.
+  bool from_scatter = false;
   /// Weighted sum of squares about the best fit of this form, whose expectation is `degrees` if the
   /// form is right, and the probability of a larger one (χ²).
   double chi_square = 0;

@@ -144,6 +144,7 @@ class RowReader {
       if (compared_) row.compared = flag(fields, *compared_, line);
     } else {
       row.value = observed(fields, *value_, line);
+      row.value_column = fields[*value_].column;
       if (table_.summary) {
         row.sem = allowance(fields, *sem_, line);
         row.n = static_cast<std::size_t>(count(fields, *n_, line));
@@ -225,7 +226,7 @@ class RowReader {
     if (text.empty()) return kMissing;
     const std::optional<double> value = number(text);
     if (!value) throw not_a_number(fields, k, line, "a number");
-    return std::isfinite(*value) ? *value : kMissing;
+    return std::isfinite(*value) || format_.infinite ? *value : kMissing;
   }
 
   double allowance(const Fields& fields, std::size_t k, std::size_t line) const {

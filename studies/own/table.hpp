@@ -34,6 +34,7 @@ struct TableFormat {
   TableKind kind = TableKind::theory;
   std::string x_name = "x";  ///< column of x; "x" stands for it too
   bool x_required = true;    ///< false: rows without x are constants
+  bool infinite = false;     ///< a replicate's value may be infinite: it never reached its target
 };
 
 /// A row with its place.
@@ -42,7 +43,8 @@ struct TableRow {
   std::string series = "y";
   Point point = {};  ///< ordered by name
   double x = 0;
-  double value = 0;  ///< of a simulation: NaN where it is missing or not finite
+  std::size_t value_column = 1;  ///< where the value begins in its line
+  double value = 0;              ///< of a simulation: NaN where it is missing or not finite
   double finite_size = 0;
   double numerical_error = 0;
   bool compared = true;

@@ -161,4 +161,32 @@ TEST_CASE("exponent verdicts", "[solvers][exponents]") {
   CHECK(judge_upper_bound(moving, points, 2, bound(4)) == ExponentVerdict::violated);
 }
 
+TEST_CASE("exponents: with one run a size the scatter about the line gives the interval",
+          "[solvers][exponents]") {
+  // 400 data sets of one seed at each of 5 sizes: the interval holds the exponent 2 in 95 % of them
+  // (3 standard errors are 3.3 %), and the prefactor's holds 5.
+  int exponents = 0;
+  int prefactors = 0;
+  for (std::uint64_t r = 0; r < 400; ++r) {
+    const ExponentFit fit = fit_exponent(planted(r, 0.3, 1));
+    REQUIRE(fit.fitted);
+    CHECK(fit.from_scatter);
+    CHECK(fit.interval95.width() > 0);
+    CHECK(fit.interval95.contains(fit.interval90));
+    exponents += fit.interval95.contains(2) ? 1 : 0;
+    prefactors += fit.prefactor95.contains(5) ? 1 : 0;
+  }
+  CHECK(std::abs(exponents - 380) <= 13);
+  CHECK(std::abs(prefactors - 380) <= 13);
+  CHECK_FALSE(fit_exponent(planted(1, 0.3, 8)).from_scatter);
+}
+
+TEST_CASE("exponents: a curve that levels off", "[solvers][exponents]") {
+  std::vector<ScalingPoint> points;
+  for (double x = 10; x < 1000; x *= 2) points.push_back({.x = x, .samples = {0.1 + 10 / x}});
+  CHECK(levels_off(fit_exponent(points)));
+  for (ScalingPoint& p : points) p.samples = {10 / p.x};
+  CHECK_FALSE(levels_off(fit_exponent(points)));
+}
+
 }  // namespace statistics_exponents_test
