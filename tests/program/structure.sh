@@ -44,7 +44,7 @@ tsort "$work/pairs" >"$work/order" 2>"$work/cycles" || fail "cycle: $(cat "$work
 # Headers that nothing but their own source file and the tests include are either dead or belong into it.
 while IFS= read -r header; do
   own=${header%.hpp}.cpp
-  users=$(grep -rlF --include='*.[ch]pp' "\"attica/$header\"" "${folders[@]}" bench examples | grep -vcx "$own")
+  users=$(grep -rlF --include='*.[ch]pp' "\"attica/$header\"" "${folders[@]}" bench examples python | grep -vcx "$own")
   [ "$users" -gt 0 ] || fail "nobody uses $header"
 done < <(git ls-files '*.hpp' | grep -E "^($(IFS='|'; echo "${folders[*]}"))/")
 
