@@ -90,19 +90,23 @@ Error located(const Error& error,
 /// default.
 Error too_large(const CheckedConfiguration& configuration, const Configuration& values) {
   std::string key;
+  double size = 0;
   double largest = 1;
   for (const Parameter& p : all_parameters(*configuration.study)) {
-    if (p.type != ParameterType::integer || p.list || !p.fallback || !values.has(p.key)) continue;
-    const auto usual = std::max(1.0, static_cast<double>(std::get<std::int64_t>(*p.fallback)));
-    const auto times = static_cast<double>(values.integer(p.key)) / usual;
-    if (p.key == "sim.seed" || times <= largest) continue;
+    if (p.type != ParameterType::integer || !p.fallback || !values.has(p.key)) continue;
+    const std::vector<double> usual = numbers_in(*p.fallback);
+    const std::vector<double> now = numbers_in(values.at(p.key));
+    if (usual.empty() || now.empty() || p.key == "sim.seed") continue;
+    const double most = *std::max_element(now.begin(), now.end());
+    const double times = most / std::max(1.0, *std::max_element(usual.begin(), usual.end()));
+    if (times <= largest) continue;
     largest = times;
+    size = most;
     key = p.key;
   }
   if (key.empty()) return {ErrorKind::input, "out of memory: the problem is too large"};
-  return invalid_parameter(key,
-                           std::to_string(values.integer(key)),
-                           "a problem that fits into the memory of this machine");
+  return invalid_parameter(
+      key, fmt::format("{:.0f}", size), "a problem that fits into the memory of this machine");
 }
 
 /// "; change model.beta = 50 (default 1) first"
