@@ -1,5 +1,7 @@
 #include "attica/theory/bigrams/l1.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -159,8 +161,23 @@ std::array<VectorXd, Count> sliding_sums(const VectorXd& weights,
 
 }  // namespace
 
+namespace {
+
+/// A number of cells of the grid. @throws Error (numerical) for more than a grid may have
+Index whole_cells(double cells) {
+  constexpr double kMost = 1e7;
+  if (cells <= kMost) return static_cast<Index>(cells);
+  throw Error(
+      ErrorKind::numerical,
+      fmt::format("law of an entry under the l1 penalty: a grid of {:.3g} cells, at most {:g}",
+                  cells,
+                  kMost));
+}
+
+}  // namespace
+
 SoftThresholdChain::SoftThresholdChain(double spacing, double reach)
-    : spacing_(spacing), half_(static_cast<Index>(std::ceil(reach / spacing))) {
+    : spacing_(spacing), half_(spacing > 0 ? whole_cells(std::ceil(reach / spacing)) : 0) {
   require(spacing > 0, "spacing", spacing, "spacing > 0");
   law_ = VectorXd::Zero(2 * half_ + 1);
   law_[half_] = 1;
@@ -241,7 +258,7 @@ VectorXd SoftThresholdChain::kernel(const ChainStep& step, double added_variance
   const double deviation =
       std::sqrt(std::max(step.noise * step.noise - added_variance - spacing_ * spacing_ / 12, 0.0));
   constexpr double kKernelReach = 6;
-  const auto width = static_cast<Index>(std::ceil(kKernelReach * deviation / spacing_)) + 1;
+  const Index width = whole_cells(std::ceil(kKernelReach * deviation / spacing_)) + 1;
   VectorXd masses = VectorXd::Zero(2 * width + 1);
   if (deviation == 0) {
     masses[width] = 1;
