@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "attica/studies/gauss/sgd_curves.hpp"
 
 namespace attica::gauss_sgd_steady {
 namespace {
+
+/// Of a replicate that came to none, as the others do: its place is recorded all the same.
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 /// Learning with a batch size, whatever the rate.
 struct BatchSize {
@@ -101,6 +105,9 @@ class SteadySgd : public PointwiseExperiment {
       outcome.status = "diverged";
       Curves(at(rule), "eta", {"divergence_step"})
           .add(rule.eta, std::vector<double>{static_cast<double>(*steady.diverged)})
+          .into(outcome);
+      Curves(at(rule), "eta", {"steady_error", "block_error"})
+          .add(rule.eta, std::vector<double>{kNoValue, kNoValue})
           .into(outcome);
     } else {
       Curves(at(rule), "eta", {"steady_error", "block_error"})

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "attica/sim/icl/tokens.hpp"
 #include "attica/studies/icl/tokens.hpp"
@@ -14,6 +15,9 @@
 
 namespace attica::token_time {
 namespace {
+
+/// Of a replicate that came to none, as the others do: its place is recorded all the same.
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using Eigen::Index;
 using Eigen::MatrixXd;
@@ -121,6 +125,7 @@ class TokenTime : public PointwiseExperiment {
           .into(outcome);
     } else {
       outcome.status = "not clustered";
+      Curves({}, "beta", {"time"}).add(beta, std::vector<double>{kNoValue}).into(outcome);
     }
     return outcome;
   }

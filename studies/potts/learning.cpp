@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "attica/sim/potts/pseudo_likelihood.hpp"
 #include "attica/studies/potts/model.hpp"
@@ -13,6 +14,9 @@
 
 namespace attica::potts_learning {
 namespace {
+
+/// Of a replicate that came to none, as the others do: its place is recorded all the same.
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using Eigen::Index;
 
@@ -213,12 +217,11 @@ class Learning : public PointwiseExperiment {
     RandomStream data_stream = replicate.stream();
     const WeightedSequences data = distinct(truth.sampler.draw(static_cast<Index>(m), data_stream));
     const auto record = [&](const char* model, bool converged, double value) {
-      if (converged) {
-        Curves(of_model(model), "samples", {"excess_loss"}).add(m, {value}).into(outcome);
-      } else {
-        // No minimum at finite couplings: there is no estimate to average.
-        outcome.status = "not converged";
-      }
+      // No minimum at finite couplings: there is no estimate to average.
+      if (!converged) outcome.status = "not converged";
+      Curves(of_model(model), "samples", {"excess_loss"})
+          .add(m, {converged ? value : kNoValue})
+          .into(outcome);
     };
     const PseudoLikelihoodFit general = fit_pseudo_likelihood(data, colours, 0);
     const double general_excess = truth.excess([&](Index row, Eigen::MatrixXd& logits) {

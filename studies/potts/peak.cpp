@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "attica/core/potts/coding.hpp"
@@ -22,6 +23,9 @@
 
 namespace attica::potts_peak {
 namespace {
+
+/// Of a replicate that came to none, as the others do: its place is recorded all the same.
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 
 using Eigen::Index;
 
@@ -122,6 +126,14 @@ class Peak : public PointwiseExperiment {
           data, family_.colours(), lambda, {.gradient_tolerance = 1e-6}, lambda);
       if (!fit.converged) {
         outcome.status = "not converged";
+        if (lambda == std::ranges::max(lambdas_)) {
+          Curves({}, "alpha", {"penalty_balance"})
+              .add(sizes_.alpha(replicate.point()), {kNoValue})
+              .into(outcome);
+        }
+        Curves(of_lambda(lambda), "alpha", {"excess_loss"})
+            .add(sizes_.alpha(replicate.point()), {kNoValue})
+            .into(outcome);
         continue;
       }
       if (lambda == std::ranges::max(lambdas_)) {
