@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 #include <span>
 
 #include "attica/app/exit_codes.hpp"
+#include "attica/core/matching.hpp"
 #include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
 
@@ -66,17 +69,103 @@ std::string likely_cause(const Json& diagnostics) {
   return fmt::format("{}", fmt::join(causes, "; "));
 }
 
+ComparisonOptions comparison_options(
+    const CheckInput& input, std::uint64_t replicates = std::numeric_limits<std::uint64_t>::max()) {
+  return {.relative_margin = input.post_hoc_margin,
+          .replicates = replicates,
+          .brought = input.brought,
+          .match = input.match,
+          .rates = input.rates};
+}
+
+/// Takes out the points at which the theory diverges or failed, which its diagnostics list: they
+/// have no theory, but are not left out by mistake.
+void keep_unexplained(std::vector<Unmatched>& unmatched, const Json& diagnostics) {
+  for (const char* list : {"diverged", "failed"}) {
+    for (const Json& entry : diagnostics.value(list, Json::array())) {
+      if (!entry.is_object() || !entry.contains("series")) continue;
+      std::erase_if(unmatched, [&](const Unmatched& u) {
+        const Point whole = joined(u.place.point, {{u.place.x_name, u.place.x}});
+        return entry["series"] == u.place.series &&
+               std::ranges::all_of(whole, [&](const auto& coordinate) {
+                 const auto at = entry.find(coordinate.first);
+                 if (at == entry.end()) return false;
+                 const auto* number = std::get_if<double>(&coordinate.second);
+                 return number != nullptr ? at->is_number() && same_number(*number, *at)
+                                          : *at == std::get<std::string>(coordinate.second);
+               });
+      });
+    }
+  }
+}
+
+/// Points at which replicates have no value.
+std::vector<Incomplete> incomplete(const Replicates& simulation) {
+  std::vector<Incomplete> all;
+  for (const ObservedCurve& curve : simulation.curves()) {
+    for (std::size_t k = 0; k < curve.values.size(); ++k) {
+      const auto failed = static_cast<std::size_t>(
+          std::ranges::count_if(curve.values[k], [](double y) { return !std::isfinite(y); }));
+      if (failed == 0) continue;
+      all.push_back(
+          {.place = {curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]},
+           .failed = failed,
+           .replicates = curve.values[k].size()});
+    }
+  }
+  return all;
+}
+
+/// The points with their error bars wider by a factor.
+std::vector<ComparedPoint> widened(std::vector<ComparedPoint> points, double factor) {
+  for (ComparedPoint& point : points) {
+    const SampleSummary sample = summarise(point.replicates);
+    if (sample.failed > 0 || sample.n < kFewestReplicates) continue;
+    if (!point.success_fraction) {
+      for (double& y : point.replicates) y = sample.mean + factor * (y - sample.mean);
+      continue;
+    }
+    // A rate has its error from the number of trials.
+    const auto trials =
+        std::max(kFewestReplicates,
+                 static_cast<std::size_t>(static_cast<double>(sample.n) / (factor * factor)));
+    const auto successes =
+        static_cast<std::size_t>(std::lround(sample.mean * static_cast<double>(trials)));
+    point.replicates.assign(trials, 0.0);
+    std::fill_n(point.replicates.begin(), successes, 1.0);
+  }
+  return points;
+}
+
+/// Correlation of the replicates of the compared points.
+std::optional<SerialCorrelation> correlation_of(const CheckInput& input,
+                                                const Comparison& comparison) {
+  if (!input.ordered) return std::nullopt;
+  std::set<std::string> compared;
+  for (std::size_t k = 0; k < comparison.places.size(); ++k) {
+    if (comparison.points[k].theory) compared.insert(place_name(comparison.places[k]));
+  }
+  std::vector<OrderedReplicates> points;
+  for (const ObservedCurve& curve : input.simulation->curves()) {
+    const Series& mean = curve.mean;
+    for (std::size_t k = 0; k < curve.values.size(); ++k) {
+      if (compared.contains(place_name({mean.name, mean.point, mean.x_name, mean.x[k]})))
+        points.push_back({curve.values[k], curve.replicates[k]});
+    }
+  }
+  return serial_correlation(points);
+}
+
 /// The verdict of a run that stops as soon as it is decided: its looks, one after the other.
 RunVerdict judge_looks(const CheckInput& input, const Comparison& whole) {
   const GroupSequentialRule rule(*input.cap, std::max<std::size_t>(1, whole.with_theory()));
   RunVerdict verdict;
   for (std::size_t look = 0; look < rule.replicates().size(); ++look) {
     if (rule.replicates()[look] > input.replicates) break;
-    const Comparison seen =
-        compare(input.rules,
-                input.theory,
-                *input.simulation,
-                {.relative_margin = input.post_hoc_margin, .replicates = rule.replicates()[look]});
+    const Comparison seen = compare(input.rules,
+                                    input.theory,
+                                    *input.simulation,
+                                    comparison_options(input, rule.replicates()[look]));
     verdict = judge_look(seen.points, rule.levels(look), verdict);
   }
   return verdict;
@@ -93,13 +182,18 @@ RunVerdict judge_points(const CheckInput& input, const Comparison& comparison) {
 struct Resolved {
   double x = 0;
   Resolution resolution;
+  bool scales = true;  ///< false: a theory of 0, which no factor moves
 };
 
-Resolution joint_of(std::span<const Resolved> points) {
+std::vector<Resolution> of_scaling(std::span<const Resolved> points) {
   std::vector<Resolution> all;
-  for (const Resolved& p : points) all.push_back(p.resolution);
-  return joint(all);
+  for (const Resolved& p : points) {
+    if (p.scales) all.push_back(p.resolution);
+  }
+  return all;
 }
+
+Resolution joint_of(std::span<const Resolved> points) { return joint(of_scaling(points)); }
 
 /// Decades of x, or thirds of the points.
 std::vector<SeriesResolution::Part> parts(std::vector<Resolved> points) {
@@ -132,11 +226,16 @@ std::vector<SeriesResolution> resolutions(const Comparison& comparison, const Ru
     auto at = std::find_if(
         series.begin(), series.end(), [&](const auto& s) { return s.first == place.series; });
     if (at == series.end()) at = series.insert(series.end(), {place.series, {}});
-    at->second.push_back({place.x, resolution(comparison.points[k], run.points[k], run.compared)});
+    at->second.push_back({place.x,
+                          resolution(comparison.points[k], run.points[k], run.compared),
+                          run.points[k].theory != 0});
   }
   std::vector<SeriesResolution> all;
   for (const auto& [name, points] : series)
-    all.push_back({.series = name, .resolution = joint_of(points), .parts = parts(points)});
+    all.push_back({.series = name,
+                   .resolution = joint_of(points),
+                   .coarsest_third = coarsest_third(of_scaling(points)),
+                   .parts = parts(points)});
   return all;
 }
 
@@ -149,24 +248,67 @@ bool diverged(const Json& diagnostics) {
 }  // namespace
 
 CheckRecord check(const CheckInput& input) {
-  Comparison comparison = compare(
-      input.rules, input.theory, *input.simulation, {.relative_margin = input.post_hoc_margin});
+  Comparison comparison =
+      compare(input.rules, input.theory, *input.simulation, comparison_options(input));
+  keep_unexplained(comparison.unmatched, input.diagnostics);
   RunVerdict points = judge_points(input, comparison);
+  // Of mean, sem and n no replicate was seen that could be identical.
+  if (input.summary) {
+    for (PointVerdict& v : points.points) {
+      const bool undecided = v.status == PointStatus::compared &&
+                             v.verdict == Verdict::inconclusive && v.sample.n >= 2;
+      if (undecided && v.sample.identical()) v.reason = "sem is 0: no standard error to judge by";
+    }
+  }
   // Where no margin was declared there is nothing to agree within: z values, and no verdict.
   if (points.compared > 0 && points.no_margin == points.compared) points.verdict = Verdict::none;
   std::vector<ClaimResult> claims = judged(input.claims);
-  const Verdict verdict = overall(points.verdict, claims);
+  Verdict verdict = overall(points.verdict, claims);
+  const std::optional<SerialCorrelation> serial = correlation_of(input, comparison);
+  const bool correlated = serial && serial->correlated();
+  // A margin was declared, and nothing met it.
+  const bool nothing =
+      input.brought && points.compared == 0 &&
+      std::ranges::any_of(input.rules, [&](const AgreementRule& rule) {
+        return rule.absolute > 0 || input.post_hoc_margin.value_or(rule.relative) > 0;
+      });
+  // Error bars that are too small make a verdict of what is none, and accuse a theory that is
+  // right.
+  bool stands = false;
+  if (correlated && (points.verdict == Verdict::agree || points.verdict == Verdict::disagree)) {
+    const RunVerdict wider =
+        judge(widened(comparison.points, serial->cautious_factor()), {.details = false});
+    stands = wider.verdict == points.verdict;
+  }
+  const bool left_out = !comparison.unmatched.empty() && !input.partial;
+  if (verdict == Verdict::agree || verdict == Verdict::claims_hold) {
+    if (left_out || (correlated && !stands) || nothing) verdict = Verdict::inconclusive;
+  }
+  if (verdict == Verdict::disagree && points.verdict == Verdict::disagree && correlated &&
+      !stands && std::ranges::none_of(claims, [](const ClaimResult& c) {
+        return c.verdict == Verdict::disagree;
+      })) {
+    verdict = Verdict::inconclusive;
+  }
+  if (verdict == Verdict::none && nothing) verdict = Verdict::inconclusive;
   std::vector<SeriesResolution> resolution;
   if (!input.cap) resolution = resolutions(comparison, points);
   return {.study = input.study,
           .run = input.run,
           .verdict = verdict,
-          .failed = input.failed || points.failed > 0 ||
+          .failed = input.failed || (points.failed > 0 && !input.failures_known) ||
                     (verdict == Verdict::none && diverged(input.diagnostics)),
           .places = std::move(comparison.places),
           .points = std::move(points),
           .outside = std::move(comparison.outside),
           .why_outside = input.why_outside,
+          .incomplete = incomplete(*input.simulation),
+          .unmatched = std::move(comparison.unmatched),
+          .partial = input.partial,
+          .theory_only = comparison.theory_only,
+          .serial = serial,
+          .serial_stands = stands,
+          .from_table = input.from_table,
           .resolution = std::move(resolution),
           .claims = std::move(claims),
           .rules = {input.rules.begin(), input.rules.end()},

@@ -30,12 +30,26 @@ struct CheckInput {
   /// Largest number of replicates of a run that stops as soon as it is decided; empty: a fixed
   /// number.
   std::optional<std::size_t> cap = std::nullopt;
-  bool failed = false;                    ///< some replicate or theory point failed numerically
+  bool failed = false;  ///< some replicate or theory point failed numerically
+  /// Replicates that failed are known by `failed`: others may have no value without being failures,
+  /// such as a fit that has no minimum.
+  bool failures_known = false;
   std::vector<std::string> planted = {};  ///< errors that the theory was given on purpose
   std::vector<std::string> edited = {};   ///< files that were changed after the run
   std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
   std::string why_outside = {};           ///< `Study::outside`
   std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
+  /// Theory or simulation come from outside (ComparisonOptions::brought), with what was said of
+  /// them.
+  bool brought = false;
+  std::optional<double> match = std::nullopt;
+  std::vector<std::string> rates = {};
+  bool partial = false;  ///< simulated points without theory were announced
+  /// The simulation is a table: nothing runs it anew. `ordered`: with replicates, which have an
+  /// order there and may be correlated in it.
+  bool from_table = false;
+  bool summary = false;  ///< with mean, sem and n: no replicate was seen
+  bool ordered = false;
 };
 
 CheckRecord check(const CheckInput& input);

@@ -30,7 +30,8 @@ T number(const char* flag, const std::string& text, T low, T high) {
 
 /// "90", "90s", "15m", "2h" or "1h30m" in seconds.
 double duration(const std::string& text) {
-  const Error refusal = invalid_parameter("--max-time", text, "a time such as 90, 15m or 1h30m");
+  const Error refusal =
+      invalid_parameter("--max-time", text, "a time such as 90, 15m or 1h30m; inf: no limit");
   if (text.empty()) throw refusal;
   double total = 0;
   const char* at = text.data();
@@ -39,7 +40,12 @@ double duration(const std::string& text) {
   constexpr double kHour = 3600;
   while (at != end) {
     double amount = 0;
-    const auto [next, code] = std::from_chars(at, end, amount);
+    auto [next, code] = std::from_chars(at, end, amount);
+    if (code == std::errc::result_out_of_range) {  // 1e999 is no limit, 1e-999 none at all
+      const bool small = std::string_view(at, next).find("e-") != std::string_view::npos;
+      amount = small ? 0 : std::numeric_limits<double>::infinity();
+      code = {};
+    }
     const char unit = next == end ? 's' : *next;
     const double scale = unit == 's' ? 1 : unit == 'm' ? kMinute : unit == 'h' ? kHour : 0;
     if (code != std::errc() || scale == 0 || !(amount >= 0)) throw refusal;
@@ -247,9 +253,28 @@ const std::vector<Option>& all_options() {
        }},
       {judge,
        "--tails TAILS",
-       "guarded, or normal for near-symmetric replicates (default guarded)",
+       "guarded, normal for near-symmetric replicates, or rate for values 1 (success) and 0 "
+       "(default "
+       "guarded, and rate where a series has no other values)",
        enter<&Options::tails>,
-       {"guarded", "normal"}},
+       {"guarded", "normal", "rate"}},
+      {judge,
+       "--match R",
+       "relative distance up to which x and coordinates are the same (default: as far as their "
+       "printed digits say)",
+       [](Options& o, const std::string& v) { o.match = number("--match", v, 0.0, 0.5); }},
+      {judge,
+       "--partial",
+       "AGREE although simulated points have no theory",
+       enter<&Options::partial>},
+      {judge,
+       "--cluster NAME",
+       "column that names what replicates share: the means of its clusters are the replicates",
+       enter<&Options::cluster>},
+      {judge,
+       "--independent",
+       "replicates are independent by construction: no test for correlation in their order",
+       enter<&Options::independent>},
       {x_name, "--x NAME", "name of x (default x)", enter<&Options::x>},
       {scaling, "--series NAME", "series to fit, against --x", enter<&Options::series>},
       {scaling,

@@ -26,11 +26,21 @@ struct Place {
 /// @brief `test_error at lambda=0.1, alpha=0.5`
 std::string place_name(const Place& place);
 
+/// A simulated point that was brought and meets no theory.
+struct Unmatched {
+  Place place;
+  std::string why;  ///< what of the theory is nearest, and what to type if it is meant
+};
+
 /// Points and their data, in the order of the record.
 struct Comparison {
   std::vector<Place> places;
   std::vector<ComparedPoint> points;  ///< same length
   std::vector<Place> outside;  ///< recorded, but outside what the theory claims: not compared
+  /// Of what was brought: among the points, those that have no theory although they were to be
+  /// compared, and how many values the theory has where nothing was simulated.
+  std::vector<Unmatched> unmatched = {};
+  std::size_t theory_only = 0;
 
   /// @brief How many points have a theory to be compared with.
   std::size_t with_theory() const;
@@ -41,11 +51,18 @@ struct ComparisonOptions {
   std::optional<double> relative_margin = {};
   /// Only replicates below this number: what a look at a growing run sees.
   std::uint64_t replicates = std::numeric_limits<std::uint64_t>::max();
+  /// Simulation or theory come from outside: numbers match by the digits that are printed
+  /// (core/matching.hpp), points without theory are unmatched, and series of 0 and 1 are rates.
+  bool brought = false;
+  /// Relative distance up to which numbers of what was brought match, in place of their digits.
+  std::optional<double> match = {};
+  /// Series whose replicates are successes (1) and failures (0).
+  std::vector<std::string> rates = {};
 };
 
 /// @brief Matches simulated curves that have a rule with predictions of equal series, point and
-/// x_name, at equal x; numbers are equal within 1e-9 of their size. A rule for "*" is that of every
-/// series without one.
+/// x_name, at equal x; a study's own numbers are equal within 1e-9 of their size. A rule for "*" is
+/// that of every series without one.
 Comparison compare(std::span<const AgreementRule> rules,
                    std::span<const Prediction> theory,
                    const Replicates& simulation,

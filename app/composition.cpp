@@ -16,6 +16,7 @@
 #include "attica/app/judge_run.hpp"
 #include "attica/app/table_curves.hpp"
 #include "attica/app/text.hpp"
+#include "attica/core/matching.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/label.hpp"
 #include "attica/plots/text.hpp"
@@ -97,18 +98,12 @@ fs::path find_table(const std::string& name, const fs::path& directory) {
   throw invalid_parameter("csv", name, "a file, beside the figure's file or in the working folder");
 }
 
-bool equal(const CoordinateValue& a, const CoordinateValue& b) {
-  const auto* x = std::get_if<double>(&a);
-  const auto* y = std::get_if<double>(&b);
-  return x != nullptr && y != nullptr ? own::same_number(*x, *y) : a == b;
-}
-
 bool is_selected(const Point& point, const LayerRequest& layer) {
   return std::all_of(layer.only.begin(), layer.only.end(), [&](const auto& wanted) {
     return std::any_of(point.begin(), point.end(), [&](const auto& pair) {
       return pair.first == wanted.first &&
              std::any_of(wanted.second.begin(), wanted.second.end(), [&](const CoordinateValue& v) {
-               return equal(v, pair.second);
+               return same_value(v, pair.second);
              });
     });
   });
@@ -137,7 +132,7 @@ void check_only(const LayerRequest& layer, const std::vector<const RecordedCurve
           "only." + name, describe(values.front()), "one of the coordinates " + words(names));
     for (const CoordinateValue& value : values) {
       const bool known = std::any_of(found.begin(), found.end(), [&](const CoordinateValue& other) {
-        return equal(value, other);
+        return same_value(value, other);
       });
       if (!known)
         throw invalid_parameter("only." + name, describe(value), "one of " + words(there));

@@ -113,6 +113,19 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
   if (::ftruncate(descriptor_, 0) == 0) write_all(descriptor_, owner, path);
 }
 
+std::string lock_owner(const std::filesystem::path& folder) {
+  const int descriptor = ::open((folder / ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return {};
+  std::string owner;
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    std::array<char, 256> text{};
+    const ssize_t length = ::read(descriptor, text.data(), text.size() - 1);
+    owner = length > 0 ? text.data() : "another process";
+  }
+  ::close(descriptor);
+  return owner;
+}
+
 FolderLock::~FolderLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }

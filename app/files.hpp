@@ -33,4 +33,7 @@ class FolderLock {
   int descriptor_ = -1;
 };
 
+/// @brief "process N on HOST": who writes that folder now; empty if nobody does.
+std::string lock_owner(const std::filesystem::path& folder);
+
 }  // namespace attica::app

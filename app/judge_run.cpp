@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "attica/app/exponents.hpp"
 #include "attica/app/figure_file.hpp"
@@ -11,6 +13,7 @@
 #include "attica/app/work.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/studies/own/study.hpp"
+#include "attica/studies/own/unmatched.hpp"
 
 namespace attica::app {
 
@@ -38,6 +41,98 @@ std::vector<std::pair<fs::path, bool>> files_read(const RunRecord& run) {
     if (bytes) files.emplace_back(file, Json(sha256(*bytes)) == digest);
   }
   return files;
+}
+
+/// Of a series, the points whose means are of some of the replicates only.
+const std::string kOfSurvivors = " (some replicates failed)";
+
+/// Moves those points into curves of their own, which are drawn with open markers.
+void set_survivors_apart(std::vector<RecordedCurve>& curves, const Replicates& replicates) {
+  std::vector<RecordedCurve> apart;
+  for (const ObservedCurve& observed : replicates.curves()) {
+    const auto curve = std::ranges::find_if(curves, [&](const RecordedCurve& c) {
+      return !c.theory && c.mean.name == observed.mean.name &&
+             c.mean.point == observed.mean.point && c.mean.x_name == observed.mean.x_name;
+    });
+    if (curve == curves.end()) continue;
+    const RecordedCurve all = *curve;
+    RecordedCurve whole{.theory = false, .mean = all.mean, .sem = {}, .sd = {}, .n = {}};
+    whole.mean.x.clear();
+    whole.mean.y.clear();
+    RecordedCurve survivors = whole;
+    survivors.mean.name += kOfSurvivors;
+    for (std::size_t k = 0, j = 0; k < observed.values.size() && j < all.n.size(); ++k) {
+      if (observed.mean.x[k] != all.mean.x[j]) continue;  // all replicates failed
+      RecordedCurve& to = all.n[j] < observed.values[k].size() ? survivors : whole;
+      to.mean.x.push_back(all.mean.x[j]);
+      to.mean.y.push_back(all.mean.y[j]);
+      to.sem.push_back(all.sem[j]);
+      to.sd.push_back(all.sd[j]);
+      to.n.push_back(all.n[j]);
+      ++j;
+    }
+    if (survivors.mean.x.empty()) continue;
+    *curve = std::move(whole);
+    apart.push_back(std::move(survivors));
+  }
+  for (RecordedCurve& curve : apart) curves.push_back(std::move(curve));
+}
+
+/// Counts, for the caption, the points whose replicates failed, all or in part, and gives the
+/// latter a layer of open markers.
+void mark_failures(Figure& figure, const Replicates& replicates) {
+  std::set<std::string> in_part;
+  std::vector<std::string> gone;
+  std::vector<std::string> reduced;
+  for (const ObservedCurve& curve : replicates.curves()) {
+    const bool drawn = std::ranges::any_of(figure.panels, [&](const Panel& panel) {
+      return std::ranges::any_of(
+          panel.layers, [&](const Layer& layer) { return layer.series == curve.mean.name; });
+    });
+    if (!drawn) continue;
+    for (std::size_t k = 0; k < curve.values.size(); ++k) {
+      const std::size_t n = curve.values[k].size();
+      const auto failed = static_cast<std::size_t>(
+          std::ranges::count_if(curve.values[k], [](double y) { return !std::isfinite(y); }));
+      if (failed == 0) continue;
+      const std::string place = fmt::format(
+          "{} ({} of {})",
+          place_name({curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]}),
+          failed,
+          n);
+      (failed == n ? gone : reduced).push_back(place);
+      if (failed < n) in_part.insert(curve.mean.name);
+    }
+  }
+  const auto listed = [](const std::vector<std::string>& places) {
+    constexpr std::size_t kNamed = 4;
+    const std::size_t count = std::min(places.size(), kNamed);
+    return fmt::format(
+        "{}{}",
+        fmt::join(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(count), "; "),
+        places.size() > count ? fmt::format("; {} more", places.size() - count) : "");
+  };
+  const auto add = [&](const std::string& sentence) {
+    figure.caption +=
+        (figure.caption.empty() || figure.caption.ends_with(' ') ? "" : " ") + sentence;
+  };
+  if (!gone.empty()) add(fmt::format("Not drawn, as all replicates failed: {}.", listed(gone)));
+  if (!reduced.empty()) {
+    add(fmt::format("Open markers: means of the replicates that did not fail; failed: {}.",
+                    listed(reduced)));
+  }
+  for (Panel& panel : figure.panels) {
+    const std::vector<Layer> layers = panel.layers;
+    for (const Layer& layer : layers) {
+      if (!in_part.contains(layer.series) || !layer.simulation) continue;
+      Layer open = layer;
+      open.series += kOfSurvivors;
+      open.label.clear();
+      open.theory = false;
+      open.hollow = true;
+      panel.layers.push_back(std::move(open));
+    }
+  }
 }
 
 /// Folders from which names of files lead to what the run read: claims may read it again.
@@ -145,6 +240,51 @@ Replicates recorded_replicates(const RunRecord& run) {
   return replicates;
 }
 
+ComparisonOptions comparison_options(const CheckedConfiguration& configuration) {
+  if (configuration.study->name != kOwnStudy) return {};
+  const Configuration& own = configuration.values;
+  ComparisonOptions options{.brought = true, .rates = own::rates(own)};
+  if (own.has("check.match")) options.match = own.real("check.match");
+  return options;
+}
+
+void require_common_place(const Work& work,
+                          std::span<const Prediction> theory,
+                          std::span<const AgreementRule> rules) {
+  const Configuration& own = work.configuration.values;
+  if (work.configuration.study->name != kOwnStudy || theory.empty()) return;
+  const auto refusal = [&](const std::string& why) {
+    return Error(ErrorKind::input, "nothing can be compared: " + why);
+  };
+  for (const std::string& series : own::names_in(own, "agreement")) {
+    if (std::ranges::none_of(theory,
+                             [&](const Prediction& p) { return p.series.name == series; })) {
+      throw refusal(own::why_no_curve(theory, {series, {}, own.text("x"), {}, {}}) +
+                    fmt::format(", which [agreement.{}] compares", series));
+    }
+  }
+  // What is known of the simulation: all of it, if it is a table.
+  const bool table = own.has("simulation.file") || work.configuration.is_swept("simulation.file");
+  if (!table) return;
+  Replicates all;
+  for (const PieceOfRun& piece : pieces(work, work.replicates())) {
+    const Problem& problem = work.problems[piece.problem];
+    all.add({.first_replicate = piece.piece.first_replicate,
+             .outcomes = problem.experiment->simulate(piece.piece)},
+            problem.coordinates);
+  }
+  all.finish();
+  const Comparison comparison = compare(rules, theory, all, comparison_options(work.configuration));
+  if (comparison.with_theory() > 0 || !comparison.outside.empty() || comparison.unmatched.empty()) {
+    return;
+  }
+  const Unmatched& first = comparison.unmatched.front();
+  throw refusal(fmt::format("{} points of the simulation, none with a theory; {}: {}",
+                            comparison.unmatched.size(),
+                            place_name(first.place),
+                            first.why));
+}
+
 CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
@@ -176,11 +316,30 @@ CheckRecord judge_run_against(const RunRecord& run,
                    .replicates = run.replicates,
                    .cap = run.cap,
                    .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
+                   .failures_known = true,
                    .planted = run.planted,
                    .edited = run.edited,
                    .looks = run.looks,
                    .why_outside = configuration.study->outside,
                    .judged_before = run.judged_before};
+  if (configuration.study->name == kOwnStudy) {
+    const Configuration& own = configuration.values;
+    const ComparisonOptions options = comparison_options(configuration);
+    input.brought = options.brought;
+    input.match = options.match;
+    input.rates = options.rates;
+    // A built-in simulation has points without theory by design; they are held against tables and
+    // programs of the theory alone, whose places somebody wrote down.
+    const bool by_design =
+        own.has("simulation.study") && !own.has("theory.file") && !own.has("theory.command");
+    input.partial = by_design || (own.has("check.partial") && own.flag("check.partial"));
+    const bool summary = own.has("simulation.summary") && own.flag("simulation.summary");
+    input.from_table = own.has("simulation.file");
+    input.summary = summary;
+    const bool independent =
+        own.has("simulation.independent") && own.flag("simulation.independent");
+    input.ordered = input.from_table && !summary && !independent;
+  }
   input.planted.insert(input.planted.end(), planted.begin(), planted.end());
   return check(input);
 }
@@ -220,6 +379,7 @@ Figure figure_of(const RunRecord& run,
   }
   DrawOptions ignored;
   apply(read_figure_changes(configuration.figure), figure, ignored);
+  mark_failures(figure, replicates);
   return figure;
 }
 
@@ -229,6 +389,7 @@ FigureData figure_data(const RunRecord& run,
                        const CheckRecord& verdict) {
   FigureData data{.curves = recorded_curves(run.theory, replicates),
                   .residuals = verdict.residuals()};
+  set_survivors_apart(data.curves, replicates);
   for (RecordedCurve& curve : exponent_curves(configuration, replicates, run.seed))
     data.curves.push_back(std::move(curve));
   return data;

@@ -37,6 +37,16 @@ void each_problem(
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
                                       const Observed& all);
 
+/// @brief How a run's points find their theory: study `own` matches what was brought.
+ComparisonOptions comparison_options(const CheckedConfiguration& configuration);
+
+/// @brief Refuses, before the simulation, a comparison of study `own` of which nothing can come: a
+/// declared series that the theory does not have, or tables without any place in common. @throws
+/// Error of kind input with the reason
+void require_common_place(const Work& work,
+                          std::span<const Prediction> theory,
+                          std::span<const AgreementRule> rules);
+
 /// @brief The verdict.
 /// @param margin relative margin given after the run; recorded as post hoc
 CheckRecord judge_run(const RunRecord& run,

@@ -13,6 +13,7 @@
 #include "attica/core/error.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/plots/report.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 
@@ -113,7 +114,12 @@ ReportRow point_row(const Json& point) {
   const auto comparison = [&](const char* key, const char* format) {
     return compared ? number(point, key, format) : "";
   };
-  return {.cells = {verdict,
+  // Nor is there anything to agree within without a margin.
+  const bool declared = compared && point.at("margin").is_number() && point.at("margin") > 0;
+  const auto margin = [&](const char* key, const char* format) {
+    return declared ? number(point, key, format) : "";
+  };
+  return {.cells = {declared || !compared ? verdict : std::string(describe(Verdict::none)),
                     point.at("series"),
                     coordinates,
                     x_name == "none" ? "" : x_name + number(point, "x", " = {:.5g}"),
@@ -122,9 +128,10 @@ ReportRow point_row(const Json& point) {
                     number(point, "sem", "{:.2g}"),
                     number(point, "n", "{:.0f}"),
                     comparison("difference", "{:+.3g}"),
-                    comparison("margin", "{:.3g}"),
-                    comparison("p_agree", "{:.2g}"),
-                    comparison("p_disagree_adjusted", "{:.2g}"),
+                    comparison("z", "{:+.2f}"),
+                    margin("margin", "{:.3g}"),
+                    margin("p_agree", "{:.2g}"),
+                    margin("p_disagree_adjusted", "{:.2g}"),
                     comparison("replicates_needed", "{:.0f}")},
           .verdict = verdict};
 }
@@ -136,36 +143,38 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
   try {
     const Json check = Json::parse(read_whole(run / "check.json"));
     const Json provenance = Json::parse(read_whole(run / "provenance.json"));
-    ReportContent content{.title = study.question,
-                          .study = study.name,
-                          .run = fmt::format("{}-{}", record.name, record.hash),
-                          .verdict = check.at("verdict"),
-                          .summary = after_verdict(check.at("summary")),
-                          .neglects = neglects_sentence(study.neglects),
-                          .warnings = {},
-                          .figure_svg = {},
-                          .caption = figure.caption + not_compared(check, figure),
-                          .wide = figure.columns > 1,
-                          .columns = {"verdict",
-                                      "series",
-                                      "point",
-                                      "x",
-                                      "theory",
-                                      "mean",
-                                      "SEM",
-                                      "n",
-                                      "difference",
-                                      "margin",
-                                      "p agree",
-                                      "p disagree (adjusted)",
-                                      "replicates to decide"},
-                          .rows = {},
-                          .claims = {},
-                          .diagnostics = pairs(check.at("diagnostics")),
-                          .configuration = read_whole(run / "config.resolved.toml"),
-                          .provenance = pairs(provenance),
-                          .reproduce = {},
-                          .sources = {}};
+    ReportContent content{
+        .title = study.question,
+        .study = study.name,
+        .run = fmt::format("{}-{}", record.name, record.hash),
+        .verdict = check.at("verdict"),
+        .summary = after_verdict(check.at("summary")),
+        .neglects = study.name == kOwnStudy ? std::string() : neglects_sentence(study.neglects),
+        .warnings = {},
+        .figure_svg = {},
+        .caption = figure.caption + not_compared(check, figure),
+        .wide = figure.columns > 1,
+        .columns = {"verdict",
+                    "series",
+                    "point",
+                    "x",
+                    "theory",
+                    "mean",
+                    "SEM",
+                    "n",
+                    "difference",
+                    "z",
+                    "margin",
+                    "p agree",
+                    "p disagree (adjusted)",
+                    "replicates to decide"},
+        .rows = {},
+        .claims = {},
+        .diagnostics = pairs(check.at("diagnostics")),
+        .configuration = read_whole(run / "config.resolved.toml"),
+        .provenance = pairs(provenance),
+        .reproduce = {},
+        .sources = {}};
     if (check.contains("planted"))
       content.warnings.push_back("Planted in the theory on purpose: " + plain(check["planted"]) +
                                  ".");
@@ -178,6 +187,35 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
       content.warnings.emplace_back(
           "The figure's script or data was edited by hand, so that the figure may be of earlier "
           "data; attica plot --force draws it anew.");
+    }
+    for (const Json& u : check.value("unmatched", Json::array())) {
+      constexpr std::size_t kMost = 12;
+      if (content.warnings.size() > kMost) {
+        content.warnings.push_back(
+            fmt::format("{} simulated points have no theory in all.", check["unmatched"].size()));
+        break;
+      }
+      const std::string place = coordinates_text(u.at("point"));
+      content.warnings.push_back(fmt::format("No theory: {} at {}{} = {}: {}.",
+                                             u.at("series").get<std::string>(),
+                                             place.empty() ? "" : place + ", ",
+                                             u.at("x_name").get<std::string>(),
+                                             plain(u.at("x")),
+                                             u.at("reason").get<std::string>()));
+    }
+    if (const Json serial = check.value("serial_correlation", Json::object());
+        serial.value("correlated", false)) {
+      content.warnings.push_back(
+          fmt::format("Correlated replicates: autocorrelation {:.2f} in their order (p = {:.2g}); "
+                      "error bars are "
+                      "too small by a factor of {:.2g}.",
+                      serial.at("correlation").get<double>(),
+                      serial.at("p").get<double>(),
+                      serial.at("factor").get<double>()));
+    }
+    if (check.at("verdict") == describe(Verdict::none) && !check.at("points").empty()) {
+      content.warnings.emplace_back(
+          "No margin was declared: z values, and no verdict; --margin or --absolute gives one.");
     }
     if (check.contains("likely_cause"))
       content.warnings.push_back("Likely cause: " + check["likely_cause"].get<std::string>());
@@ -194,19 +232,28 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                                           claim.at("detail")},
                                 .verdict = claim.at("verdict")});
     }
-    // What an AGREE is worth stands below the verdict.
+    // The resolution of an AGREE stands below the verdict.
     if (content.verdict == describe(Verdict::agree) && check.contains("resolution")) {
+      const auto either_sign = [](const Json& r, const char* key) {
+        std::string words;
+        for (const char* sign : {"lower", "higher"}) {
+          if (!r.contains(sign) || !r[sign].at(key).is_number()) continue;
+          words += fmt::format("{}{:.2g} % {}",
+                               words.empty() ? "" : " or ",
+                               100 * r[sign].at(key).get<double>(),
+                               sign);
+        }
+        return words;
+      };
       for (const Json& r : check.at("resolution")) {
+        const std::string noticed = either_sign(r, "not_agree");
+        const std::string rejected = either_sign(r, "disagree");
         content.diagnostics.emplace_back(
             "resolution of " + r.at("series").get<std::string>(),
-            r.at("not_agree").is_null()
+            noticed.empty()
                 ? "no factor on the theory would be noticed"
-                : fmt::format("a theory {:.2g} % off would not have agreed",
-                              100 * r.at("not_agree").get<double>()) +
-                      (r.at("disagree").is_null()
-                           ? ""
-                           : fmt::format(", {:.2g} % off have been rejected",
-                                         100 * r.at("disagree").get<double>())));
+                : fmt::format("a theory {} would not have agreed", noticed) +
+                      (rejected.empty() ? "" : fmt::format(", {} have been rejected", rejected)));
       }
     }
     content.reproduce = fmt::format(

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kPartMagic = "attica-part 1 ";
 
-/// JSON has no NaN: a failed replicate's missing values are null.
+/// JSON has no NaN: values that a replicate does not have are null.
 Json values_to_json(const std::vector<double>& values, bool may_fail, const std::string& name) {
   Json array = Json::array();
   for (const double v : values) {
@@ -36,6 +36,11 @@ Json values_to_json(const std::vector<double>& values, bool may_fail, const std:
     }
   }
   return array;
+}
+
+/// What ended otherwise than well may have no value where others have one.
+bool may_miss(const Outcome& outcome) {
+  return outcome.failed || (outcome.status != "finished" && outcome.status != "converged");
 }
 
 std::string curve_key(const std::string& name, const Point& point, const std::string& x_name) {
@@ -147,7 +152,7 @@ std::string encode(const PartRecord& part) {
                         {"point", to_json(s.point)},
                         {"x_name", s.x_name},
                         {"x", s.x},
-                        {"y", values_to_json(s.y, outcome.failed, s.name)}});
+                        {"y", values_to_json(s.y, may_miss(outcome), s.name)}});
     }
     Json line{{"status", outcome.status}, {"series", std::move(series)}};
     if (outcome.failed) line["failed"] = true;

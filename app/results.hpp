@@ -24,7 +24,8 @@ struct PartRecord {
 
 /// @brief A part file: a line with the SHA-256 of the rest, a header line, then one JSON line per
 /// replicate.
-/// @throws Error of kind numerical if an observation that is not marked failed is not finite
+/// @throws Error of kind numerical if an observation of a replicate that neither failed nor ended
+/// otherwise than "finished" or "converged" is not finite
 std::string encode(const PartRecord& part);
 /// @brief The inverse. @throws Error of kind storage if the content is damaged or truncated
 PartRecord decode(std::string_view content);

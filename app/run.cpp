@@ -367,13 +367,16 @@ RunEnd carry_out(Work work,
       theory = compute_theory(work, TheoryGrid::run);
     }
     warn(request.quiet, theory.warnings);
+    require_common_place(work, theory.predictions, rules);
     if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
     theory_text = theory_json(theory);
   }
 
   const RunFolder folder(path, request.mode);
   std::vector<std::uint64_t> looks;
-  std::string judged = judged_before(path, work);
+  // A margin that nobody gave was declared by the study before there were data.
+  const bool given = work.configuration.values.given("check.margin");
+  std::string judged = given ? judged_before(path, work) : std::string();
   if (const auto recorded = recorded_run(path)) {
     looks = recorded->looks;
     judged = recorded->judged_before;  // the margin was declared when the run was started

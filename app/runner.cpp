@@ -221,11 +221,14 @@ struct Deadline::State {
   bool lifted = false;
 };
 
+/// Longer times, such as an infinite one, are no limit; clocks do not count so far.
+constexpr double kLongestTime = 1e9;
+
 Deadline::Deadline(std::optional<double> seconds)
     : start_(std::chrono::steady_clock::now()),
-      seconds_(seconds),
+      seconds_(seconds && *seconds <= kLongestTime ? seconds : std::nullopt),
       state_(std::make_unique<State>()) {
-  if (!seconds) return;
+  if (!seconds_) return;
   watcher_ = std::jthread([this] {
     std::unique_lock lock(state_->guard);
     const auto end =

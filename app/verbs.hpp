@@ -37,7 +37,7 @@ struct Options {
   std::string y;                         ///< map: the same of the other axis
   int depth = 2;                         ///< map: how often squares are bisected
   double absolute = 0;                   ///< judge: absolute margin
-  std::string tails = "guarded";         ///< judge: "guarded" or "normal"
+  std::string tails = "guarded";         ///< judge: "guarded", "normal" or "rate"
   std::string series;                    ///< fit: the series
   std::vector<std::string> sizes;        ///< fit: names of x, several at once
   std::vector<std::string> expected;     ///< fit: "T=1.5", an exponent of a joint fit or collapse
@@ -69,9 +69,13 @@ struct Options {
   std::string export_file;               ///< explore: the page as a file
   std::vector<std::string> grids;        ///< explore: "model.rho=[0.1, 0.5]", computed for the file
   std::vector<std::string> command_line;
-  bool floor = false;                    ///< fit: y = floor + C x^p
-  std::optional<double> floor_value;     ///< fit: the floor, not fitted
-  std::optional<double> tolerance;       ///< fit: of an exponent, against the expected one
+  bool floor = false;                 ///< fit: y = floor + C x^p
+  std::optional<double> floor_value;  ///< fit: the floor, not fitted
+  std::optional<double> tolerance;    ///< fit: of an exponent, against the expected one
+  std::optional<double> match;        ///< judge: relative distance up to which numbers match
+  bool partial = false;               ///< judge: simulated points without theory are announced
+  std::string cluster;                ///< judge: column whose means are the replicates
+  bool independent = false;           ///< judge: the order of replicates is not tested
 };
 
 using Registry = std::vector<Study>;

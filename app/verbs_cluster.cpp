@@ -65,6 +65,8 @@ constexpr long kHour = 60 * kMinute;
 
 /// "1:05:00", as Slurm reads it.
 std::string slurm_time(double seconds) {
+  constexpr double kUnlimited = 1e9;
+  if (seconds > kUnlimited) return "UNLIMITED";
   const long s = std::lround(std::ceil(seconds));
   return fmt::format("{}:{:02}:{:02}", s / kHour, s % kHour / kMinute, s % kMinute);
 }

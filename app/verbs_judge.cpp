@@ -36,12 +36,25 @@ std::vector<std::string> series_of(const own::OutsideTable& table) {
 }
 
 /// The configuration of study `own` that compares the two tables.
-std::string configuration_of(const Options& options, const std::vector<std::string>& series) {
+std::string configuration_of(const Options& options,
+                             const std::vector<std::string>& series,
+                             const std::vector<std::string>& without_theory) {
   std::string text =
       fmt::format("study = \"own\"\nx = {}\n\n[theory]\nfile = {}\n\n[simulation]\nfile = {}\n",
                   to_toml(Value(options.x)),
                   to_toml(Value(fs::absolute(options.target).string())),
                   to_toml(Value(fs::absolute(options.second_target).string())));
+  if (!options.cluster.empty())
+    text += fmt::format("cluster = {}\n", to_toml(Value(options.cluster)));
+  if (options.independent) text += "independent = true\n";
+  std::string check;
+  if (options.match) check += fmt::format("match = {}\n", to_toml(Value(*options.match)));
+  if (options.partial) check += "partial = true\n";
+  if (!without_theory.empty()) {
+    check += fmt::format("without_theory = {}\n",
+                         to_toml(Value(List(without_theory.begin(), without_theory.end()))));
+  }
+  if (!check.empty()) text += "\n[check]\n" + check;
   for (const std::string& name : series) {
     text += fmt::format("\n[agreement.{}]\nrelative = {}\nabsolute = {}\ntails = {}\n",
                         name,
@@ -157,26 +170,25 @@ std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
 int judge_verb(const Options& options, const Registry& registry) {
   // Mistakes in the tables are named by the files as the user wrote them, before any work.
   const own::OutsideTable theory = table_of(options.target, own::TableKind::theory, options.x);
-  const own::OutsideTable simulation =
+  own::OutsideTable simulation =
       table_of(options.second_target, own::TableKind::replicates, options.x);
+  if (!options.cluster.empty()) own::take_cluster_means(simulation, options.cluster);
   own::require_same_columns(theory, simulation);
-  own::require_common_place(theory, simulation);
   static_cast<void>(own::predictions(theory, options.x));
   static_cast<void>(own::recorded_outcomes(simulation, options.x));
   const std::vector<std::string> of_theory = series_of(theory);
   std::vector<std::string> common;
+  std::vector<std::string> without_theory;
   for (const std::string& name : series_of(simulation)) {
-    if (std::find(of_theory.begin(), of_theory.end(), name) != of_theory.end()) {
-      common.push_back(name);
-    } else {
-      remark(options.quiet, fmt::format("series '{}' has no theory: not compared", name));
-    }
+    const bool known = std::find(of_theory.begin(), of_theory.end(), name) != of_theory.end();
+    (known ? common : without_theory).push_back(name);
   }
-  Work work = prepare(read_configuration({.target = "own.toml",
-                                          .preset = {},
-                                          .overrides = {},
-                                          .text = configuration_of(options, common)},
-                                         registry));
+  Work work =
+      prepare(read_configuration({.target = "own.toml",
+                                  .preset = {},
+                                  .overrides = {},
+                                  .text = configuration_of(options, common, without_theory)},
+                                 registry));
   RunRequest request = run_request(options);
   // The hash of a run is that of its tables: the same question has the same answer.
   if (!options.force) request.mode = FolderMode::resume;

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/figure_file.hpp"
 #include "attica/app/judge_run.hpp"
 #include "attica/app/manifest.hpp"
 #include "attica/app/paths.hpp"
+#include "attica/app/progress.hpp"
 #include "attica/app/report_page.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
@@ -60,6 +62,14 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
                             record.path.string(),
                             record.shard->index,
                             record.shard->count));
+  }
+  if (const std::string owner = lock_owner(record.path); !record.complete && !owner.empty()) {
+    throw Error(
+        ErrorKind::storage,
+        fmt::format("run '{}' is not finished: {} works on it; `attica status` says how far "
+                    "it is",
+                    record.path.string(),
+                    owner));
   }
   if (!record.complete) {
     throw Error(ErrorKind::storage,
@@ -176,17 +186,37 @@ int status_verb(const Options& options, const Registry&) {
   const fs::path path = run_folder(options.target);
   const RunRecord run = read_run(path);
   std::size_t done = 0;
+  const std::string owner = run.complete ? std::string() : lock_owner(path);
+  std::error_code gone;
+  const fs::file_time_type begin = fs::last_write_time(path / ".lock", gone);
+  std::size_t fresh = 0;  // of the process that works on it
   if (fs::is_directory(path / "parts")) {
-    for (const auto& entry : fs::directory_iterator(path / "parts"))
-      done += entry.path().extension() == ".part" ? 1 : 0;
+    for (const auto& entry : fs::directory_iterator(path / "parts")) {
+      if (entry.path().extension() != ".part") continue;
+      ++done;
+      const fs::file_time_type written = entry.last_write_time(gone);
+      fresh += !gone && written >= begin;
+    }
   }
   // A finished run is whole without its parts.
   const bool removed = run.complete && done == 0;
   done = run.complete ? run.pieces : std::min(done, run.pieces);
+  std::optional<double> left;
+  if (!owner.empty() && fresh > 0) {
+    const double elapsed =
+        std::chrono::duration<double>(fs::file_time_type::clock::now() - begin).count();
+    left = elapsed * static_cast<double>(run.pieces - done) / static_cast<double>(fresh);
+  }
   if (options.json) {
     print({{"study", run.study},
            {"run", path.string()},
            {"complete", run.complete},
+           {"state",
+            run.complete    ? "complete"
+            : owner.empty() ? "unfinished"
+                            : "running"},
+           {"running", owner.empty() ? Json() : Json(owner)},
+           {"seconds_left", left ? Json(*left) : Json()},
            {"pieces", run.pieces},
            {"done", done},
            {"missing", run.pieces - done},
@@ -200,8 +230,14 @@ int status_verb(const Options& options, const Registry&) {
         run.replicates,
         done,
         run.pieces,
-        removed                           ? "complete; its parts were removed"
-        : run.complete                    ? "complete"
+        removed        ? std::string("complete; its parts were removed")
+        : run.complete ? "complete"
+        : !owner.empty()
+            ? fmt::format("running, {}, {} of {} pieces{}",
+                          owner,
+                          done,
+                          run.pieces,
+                          left ? fmt::format(", about {} left", duration_text(*left)) : "")
         : run.shard && done == run.pieces ? "done: join all shards by `attica merge`"
                                           : "unfinished: carry on with `attica run ... --resume`");
   }

@@ -10,12 +10,14 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/failure.hpp"
 #include "attica/app/files.hpp"
+#include "attica/app/judge_run.hpp"
 #include "attica/app/plant.hpp"
 #include "attica/app/progress.hpp"
 #include "attica/app/run.hpp"
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/core/parallel.hpp"
+#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 
@@ -117,7 +119,7 @@ int announce(const RunEnd& end, bool json) {
   put("{}\n{}{}run     {}\n",
       summary(*end.verdict),
       explanation(*end.verdict),
-      resolution.empty() ? "" : "worth   " + resolution + "\n",
+      resolution.empty() ? "" : "resolution: " + resolution + "\n",
       end.folder.string());
   std::fflush(stdout);
   complain();
@@ -157,7 +159,17 @@ int run_verb(const Options& options, const Registry& registry) {
           options.plants);
     };
   }
-  if (options.dry_run) return describe_dry_run(options, work, request);
+  if (options.dry_run) {
+    const Configuration& values = work.configuration.values;
+    // A theory that is a program is not run for this, nor is a long one computed.
+    const bool short_theory = values.has("simulation.file") || !values.has("theory.study");
+    if (work.configuration.study->name == kOwnStudy && !values.has("theory.command") &&
+        short_theory) {
+      require_common_place(
+          work, compute_theory(work, TheoryGrid::requested).predictions, agreement_rules(work));
+    }
+    return describe_dry_run(options, work, request);
+  }
   const RunEnd end = carry_out(std::move(work), request, signals, &ranks, &deadline);
   if (request.shard && end.exit_code == kExitDone) {
     if (options.json) {

@@ -240,8 +240,10 @@ int plan_verb(const Options& options, const Registry& registry) {
     theory = compute_theory(work, TheoryGrid::run);
   }
   const Pilot pilot = run_pilot(work, threads, options.quiet);
-  const Comparison comparison =
-      compare(agreement_rules(work), theory.predictions, pilot.replicates);
+  const Comparison comparison = compare(agreement_rules(work),
+                                        theory.predictions,
+                                        pilot.replicates,
+                                        comparison_options(work.configuration));
   if (options.resolution)
     return plan_resolution(options, work, comparison, pilot.seconds_per_replicate, threads);
   const PointPlan points = plan_points(options, comparison, pilot.seconds_per_replicate, threads);
@@ -383,10 +385,10 @@ SizeGroup size_group(const std::vector<SizedPoint>& points) {
 
 std::map<std::string, SizeGroup> size_groups(const Options& options, const FinishedRun& finished) {
   const Study& study = *finished.configuration.study;
-  const Comparison comparison = compare(finished.record.rules,
-                                        finished.record.theory,
-                                        finished.replicates,
-                                        {.relative_margin = options.margin});
+  ComparisonOptions matching = comparison_options(finished.configuration);
+  matching.relative_margin = options.margin;
+  const Comparison comparison =
+      compare(finished.record.rules, finished.record.theory, finished.replicates, matching);
   std::map<std::string, std::vector<SizedPoint>> points;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
@@ -544,8 +546,9 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
   const RunRecord& run = finished.record;
   // The run's own setting: number of points and replicates, and the typical margin in units of the
   // spread.
-  const Comparison comparison =
-      compare(run.rules, run.theory, finished.replicates, {.relative_margin = options.margin});
+  ComparisonOptions matching = comparison_options(finished.configuration);
+  matching.relative_margin = options.margin;
+  const Comparison comparison = compare(run.rules, run.theory, finished.replicates, matching);
   std::vector<double> ratios;
   double skewness = 0;
   std::size_t fewest = std::numeric_limits<std::size_t>::max();

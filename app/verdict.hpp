@@ -13,6 +13,7 @@
 #include "attica/core/figure.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/resolution.hpp"
+#include "attica/solvers/statistics/serial_correlation.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -29,7 +30,15 @@ struct SeriesResolution {
 
   std::string series;
   Resolution resolution;
+  Resolution coarsest_third;  ///< if it is wrong on the bluntest third of its points alone
   std::vector<Part> parts;
+};
+
+/// A recorded point at which some replicates, or all, have no value.
+struct Incomplete {
+  Place place;
+  std::size_t failed = 0;
+  std::size_t replicates = 0;  ///< with those that failed
 };
 
 /// Everything that was found out about a run.
@@ -42,6 +51,16 @@ struct CheckRecord {
   RunVerdict points;           ///< theirs, in that order, counts, and the verdict of all of them
   std::vector<Place> outside;  ///< points recorded, but outside what the theory claims
   std::string why_outside;     ///< where that is, and why, as the study says
+  std::vector<Incomplete> incomplete = {};  ///< of all recorded series
+  /// Of what was brought: simulated points that meet no theory, whether that was announced, and how
+  /// many values of the theory nothing was simulated for.
+  std::vector<Unmatched> unmatched = {};
+  bool partial = false;
+  std::size_t theory_only = 0;
+  /// Correlation of the replicates in their order, where they have one that was tested.
+  std::optional<SerialCorrelation> serial = {};
+  bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
+  bool from_table = false;     ///< the simulation is a table: nothing runs it anew
   /// Of every compared series; none of a run that stops once it is decided, whose levels are
   /// others.
   std::vector<SeriesResolution> resolution;
@@ -80,11 +99,12 @@ Json to_json(const CheckRecord& record);
 
 /// @brief A line: the verdict and the counts behind it.
 std::string summary(const CheckRecord& record);
-/// @brief What an AGREE is worth: the smallest error of the theory that would have been noticed, in
-/// the series where it is largest. A line, empty for other verdicts.
+/// @brief The resolution of an AGREE: the smallest error of the theory that would have been
+/// noticed, of either sign, in the series where it is largest. A line, empty for other verdicts.
 std::string resolution_line(const CheckRecord& record);
 /// @brief Where simulation and theory disagree, the worst first, and why they may; or which points
-/// are undecided, and what would decide them. Empty for other verdicts.
+/// are undecided, and what would decide them; or z of every point, where no margin was declared.
+/// With every verdict: what was brought and not compared, correlated replicates, failed ones.
 std::string explanation(const CheckRecord& record);
 /// @brief What `attica check` prints: a row a point, claims, summary and explanation.
 std::string text(const CheckRecord& record);

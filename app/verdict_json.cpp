@@ -33,7 +33,10 @@ Json point_object(const Place& at, const PointVerdict& v) {
                 {"relative", v.margin_terms.relative},
                 {"finite_size", v.margin_terms.finite_size},
                 {"numerical_error", v.margin_terms.numerical_error}}},
-              {"tails", v.tails == Tails::normal ? "normal" : "guarded"},
+              {"tails",
+               v.success_fraction         ? "rate"
+               : v.tails == Tails::normal ? "normal"
+                                          : "guarded"},
               {"p_agree", v.p_agree},
               {"p_disagree", v.p_disagree},
               {"p_disagree_adjusted", v.p_disagree_adjusted},
@@ -102,6 +105,11 @@ Json to_json(const CheckRecord& record) {
     object["largest_detectable_gap"] = *record.points.largest_detectable_gap;
   if (!record.resolution.empty()) {
     const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
+    // Of the harder sign, unless a sign is named.
+    const auto both = [&](const Resolution& r) {
+      return Json{{"not_agree", number(r.not_agree.both())},
+                  {"disagree", number(r.disagree.both())}};
+    };
     Json resolution = Json::array();
     std::optional<double> coarsest = 0;
     for (const SeriesResolution& r : record.resolution) {
@@ -109,15 +117,22 @@ Json to_json(const CheckRecord& record) {
       for (const SeriesResolution::Part& part : r.parts) {
         parts.push_back({{"first", part.first},
                          {"last", part.last},
-                         {"not_agree", number(part.resolution.not_agree)},
-                         {"disagree", number(part.resolution.disagree)}});
+                         {"not_agree", number(part.resolution.not_agree.both())},
+                         {"disagree", number(part.resolution.disagree.both())}});
       }
       resolution.push_back({{"series", r.series},
-                            {"not_agree", number(r.resolution.not_agree)},
-                            {"disagree", number(r.resolution.disagree)},
+                            {"not_agree", number(r.resolution.not_agree.both())},
+                            {"disagree", number(r.resolution.disagree.both())},
+                            {"lower",
+                             {{"not_agree", number(r.resolution.not_agree.lower)},
+                              {"disagree", number(r.resolution.disagree.lower)}}},
+                            {"higher",
+                             {{"not_agree", number(r.resolution.not_agree.higher)},
+                              {"disagree", number(r.resolution.disagree.higher)}}},
+                            {"coarsest_third", both(r.coarsest_third)},
                             {"parts", std::move(parts)}});
-      if (coarsest && r.resolution.not_agree) {
-        coarsest = std::max(*coarsest, *r.resolution.not_agree);
+      if (coarsest && r.resolution.not_agree.both()) {
+        coarsest = std::max(*coarsest, *r.resolution.not_agree.both());
       } else {
         coarsest.reset();
       }
@@ -141,6 +156,38 @@ Json to_json(const CheckRecord& record) {
     }
     object["outside"] = std::move(outside);
     if (!record.why_outside.empty()) object["outside_because"] = record.why_outside;
+  }
+  if (!record.incomplete.empty()) {
+    Json incomplete = Json::array();
+    for (const Incomplete& point : record.incomplete) {
+      incomplete.push_back({{"series", point.place.series},
+                            {"point", to_json(point.place.point)},
+                            {"x_name", point.place.x_name},
+                            {"x", point.place.x},
+                            {"failed", point.failed},
+                            {"replicates", point.replicates}});
+    }
+    object["incomplete"] = std::move(incomplete);
+  }
+  if (record.theory_only > 0) object["counts"]["theory_only"] = record.theory_only;
+  if (!record.unmatched.empty()) {
+    Json unmatched = Json::array();
+    for (const Unmatched& u : record.unmatched) {
+      unmatched.push_back({{"series", u.place.series},
+                           {"point", to_json(u.place.point)},
+                           {"x_name", u.place.x_name},
+                           {"x", u.place.x},
+                           {"reason", u.why}});
+    }
+    object["unmatched"] = std::move(unmatched);
+    object["partial"] = record.partial;
+  }
+  if (record.serial) {
+    object["serial_correlation"] = {{"correlation", record.serial->correlation},
+                                    {"p", record.serial->p_value},
+                                    {"factor", record.serial->factor()},
+                                    {"correlated", record.serial->correlated()}};
+    if (record.serial->correlated()) object["serial_correlation"]["stands"] = record.serial_stands;
   }
   if (!record.looks.empty()) object["looks"] = record.looks;
   if (!record.judged_before.empty()) object["judged_before"] = record.judged_before;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "attica/app/verdict.hpp"
@@ -62,6 +63,10 @@ std::string ends_text(const Json& statuses) {
 /// The verdict, and how many points and claims it rests on.
 std::string counts_text(const CheckRecord& record) {
   const RunVerdict& run = record.points;
+  if (record.verdict == Verdict::none && run.compared > 0 && run.no_margin == run.compared) {
+    return fmt::format("NONE: 0 of {} points have a margin to agree within; z values alone",
+                       run.compared);
+  }
   const std::string points = fmt::format("{} of {} points agree, {} disagree, {} inconclusive",
                                          run.agree,
                                          run.compared,
@@ -87,10 +92,92 @@ std::string advice(const CheckRecord& record) {
       most = std::max(most, claim.replicates_needed.value_or(0));
   }
   if (most <= record.replicates) return {};
+  // Numbers that were brought are not run here.
+  if (record.from_table) {
+    return fmt::format(
+        "about {} replicates a point would decide{}\n", most, all ? "" : " the rest");
+  }
   return fmt::format("to decide{}: run it anew with another --seed and {}--replicates {}\n",
                      all ? "" : " the rest",
                      record.cap ? "--until-decided " : "",
                      most);
+}
+
+/// What was brought and not compared, and what else keeps a verdict from being more: a line each.
+std::string reservations_text(const CheckRecord& record) {
+  std::string lines;
+  for (std::size_t k = 0; k < std::min(kNamed, record.unmatched.size()); ++k) {
+    const Unmatched& u = record.unmatched[k];
+    lines += fmt::format("no theory: {}: {}\n", place_name(u.place), u.why);
+  }
+  if (record.unmatched.size() > kNamed)
+    lines += fmt::format("and {} more without theory\n", record.unmatched.size() - kNamed);
+  if (!record.unmatched.empty() && !record.partial)
+    lines += "--partial (check.partial = true) accepts simulated points without theory\n";
+  if (record.serial && record.serial->correlated()) {
+    lines += fmt::format(
+        "correlated replicates: autocorrelation {:.2f} in the order of replicates (p = {:.2g}): "
+        "error bars are too small by a factor of {:.2g}{}; thin a chain, or name what replicates "
+        "share by --cluster NAME (simulation.cluster), whose means are then the replicates\n",
+        record.serial->correlation,
+        record.serial->p_value,
+        record.serial->factor(),
+        record.serial_stands ? "; the verdict stands with error bars wider by the square of that"
+                             : "");
+  }
+  if (record.points.no_margin > 0 && record.points.no_margin == record.points.compared)
+    lines += "no margin was declared: --margin or --absolute gives a verdict\n";
+  return lines;
+}
+
+/// How the replicates without a value ended, if only one word says it.
+std::string failure_word(const CheckRecord& record) {
+  std::string word;
+  const Json statuses = record.diagnostics.value("statuses", Json::object());
+  for (const auto& [status, count] : statuses.items()) {
+    if (status == "finished" || status == "converged") continue;
+    if (!word.empty()) return "failed";
+    word = status;
+  }
+  return word.empty() ? "failed" : word;
+}
+
+/// Points at which some replicates, or all, have no value.
+std::string incomplete_text(const CheckRecord& record) {
+  const std::string word = failure_word(record);
+  std::string lines;
+  for (std::size_t k = 0; k < std::min(kNamed, record.incomplete.size()); ++k) {
+    const Incomplete& point = record.incomplete[k];
+    lines += fmt::format("no value: {}: {} of {} {}{}\n",
+                         place_name(point.place),
+                         point.failed,
+                         point.replicates,
+                         word,
+                         point.failed < point.replicates ? "; the mean is that of the others" : "");
+  }
+  if (record.incomplete.size() > kNamed)
+    lines += fmt::format("and {} more points\n", record.incomplete.size() - kNamed);
+  return lines;
+}
+
+/// Every compared point with its z: what a run without a margin has to say.
+std::string z_text(const CheckRecord& record) {
+  std::string lines;
+  std::size_t shown = 0;
+  for (std::size_t k = 0; k < record.places.size(); ++k) {
+    const PointVerdict& v = record.points.points[k];
+    if (v.status == PointStatus::no_theory) continue;
+    constexpr std::size_t kMost = 40;
+    if (++shown > kMost) continue;
+    lines += fmt::format("{}: simulation {:.5g}{}, theory {:.5g}, z {}\n",
+                         place_name(record.places[k]),
+                         v.sample.mean,
+                         v.sample.n >= 2 ? fmt::format(" +- {:.2g}", v.sample.sem) : "",
+                         v.theory,
+                         v.z ? fmt::format("{:+.2f}", *v.z) : "unknown: no standard error");
+    if (shown == kMost) lines += "attica check RUN has all points\n";
+  }
+  return lines;
 }
 
 /// Which points and claims are undecided, the hardest first.
@@ -119,36 +206,50 @@ std::string undecided_text(const CheckRecord& record) {
   return lines;
 }
 
-/// What an AGREE is worth, series by series.
+/// "2.4 % lower or 4.8 % higher": errors of a theory, sign by sign; empty if none is noticed.
+std::string signs_text(const Detection& d) {
+  std::string words;
+  if (d.lower) words = fmt::format("{:.2g} % lower", kPercent * *d.lower);
+  if (d.higher) {
+    words += fmt::format("{}{:.2g} % higher", d.lower ? " or " : "", kPercent * *d.higher);
+  }
+  return words;
+}
+
+/// That of the harder sign, for lists.
+std::string harder_sign(const Detection& d) {
+  return d.both() ? fmt::format("{:.2g} %", kPercent * *d.both()) : "none below 100 %";
+}
+
+/// The resolution of an AGREE, series by series.
 std::string resolution_text(const CheckRecord& record) {
   if (record.verdict != Verdict::agree) return "";
   std::string lines;
   for (const SeriesResolution& r : record.resolution) {
-    if (!r.resolution.not_agree) {
+    const Resolution& all = r.resolution;
+    const std::string noticed = signs_text(all.not_agree);
+    if (noticed.empty()) {
       lines +=
           fmt::format("resolution: no factor on the theory of {} would be noticed\n", r.series);
       continue;
     }
-    lines += fmt::format("resolution: a theory {:.2g} % off in {} would not have agreed",
-                         kPercent * *r.resolution.not_agree,
-                         r.series);
-    if (r.resolution.disagree) {
-      lines +=
-          fmt::format(", {:.2g} % off would have been rejected", kPercent * *r.resolution.disagree);
-    }
+    lines += fmt::format("resolution: a theory {} in {} would not have agreed", noticed, r.series);
+    if (!all.not_agree.both()) lines += "; no factor of the other sign would be noticed";
+    if (const std::string rejected = signs_text(all.disagree); !rejected.empty())
+      lines += fmt::format("; {} would have been rejected", rejected);
     // Where an error of a part alone would have gone through most easily.
-    const auto blunt =
-        std::max_element(r.parts.begin(), r.parts.end(), [](const auto& a, const auto& b) {
-          constexpr double kNever = INFINITY;
-          return a.resolution.not_agree.value_or(kNever) < b.resolution.not_agree.value_or(kNever);
-        });
+    const auto size = [](const SeriesResolution::Part& part) {
+      return part.resolution.not_agree.both().value_or(INFINITY);
+    };
     if (r.parts.size() > 1) {
-      lines += fmt::format("; at worst {} between {:.4g} and {:.4g}",
-                           blunt->resolution.not_agree
-                               ? fmt::format("{:.2g} %", kPercent * *blunt->resolution.not_agree)
-                               : "nothing is noticed",
-                           blunt->first,
-                           blunt->last);
+      const auto blunt = std::ranges::max_element(r.parts, std::less<>(), size);
+      lines += fmt::format(
+          "; either sign, on the bluntest third of the points alone: {}, between "
+          "{:.4g} and {:.4g} alone: {}",
+          harder_sign(r.coarsest_third.not_agree),
+          blunt->first,
+          blunt->last,
+          harder_sign(blunt->resolution.not_agree));
     }
     lines += '\n';
   }
@@ -160,10 +261,14 @@ std::string resolution_text(const CheckRecord& record) {
 std::string summary(const CheckRecord& record) {
   const RunVerdict& run = record.points;
   const std::string ends = ends_text(record.diagnostics.value("statuses", Json::object()));
-  std::string line = "NONE: nothing to compare" + ends;
+  std::string line = fmt::format("{}: nothing to compare{}", describe(record.verdict), ends);
+  if (run.compared == 0 && record.claims.empty() && !record.unmatched.empty())
+    line += fmt::format(", {} without theory", record.unmatched.size());
   if (run.compared > 0 || !record.claims.empty()) {
     line = counts_text(record);
     if (run.no_theory > 0) line += fmt::format(", {} without theory", run.no_theory);
+    if (record.theory_only > 0)
+      line += fmt::format(", {} of the theory without simulation", record.theory_only);
     if (!record.outside.empty()) {
       line +=
           fmt::format(", {} recorded but outside what the theory claims", record.outside.size());
@@ -205,21 +310,23 @@ std::string summary(const CheckRecord& record) {
 
 std::string resolution_line(const CheckRecord& record) {
   if (record.verdict != Verdict::agree || record.resolution.empty()) return "";
-  const auto blunt = std::max_element(record.resolution.begin(),
-                                      record.resolution.end(),
-                                      [](const SeriesResolution& a, const SeriesResolution& b) {
-                                        return a.resolution.not_agree.value_or(INFINITY) <
-                                               b.resolution.not_agree.value_or(INFINITY);
-                                      });
-  if (!blunt->resolution.not_agree) {
-    // A theory of 0, for one, has no factor.
+  const auto size = [](const SeriesResolution& r) {
+    return r.resolution.not_agree.both().value_or(INFINITY);
+  };
+  const auto blunt = std::ranges::max_element(record.resolution, std::less<>(), size);
+  const Detection& noticed = blunt->resolution.not_agree;
+  if (!noticed.both()) {
+    // Of a wide margin one sign is noticed, the other is not.
+    const std::string one = signs_text(noticed);
     return fmt::format(
-        "no factor on the theory of {} would have been noticed; attica check tells of "
+        "no factor{} on the theory of {} would have been noticed{}; attica check shows "
         "the other series",
-        blunt->series);
+        one.empty() ? "" : " of one sign",
+        blunt->series,
+        one.empty() ? "" : ", of the other one " + one);
   }
-  return fmt::format("a theory {:.2g} % off in {} would not have agreed{}",
-                     kPercent * *blunt->resolution.not_agree,
+  return fmt::format("a theory {} in {} would not have agreed{}",
+                     signs_text(noticed),
                      blunt->series,
                      record.resolution.size() > 1
                          ? fmt::format(" (the bluntest of {} series)", record.resolution.size())
@@ -227,8 +334,11 @@ std::string resolution_line(const CheckRecord& record) {
 }
 
 std::string explanation(const CheckRecord& record) {
-  if (record.verdict == Verdict::inconclusive) return undecided_text(record) + advice(record);
-  if (record.verdict != Verdict::disagree) return {};
+  const std::string always = reservations_text(record) + incomplete_text(record);
+  if (record.verdict == Verdict::inconclusive)
+    return undecided_text(record) + always + advice(record);
+  if (record.verdict == Verdict::none) return z_text(record) + always;
+  if (record.verdict != Verdict::disagree) return always;
   const std::vector<PointVerdict>& points = record.points.points;
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < points.size(); ++k) {
@@ -258,7 +368,7 @@ std::string explanation(const CheckRecord& record) {
     lines += fmt::format("fails: {}: {} ({})\n", claim.name, claim.statement, claim.detail);
   }
   if (!record.likely_cause.empty()) lines += fmt::format("likely cause: {}\n", record.likely_cause);
-  return lines;
+  return lines + always;
 }
 
 std::string text(const CheckRecord& record) {
@@ -307,8 +417,11 @@ std::string text(const CheckRecord& record) {
     }
   }
   return lines + summary(record) + '\n' + resolution_text(record) +
-         // The table has named the undecided points.
-         (record.verdict == Verdict::inconclusive ? advice(record) : explanation(record));
+         // The table has named the undecided points, and has their z.
+         (record.verdict == Verdict::inconclusive
+              ? reservations_text(record) + incomplete_text(record) + advice(record)
+          : record.verdict == Verdict::none ? reservations_text(record) + incomplete_text(record)
+                                            : explanation(record));
 }
 
 }  // namespace attica::app

@@ -64,7 +64,7 @@ std::string report_html(const ReportContent& c) {
                     svg,
                     html_text(c.caption));
   }
-  html += fmt::format("<p>{}</p>\n", html_text(c.neglects));
+  if (!c.neglects.empty()) html += fmt::format("<p>{}</p>\n", html_text(c.neglects));
   if (!c.claims.empty()) {
     html += "<h2>Claims</h2>\n<div class=\"prose\">" +
             table({"verdict", "claim", "statement", "found"}, c.claims) + "</div>";
@@ -77,10 +77,13 @@ std::string report_html(const ReportContent& c) {
   html += folded("Configuration", "<pre>" + html_text(c.configuration) + "</pre>\n");
   html += folded("Diagnostics", definitions(c.diagnostics));
   html += folded("Provenance", definitions(c.provenance));
-  html += "<h2>Sources</h2>\n<ul>\n";
-  for (const std::string& source : c.sources)
-    html += fmt::format("<li>{}</li>\n", html_text(source));
-  return html_page(c.verdict + ": " + c.run, html + "</ul>\n");
+  if (!c.sources.empty()) {
+    html += "<h2>Sources</h2>\n<ul>\n";
+    for (const std::string& source : c.sources)
+      html += fmt::format("<li>{}</li>\n", html_text(source));
+    html += "</ul>\n";
+  }
+  return html_page(c.verdict + ": " + c.run, html);
 }
 
 }  // namespace attica

@@ -320,10 +320,13 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                      double relative,
                      double absolute,
                      const std::string& tails,
-                     const std::optional<std::size_t>& cap) {
+                     const std::optional<std::size_t>& cap,
+                     const std::optional<double>& match,
+                     bool partial,
+                     bool ordered) {
   validate(Margin{.absolute = absolute, .relative = relative});
-  if (tails != "guarded" && tails != "normal")
-    throw invalid_parameter("tails", tails, "guarded or normal");
+  if (tails != "guarded" && tails != "normal" && tails != "rate")
+    throw invalid_parameter("tails", tails, "guarded, normal or rate");
   std::vector<Prediction> predictions;
   std::vector<AgreementRule> rules;
   for (const TheoryCurve& curve : theory) {
@@ -336,6 +339,10 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                        .absolute = absolute,
                        .tails = tails == "normal" ? Tails::normal : Tails::guarded});
     }
+  }
+  std::vector<std::string> rates;
+  if (tails == "rate") {
+    for (const AgreementRule& rule : rules) rates.push_back(rule.series);
   }
   const app::Replicates replicates = as_replicates(simulation);
   std::uint64_t count = 0;
@@ -353,7 +360,13 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                                     .replicates = count,
                                     .cap = cap,
                                     .failed = !replicates.failures().empty(),
-                                    .why_outside = kOwnOutside}));
+                                    .why_outside = kOwnOutside,
+                                    .brought = true,
+                                    .match = match,
+                                    .rates = rates,
+                                    .partial = partial,
+                                    .from_table = true,
+                                    .ordered = ordered}));
   }
   return as_python(json);
 }
@@ -538,7 +551,10 @@ PYBIND11_MODULE(_attica, module) {
              py::arg("relative"),
              py::arg("absolute"),
              py::arg("tails"),
-             py::arg("cap"));
+             py::arg("cap"),
+             py::arg("match") = std::nullopt,
+             py::arg("partial") = false,
+             py::arg("ordered") = false);
   module.def("looks", looks, py::arg("cap"), py::arg("points"));
 
   module.def("ridge_errors",

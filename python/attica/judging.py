@@ -7,7 +7,7 @@ import math
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, Optional, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,8 +24,8 @@ from .theories import Series
 _THEORY_COLUMNS = ("series", "x", "value", "finite_size", "numerical_error", "compared")
 _THEORY_NUMBERS = ("x", "value", "finite_size", "numerical_error")
 _SIMULATION_COLUMNS = ("series", "x", "replicate", "value")
-#: Two x closer than this, relatively, are the same.
-_SAME_X = 1e-9
+#: Two x closer than this, relatively, differ by rounding.
+_ROUNDING = 1e-9
 
 #: Numbers of replicates are read as doubles.
 _MOST_REPLICATES = 2**53
@@ -322,15 +322,32 @@ def _require_finite(theory: Mapping[_Key, _TheoryCurve]) -> None:
 
 
 def _matched(theory: Mapping[_Key, _TheoryCurve], simulation: Mapping[_Key, _Simulation]) -> None:
-    """Every simulated curve has a theory; x that differ by rounding become equal."""
+    """Every simulated series has a theory; x that differ by rounding become equal. The judge matches what was printed."""
+    names = {name for name, _ in theory}
     for (name, point), curve in simulation.items():
-        if (name, point) not in theory:
+        if name not in names:
             known = ", ".join(f"'{n}'" + (f" at {dict(p)}" if p else "") for n, p in theory)
             raise Error(f"simulated '{name}'" + (f" at {dict(point)}" if point else "") + f" has no theory; there is {known}")
-        for at in set(curve.x):
+        for at in set(curve.x) if (name, point) in theory else ():
             near = min(theory[name, point].x, key=lambda x: abs(x - at))
-            if near != at and abs(near - at) <= _SAME_X * max(abs(near), abs(at)):
+            if near != at and math.isclose(near, at, rel_tol=_ROUNDING):
                 curve.x = [near if x == at else x for x in curve.x]
+
+
+class _Brought(NamedTuple):
+    """How places are matched, whether simulated ones may lack a theory, and whether the order of replicates says nothing."""
+
+    match: Optional[float]
+    partial: bool
+    independent: bool
+
+    def arguments(self) -> list[str]:
+        """The same for the program."""
+        return [
+            *(["--match", repr(self.match)] if self.match is not None else []),
+            *(["--partial"] if self.partial else []),
+            *(["--independent"] if self.independent else []),
+        ]
 
 
 def _check(
@@ -339,6 +356,7 @@ def _check(
     margin: Optional[float],
     absolute: float,
     tails: str,
+    brought: _Brought,
     cap: Optional[int] = None,
 ) -> dict[str, Any]:
     """What check.json holds, from the program's own judge."""
@@ -353,6 +371,9 @@ def _check(
         float(absolute),
         tails,
         cap,
+        brought.match,
+        brought.partial,
+        not brought.independent,
     )
     allowed = any(value > 0 for curve in theory.values() for value in curve.finite_size)
     if not margin and not absolute and not allowed and record["verdict"] == "INCONCLUSIVE":
@@ -427,6 +448,9 @@ def judge(
     seed: int = 1,
     until_decided: bool = False,
     tails: str = "guarded",
+    match: Optional[float] = None,
+    partial: bool = False,
+    independent: bool = False,
     series: str = "y",
     known: Any = None,
     name: str = "",
@@ -451,7 +475,11 @@ def judge(
       Without either z values are reported, and the verdict is NONE.
     until_decided: stops at a look at which the verdict is known, by a rule that keeps the error rates; `replicates`
       (30 or more) is then the cap. The figure and the report in the folder tell the verdict of a fixed number.
-    tails: "guarded" (nothing is known of the replicates' law) or "normal".
+    tails: "guarded" (nothing is known of the replicates' law), "normal", or "rate" for values 1 (success) and 0.
+    match: relative distance up to which x and coordinates are the same; by default as far as their printed digits say.
+    partial: simulated points without theory are named, and no AGREE is given, unless this is True.
+    independent: given replicates are independent by construction; otherwise they are tested for correlation in their
+      order (states of one Markov chain are no replicates), which keeps the verdict INCONCLUSIVE. Those of a function are.
     known: replicates of an earlier call that was interrupted (the exception's `simulated`, or a frame of the table it was
       kept in): these calls are not made again.
     out: the folder that receives the run folder `name-hash`; None writes nothing and returns the judgement alone.
@@ -465,7 +493,12 @@ def judge(
     if "/" in label or not label.isprintable():
         raise Error(f"parameter 'name' = {values.shown(name)}: expected a name without '/' and control characters")
     until_decided = values.flag(until_decided, "parameter 'until_decided'")
-    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal"))
+    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal", "rate"))
+    brought = _Brought(
+        None if match is None else _allowance("match", match),
+        values.flag(partial, "parameter 'partial'"),
+        values.flag(independent, "parameter 'independent'") or callable(simulate),
+    )
     progress = None if progress is None else values.flag(progress, "parameter 'progress'")
     folder = None if out is None else values.path(out, "parameter 'out'")
     grid = None if x is None else _grid(x)
@@ -481,22 +514,22 @@ def judge(
             if given is not False and given is not None:
                 raise Error(f"parameter '{parameter}' = {values.shown(given)}: expected a function to simulate with")
         simulated = _given_simulation(simulate, grid, series)
-        return _judged(predicted, simulated, margin, absolute, tails, None, series, label, folder)
+        return _judged(predicted, simulated, margin, absolute, tails, brought, None, series, label, folder)
     simulator = _Simulator(simulate, _grid(grid), series, seed, known)
     _require_folder(folder)
     bar = Bar(replicates * len(simulator.x), progress)
     try:
         if not until_decided:
             simulator.extend(0, replicates, bar.step)
-            return _judged(predicted, simulator.curves, margin, absolute, tails, None, series, label, folder)
+            return _judged(predicted, simulator.curves, margin, absolute, tails, brought, None, series, label, folder)
         begin = 0
         for end in _attica.looks(replicates, sum(len(c.x) for c in predicted.values())):
             simulator.extend(begin, end, bar.step)
             begin = end
-            record = _check(predicted, simulator.curves, margin, absolute, tails, replicates)
+            record = _check(predicted, simulator.curves, margin, absolute, tails, brought, replicates)
             if record["verdict"] not in ("INCONCLUSIVE", "NONE"):
                 break
-        return _judged(predicted, simulator.curves, margin, absolute, tails, record, series, label, folder)
+        return _judged(predicted, simulator.curves, margin, absolute, tails, brought, record, series, label, folder)
     except BaseException as error:
         _keep(error, simulator.rows(), folder, label)
         raise
@@ -510,6 +543,7 @@ def _judged(
     margin: Optional[float],
     absolute: float,
     tails: str,
+    brought: _Brought,
     sequential: Optional[Mapping[str, Any]],
     series: str,
     name: str,
@@ -518,12 +552,12 @@ def _judged(
     """The verdict: in this process alone, or with the program's folder. That of a sequential rule is known already."""
     options = _attica.options("judge")
     if folder is None or not options:
-        return Judgement(sequential or _check(theory, simulation, margin, absolute, tails))
+        return Judgement(sequential or _check(theory, simulation, margin, absolute, tails, brought))
     with tempfile.TemporaryDirectory() as work:
         arguments = ["judge", *_tables(Path(work), theory, simulation, series), "--json", "--out", folder]
         arguments += ["--margin", repr(float(margin))] if margin is not None else []
         arguments += ["--absolute", repr(float(absolute))] if absolute else []
-        arguments += ["--tails", tails, "--name", name]
+        arguments += [*brought.arguments(), "--tails", tails, "--name", name]
         # The same data again are the same run.
         arguments += ["--resume"] if "--resume" in options else []
         run = finished_run(call(arguments), failed=True)
@@ -567,16 +601,19 @@ def agreement(
     finite_size: ArrayLike = 0.0,
     numerical_error: ArrayLike = 0.0,
     tails: str = "guarded",
+    independent: bool = False,
 ) -> Judgement:
     """The verdict for two arrays, without a folder.
 
     theory: shape (P,); replicates: shape (P, n), or P arrays of different lengths; a value that is not finite counts as
     a failed replicate. margin is relative to |theory|; absolute, finite_size (what the theory neglects) and
-    numerical_error are in its units, the last two numbers or shape (P,).
+    numerical_error are in its units, the last two numbers or shape (P,). The replicates of a row are tested for correlation
+    in their order, unless they are independent by construction.
     """
+    independent = values.flag(independent, "parameter 'independent'")
     margin = None if margin is None else _allowance("margin", margin)
     absolute = _allowance("absolute", absolute)
-    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal"))
+    tails = values.one_of(tails, "parameter 'tails'", ("guarded", "normal", "rate"))
     told = values.array(theory, "parameter 'theory'")
     scalar = told.ndim == 0
     told = np.atleast_1d(told)
@@ -602,7 +639,7 @@ def agreement(
         simulation.x += [float(k)] * sample.size
         simulation.replicate += range(sample.size)
         simulation.value += sample.tolist()
-    return Judgement(_check({("y", ()): curve}, {("y", ()): simulation}, margin, absolute, tails))
+    return Judgement(_check({("y", ()): curve}, {("y", ()): simulation}, margin, absolute, tails, _Brought(None, False, independent)))
 
 
 def _samples(replicates: Any, scalar: bool) -> list[np.ndarray]:

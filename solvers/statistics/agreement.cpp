@@ -26,6 +26,15 @@ void measure_fraction(const ComparedPoint& point, PointVerdict& v) {
   v.p_disagree = fraction_disagree_p_value(count, v.theory, v.margin);
 }
 
+// Replicates without any spread. Those of a bounded quantity may well end at its bound.
+std::string identical_reason(const SampleSummary& sample) {
+  return fmt::format(
+      "all {} replicates are {:.6g} to all digits: seeds not used, a value at its bound, or no "
+      "randomness that reaches it",
+      sample.n,
+      sample.mean);
+}
+
 // Everything about a point that does not depend on the other points; the verdict is still open if
 // reason is empty.
 PointVerdict measure(const ComparedPoint& point, bool details) {
@@ -34,6 +43,7 @@ PointVerdict measure(const ComparedPoint& point, bool details) {
   v.sample = summarise(point.replicates);
   v.margin_terms = point.margin;
   v.tails = point.tails;
+  v.success_fraction = point.success_fraction;
   const SampleSummary& sample = v.sample;
   if (!point.theory || !std::isfinite(*point.theory)) {
     v.status = PointStatus::no_theory;
@@ -74,7 +84,7 @@ PointVerdict measure(const ComparedPoint& point, bool details) {
     const bool within = std::abs(v.difference) <= v.margin;
     (within ? v.p_agree : v.p_disagree) = kSmallestPValue;
   } else {
-    v.reason = "replicates identical: seeds not used?";
+    v.reason = identical_reason(sample);
   }
   return v;
 }
@@ -190,8 +200,14 @@ RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& opti
     v.verdict = v.p_disagree_adjusted <= kDisagreeLevel ? Verdict::disagree
                 : v.p_agree <= kAgreeLevel              ? Verdict::agree
                                                         : Verdict::inconclusive;
-    if (options.details && tested(v) && random(v) && !points[i].success_fraction) {
-      look_ahead(v, family);
+    if (!options.details || !tested(v)) continue;
+    if (!points[i].success_fraction) {
+      if (random(v)) look_ahead(v, family);
+    } else if (v.verdict == Verdict::inconclusive) {
+      v.reason = fmt::format("rate {:.4g}, 90 % interval {:.4g} to {:.4g}",
+                             v.sample.mean,
+                             v.theory + v.interval->low,
+                             v.theory + v.interval->high);
     }
   }
   summarise(run);

@@ -73,6 +73,7 @@ struct PointVerdict {
   double margin = 0;      ///< total, absolute
   Margin margin_terms;
   Tails tails = Tails::guarded;
+  bool success_fraction = false;     ///< exact binomial tests
   std::optional<Interval> interval;  ///< 90 % interval of the difference; needs two replicates
   std::optional<double> z;           ///< difference / SEM; needs SEM > 0
   double p_agree = 1;

@@ -74,6 +74,7 @@ double fraction_mid_p_value(const Count& count, double pi) {
 double fraction_agree_p_value(const Count& count, double pi, double margin) {
   validate(count);
   // A bound outside [0, 1] cannot be the truth.
+  if (pi + margin < 0 || pi - margin > 1) return 1;  // no probability is so near
   const double not_above = pi + margin > 1 ? 0 : binomial_lower_tail(count.k, pi + margin, count.n);
   const double not_below = pi - margin < 0 ? 0 : binomial_tail(count.k, pi - margin, count.n);
   return std::max(not_above, not_below);
@@ -81,6 +82,7 @@ double fraction_agree_p_value(const Count& count, double pi, double margin) {
 
 double fraction_disagree_p_value(const Count& count, double pi, double margin) {
   validate(count);
+  if (pi + margin < 0 || pi - margin > 1) return kSmallestPValue;
   const double nearest =
       std::clamp(count.fraction(), std::max(0.0, pi - margin), std::min(1.0, pi + margin));
   return std::min(1.0,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <vector>
 
 #include "attica/solvers/statistics/fractions.hpp"
 #include "attica/solvers/statistics/power.hpp"
@@ -48,17 +50,17 @@ std::optional<double> below_one(double x) {
   return std::max(x, 0.0);
 }
 
-/// The smaller step from factor 1 out of the interval; 0 if 1 is not inside.
-std::optional<double> way_out(const Interval& factors) {
-  return below_one(std::min(1 - factors.low, factors.high - 1));
+/// The steps from factor 1 out of the interval, down and up; 0 if 1 is not inside.
+Detection ways_out(const Interval& factors) {
+  if (factors.low >= 1 || factors.high <= 1) return {0.0, 0.0};
+  return {below_one(1 - factors.low), below_one(factors.high - 1)};
 }
 
 /// The same for verdicts known only by asking: bisection on both sides.
 template <class Holds>
-std::optional<double> way_out(const Holds& holds) {
-  if (!holds(1.0)) return 0.0;
-  double least = kInfinity;
-  for (const double sign : {-1.0, 1.0}) {
+Detection ways_out(const Holds& holds) {
+  if (!holds(1.0)) return {0.0, 0.0};
+  const auto way = [&](double sign) {
     constexpr int kSteps = 50;
     double inside = 0;
     double outside = kInfinity;
@@ -69,41 +71,56 @@ std::optional<double> way_out(const Holds& holds) {
       }
       inside = x;
     }
-    if (outside > 1) continue;
+    if (outside > 1) return std::optional<double>();
     for (int k = 0; k < kSteps; ++k) {
       const double middle = 0.5 * (inside + outside);
       (holds(1 + sign * middle) ? inside : outside) = middle;
     }
-    least = std::min(least, outside);
-  }
-  return below_one(least);
+    return below_one(outside);
+  };
+  return {way(-1.0), way(1.0)};
 }
 
 bool tested(const PointVerdict& v) {
   return v.status == PointStatus::compared && v.sample.n >= kFewestReplicates && v.interval;
 }
 
+/// The bluntest third of the points by one of their two errors.
+template <class Error>
+Detection coarsest(std::span<const Resolution> points, const Error& error) {
+  std::vector<Resolution> sorted(points.begin(), points.end());
+  const auto size = [&](const Resolution& r) { return error(r).both().value_or(kInfinity); };
+  std::ranges::stable_sort(sorted, std::greater<>(), size);
+  sorted.resize((points.size() + 2) / 3);
+  return error(joint(sorted));
+}
+
 }  // namespace
+
+std::optional<double> Detection::both() const {
+  if (!lower || !higher) return std::nullopt;
+  return std::max(*lower, *higher);
+}
 
 Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, std::size_t family) {
   if (verdict.status == PointStatus::no_theory || verdict.theory == 0) return {};
   const bool exact = !verdict.z && point.deterministic;
   if (!tested(verdict) || (!verdict.z && !exact && !point.success_fraction)) {
-    return {.not_agree = 0.0, .disagree = std::nullopt};
+    return {.not_agree = {0.0, 0.0}, .disagree = {}};
   }
   const double level = kDisagreeLevel / static_cast<double>(std::max<std::size_t>(family, 1));
   if (point.success_fraction) {
     const Count count = count_successes(point.replicates);
     const auto margin = [&](double u) { return point.margin.total(u * verdict.theory); };
-    return {.not_agree = way_out([&](double u) {
+    return {.not_agree = ways_out([&](double u) {
               return fraction_agree_p_value(count, u * verdict.theory, margin(u)) <= kAgreeLevel;
             }),
-            .disagree = way_out([&](double u) {
+            .disagree = ways_out([&](double u) {
               return fraction_disagree_p_value(count, u * verdict.theory, margin(u)) > level;
             })};
   }
-  return {.not_agree = way_out(agreeing_factors(verdict, half_widths(verdict, kAgreeLevel))),
-          .disagree = way_out(tolerated_factors(verdict, half_widths(verdict, 0.5 * level)))};
+  return {.not_agree = ways_out(agreeing_factors(verdict, half_widths(verdict, kAgreeLevel))),
+          .disagree = ways_out(tolerated_factors(verdict, half_widths(verdict, 0.5 * level)))};
 }
 
 Resolution joint(std::span<const Resolution> points) {
@@ -112,10 +129,17 @@ Resolution joint(std::span<const Resolution> points) {
     if (x && (!to || *x < *to)) to = x;
   };
   for (const Resolution& point : points) {
-    least(all.not_agree, point.not_agree);
-    least(all.disagree, point.disagree);
+    least(all.not_agree.lower, point.not_agree.lower);
+    least(all.not_agree.higher, point.not_agree.higher);
+    least(all.disagree.lower, point.disagree.lower);
+    least(all.disagree.higher, point.disagree.higher);
   }
   return all;
+}
+
+Resolution coarsest_third(std::span<const Resolution> points) {
+  return {.not_agree = coarsest(points, [](const Resolution& r) { return r.not_agree; }),
+          .disagree = coarsest(points, [](const Resolution& r) { return r.disagree; })};
 }
 
 std::optional<std::size_t> replicates_to_resolve(const ComparedPoint& point,
@@ -132,7 +156,7 @@ std::optional<std::size_t> replicates_to_resolve(const ComparedPoint& point,
     planned.sample.n = n;
     planned.sample.sem = planned.sample.sd / std::sqrt(static_cast<double>(n));
     const Interval factors = tolerated_factors(planned, half_widths(planned, level));
-    return factors.low < 1 && factors.high > 1 && std::min(1 - factors.low, factors.high - 1) <= x;
+    return factors.low < 1 && factors.high > 1 && std::max(1 - factors.low, factors.high - 1) <= x;
   };
   constexpr std::size_t kMost = std::size_t{1} << 30;
   if (!resolved(kMost)) return std::nullopt;

@@ -3,10 +3,11 @@
 /// @brief How wrong a theory could be and still agree: the resolution of a verdict.
 ///
 /// A verdict AGREE says no more than its margins and error bars allow. The resolution says it in
-/// the units of the theory: the smallest relative error x, theory times (1 + x) or (1 - x), at
-/// which the recorded replicates would no longer come to AGREE, and at which they would come to
-/// DISAGREE. Nothing is simulated: for one point the scaled theory agrees on an interval of
-/// factors,
+/// the units of the theory: the smallest relative error x at which the recorded replicates would no
+/// longer yield AGREE, and at which they would yield DISAGREE, whether the theory is multiplied by
+/// 1 + x or by 1 - x. The data lie on one side of the theory, so that one sign is noticed earlier
+/// than the other: both are computed, and the larger x counts. Nothing is simulated: for one point
+/// the scaled theory agrees on an interval of factors,
 ///
 ///     (mean + h - A) / (t (1 + r)) < factor < (mean - h + A) / (t (1 - r)),
 ///
@@ -21,11 +22,19 @@
 
 namespace attica {
 
-/// Smallest relative errors of a theory that would have been noticed; empty where none below 1
-/// would.
+/// Smallest relative errors of a theory that are noticed; empty where none below 1 is.
+struct Detection {
+  std::optional<double> lower;   ///< x of a theory times 1 - x
+  std::optional<double> higher;  ///< x of a theory times 1 + x
+
+  /// @brief That of the harder sign: an error so large is noticed whatever its sign.
+  std::optional<double> both() const;
+};
+
+/// What the recorded replicates would have noticed.
 struct Resolution {
-  std::optional<double> not_agree;  ///< the verdict would no longer be AGREE
-  std::optional<double> disagree;   ///< the verdict would be DISAGREE
+  Detection not_agree;  ///< the verdict would no longer be AGREE
+  Detection disagree;   ///< the verdict would be DISAGREE
 };
 
 /// @brief The resolution at one point. 0 where the point does not agree (or does disagree) as it
@@ -34,11 +43,17 @@ struct Resolution {
 /// @param family   number of compared points of the run, which shares the level of disagreement
 Resolution resolution(const ComparedPoint& point, const PointVerdict& verdict, std::size_t family);
 
-/// @brief If the theory were wrong by the same factor on all these points: the first that notices.
+/// @brief If the theory were wrong by the same factor on all these points: the first that notices,
+/// sign by sign.
 Resolution joint(std::span<const Resolution> points);
 
-/// @brief The least number of replicates at which a relative error x of the theory would come to
-/// DISAGREE at this point, its mean and spread being those seen; empty if no number does: the
+/// @brief If it were wrong on the bluntest third of the points alone (rounded up, at least one):
+/// those whose own `not_agree` (and, for `disagree`, whose own `disagree`) are the largest.
+Resolution coarsest_third(std::span<const Resolution> points);
+
+/// @brief The least number of replicates at which a relative error x of the theory, of either sign,
+/// would yield DISAGREE at this point, its mean and spread being those seen; empty if no number
+/// does: the
 /// margin itself is wider, or the point disagrees as it is.
 /// @param x  relative error, > 0
 std::optional<std::size_t> replicates_to_resolve(const ComparedPoint& point,

@@ -10,10 +10,12 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "attica/core/error.hpp"
 #include "attica/core/lazy.hpp"
+#include "attica/core/matching.hpp"
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/solvers/statistics/simultaneous.hpp"
@@ -21,6 +23,7 @@
 #include "attica/studies/own/expression.hpp"
 #include "attica/studies/own/process.hpp"
 #include "attica/studies/own/table.hpp"
+#include "attica/studies/own/unmatched.hpp"
 #include "attica/studies/own/watched.hpp"
 #include "attica/studies/parameters.hpp"
 #include "attica/studies/pointwise.hpp"
@@ -83,6 +86,23 @@ std::vector<Parameter> fixed_parameters() {
                                "numbers, in the order of the rows of theory.file"));
   all.push_back(optional_parameter(
       flag_parameter("simulation.summary", false, "the table holds mean, sem and n (found out)")));
+  all.push_back(text_parameter("simulation.cluster",
+                               "column of the table that names what replicates share: the means of "
+                               "its clusters are then the replicates"));
+  all.push_back(optional_parameter(
+      flag_parameter("simulation.independent",
+                     false,
+                     "replicates of the table are independent by construction: their order is not "
+                     "tested")));
+  all.push_back(optional_real("check.match",
+                              "relative distance up to which x and coordinates match; unset: by "
+                              "their printed digits",
+                              {.low = 0, .high = 0.5}));
+  all.push_back(optional_parameter(flag_parameter(
+      "check.partial", false, "simulated points without theory are no obstacle to AGREE")));
+  all.push_back(text_parameter("check.without_theory",
+                               "series of the simulation that the theory is known not to have",
+                               true));
   for (const std::string axis : {"x", "y"}) {
     all.push_back(text_parameter("figure." + axis + ".label", "label of the axis"));
     all.push_back(word_parameter(
@@ -129,8 +149,9 @@ std::vector<Parameter> named_parameters(const std::string& section, const std::s
             real_parameter(key + "absolute", 0, "absolute margin", kNotNegative),
             word_parameter(key + "tails",
                            "guarded",
-                           "guarded: nothing is known of the replicates; normal: near-symmetric",
-                           {"guarded", "normal"}),
+                           "guarded: nothing is known of the replicates; normal: near-symmetric; "
+                           "rate: 1 (success) or 0, the theory is their probability",
+                           {"guarded", "normal", "rate"}),
             flag_parameter(key + "deterministic", false, "replicates are identical by design")};
   }
   if (section == "claim") {
@@ -196,6 +217,28 @@ Point sorted(Point point) {
   return point;
 }
 
+/// The coordinates that a key of [model] fixes: numbers of which the built-in study has a list in
+/// [sweep], but no key of [model].
+std::vector<std::string> selected(const Study& study, const Configuration& own) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : own.entries()) {
+    if (!key.starts_with("model.") || !std::holds_alternative<double>(value)) continue;
+    const std::string name = key.substr(key.find('.') + 1);
+    if (!has_key(study.parameters, key) && has_key(study.parameters, "sweep." + name))
+      names.push_back(name);
+  }
+  return names;
+}
+
+/// Takes a coordinate that is fixed out of a curve; false if the curve has another value of it.
+bool take_selected(const Configuration& own, const std::string& name, Point& point) {
+  const auto at = std::ranges::find(point, name, [](const auto& c) { return c.first; });
+  if (at == point.end()) return true;
+  if (!same_value(at->second, std::get<double>(own.at("model." + name)))) return false;
+  point.erase(at);
+  return true;
+}
+
 /// The configuration of a built-in study, from the parameters it shares with this one.
 Configuration of_built_in(const Study& study, const Configuration& own) {
   std::vector<Parameter> parameters = study.parameters;
@@ -208,6 +251,11 @@ Configuration of_built_in(const Study& study, const Configuration& own) {
   c.input_directories = own.input_directories;
   for (const Parameter& p : study.parameters) {
     if (own.declares(p.key) && own.has(p.key)) c.set(p.key, own.at(p.key), own.given(p.key));
+  }
+  // A single value of what the study has a list of.
+  for (const std::string& name : selected(study, own)) {
+    const std::string key = "sweep." + name;
+    if (!own.given(key)) c.set(key, List{std::get<double>(own.at("model." + name))}, true);
   }
   return c;
 }
@@ -527,6 +575,10 @@ class OwnExperiment : public Experiment {
         break;
       case Source::study:
         result = theory_study_->theory(grid);
+        for (const std::string& name : fixed_in(theory_)) {
+          std::erase_if(result.predictions,
+                        [&](Prediction& p) { return !take_selected(c_, name, p.series.point); });
+        }
         for (Prediction& p : result.predictions) p.series.point = sorted(p.series.point);
         break;
       case Source::expression:
@@ -544,6 +596,8 @@ class OwnExperiment : public Experiment {
         break;
     }
     for (Prediction& p : result.predictions) sort_x(p);
+    const std::scoped_lock lock(predicted_.guard);
+    predicted_.curves = result.predictions;
     return result;
   }
 
@@ -576,6 +630,16 @@ class OwnExperiment : public Experiment {
       throw Error(ErrorKind::input,
                   "study 'own' has no [simulation] to run; `attica theory` prints its theory");
     }
+    for (const std::string& series : names_in(c_, "agreement")) {
+      const std::string key = "agreement." + series + ".";
+      if (theory_.source != Source::none ||
+          (c_.real(key + "relative") == 0 && c_.real(key + "absolute") == 0)) {
+        continue;
+      }
+      throw Error(ErrorKind::input,
+                  fmt::format("[agreement.{}] compares, but there is no [theory]", series),
+                  key + "relative");
+    }
     if (simulation_.source == Source::study) simulation_study_->require_simulable();
     for (const auto& command : {&simulation_command_, &theory_command_}) {
       if (!*command) continue;
@@ -589,6 +653,9 @@ class OwnExperiment : public Experiment {
     if (simulation_.source == Source::study) {
       outcomes = simulation_study_->simulate(piece);
       for (Outcome& outcome : outcomes) {
+        for (const std::string& name : fixed_in(simulation_))
+          std::erase_if(outcome.series,
+                        [&](Series& s) { return !take_selected(c_, name, s.point); });
         for (Series& s : outcome.series) s.point = sorted(s.point);
       }
       return outcomes;
@@ -638,6 +705,42 @@ class OwnExperiment : public Experiment {
   }
 
  private:
+  /// The coordinates of a built-in study on that side which [model] fixes.
+  std::vector<std::string> fixed_in(const Side& side) const {
+    const std::string key = side.name + ".study";
+    return selected(built_in(key, c_.text(key)), c_);
+  }
+
+  /// Refuses, after the first process, a table of which no curve can have a theory: others will
+  /// have the same columns. Needs a theory that was computed, and says nothing before.
+  void require_theory_of(const OutsideTable& table) const {
+    const std::scoped_lock lock(predicted_.guard);
+    if (predicted_.curves.empty()) return;
+    const auto names = [](const Point& point) {
+      std::set<std::string> all;
+      for (const auto& [name, value] : point) all.insert(name);
+      return all;
+    };
+    for (const std::string& series : names_in(c_, "agreement")) {
+      const TableRow* first = nullptr;
+      const bool any = std::ranges::any_of(table.rows, [&](const TableRow& row) {
+        if (row.series != series) return false;
+        if (first == nullptr) first = &row;
+        return std::ranges::any_of(predicted_.curves, [&](const Prediction& p) {
+          return p.series.name == series && p.series.x_name == x_of(table) &&
+                 names(p.series.point) == names(row.point);
+        });
+      });
+      if (any || first == nullptr) continue;
+      throw Error(
+          ErrorKind::input,
+          fmt::format("nothing can be compared in [agreement.{}]: {}",
+                      series,
+                      why_no_curve(predicted_.curves, {series, first->point, x_of(table), {}, {}})),
+          "agreement." + series + ".relative");
+    }
+  }
+
   /// How far the theory's values may be off, all at once, from the covariance of their errors.
   void read_covariance(const Configuration& c) {
     const std::string key = "theory.covariance";
@@ -697,6 +800,8 @@ class OwnExperiment : public Experiment {
                          {.kind = side.name == "theory" ? TableKind::theory : TableKind::replicates,
                           .x_name = x_name_,
                           .x_required = true});
+      if (side.name == "simulation" && c.has("simulation.cluster"))
+        take_cluster_means(*table, c.text("simulation.cluster"));
       select(c, *table);
       c.set(key, std::filesystem::absolute(c.input_file(key)).string(), c.given(key));
     }
@@ -735,7 +840,6 @@ class OwnExperiment : public Experiment {
   void check_columns() const {
     if (!theory_table_ || !simulation_table_) return;
     require_same_columns(*theory_table_, *simulation_table_);
-    require_common_place(*theory_table_, *simulation_table_);
   }
 
   /// The keys that formulas may use, besides coordinates.
@@ -911,7 +1015,7 @@ class OwnExperiment : public Experiment {
       const auto t = static_cast<double>(k) / kLine;
       const double x = log ? first * std::pow(last / first, t) : first + (last - first) * t;
       const auto near = known.lower_bound(x * (x > 0 ? 1 - kNear : 1 + kNear));
-      if (near == known.end() || !same_number(*near, x)) p.x.push_back(x);
+      if (near == known.end() || !same_within_rounding(*near, x)) p.x.push_back(x);
     }
   }
 
@@ -1058,6 +1162,7 @@ class OwnExperiment : public Experiment {
                       table->source,
                       table->header_line));
     }
+    require_theory_of(*table);
     return recorded_outcomes(*table, x_of(*table)).outcomes.front();
   }
 
@@ -1112,6 +1217,12 @@ class OwnExperiment : public Experiment {
   std::vector<double> band_;  ///< of the rows of theory_table_; empty: no covariance is given
   std::optional<OutsideTable> simulation_table_;
   RecordedOutcomes recorded_;
+  /// What `theory` computed last.
+  struct Predicted {
+    std::mutex guard;
+    std::vector<Prediction> curves;
+  };
+  mutable Predicted predicted_;
 };
 
 // ------------------------------------------------------------------------ figure, margins, claims
@@ -1129,6 +1240,8 @@ std::vector<std::string> figure_series(const Configuration& c) {
   if (all.empty()) all = {"y"};
   return all;
 }
+
+std::vector<AgreementRule> agreement(const Configuration& c);
 
 Figure figure(const Configuration& c) {
   const auto axis = [&](const std::string& name, const std::string& fallback) {
@@ -1151,7 +1264,10 @@ Figure figure(const Configuration& c) {
   std::string caption = c.has("figure.caption") ? c.text("figure.caption") + " " : "";
   if (theory) caption += "Lines: theory. ";
   if (simulation) caption += "Points: simulation, mean and standard error over replicates. ";
-  figure.caption = caption + (theory && simulation ? "Band: declared margin." : "");
+  const std::vector<AgreementRule> rules = agreement(c);
+  const bool margin = std::ranges::any_of(
+      rules, [](const AgreementRule& rule) { return rule.relative > 0 || rule.absolute > 0; });
+  figure.caption = caption + (theory && simulation && margin ? "Band: declared margin." : "");
   return figure;
 }
 
@@ -1167,6 +1283,11 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
          .absolute = c.real(key + "absolute"),
          .tails = summary || c.text(key + "tails") == "normal" ? Tails::normal : Tails::guarded,
          .deterministic = exact || c.flag(key + "deterministic")});
+  }
+  // Without a theory they meet no margin, but are named.
+  if (c.has("check.without_theory")) {
+    for (const std::string& series : c.texts("check.without_theory"))
+      rules.push_back({.series = series, .relative = 0, .absolute = 0});
   }
   if (rules.empty()) {
     rules.push_back({.series = "*",
@@ -1197,7 +1318,7 @@ ClaimResult judge_claim(const Configuration& c, const std::string& name, const O
     if (curve.mean.x.empty() || values.count(curve.mean.name) != 0) continue;
     if (!at) at = curve.mean.x.back();
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
-      if (!same_number(curve.mean.x[k], *at)) continue;
+      if (curve.mean.x[k] != *at && !same_number(curve.mean.x[k], *at)) continue;
       for (std::size_t r = 0; r < curve.values[k].size(); ++r)
         values[curve.mean.name][curve.replicates[k][r]] = curve.values[k][r];
     }
@@ -1267,6 +1388,14 @@ std::vector<std::string> names_in(const Configuration& c, std::string_view secti
     if (!key.starts_with(front)) continue;
     const std::string name = key.substr(front.size(), key.find('.', front.size()) - front.size());
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
+  }
+  return all;
+}
+
+std::vector<std::string> rates(const Configuration& c) {
+  std::vector<std::string> all;
+  for (const std::string& series : names_in(c, "agreement")) {
+    if (c.text("agreement." + series + ".tails") == "rate") all.push_back(series);
   }
   return all;
 }

@@ -31,6 +31,9 @@ namespace own {
 /// @brief The second parts of keys `section.NAME...`, each once, in the order of the parameters.
 std::vector<std::string> names_in(const Configuration& c, std::string_view section);
 
+/// @brief The series that are said to be rates: replicates are 1 (success) or 0.
+std::vector<std::string> rates(const Configuration& c);
+
 /// @brief The parameters of a [[bound]], which every study's configuration may have.
 std::vector<Parameter> bound_parameters(const std::string& name);
 

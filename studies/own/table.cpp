@@ -12,11 +12,11 @@
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
+#include "attica/core/matching.hpp"
 
 namespace attica::own {
 namespace {
 
-constexpr double kSame = 1e-9;
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// A field of a row as text, and where it stands.
@@ -146,6 +146,9 @@ class RowReader {
       row.value = observed(fields, *value_, line);
       row.value_column = fields[*value_].column;
       if (table_.summary) {
+        // An empty one is not an error of 0.
+        if (fields[*sem_].text.empty())
+          throw not_a_number(fields, *sem_, line, "the standard error of the mean, a number >= 0");
         row.sem = allowance(fields, *sem_, line);
         row.n = static_cast<std::size_t>(count(fields, *n_, line));
         constexpr std::size_t kMost = 1000000;
@@ -421,14 +424,8 @@ void read_json(std::string_view text, OutsideTable& table, const TableFormat& fo
   }
 }
 
-bool same_value(const CoordinateValue& a, const CoordinateValue& b) {
-  const auto* x = std::get_if<double>(&a);
-  const auto* y = std::get_if<double>(&b);
-  return x != nullptr && y != nullptr ? same_number(*x, *y) : a == b;
-}
-
-/// Numbers a curve by its series and point, and an x by its place on it; numbers within 1e-9 of an
-/// earlier one are that one.
+/// Numbers a curve by its series and point, and an x by its place on it; a number that differs from
+/// an earlier one by rounding is that one.
 class KnownPlaces {
  public:
   std::size_t curve(const TableRow& row) {
@@ -439,9 +436,9 @@ class KnownPlaces {
   }
   double x(std::size_t curve, double value) {
     std::map<double, char>& known = xs_[curve];
-    const double reach = kSame * std::abs(value);
-    const auto at = known.lower_bound(value - reach);
-    if (at != known.end() && same_number(at->first, value)) return at->first;
+    constexpr double kReach = 1e-9;
+    const auto at = known.lower_bound(value - kReach * std::abs(value));
+    if (at != known.end() && same_within_rounding(at->first, value)) return at->first;
     known.emplace(value, 0);
     return value;
   }
@@ -467,10 +464,6 @@ double stand_in(const TableRow& row, std::size_t k) {
 }
 
 }  // namespace
-
-bool same_number(double a, double b) {
-  return a == b || std::abs(a - b) <= kSame * std::max(std::abs(a), std::abs(b));
-}
 
 OutsideTable read_table(std::string_view text,
                         const std::string& source,
@@ -519,34 +512,6 @@ void require_same_columns(const OutsideTable& theory, const OutsideTable& simula
   units("values", theory.value_unit, simulation.value_unit);
 }
 
-void require_common_place(const OutsideTable& theory, const OutsideTable& simulation) {
-  const auto curve = [](const TableRow& row) {
-    std::string key = row.series;
-    for (const auto& [name, value] : row.point) {
-      const auto* number = std::get_if<double>(&value);
-      key += number != nullptr ? fmt::format("\x1f{}={:.9g}", name, *number)
-                               : fmt::format("\x1f{}={}", name, std::get<std::string>(value));
-    }
-    return key;
-  };
-  std::unordered_map<std::string, std::vector<double>> known;
-  for (const TableRow& row : theory.rows) known[curve(row)].push_back(row.x);
-  for (const TableRow& row : simulation.rows) {
-    const auto at = known.find(curve(row));
-    if (at == known.end()) continue;
-    for (const double x : at->second) {
-      if (same_number(x, row.x)) return;
-    }
-  }
-  const TableRow& first = simulation.rows.front();
-  throw refusal(simulation.source,
-                first.line,
-                1,
-                fmt::format("{} is not in '{}', nor is any other row: nothing can be compared",
-                            where(first, "x"),
-                            theory.source));
-}
-
 void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value) {
   const auto at = std::find(table.coordinates.begin(), table.coordinates.end(), column);
   if (at == table.coordinates.end()) return;
@@ -567,6 +532,70 @@ void keep_rows(OutsideTable& table, const std::string& column, const CoordinateV
                 fmt::format("{}: no row with {} = {}", table.source, column, describe(value)));
   }
   table.rows = std::move(kept);
+}
+
+void take_cluster_means(OutsideTable& table, const std::string& column) {
+  const auto at = std::find(table.coordinates.begin(), table.coordinates.end(), column);
+  if (at == table.coordinates.end()) {
+    throw Error(ErrorKind::input,
+                fmt::format("{}: no column '{}' to name clusters; the other columns are {}",
+                            table.source,
+                            column,
+                            table.coordinates.empty()
+                                ? "none"
+                                : fmt::format("{}", fmt::join(table.coordinates, ", "))));
+  }
+  if (table.summary) {
+    throw Error(
+        ErrorKind::input,
+        fmt::format("{}: mean, sem and n are no replicates, of which clusters could be made",
+                    table.source));
+  }
+  table.coordinate_at.erase(table.coordinate_at.begin() + (at - table.coordinates.begin()));
+  table.coordinates.erase(at);
+  std::map<std::string, std::uint64_t> clusters;
+  std::vector<TableRow> means;
+  std::vector<double> counts;
+  std::map<std::string, std::size_t> index;  // of a mean, by its series, point, x and cluster
+  std::map<std::string, std::size_t> seen;   // lines, by these and the replicate
+  KnownPlaces places;
+  for (TableRow& row : table.rows) {
+    const auto c = std::find_if(
+        row.point.begin(), row.point.end(), [&](const auto& p) { return p.first == column; });
+    if (c == row.point.end())
+      throw refusal(table.source, row.line, 1, fmt::format("no value of '{}'", column));
+    const std::string name = describe(c->second);
+    row.point.erase(c);
+    const std::uint64_t number = row.replicate;
+    row.replicate = clusters.try_emplace(name, clusters.size()).first->second;
+    row.x = places.x(places.curve(row), row.x);
+    const auto [first, alone] = seen.try_emplace(
+        fmt::format(
+            "{}\x1f{}\x1f{}\x1f{}\x1f{}", row.series, describe(row.point), row.x, name, number),
+        row.line);
+    if (!alone) {
+      throw refusal(table.source,
+                    row.line,
+                    1,
+                    fmt::format("{}, {} {}, replicate {}, stands in line {} already",
+                                where(row, "x"),
+                                column,
+                                name,
+                                number,
+                                first->second));
+    }
+    const auto [mean, fresh] = index.try_emplace(
+        fmt::format("{}\x1f{}\x1f{}\x1f{}", row.series, describe(row.point), row.x, row.replicate),
+        means.size());
+    if (fresh) {
+      means.push_back(row);
+      counts.push_back(1);
+    } else {
+      double& value = means[mean->second].value;
+      value += (row.value - value) / ++counts[mean->second];
+    }
+  }
+  table.rows = std::move(means);
 }
 
 std::vector<Prediction> predictions(const OutsideTable& table, const std::string& x_name) {

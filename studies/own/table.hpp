@@ -75,12 +75,15 @@ OutsideTable read_table(std::string_view text,
 /// different units. @throws Error of kind input with the place
 void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation);
 
-/// @brief Refuses tables that have no series, point and x in common. @throws Error of kind input
-void require_common_place(const OutsideTable& theory, const OutsideTable& simulation);
-
 /// @brief Keeps the rows whose column of that name has the value, and takes the column away; does
-/// nothing if there is none. Numbers are equal within 1e-9 of their size.
+/// nothing if there is none. Numbers match by their digits (core/matching.hpp).
 void keep_rows(OutsideTable& table, const std::string& column, const CoordinateValue& value);
+
+/// @brief Replaces the replicates by the means of clusters, the rows that have one value of that
+/// column, which is taken away; a cluster with a replicate that failed has failed. Clusters are
+/// numbered in the order of the table. @throws Error of kind input if there is no such column, or
+/// the table has no replicates
+void take_cluster_means(OutsideTable& table, const std::string& column);
 
 /// @brief The curves of a theory. @throws Error of kind input for two rows of one x
 std::vector<Prediction> predictions(const OutsideTable& table, const std::string& x_name);
@@ -95,8 +98,5 @@ struct RecordedOutcomes {
 /// alone, stand-ins are made: n values of exactly that mean and standard error.
 /// @throws Error of kind input for two rows of one x and replicate
 RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string& x_name);
-
-/// @brief Whether two numbers of tables are the same: within 1e-9 of their size.
-bool same_number(double a, double b);
 
 }  // namespace attica::own

@@ -1,6 +1,7 @@
 #include "attica/app/check.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 
 #include "app/toy_study.hpp"
@@ -295,22 +296,29 @@ TEST_CASE("check: resolution of a series and of its decades", "[app][check]") {
   CHECK(r.parts[0].first == 1);
   CHECK(r.parts[0].last == 5);
   CHECK(r.parts[1].first == 10);
-  REQUIRE((r.parts[0].resolution.disagree && r.parts[1].resolution.disagree));
-  CHECK(*r.parts[0].resolution.disagree < *r.parts[1].resolution.disagree);
-  CHECK(r.resolution.disagree == r.parts[0].resolution.disagree);
-  // What it promises is so: a theory wrong by more in that decade alone, up or down, is rejected,
-  // and one wrong by less is not.
+  const auto rejects = [&](std::size_t part) {
+    return r.parts[part].resolution.disagree.both().value();
+  };
+  CHECK(rejects(0) < rejects(1));
+  CHECK(r.resolution.disagree.both() == r.parts[0].resolution.disagree.both());
+  // What it states is so: a theory wrong by more in that decade alone, up or down, is rejected, and
+  // one wrong by less, of the sign that is noticed later, is not.
   const auto rejected = [&](double x) {
-    bool found = false;
+    int found = 0;
     for (const double factor : {1 + x, 1 - x}) {
       Run wrong = run;
       for (std::size_t k = 3; k < 6; ++k) wrong.theory.series.y[k] *= factor;
-      found = found || wrong.check().verdict == Verdict::disagree;
+      found += wrong.check().verdict == Verdict::disagree;
     }
     return found;
   };
-  CHECK(rejected(1.001 * *r.parts[1].resolution.disagree));
-  CHECK_FALSE(rejected(0.9 * *r.parts[1].resolution.disagree));
+  CHECK(rejected(1.001 * rejects(1)) == 2);
+  CHECK(rejected(0.999 * rejects(1)) < 2);
+  // Two of six points are the bluntest third.
+  const Json told = to_json(record)["resolution"][0];
+  CHECK(told["coarsest_third"]["disagree"].get<double>() == Approx(rejects(1)));
+  CHECK(told["not_agree"].get<double>() == std::max(told["lower"]["not_agree"].get<double>(),
+                                                    told["higher"]["not_agree"].get<double>()));
 }
 
 TEST_CASE("check: a margin given afterwards replaces the relative one and is recorded as post hoc",
@@ -351,7 +359,7 @@ TEST_CASE("check: what lacks is said where more replicates are not the question"
   run.point(4, 4, {4});
   const CheckRecord record = run.check();
   for (const char* what : {"x=1: 3 replicates, fewer than 8",
-                           "x=2: replicates identical",
+                           "x=2: all 10 replicates are",
                            "x=3: 1 of 8 replicates failed",
                            "x=4: one replicate has no error bar"}) {
     CHECK_THAT(explanation(record), Catch::Contains(what));
@@ -381,6 +389,163 @@ TEST_CASE("check: the error bar of a single replicate is empty, not zero", "[app
   Run run;
   run.point(1, 1, {1.0});
   CHECK_THAT(text(run.check()), !Catch::Contains(" 0      1"));
+}
+
+namespace {
+
+/// A simulation that was brought, against theory at 0, 1/6, ... 1.
+struct Brought {
+  std::vector<Prediction> theory{{.series = {"y", {}, "t", {}, {}}}};
+  Replicates simulation;
+  std::vector<AgreementRule> rules{{.series = "y", .relative = 0.05}};
+  CheckInput input{.study = "own",
+                   .run = "/runs/own",
+                   .rules = {},
+                   .theory = {},
+                   .claims = {},
+                   .post_hoc_margin = {}};
+
+  Brought() {
+    for (int k = 0; k <= 6; ++k) {
+      theory[0].series.x.push_back(k / 6.0);
+      theory[0].series.y.push_back(1);
+    }
+    input.brought = input.from_table = true;
+  }
+  void simulate(double x,
+                const std::vector<double>& values,
+                const std::string& series = "y",
+                const Point& point = {}) {
+    PartRecord part;
+    for (const double v : values)
+      part.outcomes.push_back({.series = {{series, point, "t", {x}, {v}}}});
+    simulation.add(part, {});
+  }
+  CheckRecord check() {
+    simulation.finish();
+    input.rules = rules;
+    input.theory = theory;
+    input.simulation = &simulation;
+    return app::check(input);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check: what was brought matches by its printed digits", "[app][check]") {
+  Brought run;
+  for (const double x : {0.0, 0.166667, 0.33333334, 0.5, 0.6667, double(5.0F / 6.0F), 1.0})
+    run.simulate(x, sample(1, 0.02, 100));
+  const CheckRecord record = run.check();
+  CHECK(record.verdict == Verdict::agree);
+  CHECK(record.points.compared == 7);
+  CHECK(record.unmatched.empty());
+  CHECK(record.theory_only == 0);
+}
+
+TEST_CASE("check: a simulated point without theory keeps the verdict open", "[app][check]") {
+  Brought run;
+  run.simulate(0.5, sample(1, 0.02, 100));
+  run.simulate(0.1668, sample(1, 0.02, 100));
+  const CheckRecord open = run.check();
+  CHECK(open.verdict == Verdict::inconclusive);
+  CHECK(open.exit_code() == 3);
+  REQUIRE(open.unmatched.size() == 1);
+  CHECK_THAT(text(open),
+             Catch::Contains("no theory: y at t=0.1668: the nearest t of the theory is "
+                             "0.16666666666666666, 0.0008 off (relative): --match 0.001"));
+  CHECK_THAT(summary(open),
+             Catch::Contains("1 without theory, 6 of the theory without simulation"));
+  CHECK(to_json(open)["unmatched"][0]["x"] == 0.1668);
+  run.input.match = 1e-3;
+  CHECK(run.check().verdict == Verdict::agree);
+  CHECK(run.check().points.compared == 2);
+  run.input.match.reset();
+  run.input.partial = true;
+  CHECK(run.check().verdict == Verdict::agree);
+  // An accusation stands.
+  run.input.partial = false;
+  run.theory[0].series.y[3] = 2;
+  CHECK(run.check().verdict == Verdict::disagree);
+  // Where the theory diverges nothing was left out.
+  run.theory[0].series.y[3] = 1;
+  run.input.diagnostics = {{"diverged", {{{"series", "y"}, {"t", 0.1668}}}}};
+  CHECK(run.check().verdict == Verdict::agree);
+  // A study's own points may have no theory.
+  run.input.diagnostics = Json::object();
+  run.input.brought = false;
+  CHECK(run.check().verdict == Verdict::agree);
+}
+
+TEST_CASE("check: curves without theory are named with what the theory has", "[app][check]") {
+  Brought run;
+  run.theory[0].series.point = {{"lambda", 0.1}};
+  run.simulate(0.5, sample(1, 0.02, 100));
+  CHECK_THAT(
+      run.check().unmatched.at(0).why,
+      Catch::Contains("y of the theory has the coordinate lambda (0.1), the simulation none"));
+  CHECK(run.check().verdict == Verdict::inconclusive);  // a margin, and nothing met it
+  CHECK(run.check().exit_code() == 3);
+  run.simulate(0.5, sample(1, 0.02, 100), "y", {{"lambda", 0.2}});
+  CHECK_THAT(run.check().unmatched.at(1).why, Catch::Contains("lambda of the theory (0.1)"));
+  run.rules.push_back({.series = "z", .relative = 0});
+  run.simulate(0.5, sample(1, 0.02, 100), "z");
+  CHECK_THAT(run.check().unmatched.at(2).why,
+             Catch::Contains("the theory has no series 'z' (it has y)"));
+}
+
+TEST_CASE("check: successes are rates, correlated replicates are no replicates", "[app][check]") {
+  Brought rates;
+  rates.rules[0] = {.series = "y", .relative = 0, .absolute = 0.05};
+  rates.simulate(1, std::vector<double>(400, 1.0));
+  CHECK(rates.check().verdict == Verdict::agree);
+  CHECK(to_json(rates.check())["points"][0]["tails"] == "rate");
+  rates.simulate(0.5, std::vector<double>(400, 1.5));
+  CHECK(rates.check().verdict == Verdict::inconclusive);
+
+  Brought chain;
+  std::vector<double> values;
+  for (int r = 0; r < 200; ++r) values.push_back(1.1 + 0.05 * std::sin(0.05 * r));
+  chain.simulate(1, values);
+  CHECK(chain.check().verdict == Verdict::disagree);
+  chain.input.ordered = true;
+  const CheckRecord open = chain.check();
+  CHECK(open.verdict == Verdict::inconclusive);
+  CHECK_THAT(explanation(open), Catch::Contains("correlated replicates: autocorrelation "));
+  CHECK(to_json(open)["serial_correlation"]["correlated"] == true);
+  CHECK_THAT(explanation(open), !Catch::Contains("--seed"));
+}
+
+TEST_CASE("check: replicates without a value are counted, failures or not", "[app][check]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Run run;
+  run.diagnostics = {{"statuses", {{"finished", 90}, {"not converged", 14}}}};
+  run.point(1, 1, sample(1, 0.02, 100));
+  std::vector<double> some = sample(2, 0.02, 100);
+  for (const std::size_t r : {3, 5, 90}) some[r] = nan;
+  run.point(2, 2, some);
+  run.point(3, 3, std::vector<double>(11, nan));
+  run.simulation.finish();
+  CheckInput input{.study = "toy",
+                   .run = "/runs/toy",
+                   .rules = run.rules,
+                   .theory = std::span(&run.theory, 1),
+                   .simulation = &run.simulation,
+                   .claims = {},
+                   .diagnostics = run.diagnostics,
+                   .post_hoc_margin = {},
+                   .failures_known = true};
+  const CheckRecord record = app::check(input);
+  CHECK(record.verdict == Verdict::inconclusive);
+  CHECK(record.exit_code() == 3);
+  CHECK_THAT(
+      text(record),
+      Catch::Contains("no value: y at lambda=0.1, x=2: 3 of 100 not converged; the mean is"));
+  CHECK_THAT(text(record),
+             Catch::Contains("no value: y at lambda=0.1, x=3: 11 of 11 not converged\n"));
+  CHECK(to_json(record)["incomplete"][1]["failed"] == 11);
+  input.failed = true;
+  CHECK(app::check(input).exit_code() == 4);
 }
 
 }  // namespace check_test

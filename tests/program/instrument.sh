@@ -44,7 +44,7 @@ cmp -s "$early/replicates.csv" runs/ordinary-*/replicates.csv || fail "stopping 
 # What a verdict is worth: resolution, errors planted in the theory, sensitivity, replicates for a resolution.
 planned=$(echo runs/planned-*)
 run 0 check "$planned"
-says out 'off in test_error would not have agreed'
+says out 'higher in test_error would not have agreed'
 cp "$planned/check.json" before.json
 run 1 check "$planned" --plant 'test_error*=1.4'
 says out 'planted in the theory: test_error*=1.4'

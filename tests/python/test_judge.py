@@ -161,7 +161,7 @@ def test_agreement_of_arrays():
         ({"x": None}, "parameter 'x' is missing"),
         ({"x": [1, 1]}, "distinct finite numbers"),
         ({"margin": -1.0}, "margin"),
-        ({"tails": "heavy"}, "expected guarded or normal"),
+        ({"tails": "heavy"}, "expected guarded, normal or rate"),
         ({"replicates": 0}, "'replicates' = 0: expected a whole number >= 1"),
         ({"replicates": 2.5}, "'replicates' = 2.5: expected a whole number >= 1"),
         ({"seed": -1}, "'seed' = -1: expected a whole number >= 0"),

@@ -110,7 +110,8 @@ TEST_CASE("judge: points that cannot be decided say why", "[solvers][agreement]"
   CHECK(reason(point({1}, 5), compared) == "one replicate has no error bar");
   CHECK(reason(point({0, 1, 0, 1, 0, 1, 0}, 50), compared) == "7 replicates, fewer than 8");
   CHECK(reason(point(std::vector<double>(8, 0.3), 5), compared) ==
-        "replicates identical: seeds not used?");
+        "all 8 replicates are 0.3 to all digits: seeds not used, a value at its bound, or no "
+        "randomness that reaches it");
   CHECK(reason(point({0, kNan, 1}, 5), PointStatus::failed) == "1 of 3 replicates failed");
   CHECK(reason(point({}, 5), PointStatus::failed) == "0 of 0 replicates failed");
   CHECK(reason(point(reference_sample("sym(40)"), 0), PointStatus::no_margin) == "no margin");

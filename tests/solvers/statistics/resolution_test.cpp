@@ -1,7 +1,9 @@
 #include "attica/solvers/statistics/resolution.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 
 namespace attica {
 namespace {
@@ -30,21 +32,28 @@ Resolution of(const std::vector<ComparedPoint>& points) {
   return joint(all);
 }
 
-/// What the resolution promises, asked of the judge itself on both sides of it.
+/// What the resolution states, asked of the judge itself on both sides of it, sign by sign.
 void check_against_the_judge(const std::vector<ComparedPoint>& points) {
-  constexpr double kBeside = 1e-6;  // p-values are bisected to about 1e-12, far finer
+  constexpr double kNear = 1e-6;  // p-values are bisected to about 1e-12, far finer
+  constexpr double kPlanted = 1.25;
   const Resolution r = of(points);
-  REQUIRE(r.not_agree);
-  REQUIRE(r.disagree);
-  REQUIRE(*r.not_agree > kBeside);
-  CHECK(*r.disagree > *r.not_agree);
-  const auto both = [&](double x, Verdict v) {
-    return (at(points, 1 + x) == v) + (at(points, 1 - x) == v);
+  const auto check_sign = [&](double sign, double not_agree, double disagree) {
+    REQUIRE(not_agree > kNear);
+    CHECK(disagree > not_agree);
+    CHECK(at(points, 1 + sign * (not_agree - kNear)) == Verdict::agree);
+    CHECK(at(points, 1 + sign * (not_agree + kNear)) != Verdict::agree);
+    CHECK(at(points, 1 + sign * (disagree - kNear)) != Verdict::disagree);
+    CHECK(at(points, 1 + sign * (disagree + kNear)) == Verdict::disagree);
+    // An error of the stated size, of whatever sign, is noticed; so is a larger one.
+    for (const double larger : {1 + kNear, kPlanted}) {
+      CHECK(at(points, 1 + sign * larger * *r.not_agree.both()) != Verdict::agree);
+      CHECK(at(points, 1 + sign * larger * *r.disagree.both()) == Verdict::disagree);
+    }
   };
-  CHECK(both(*r.not_agree - kBeside, Verdict::agree) == 2);
-  CHECK(both(*r.not_agree + kBeside, Verdict::agree) < 2);
-  CHECK(both(*r.disagree - kBeside, Verdict::disagree) == 0);
-  CHECK(both(*r.disagree + kBeside, Verdict::disagree) > 0);
+  REQUIRE(r.not_agree.both());
+  REQUIRE(r.disagree.both());
+  check_sign(-1, *r.not_agree.lower, *r.disagree.lower);
+  check_sign(1, *r.not_agree.higher, *r.disagree.higher);
 }
 
 }  // namespace
@@ -73,8 +82,10 @@ TEST_CASE("resolution: exact comparisons and fractions", "[solvers][resolution]"
                             .deterministic = true};
   const Resolution r = of({exact});
   // |1.001 - u| <= 0.01 u.
-  CHECK(*r.not_agree == Approx(1 - 1.001 / 1.01));
-  CHECK(*r.disagree == Approx(1 - 1.001 / 1.01));
+  CHECK(*r.not_agree.lower == Approx(1 - 1.001 / 1.01));
+  CHECK(*r.disagree.lower == Approx(1 - 1.001 / 1.01));
+  CHECK(*r.not_agree.higher == Approx(1.001 / 0.99 - 1));
+  CHECK(*r.not_agree.both() == *r.not_agree.higher);
   std::vector<double> successes(400, 0.0);
   for (std::size_t k = 0; k < 200; ++k) successes[k] = 1;
   check_against_the_judge({{.theory = 0.5,
@@ -87,18 +98,49 @@ TEST_CASE("resolution: what cannot be told", "[solvers][resolution]") {
   const std::vector<double> y = replicates(40, 2.0, 0.1);
   SECTION("a margin of the whole value notices no factor below 1") {
     const Resolution r = of({{.theory = 2.0, .replicates = y, .margin = {.absolute = 5}}});
-    CHECK_FALSE(r.not_agree);
-    CHECK_FALSE(r.disagree);
+    CHECK_FALSE(r.not_agree.both());
+    CHECK_FALSE(r.disagree.both());
   }
   SECTION("no factor moves a theory of 0") {
     const Resolution r = of({{.theory = 0.0, .replicates = y, .margin = {.absolute = 3}}});
-    CHECK_FALSE(r.not_agree);
+    CHECK_FALSE(r.not_agree.both());
   }
   SECTION("what does not agree has resolution 0") {
-    CHECK(*of({{.theory = 2.5, .replicates = y, .margin = {.relative = 0.01}}}).not_agree == 0);
-    CHECK(*of({{.theory = 2.0, .replicates = {2, 2.1}, .margin = {.relative = 0.5}}}).not_agree ==
-          0);
+    const auto not_agree = [](const ComparedPoint& p) { return *of({p}).not_agree.both(); };
+    CHECK(not_agree({.theory = 2.5, .replicates = y, .margin = {.relative = 0.01}}) == 0);
+    CHECK(not_agree({.theory = 2.0, .replicates = {2, 2.1}, .margin = {.relative = 0.5}}) == 0);
   }
+}
+
+TEST_CASE("resolution: the bluntest third", "[solvers][resolution]") {
+  std::vector<ComparedPoint> points;
+  for (const double spread : {0.02, 0.5, 0.04, 0.02, 0.3, 0.03, 0.02}) {
+    points.push_back({.theory = 2.0,
+                      .replicates = replicates(400, 2.0, spread),
+                      .margin = {.relative = 0.05},
+                      .tails = Tails::normal});
+  }
+  const RunVerdict run = judge(points);
+  std::vector<Resolution> all;
+  for (std::size_t k = 0; k < points.size(); ++k)
+    all.push_back(resolution(points[k], run.points[k], run.compared));
+  // Three of seven, those that notice last.
+  std::vector<std::size_t> bluntest{0, 1, 2, 3, 4, 5, 6};
+  std::ranges::sort(
+      bluntest, std::greater<>(), [&](std::size_t k) { return all[k].disagree.both().value(); });
+  bluntest.resize(3);
+  const Resolution third = coarsest_third(all);
+  const Resolution expected =
+      joint(std::vector<Resolution>{all[bluntest[0]], all[bluntest[1]], all[bluntest[2]]});
+  CHECK(third.disagree.both().value() == expected.disagree.both().value());
+  CHECK(*third.not_agree.both() > *joint(all).not_agree.both());
+  for (const double sign : {-1.0, 1.0}) {
+    std::vector<ComparedPoint> wrong = points;
+    for (const std::size_t k : bluntest)
+      wrong[k].theory = *wrong[k].theory * (1 + sign * 1.25 * *third.disagree.both());
+    CHECK(judge(wrong).verdict == Verdict::disagree);
+  }
+  CHECK_FALSE(coarsest_third({}).not_agree.both());
 }
 
 TEST_CASE("replicates_to_resolve: so many resolve it, one fewer do not", "[solvers][resolution]") {
@@ -113,12 +155,12 @@ TEST_CASE("replicates_to_resolve: so many resolve it, one fewer do not", "[solve
   const auto resolved = [&](std::size_t count) {
     const double h = critical_value(count, 0.025).t * v.sample.sd / std::sqrt(double(count));
     const double d = v.sample.mean;
-    return std::min(1 - (d - h) / (2 * 1.02), (d + h) / (2 * 0.98) - 1);
+    return std::max(1 - (d - h) / (2 * 1.02), (d + h) / (2 * 0.98) - 1);
   };
   CHECK(resolved(*n) <= 0.05);
   CHECK(resolved(*n - 1) > 0.05);
   // No number of replicates resolves what lies inside the margin.
-  const double limit = std::min(1 - v.sample.mean / (2 * 1.02), v.sample.mean / (2 * 0.98) - 1);
+  const double limit = std::max(1 - v.sample.mean / (2 * 1.02), v.sample.mean / (2 * 0.98) - 1);
   CHECK_FALSE(replicates_to_resolve(point, v, 0.99 * limit, 1));
   CHECK(replicates_to_resolve(point, v, 1.01 * limit, 1));
 }

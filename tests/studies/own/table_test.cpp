@@ -97,6 +97,24 @@ TEST_CASE("read_table: mistakes are named by line and column", "[studies][own]")
                     Contains("s.csv:3:1") && Contains("replicate 0"));
 }
 
+TEST_CASE("take_cluster_means: what replicates share is the replicate", "[studies][own]") {
+  OutsideTable table = simulation(
+      "x,value,replicate,teacher\n1,2,0,a\n1,4,1,a\n1,7,0,b\n2,1,0,a\n2,nan,1,a\n1,9,1,b\n");
+  take_cluster_means(table, "teacher");
+  CHECK(table.coordinates.empty());
+  REQUIRE(table.rows.size() == 3);
+  CHECK((table.rows[0].value == 3 && table.rows[0].replicate == 0));
+  CHECK((table.rows[1].value == 8 && table.rows[1].replicate == 1));
+  CHECK((std::isnan(table.rows[2].value) && table.rows[2].x == 2));
+  const RecordedOutcomes outcomes = recorded_outcomes(table, "x");
+  CHECK(outcomes.outcomes.size() == 2);
+  CHECK_THROWS_WITH(take_cluster_means(table, "teacher"), Contains("no column 'teacher'"));
+  OutsideTable without = simulation("x,value,replicate,teacher\n1,2,0,\n");
+  CHECK_THROWS_WITH(take_cluster_means(without, "teacher"), Contains("no value of 'teacher'"));
+  OutsideTable twice = simulation("x,value,replicate,teacher\n1,2,0,a\n1,3,0,a\n");
+  CHECK_THROWS_WITH(take_cluster_means(twice, "teacher"), Contains("stands in line 2 already"));
+}
+
 TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {
   const OutsideTable with = theory("x [ms],value,lambda\n1,2,3\n");
   CHECK_THROWS_WITH(require_same_columns(with, simulation("x,value,replicate\n1,2,0\n")),
@@ -105,10 +123,6 @@ TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {
       require_same_columns(with, simulation("x [s],value,replicate,lambda\n1,2,0,3\n")),
       Contains("x in [s], but in [ms]"));
   CHECK_NOTHROW(require_same_columns(with, simulation("x [ms],value,replicate,lambda\n1,2,0,3\n")));
-  CHECK_THROWS_WITH(require_common_place(with, simulation("x,value,replicate,lambda\n5,2,0,3\n")),
-                    Contains("s.csv:2:1") && Contains("nothing can be compared"));
-  CHECK_NOTHROW(
-      require_common_place(with, simulation("x,value,replicate,lambda\n1.0000000001,2,0,3\n")));
 }
 
 TEST_CASE("recorded_outcomes: replicates by name, x that differ in rounding, failures",

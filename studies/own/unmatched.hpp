@@ -1,0 +1,19 @@
+#pragma once
+/// @file
+/// @brief Why something that was brought meets no theory, in words.
+
+#include <span>
+#include <string>
+
+#include "attica/core/series.hpp"
+
+namespace attica::own {
+
+/// @brief Why a simulated curve has no theory: in what the nearest curves of the theory differ.
+std::string why_no_curve(std::span<const Prediction> theory, const Series& curve);
+
+/// @brief Why a simulated x has no theory: which x of the curve is nearest, and what makes it
+/// match.
+std::string why_no_x(double x, const std::string& x_name, std::span<const double> theory);
+
+}  // namespace attica::own
