@@ -156,7 +156,7 @@ LayerRequest as_realised(LayerRequest layer,
       if (asked == nullptr || wanted == nullptr) continue;
       const bool configured = std::any_of(asked->begin(), asked->end(), [&](const Value& v) {
         const double* const number = std::get_if<double>(&v);
-        return number != nullptr && own::same_number(*number, *wanted);
+        return number != nullptr && same_number(*number, *wanted);
       });
       std::optional<double> near;
       for (const RecordedCurve* curve : curves) {
