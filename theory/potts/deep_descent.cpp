@@ -391,7 +391,8 @@ class Deviations {
   double sharpness() const { return sharpness_; }
   double growth() const { return growth_; }
 
-  /// `count` steps at a rate, H and K taken at x.
+  /// `count` steps at a rate, H and K taken at x: halfway between the first and the last point that
+  /// a step leaves.
   void advance(const VectorXd& x, double rate, double count) {
     const DeepLayers layers = unpacked_layers(x, population_.sites(), population_.colours());
     const Eigen::SelfAdjointEigenSolver<MatrixXd> h(population_.hessian(layers));
@@ -406,7 +407,8 @@ class Deviations {
     const MatrixXd after =
         ratios.array().pow(count) * before.array() +
         noise.array() * ratios.unaryExpr([&](double r) { return geometric_sum(r, count); }).array();
-    const MatrixXd between = u * ((before + after) / 2) * u.transpose();
+    const double part = (count - 1) / (2 * count);
+    const MatrixXd between = u * (before + part * (after - before)) * u.transpose();
     const VectorXd drift = u.transpose() * curvature_gradient(x, between);
     const VectorXd sums = ratio.unaryExpr([&](double r) { return geometric_sum(r, count); });
     const VectorXd mean = ratio.array().pow(count) * (u.transpose() * mean_).array() -
@@ -502,6 +504,7 @@ std::vector<DeepDescentRecord> deep_descent(const DeepPopulation& population,
   Deviations deviations(population, plan.batch, x.size());
   std::vector<DeepDescentRecord> records;
   VectorXd corner = x;  // of the path, at the step since which deviations have not advanced
+  VectorXd last = x;    // at the step before this one
   std::uint64_t corner_step = 0;
   double corner_rate = plan.rate(0);
   bool described = true;
@@ -513,7 +516,8 @@ std::vector<DeepDescentRecord> deep_descent(const DeepPopulation& population,
     const double rate = plan.rate(step);
     if (step > corner_step && (recorded || rate != corner_rate || (x - corner).norm() > kFar)) {
       if (described) {
-        deviations.advance((corner + x) / 2, corner_rate, static_cast<double>(step - corner_step));
+        deviations.advance(
+            (corner + last) / 2, corner_rate, static_cast<double>(step - corner_step));
         described = corner_rate * deviations.sharpness() < kEdge;
       }
       corner = x;
@@ -533,6 +537,7 @@ std::vector<DeepDescentRecord> deep_descent(const DeepPopulation& population,
       if (records.size() == plan.recorded.size()) return records;
     }
     const bool clipped = plan.clip_norm > 0 && length > plan.clip_norm;
+    last = x;
     x -= rate * (clipped ? plan.clip_norm / length : 1) * gradient;
   }
 }
