@@ -11,6 +11,7 @@ import xml.etree.ElementTree
 import attica
 import numpy as np
 import pytest
+from conftest import ROOT
 
 #: Theories that take more than some five seconds: with ATTICA_SLOW in the environment.
 SLOW = {"bigrams-floor"}
@@ -214,3 +215,19 @@ def test_what_there_is():
     rho = attica.parameters("gauss-double-descent").where(key="model.rho")[0]
     assert rho["type"] == "real" and rho["range"] == "-1 < rho < 1" and rho["default"] == 0.7
     assert math.isclose(attica.Rows([{"a": 1}, {"a": None, "b": "w"}]).column("a")[0], 1)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples" / "own").glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore")
+def test_configurations_of_the_examples(path, tmp_path, program):
+    """Those of study own and with bounds define their study themselves."""
+    keys = [parameter["key"] for parameter in attica.parameters(path)]
+    assert "sim.replicates" in keys
+    end = program("theory", str(path), "--json")
+    if end.returncode == 0:
+        assert attica.theory(path).rows() == program_rows(json.loads(end.stdout))
+    else:  # a command may need what is not here
+        with pytest.raises(attica.Error):
+            attica.theory(path)
+    with pytest.raises(attica.Error, match="did you mean 'replicates'"):
+        attica.run(path, replicate=3, out=tmp_path)
