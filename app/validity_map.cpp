@@ -250,35 +250,185 @@ MapMesh refine(const MapAxis& x,
   return mesh;
 }
 
-std::vector<MapLine> agreement_edge(const MapMesh& mesh, const MapAxis& x, const MapAxis& y) {
-  std::vector<std::pair<MapLine::value_type, MapLine::value_type>> pieces;
-  for (const MapSquare& square : mesh.squares) {
-    const auto nodes = corners(square);
-    std::array<bool, 4> agrees{};
-    bool known = true;
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      const auto mark = mesh.at(nodes[k]);
-      known = known && mark.has_value();
-      agrees[k] = mark == MapMark::agree;
-    }
-    if (!known) continue;
-    // Crossings of the sides k, from corner k to the next.
-    std::vector<MapLine::value_type> crossings;
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      const std::size_t next = (k + 1) % nodes.size();
-      if (agrees[k] == agrees[next]) continue;
-      const auto [low, high] = std::minmax(nodes[k], nodes[next]);
-      crossings.emplace_back(x.middle(mesh.x[low.column], mesh.x[high.column]),
-                             y.middle(mesh.y[low.row], mesh.y[high.row]));
-    }
-    if (crossings.size() == 2) pieces.emplace_back(crossings[0], crossings[1]);
-    if (crossings.size() != 4) continue;
-    // Opposite corners agree: each is cut off by itself. Corner k lies between sides k - 1 and k.
-    for (std::size_t k = 0; k < nodes.size(); ++k) {
-      if (agrees[k]) pieces.emplace_back(crossings[(k + 3) % 4], crossings[k]);
+namespace {
+
+/// A known place on the sides of a square.
+struct Known {
+  double x = 0;
+  double y = 0;
+  MapMark mark = MapMark::none;
+
+  bool agrees() const { return mark == MapMark::agree; }
+};
+
+/// A part of a square that agrees: `inside` from the side on which it begins to that on which it
+/// ends, the places and corners between them included; `edge` back from there through the square.
+struct AgreeingPart {
+  MapLine inside;
+  MapLine edge;
+};
+
+/// Squares with their known places. Nodes of equal values, on axes of whole numbers, are one place,
+/// and squares without an extent are left out.
+class Plane {
+ public:
+  Plane(const MapMesh& mesh, const MapAxis& x, const MapAxis& y)
+      : mesh_(mesh), x_(x), y_(y), columns_(firsts(mesh.x)), rows_(firsts(mesh.y)) {
+    for (const auto& [node, mark] : mesh.marks) {
+      by_row_[rows_[node.row]][columns_[node.column]] = mark;
+      by_column_[columns_[node.column]][rows_[node.row]] = mark;
     }
   }
-  std::erase_if(pieces, [](const auto& piece) { return piece.first == piece.second; });
+
+  /// @brief The places on the sides, counter-clockwise from the lower left corner; none if a corner
+  /// is not known or the square has no extent.
+  std::vector<Known> sides(const MapSquare& square) const {
+    const Ends c = ends(columns_, square.corner.column, square.size);
+    const Ends r = ends(rows_, square.corner.row, square.size);
+    for (const MapNode& corner : corners(square)) {
+      if (!mesh_.at(corner)) return {};
+    }
+    if (c.first == c.last || r.first == r.last) return {};
+    std::vector<Known> all;
+    const auto add = [&](const std::map<std::size_t, MapMark>& line, Ends range, auto&& place) {
+      // The last one belongs to the next side.
+      for (auto at = line.lower_bound(range.first); at->first < range.last; ++at)
+        all.push_back(place(at->first, at->second));
+    };
+    const auto back = [&](const std::map<std::size_t, MapMark>& line, Ends range, auto&& place) {
+      for (auto at = line.lower_bound(range.last); at->first > range.first; --at)
+        all.push_back(place(at->first, at->second));
+    };
+    const auto in_row = [&](std::size_t row) {
+      return [this, row](std::size_t column, MapMark mark) {
+        return Known{mesh_.x[column], mesh_.y[row], mark};
+      };
+    };
+    const auto in_column = [&](std::size_t column) {
+      return [this, column](std::size_t row, MapMark mark) {
+        return Known{mesh_.x[column], mesh_.y[row], mark};
+      };
+    };
+    add(by_row_.at(r.first), c, in_row(r.first));
+    add(by_column_.at(c.last), r, in_column(c.last));
+    back(by_row_.at(r.last), c, in_row(r.last));
+    back(by_column_.at(c.first), r, in_column(c.first));
+    return all;
+  }
+
+  /// @brief The parts of the square that agree, none if all of it does or nothing. Lines begin and
+  /// end half-way between neighbouring places of its sides, so that they meet those of the squares
+  /// beyond; no two of them cross.
+  std::vector<AgreeingPart> parts(const std::vector<Known>& places) const {
+    const std::size_t count = places.size();
+    const auto next = [&](std::size_t k) { return (k + 1) % count; };
+    std::vector<AgreeingPart> all;
+    for (std::size_t start = 0; start < count; ++start) {
+      if (places[start].agrees() || !places[next(start)].agrees()) continue;
+      AgreeingPart part;
+      part.inside.push_back(middle(places[start], places[next(start)]));
+      std::size_t end = next(start);
+      for (; places[end].agrees() && places[next(end)].agrees(); end = next(end))
+        part.inside.emplace_back(places[end].x, places[end].y);
+      part.inside.emplace_back(places[end].x, places[end].y);
+      part.inside.push_back(middle(places[end], places[next(end)]));
+      part.edge = edge(places, part.inside.back(), part.inside.front());
+      all.push_back(std::move(part));
+    }
+    return all;
+  }
+
+ private:
+  struct Ends {
+    std::size_t first = 0;
+    std::size_t last = 0;
+  };
+
+  /// Of each index the first with the same value.
+  static std::vector<std::size_t> firsts(const std::vector<double>& values) {
+    std::vector<std::size_t> first(values.size());
+    for (std::size_t k = 1; k < values.size(); ++k)
+      first[k] = values[k] == values[k - 1] ? first[k - 1] : k;
+    return first;
+  }
+  static Ends ends(const std::vector<std::size_t>& first, std::size_t start, std::size_t size) {
+    return {first[start], first[start + size]};
+  }
+
+  MapLine::value_type middle(const Known& a, const Known& b) const {
+    const auto between = [](const MapAxis& axis, double u, double v) {
+      return u == v ? u : axis.middle(std::min(u, v), std::max(u, v));
+    };
+    return {between(x_, a.x, b.x), between(y_, a.y, b.y)};
+  }
+
+  /// From one crossing to the other: straight, or, where both lie on one side, around the places
+  /// between them. The depth grows with the distance, so that lines in each other do not touch, and
+  /// is less than the half distance of neighbours, so that others pass.
+  MapLine edge(const std::vector<Known>& places,
+               const MapLine::value_type& from,
+               const MapLine::value_type& to) const {
+    const Known& low = places.front();
+    const auto opposite =
+        std::max_element(places.begin(), places.end(), [](const Known& a, const Known& b) {
+          return std::pair(a.x, a.y) < std::pair(b.x, b.y);
+        });
+    const auto fraction = [](const MapAxis& axis, double u, double first, double last) {
+      return axis.log ? std::log(u / first) / std::log(last / first) : (u - first) / (last - first);
+    };
+    const auto value = [](const MapAxis& axis, double part, double first, double last) {
+      return axis.log ? first * std::pow(last / first, part) : first + part * (last - first);
+    };
+    const auto across = [&](double u) { return fraction(x_, u, low.x, opposite->x); };
+    const auto up = [&](double v) { return fraction(y_, v, low.y, opposite->y); };
+    const bool in_row = from.second == to.second;
+    const bool in_column = from.first == to.first;
+    const bool lower = from.second == low.y;
+    const bool left = from.first == low.x;
+    const bool one_side = (in_row && (lower || from.second == opposite->y)) ||
+                          (in_column && (left || from.first == opposite->x));
+    if (!one_side) return {from, to};
+    double nearest = 1;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      const Known& a = places[k];
+      const Known& b = places[(k + 1) % places.size()];
+      nearest =
+          std::min(nearest, std::abs(across(b.x) - across(a.x)) + std::abs(up(b.y) - up(a.y)));
+    }
+    const double span = in_row ? std::abs(across(from.first) - across(to.first))
+                               : std::abs(up(from.second) - up(to.second));
+    const double depth = nearest * span / 2;
+    MapLine line{from, from, to, to};
+    for (const std::size_t k : {1U, 2U}) {
+      if (in_row) {
+        line[k].second = value(y_, lower ? depth : 1 - depth, low.y, opposite->y);
+      } else {
+        line[k].first = value(x_, left ? depth : 1 - depth, low.x, opposite->x);
+      }
+    }
+    return line;
+  }
+
+  const MapMesh& mesh_;
+  const MapAxis& x_;
+  const MapAxis& y_;
+  std::vector<std::size_t> columns_;
+  std::vector<std::size_t> rows_;
+  std::map<std::size_t, std::map<std::size_t, MapMark>> by_row_;
+  std::map<std::size_t, std::map<std::size_t, MapMark>> by_column_;
+};
+
+}  // namespace
+
+std::vector<MapLine> agreement_edge(const MapMesh& mesh, const MapAxis& x, const MapAxis& y) {
+  const Plane plane(mesh, x, y);
+  std::vector<std::pair<MapLine::value_type, MapLine::value_type>> pieces;
+  for (const MapSquare& square : mesh.squares) {
+    for (const AgreeingPart& part : plane.parts(plane.sides(square))) {
+      for (std::size_t k = 1; k < part.edge.size(); ++k)
+        pieces.emplace_back(part.edge[k - 1], part.edge[k]);
+    }
+  }
   return joined(pieces);
 }
 
@@ -286,20 +436,34 @@ std::vector<Shade> shades(const MapMesh& mesh,
                           const MapAxis& x,
                           const MapAxis& y,
                           const std::array<std::string, kMapMarks>& colours) {
+  const Plane plane(mesh, x, y);
   // The marks of the half-squares of the finest grid: row and column count halves.
   const std::size_t columns = 2 * (mesh.x.size() - 1);
   const std::size_t rows = 2 * (mesh.y.size() - 1);
   std::vector<std::vector<std::optional<MapMark>>> fine(
       rows, std::vector<std::optional<MapMark>>(columns));
+  const std::string& blue = colours[static_cast<std::size_t>(MapMark::agree)];
+  std::vector<Shade> agreeing;
   for (const MapSquare& square : mesh.squares) {
-    const auto nodes = corners(square);
-    if (!std::all_of(nodes.begin(), nodes.end(), [&](const MapNode& n) { return mesh.at(n); }))
-      continue;
+    const std::vector<Known> places = plane.sides(square);
+    if (places.empty()) continue;
+    for (const AgreeingPart& part : plane.parts(places)) {
+      Shade shade{.colour = blue, .corners = part.inside};
+      // Its edge leads back to where it begins.
+      if (part.edge.size() > 2)
+        shade.corners.insert(shade.corners.end(), part.edge.begin() + 1, part.edge.end() - 1);
+      agreeing.push_back(std::move(shade));
+    }
+    // Beneath what agrees of a square lies what does not.
+    const auto other = std::find_if(
+        places.begin(), places.end(), [](const Known& place) { return !place.agrees(); });
     for (std::size_t i = 0; i < 2 * square.size; ++i) {
       for (std::size_t j = 0; j < 2 * square.size; ++j) {
         const MapNode nearest{square.corner.row + (i < square.size ? 0 : square.size),
                               square.corner.column + (j < square.size ? 0 : square.size)};
-        fine[2 * square.corner.row + i][2 * square.corner.column + j] = mesh.at(nearest);
+        std::optional<MapMark> mark = mesh.at(nearest);
+        if (mark == MapMark::agree && other != places.end()) mark = other->mark;
+        fine[2 * square.corner.row + i][2 * square.corner.column + j] = mark;
       }
     }
   }
@@ -322,6 +486,7 @@ std::vector<Shade> shades(const MapMesh& mesh,
                          mesh.y.back()});
     }
   }
+  painted.insert(painted.end(), agreeing.begin(), agreeing.end());
   return painted;
 }
 

@@ -92,13 +92,16 @@ MapMesh refine(const MapAxis& x,
 
 using MapLine = std::vector<std::pair<double, double>>;
 
-/// @brief The edge of where the verdict is AGREE: lines half-way between places that agree and
-/// neighbours that do not (marching squares). Where opposite corners agree each is cut off by
+/// @brief The edge of where the verdict is AGREE: lines that cross the sides of squares half-way
+/// between a place that agrees and its neighbour that does not (marching squares). Neighbours are
+/// the known places of a side, those of smaller squares beyond it included: lines are closed or end
+/// at the border, and pass through no place. Where opposite corners agree each is cut off by
 /// itself.
 std::vector<MapLine> agreement_edge(const MapMesh& mesh, const MapAxis& x, const MapAxis& y);
 
 /// @brief The plane painted in the colours of the marks, each place up to half-way to its
-/// neighbours; squares with unknown corners stay white. Later ones cover earlier ones.
+/// neighbours, AGREE up to its edge; squares with unknown corners stay white. Later ones cover
+/// earlier ones.
 std::vector<Shade> shades(const MapMesh& mesh,
                           const MapAxis& x,
                           const MapAxis& y,

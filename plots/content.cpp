@@ -294,16 +294,22 @@ void check_annotations(const PanelContent& content) {
 void check_shades(const PanelContent& content) {
   for (const Shade& shade : content.look.shades) {
     static_cast<void>(chosen_style({}, {.colour = shade.colour}));
-    for (const auto& [side, value, range] : {std::tuple{"left", shade.left, content.x},
-                                             std::tuple{"right", shade.right, content.x},
-                                             std::tuple{"bottom", shade.bottom, content.y},
-                                             std::tuple{"top", shade.top, content.y}}) {
-      if (range.contains(value)) continue;
+    const auto check = [](const char* what, double value, const Range& range) {
+      if (range.contains(value)) return;
       throw invalid_parameter(
-          fmt::format("{} of a shade", side),
+          fmt::format("{} of a shade", what),
           value,
           fmt::format("a place on the axis, {:.4g} to {:.4g}", range.low, range.high));
+    };
+    for (const auto& [x, y] : shade.corners) {
+      check("x", x, content.x);
+      check("y", y, content.y);
     }
+    if (!shade.corners.empty()) continue;
+    check("left", shade.left, content.x);
+    check("right", shade.right, content.x);
+    check("bottom", shade.bottom, content.y);
+    check("top", shade.top, content.y);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/core/figure.hpp"
@@ -42,6 +43,7 @@ struct Shade {
   double right = 0;
   double bottom = 0;
   double top = 0;
+  std::vector<std::pair<double, double>> corners = {};  ///< of a polygon in place of a rectangle
 };
 
 enum class Corner { top_left, top_right, bottom_left, bottom_right };

@@ -483,15 +483,7 @@ class Writer {
     constexpr double kFine = 0.7;
     const double size = panel.colours && !panel.map ? kFine : 1;
     if (!panel.inset.empty()) enlarged_part(panel);
-    for (const Shade& shade : panel.look.shades)
-      line(
-          "set object rectangle from first {},{} to first {},{} behind fc rgb '{}' fs solid "
-          "noborder",
-          shade.left,
-          shade.bottom,
-          shade.right,
-          shade.top,
-          shade.colour);
+    for (const Shade& shade : panel.look.shades) paint(shade);
     std::vector<std::string> items;
     if (panel.map) map_items(*panel.map, items);
     if (panel.panel->diagonal)
@@ -514,6 +506,30 @@ class Writer {
 
     plot(items);
     if (!panel.look.shades.empty() || !panel.inset.empty()) line("unset object");
+  }
+
+  void paint(const Shade& shade) {
+    if (shade.corners.empty()) {
+      line(
+          "set object rectangle from first {},{} to first {},{} behind fc rgb '{}' fs solid "
+          "noborder",
+          shade.left,
+          shade.bottom,
+          shade.right,
+          shade.top,
+          shade.colour);
+      return;
+    }
+    std::string corners;
+    for (const auto& [x, y] : shade.corners) corners += fmt::format("first {},{} to ", x, y);
+    const auto& [x, y] = shade.corners.front();
+    // A border of its own colour: no seams between polygons that share a side.
+    line("set object polygon from {}first {},{} behind fc rgb '{}' fs solid border rgb '{}' lw 0.3",
+         corners,
+         x,
+         y,
+         shade.colour,
+         shade.colour);
   }
 
   /// The frame around what the panel's inset enlarges.

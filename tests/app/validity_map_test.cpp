@@ -1,9 +1,13 @@
 #include "attica/app/validity_map.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <numbers>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -78,6 +82,191 @@ TEST_CASE("map: a circle is found along its edge, once a place", "[app][map]") {
   CHECK(std::abs(area) == Approx(pi * kRadius * kRadius).margin(pi * kRadius * h));
 }
 
+constexpr std::array<const char*, kMapMarks> kColours{"a", "d", "i", "n", "e"};
+
+/// What is painted at a place; later shades cover earlier ones.
+std::string painted_at(const std::vector<Shade>& painted, double x, double y) {
+  std::string colour;
+  for (const Shade& s : painted) {
+    bool inside = s.left <= x && x <= s.right && s.bottom <= y && y <= s.top;
+    if (!s.corners.empty()) {  // an odd number of sides lies to the right of the place
+      inside = false;
+      for (std::size_t k = 0; k < s.corners.size(); ++k) {
+        const auto [ax, ay] = s.corners[k];
+        const auto [bx, by] = s.corners[(k + 1) % s.corners.size()];
+        if ((ay <= y) != (by <= y) && x < ax + (y - ay) / (by - ay) * (bx - ax)) inside = !inside;
+      }
+    }
+    if (inside) colour = s.colour;
+  }
+  return colour;
+}
+
+/// The distance of a place from a piece of a line.
+double distance(const MapLine::value_type& p,
+                const MapLine::value_type& a,
+                const MapLine::value_type& b) {
+  const double dx = b.first - a.first;
+  const double dy = b.second - a.second;
+  const double along =
+      ((p.first - a.first) * dx + (p.second - a.second) * dy) / (dx * dx + dy * dy);
+  const double t = std::clamp(along, 0.0, 1.0);
+  return std::hypot(p.first - a.first - t * dx, p.second - a.second - t * dy);
+}
+
+/// What holds of the edge and the paint of every complete map on [0, 1] x [0, 1].
+void check_edge(const MapMesh& mesh, const MapAxis& x, const MapAxis& y) {
+  std::array<std::string, kMapMarks> colours;
+  std::copy(kColours.begin(), kColours.end(), colours.begin());
+  const std::vector<MapLine> lines = agreement_edge(mesh, x, y);
+  const std::vector<Shade> painted = shades(mesh, x, y, colours);
+  const double h = 1 / static_cast<double>(mesh.x.size() - 1);
+  std::vector<std::pair<MapLine::value_type, MapLine::value_type>> pieces;
+  std::size_t broken = 0;
+  for (const MapLine& line : lines) {
+    for (std::size_t k = 1; k < line.size(); ++k) pieces.emplace_back(line[k - 1], line[k]);
+    // Closed, or from border to border.
+    const auto on_border = [](const MapLine::value_type& p) {
+      return std::min({p.first, 1 - p.first, p.second, 1 - p.second}) == 0;
+    };
+    if (line.front() != line.back() && !(on_border(line.front()) && on_border(line.back())))
+      ++broken;
+  }
+  CHECK(broken == 0);
+  // Through no place, and every place lies in paint of its kind.
+  std::size_t crossed = 0;
+  std::size_t wrong = 0;
+  constexpr double kNear = 1e-3;
+  for (const auto& [node, mark] : mesh.marks) {
+    const MapLine::value_type place{mesh.x[node.column], mesh.y[node.row]};
+    for (const auto& [a, b] : pieces) crossed += distance(place, a, b) < 0.01 * h ? 1 : 0;
+    for (const auto& [dx, dy] : {std::pair{1.0, 0.7}, {-0.7, 1.0}, {-1.0, -0.7}, {0.7, -1.0}}) {
+      const double px = place.first + kNear * h * dx;
+      const double py = place.second + kNear * h * dy;
+      if (std::min(px, py) < 0 || std::max(px, py) > 1) continue;
+      const std::string colour = painted_at(painted, px, py);
+      wrong += (colour == "a") != (mark == MapMark::agree) ? 1 : 0;
+    }
+  }
+  CHECK(crossed == 0);
+  CHECK(wrong == 0);
+  // Between the paint of AGREE and the rest: one on each side of every piece ...
+  std::size_t amiss = 0;
+  for (const auto& [a, b] : pieces) {
+    const double dx = b.first - a.first;
+    const double dy = b.second - a.second;
+    const double length = std::hypot(dx, dy);
+    REQUIRE(length > 0);
+    std::set<bool> sides;
+    for (const double side : {-1e-4, 1e-4})
+      sides.insert(painted_at(painted,
+                              (a.first + b.first) / 2 - side * h * dy / length,
+                              (a.second + b.second) / 2 + side * h * dx / length) == "a");
+    amiss += sides.size() == 2 ? 0 : 1;
+  }
+  CHECK(amiss == 0);
+  // ... and a piece wherever the paint changes between AGREE and the rest.
+  std::size_t open = 0;
+  constexpr int kSteps = 160;
+  for (const double row : {0.137, 0.493, 0.811}) {
+    for (int k = 0; k + 1 < kSteps; ++k) {
+      const double from = (k + 0.31) / kSteps;
+      const double to = (k + 1.31) / kSteps;
+      if ((painted_at(painted, from, row) == "a") == (painted_at(painted, to, row) == "a"))
+        continue;
+      const MapLine::value_type centre{(from + to) / 2, row};
+      open += std::any_of(pieces.begin(),
+                          pieces.end(),
+                          [&](const auto& p) {
+                            return distance(centre, p.first, p.second) <= 0.51 / kSteps;
+                          })
+                  ? 0
+                  : 1;
+    }
+  }
+  CHECK(open == 0);
+}
+
+const MapAxis kUnit{.key = "model.a", .low = 0, .high = 1, .count = 3};
+
+TEST_CASE("map: the edge is continuous over squares of any size, and runs between places",
+          "[app][map]") {
+  // Verdicts without any order: squares of all sizes are neighbours, and between AGREE and
+  // INCONCLUSIVE, which are not bisected, places hang on the sides of larger squares.
+  constexpr unsigned kMaps = 40;
+  std::size_t hanging = 0;
+  for (unsigned seed = 0; seed < kMaps; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto draw = [&](std::uint32_t most) { return random() % most; };
+    const std::uint32_t rare = 2 + draw(12);
+    const MapMesh mesh = refine(kUnit, kUnit, 3, [&](double, double) {
+      const std::uint32_t k = draw(rare);
+      return std::optional(k == 0   ? MapMark::disagree
+                           : k == 1 ? MapMark::error
+                           : k % 2  ? MapMark::agree
+                                    : MapMark::inconclusive);
+    });
+    for (const MapSquare& square : mesh.squares) {
+      if (square.size == 1) continue;
+      for (std::size_t k = 1; k < square.size; ++k)
+        hanging += mesh.at({square.corner.row, square.corner.column + k}) ? 1 : 0;
+    }
+    check_edge(mesh, kUnit, kUnit);
+  }
+  CHECK(hanging > 100);
+}
+
+TEST_CASE("map: the edge over any quadtree, whatever its places say", "[app][map]") {
+  constexpr unsigned kMaps = 40;
+  for (unsigned seed = 0; seed < kMaps; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    MapMesh mesh{.x = kUnit.values(3), .y = kUnit.values(3), .marks = {}, .squares = {}};
+    const std::function<void(MapSquare)> divide = [&](MapSquare square) {
+      const auto [row, column] = square.corner;
+      const std::size_t half = square.size / 2;
+      if (half > 0 && random() % 3 != 0) {
+        for (const MapNode corner : {MapNode{row, column},
+                                     {row, column + half},
+                                     {row + half, column},
+                                     {row + half, column + half}})
+          divide({corner, half});
+        return;
+      }
+      mesh.squares.push_back(square);
+      for (const std::size_t i : {row, row + square.size}) {
+        for (const std::size_t j : {column, column + square.size})
+          mesh.marks.emplace(MapNode{i, j}, random() % 2 == 0 ? MapMark::agree : MapMark::error);
+      }
+    };
+    for (const std::size_t row : {0U, 8U}) {
+      for (const std::size_t column : {0U, 8U}) divide({{row, column}, 8});
+    }
+    check_edge(mesh, kUnit, kUnit);
+  }
+}
+
+TEST_CASE("map: the edge where a larger square meets bisected ones", "[app][map]") {
+  // Left a square that agrees but for its upper left corner, right two small ones whose common
+  // corner, half-way up the side, is undecided.
+  const MapAxis x{.key = "model.a", .low = 0, .high = 2, .count = 3};
+  const MapAxis y{.key = "model.b", .low = 0, .high = 1, .count = 2};
+  MapMesh mesh{.x = x.values(1), .y = y.values(1), .marks = {}, .squares = {}};
+  mesh.squares = {{{0, 0}, 2}, {{0, 2}, 1}, {{1, 2}, 1}, {{0, 3}, 1}, {{1, 3}, 1}};
+  for (const std::size_t row : {0U, 1U, 2U}) {
+    for (const std::size_t column : {2U, 3U, 4U}) mesh.marks[{row, column}] = MapMark::agree;
+  }
+  mesh.marks[{0, 0}] = MapMark::agree;
+  mesh.marks[{2, 0}] = MapMark::inconclusive;
+  mesh.marks[{1, 2}] = mesh.marks[{2, 2}] = MapMark::inconclusive;
+  const auto lines = agreement_edge(mesh, x, y);
+  REQUIRE(lines.size() == 1);
+  MapLine line = lines.front();
+  if (line.front().first > line.back().first) std::reverse(line.begin(), line.end());
+  CHECK(line == MapLine{{0, 0.5}, {1, 0.25}, {1.25, 0.5}, {1.25, 1}});
+}
+
 TEST_CASE("map: every known place is painted in its colour", "[app][map]") {
   const MapMesh mesh =
       refine(kSquare, kSquare, 3, [](double x, double y) { return in_circle(x, y); });
@@ -85,15 +274,11 @@ TEST_CASE("map: every known place is painted in its colour", "[app][map]") {
   const auto painted = shades(mesh, kSquare, kSquare, colours);
   const double h = mesh.x[1] - mesh.x[0];
   for (const auto& [node, mark] : mesh.marks) {
-    for (const double shift : {-h / 4, h / 4}) {
+    for (const double shift : {-h / 5, h / 5}) {
       const double x = mesh.x[node.column] + shift;
       const double y = mesh.y[node.row] + shift;
       if (std::abs(x) > 1 || std::abs(y) > 1) continue;
-      std::string colour;
-      for (const Shade& s : painted) {  // later ones cover earlier ones
-        if (s.left <= x && x <= s.right && s.bottom <= y && y <= s.top) colour = s.colour;
-      }
-      CHECK(colour == colours[static_cast<std::size_t>(mark)]);
+      CHECK(painted_at(painted, x, y) == colours[static_cast<std::size_t>(mark)]);
     }
   }
 }
@@ -110,6 +295,17 @@ TEST_CASE("map: logarithmic axes are bisected in the logarithm", "[app][map]") {
     for (const auto& [a, b] : line)
       CHECK(std::abs(std::log(a / kEdge)) <= 0.5 * std::log(ratio) * (1 + 1e-9));
   }
+}
+
+TEST_CASE("map: on whole numbers the edge lies between two of them", "[app][map]") {
+  const MapAxis batch{.key = "sweep.batch", .low = 1, .high = 4, .count = 2, .whole = true};
+  const MapMesh mesh = refine(batch, kUnit, 4, [](double x, double) {
+    return std::optional(x < 2.5 ? MapMark::agree : MapMark::disagree);
+  });
+  const auto lines = agreement_edge(mesh, batch, kUnit);
+  REQUIRE(lines.size() == 1);
+  for (const auto& [x, y] : lines.front()) CHECK(x == 2.5);
+  CHECK(std::abs(lines.front().front().second - lines.front().back().second) == 1);
 }
 
 TEST_CASE("map: whole numbers are asked for once and end the bisection", "[app][map]") {
