@@ -58,6 +58,71 @@ constexpr std::array kRelations = {Symbol{"leq", "≤"},
 constexpr std::array<std::string_view, 8> kFunctions = {
     "log", "ln", "exp", "max", "min", "sin", "cos", "tr"};
 
+/// An alphabet of mathematics: its letters follow each other in Unicode, but for some that were
+/// there earlier.
+struct Alphabet {
+  std::string_view command;       ///< without its backslash
+  char32_t first = 0;             ///< of A
+  bool small = false;             ///< whether a to z follow A to Z in LaTeX, too
+  char32_t digits = 0;            ///< of 0; 0: none
+  std::string_view earlier = {};  ///< letters that are elsewhere, each with its character
+};
+/// The first of a command is what it is drawn as; the others are read, too.
+constexpr std::array kAlphabets = {
+    Alphabet{"mathcal", U'\U0001D49C', false, 0, "BℬEℰFℱHℋIℐLℒMℳRℛ"},
+    Alphabet{"mathcal", U'\U0001D4D0', false, 0, ""},
+    Alphabet{"mathbb", U'\U0001D538', true, U'\U0001D7D8', "CℂHℍNℕPℙQℚRℝZℤ"},
+    Alphabet{"mathfrak", U'\U0001D504', true, 0, "CℭHℌIℑRℜZℨ"},
+    Alphabet{"mathfrak", U'\U0001D56C', true, 0, ""},
+    Alphabet{"mathbf", U'\U0001D400', true, U'\U0001D7CE', ""},
+    Alphabet{"mathit", U'\U0001D434', true, 0, "hℎ"},
+    Alphabet{"mathsf", U'\U0001D5A0', true, U'\U0001D7E2', ""},
+    Alphabet{"mathtt", U'\U0001D670', true, U'\U0001D7F6', ""}};
+
+constexpr const Alphabet& kDoubleStruck = kAlphabets[2];
+
+std::string utf8(char32_t c) {
+  constexpr unsigned kSix = 6;
+  constexpr char32_t kLow = 0x3F;
+  constexpr char32_t kContinuation = 0x80;
+  constexpr char32_t kFour = 0xF0;
+  std::string text;
+  text += static_cast<char>(kFour | (c >> (3 * kSix)));
+  for (const unsigned k : {2U, 1U, 0U})
+    text += static_cast<char>(kContinuation | ((c >> (k * kSix)) & kLow));
+  return text;
+}
+
+/// A letter or digit in an alphabet; empty if it has none.
+std::string in_alphabet(const Alphabet& alphabet, char letter) {
+  constexpr char32_t kLetters = 26;
+  if (const auto at = alphabet.earlier.find(letter); at != std::string_view::npos) {
+    constexpr std::size_t kLength = 3;  // of these characters in UTF-8
+    return std::string(alphabet.earlier.substr(at + 1, kLength));
+  }
+  if (letter >= 'A' && letter <= 'Z')
+    return utf8(alphabet.first + static_cast<char32_t>(letter - 'A'));
+  if (letter >= 'a' && letter <= 'z' && alphabet.small)
+    return utf8(alphabet.first + kLetters + static_cast<char32_t>(letter - 'a'));
+  if (letter >= '0' && letter <= '9' && alphabet.digits != 0)
+    return utf8(alphabet.digits + static_cast<char32_t>(letter - '0'));
+  return "";
+}
+
+/// LaTeX for a letter of one of the alphabets; empty if it is of none.
+std::string alphabet_letter(std::string_view c) {
+  constexpr std::string_view kAll =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+  if (c.size() < 3) return "";
+  for (const Alphabet& alphabet : kAlphabets) {
+    for (const char letter : kAll) {
+      if (in_alphabet(alphabet, letter) == c)
+        return fmt::format("\\{}{{{}}}", alphabet.command, letter);
+    }
+  }
+  return "";
+}
+
 template <typename Table>
 const Symbol* by_command(const Table& table, std::string_view command) {
   for (const Symbol& symbol : table) {
@@ -158,6 +223,10 @@ class Mathematics {
       ++at_;
       return "−";
     }
+    if (c == '\'') {
+      ++at_;
+      return "′";
+    }
     if (c == '=' || c == '<' || c == '>') {
       ++at_;
       return script ? std::string(1, c) : fmt::format(" {} ", c);
@@ -196,11 +265,24 @@ class Mathematics {
     if (name == "left" || name == "right") return "";
     if (name == "mathrm" || name == "text" || name == "operatorname") return escape(words());
     if (name == "mathbf") return fmt::format("{{/:Bold {}}}", escape(words()));
-    if (name == "mathcal" || name == "mathit")
-      return fmt::format("{{/:Italic {}}}", escape(words()));
+    if (name == "mathit") return fmt::format("{{/:Italic {}}}", escape(words()));
+    if (name == "mathcal") return letters(kAlphabets.front(), "capital letters");
+    if (name == "mathbb") return letters(kDoubleStruck, "letters and digits");
     throw refusal(fmt::format(
         "mathematics without '\\{}' (letters and symbols can also be typed as they are, in UTF-8)",
         name));
+  }
+
+  /// The letters in braces, in an alphabet of their own.
+  std::string letters(const Alphabet& alphabet, std::string_view expected) {
+    std::string all;
+    for (const char c : words()) {
+      const std::string letter = c == ' ' ? " " : in_alphabet(alphabet, c);
+      if (letter.empty())
+        throw refusal(fmt::format("{} in the braces of '\\{}'", expected, alphabet.command));
+      if (c != ' ') all += letter;
+    }
+    return all;
   }
 
   /// The text in braces that a font is for.
@@ -278,6 +360,10 @@ class Translator {
 
   std::string character(bool math, bool italic) {
     const std::string_view c = take_character(text_, at_);
+    // As a superscript \prime, by itself the shorthand for that.
+    if (c == "′") return math ? "\\prime " : "\\ensuremath{'}";
+    if (const std::string letter = alphabet_letter(c); !letter.empty())
+      return math ? letter : fmt::format("\\ensuremath{{{}}}", letter);
     std::string symbol;
     if (const Symbol* greek = by_letter(kGreek, c)) symbol = greek->command;
     for (const Symbol* known : {by_letter(kSymbols, c), by_letter(kRelations, c)}) {

@@ -25,6 +25,36 @@ TEST_CASE("from_latex: text stays, mathematics becomes enhanced text", "[plots]"
   CHECK(label("") == "");
 }
 
+TEST_CASE("from_latex and to_latex: alphabets have letters of their own", "[plots]") {
+  const auto label = [](const char* text) { return from_latex(text, "label"); };
+  // Some letters were in Unicode before the alphabets.
+  CHECK(label("$\\mathcal{E}$") == "ℰ");
+  CHECK(label("$\\mathcal{LH}_{\\mathrm{test}}$") == "ℒℋ_{test}");
+  CHECK(label("$\\mathcal{D}$") == "𝒟");
+  CHECK(label("$\\mathbb{R}^{\\mathcal{N}}$") == "ℝ^{𝒩}");
+  CHECK(label("$\\mathbb{E}[\\mathbb{1}]$") == "𝔼[𝟙]");
+  CHECK(label("$f'(x)$") == "{/:Italic f}′({/:Italic x})");
+  // No two letters of a label look alike, and each comes back as it was written.
+  for (const std::string command : {"mathcal", "mathbb"}) {
+    for (char letter = 'A'; letter <= 'Z'; ++letter) {
+      const std::string written = "\\" + command + "{" + letter + "}";
+      CAPTURE(written);
+      const std::string drawn = from_latex("$" + written + "$", "label");
+      CHECK(drawn.find(letter) == std::string::npos);
+      CHECK(to_latex(drawn) == "\\ensuremath{" + written + "}");
+      CHECK(text_width(drawn, 10) > 5);
+    }
+  }
+  // Whoever types the characters gets the same; so do letters of the bold script.
+  CHECK(to_latex("ℒ 𝓛 ℝ 𝔤 𝐱") ==
+        "\\ensuremath{\\mathcal{L}} \\ensuremath{\\mathcal{L}} \\ensuremath{\\mathbb{R}} "
+        "\\ensuremath{\\mathfrak{g}} \\ensuremath{\\mathbf{x}}");
+  CHECK(to_latex(from_latex("$x_{\\mathcal{E}_i}$", "label")) ==
+        "\\ensuremath{x}\\ensuremath{_{\\mathcal{E}_{i}}}");
+  CHECK(to_latex(from_latex("$f'$", "label")) == "\\ensuremath{f}\\ensuremath{'}");
+  CHECK(to_latex(from_latex("$f^\\prime$", "label")) == "\\ensuremath{f}\\ensuremath{^{\\prime }}");
+}
+
 TEST_CASE("from_latex: what is not known is named", "[plots]") {
   const auto refused = [](const char* text) -> std::string {
     try {
@@ -43,6 +73,13 @@ TEST_CASE("from_latex: what is not known is named", "[plots]") {
   CHECK_THAT(refused("$\\mathrm x$"), Catch::Contains("words in braces"));
   CHECK_THAT(refused("$\\mathrm{\\alpha}$"), Catch::Contains("plain words"));
   CHECK_THAT(refused("$a\\$"), Catch::Contains("expected"));
+  CHECK_THAT(refused("$\\mathcal{e}$"), Catch::Contains("capital letters in the braces of"));
+  CHECK_THAT(refused("$\\mathcal{É}$"), Catch::Contains("capital letters in the braces of"));
+  for (const std::string command : {"mathfrak", "mathscr", "hat", "bar", "tilde", "sqrt", "vec"}) {
+    CAPTURE(command);
+    CHECK_THAT(refused(("$\\" + command + "{x}$").c_str()),
+               Catch::Contains("without '\\" + command + "'"));
+  }
 }
 
 TEST_CASE("to_latex: what the drawing writes, as LaTeX of text mode", "[plots]") {
