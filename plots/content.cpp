@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/plots/heat_map.hpp"
@@ -120,9 +123,49 @@ Point shown_point(Point point) {
 
 /// What the curves of a whole figure have in common.
 struct FigureStyles {
-  std::vector<Point> points;  ///< in order of appearance
+  std::set<std::string> varied;  ///< coordinates in which curves of one layer differ
+  std::vector<Point> points;     ///< in these coordinates, in order of appearance
   std::optional<PointColours> colours;
+
+  void add_varied(const std::vector<Selection>& selections) {
+    for (const Selection& selection : selections) {
+      for (const Point& point : selection.points) {
+        for (const auto& coordinate : point) {
+          if (differs(coordinate, selection.points)) varied.insert(coordinate.first);
+        }
+      }
+    }
+  }
+  /// What a curve's colour stands for: what all curves of a layer have in common is the layer's.
+  Point of(Point point) const {
+    std::erase_if(point, [&](const auto& pair) { return !varied.contains(pair.first); });
+    return point;
+  }
+  void add_points(const std::vector<Selection>& selections) {
+    for (const Selection& selection : selections) {
+      if (selection.layer->reference || selection.layer->trajectories) continue;
+      for (const Point& point : selection.points) index_of(points, of(point));
+    }
+  }
 };
+
+/// What tells a layer from others of the panel that have its name: the coordinates in which they
+/// differ, as far as all of its curves share them.
+std::string layer_suffix(const Selection& own,
+                         const std::vector<Selection>& selections,
+                         const std::function<std::string(const Selection&)>& name) {
+  std::vector<Point> shared;
+  std::size_t index = 0;
+  for (const Selection& other : selections) {
+    if (name(other) != name(own)) continue;
+    if (&other == &own) index = shared.size();
+    Point point = other.points.front();
+    std::erase_if(point, [&](const auto& coordinate) { return differs(coordinate, other.points); });
+    shared.push_back(std::move(point));
+  }
+  const std::string text = point_label(shared[index], shared);
+  return text.empty() ? "" : ", " + text;
+}
 
 /// Chooses every curve's style and says so in the legend.
 /// @param first_layer layers drawn already with which these are not to be confused
@@ -140,8 +183,16 @@ void style_curves(PanelContent& content,
   const bool coloured = most_points > 1 && figure.colours;
   if (coloured) content.colours = figure.colours->scale;
   const auto index_of_point = [&](const Point& point) {
-    return static_cast<std::size_t>(std::find(figure.points.begin(), figure.points.end(), point) -
-                                    figure.points.begin());
+    return static_cast<std::size_t>(
+        std::find(figure.points.begin(), figure.points.end(), figure.of(point)) -
+        figure.points.begin());
+  };
+  const auto name_of_layer = [&](const Selection& selection) {
+    const Layer& layer = *selection.layer;
+    const bool spelt_out = mentions_coordinate(layer.label, selection.points.front());
+    return (layer.label.empty() && selections.size() > 1) || (spelt_out && coloured)
+               ? pretty_name(layer.series)
+               : layer.label;
   };
   const auto look_of = [&](const Layer* layer) {
     const auto k = static_cast<std::size_t>(layer - content.panel->layers.data());
@@ -155,12 +206,12 @@ void style_curves(PanelContent& content,
   std::vector<LegendEntry> of_layers;
   std::size_t layer_index = first_layer;
   std::size_t reference_index = first_layer;
-  for (const auto& [layer, curves, own_points] : selections) {
+  for (const Selection& selection : selections) {
+    const auto& [layer, curves, own_points] = selection;
     const bool spelt_out = mentions_coordinate(layer->label, own_points.front());
-    const std::string layer_name =
-        (layer->label.empty() && selections.size() > 1) || (spelt_out && coloured)
-            ? pretty_name(layer->series)
-            : layer->label;
+    std::string layer_name = name_of_layer(selection);
+    if (!layer_name.empty() && !(spelt_out && !coloured))
+      layer_name += layer_suffix(selection, selections, name_of_layer);
     for (const RecordedCurve* curve : curves) {
       const Point point = shown_point(curve->mean.point);
       const double* number = coloured ? figure.colours->value(point) : nullptr;
@@ -382,6 +433,10 @@ void fit_y(PanelContent& content) {
                                                [](const Cell& cell) { return is_whole(cell.y); });
 }
 
+std::string count_of(std::size_t points) {
+  return fmt::format("{} point{}", points, points == 1 ? "" : "s");
+}
+
 /// Says what the ranges cannot show. A theory that leaves a fixed range is seen to do so.
 void remark_hidden(const PanelContent& content, std::vector<std::string>& remarks, bool lettered) {
   std::size_t beyond = 0;
@@ -405,13 +460,91 @@ void remark_hidden(const PanelContent& content, std::vector<std::string>& remark
     }
   }
   const std::string where = lettered ? "(" + content.letter + "): " : "";
-  const auto count = [](std::size_t n) { return fmt::format("{} point{}", n, n == 1 ? "" : "s"); };
   if (not_positive > 0 || theory) {
-    std::string what = not_positive > 0 ? count(not_positive) : "part of the theory";
+    std::string what = not_positive > 0 ? count_of(not_positive) : "part of the theory";
     if (not_positive > 0 && theory) what += " and part of the theory";
     remarks.push_back(where + what + " ≤ 0, not on the log axis");
   }
-  if (beyond > 0) remarks.push_back(where + count(beyond) + " beyond the axes");
+  if (beyond > 0) remarks.push_back(where + count_of(beyond) + " beyond the axes");
+}
+
+/// Whether a row of a curve can be drawn.
+bool is_finite(const RecordedCurve& curve, std::size_t row) {
+  return std::isfinite(curve.mean.x[row]) && std::isfinite(curve.mean.y[row]) &&
+         (curve.sem.empty() || std::isfinite(curve.sem[row]));
+}
+
+/// How many rows cannot; 0 of columns of different lengths, which are refused where they are
+/// selected.
+std::size_t not_finite(const RecordedCurve& curve) {
+  const std::size_t rows = curve.mean.x.size();
+  if (curve.mean.y.size() != rows || (!curve.sem.empty() && curve.sem.size() != rows)) return 0;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < rows; ++i) count += is_finite(curve, i) ? 0 : 1;
+  return count;
+}
+
+/// The data without those rows, of curves that a layer shows: of a theory the pieces between them,
+/// so that its line has gaps.
+FigureData finite_rows(const Figure& figure, const FigureData& data) {
+  const auto is_shown = [&](const RecordedCurve& curve) {
+    return std::any_of(figure.panels.begin(), figure.panels.end(), [&](const Panel& panel) {
+      return std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& layer) {
+        return selects(panel, layer, curve);
+      });
+    });
+  };
+  FigureData finite{.curves = {}, .residuals = data.residuals};
+  for (const RecordedCurve& curve : data.curves) {
+    if (not_finite(curve) == 0 || !is_shown(curve)) {
+      finite.curves.push_back(curve);
+      continue;
+    }
+    RecordedCurve empty = curve;
+    for (auto* column : {&empty.mean.x, &empty.mean.y, &empty.sem, &empty.sd}) column->clear();
+    empty.n.clear();
+    RecordedCurve piece = empty;
+    const auto end_piece = [&] {
+      if (!piece.mean.x.empty()) finite.curves.push_back(std::exchange(piece, empty));
+    };
+    for (std::size_t i = 0; i < curve.mean.x.size(); ++i) {
+      if (!is_finite(curve, i)) {
+        if (curve.theory) end_piece();
+        continue;
+      }
+      piece.mean.x.push_back(curve.mean.x[i]);
+      piece.mean.y.push_back(curve.mean.y[i]);
+      if (!curve.sem.empty()) piece.sem.push_back(curve.sem[i]);
+      if (i < curve.sd.size()) piece.sd.push_back(curve.sd[i]);
+      if (i < curve.n.size()) piece.n.push_back(curve.n[i]);
+    }
+    end_piece();
+  }
+  return finite;
+}
+
+/// Says what a panel cannot show because it is not finite.
+void remark_not_finite(const Panel& panel,
+                       const std::string& where,
+                       const FigureData& data,
+                       std::vector<std::string>& remarks) {
+  std::size_t points = 0;
+  bool theory = false;
+  for (const RecordedCurve& curve : data.curves) {
+    const bool shown = std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& l) {
+      return selects(panel, l, curve);
+    });
+    const std::size_t count = shown ? not_finite(curve) : 0;
+    if (curve.theory) {
+      theory = theory || count > 0;
+    } else {
+      points += count;
+    }
+  }
+  if (points == 0 && !theory) return;
+  std::string what = points > 0 ? count_of(points) : "part of the theory";
+  if (points > 0 && theory) what += " and part of the theory";
+  remarks.push_back(where + what + " not finite, not drawn");
 }
 
 void number_curves(Content& content) {
@@ -506,9 +639,8 @@ void add_inset(PanelContent& content, const FigureData& data, FigureStyles style
   hide_sources(selections);
   if (selections.empty())
     throw invalid_parameter(name, "layers", "a series of which something was recorded");
-  for (const Selection& selection : selections) {
-    for (const Point& point : selection.points) index_of(styles.points, point);
-  }
+  styles.add_varied(selections);
+  styles.add_points(selections);
   style_curves(inset, selections, styles, own ? content.legend.size() : 0);
   std::vector<double> x;
   collect_x(inset, x);
@@ -548,9 +680,13 @@ void share_colours(std::vector<PanelContent>& panels) {
 
 }  // namespace
 
-Content arrange(const Figure& figure, const FigureData& data, const Look& look) {
+Content arrange(const Figure& figure, const FigureData& all, const Look& look) {
   check(figure);
-  Content content{&figure, {}, false, false, false, false, {}};
+  Content content{.figure = &figure,
+                  .data = std::make_shared<const FigureData>(finite_rows(figure, all)),
+                  .panels = {},
+                  .remarks = {}};
+  const FigureData& data = *content.data;
   std::vector<std::vector<Selection>> selections;
   FigureStyles styles;
   for (const Panel& panel : figure.panels) {
@@ -565,18 +701,23 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
     if (!drawn.map && selections.back().empty()) {
       std::string names;
       for (const Layer& layer : panel.layers) names += (names.empty() ? "" : ", ") + layer.series;
+      const bool lost = std::any_of(all.curves.begin(), all.curves.end(), [&](const auto& curve) {
+        return not_finite(curve) > 0 &&
+               std::any_of(panel.layers.begin(), panel.layers.end(), [&](const Layer& layer) {
+                 return selects(panel, layer, curve);
+               });
+      });
       throw Error(ErrorKind::input,
-                  fmt::format("figure '{}', panel ({}): nothing was recorded of its series ({})",
+                  fmt::format("figure '{}', panel ({}): {} of its series ({})",
                               figure.name,
                               drawn.letter,
+                              lost ? "no finite number" : "nothing was recorded",
                               names));
     }
-    for (const Selection& selection : selections.back()) {
-      if (selection.layer->reference || selection.layer->trajectories) continue;
-      for (const Point& point : selection.points) index_of(styles.points, point);
-    }
+    styles.add_varied(selections.back());
     content.panels.push_back(std::move(drawn));
   }
+  for (const auto& of_panel : selections) styles.add_points(of_panel);
   styles.colours = colour_by_number(styles.points);
   share_colours(content.panels);
   for (std::size_t i = 0; i < content.panels.size(); ++i) {
@@ -603,6 +744,8 @@ Content arrange(const Figure& figure, const FigureData& data, const Look& look) 
       if (panel.panel->kind == PanelKind::curves) content.thinned |= thin(curve, panel.x);
     }
     remark_hidden(panel, content.remarks, lettered);
+    remark_not_finite(
+        *panel.panel, lettered ? "(" + panel.letter + "): " : "", all, content.remarks);
     if (panel.panel->residuals) add_residuals(panel, data, content.remarks);
     if (panel.look.inset) add_inset(panel, data, styles);
   }

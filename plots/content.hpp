@@ -134,6 +134,7 @@ struct PanelContent {
 
 struct Content {
   const Figure* figure = nullptr;
+  std::shared_ptr<const FigureData> data = {};  ///< what the curves refer to
   std::vector<PanelContent> panels;
   bool lines = false;   ///< some theory is drawn that is not a reference
   bool points = false;  ///< some simulation is drawn

@@ -33,14 +33,14 @@ bool has_coordinates(const Point& point, const Point& wanted) {
   });
 }
 
+}  // namespace
+
 bool selects(const Panel& panel, const Layer& layer, const RecordedCurve& curve) {
   const Series& mean = curve.mean;
   return mean.name == layer.series && (curve.theory ? layer.theory : layer.simulation) &&
          (panel.x_name.empty() || mean.x_name == panel.x_name || mean.x_name == "none") &&
-         !mean.x.empty() && has_coordinates(mean.point, layer.only);
+         has_coordinates(mean.point, layer.only);
 }
-
-}  // namespace
 
 std::string name_of(const std::string& series, const Point& point) {
   return "series '" + series + "'" + (point.empty() ? "" : " (" + describe(point) + ")");
@@ -61,7 +61,7 @@ std::vector<Selection> select(const Panel& panel, const FigureData& data, std::s
     const Layer& layer = panel.layers[i];
     Selection selection{&layer, {}, {}};
     for (const RecordedCurve& curve : data.curves) {
-      if (!selects(panel, layer, curve)) continue;
+      if (curve.mean.x.empty() || !selects(panel, layer, curve)) continue;
       check(curve);
       selection.curves.push_back(&curve);
       index_of(selection.points, curve.mean.point);

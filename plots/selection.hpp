@@ -34,6 +34,9 @@ struct Selection {
   std::vector<Point> points;  ///< the different ones
 };
 
+/// @brief Whether a layer of the panel shows the curve, if it has any points.
+bool selects(const Panel& panel, const Layer& layer, const RecordedCurve& curve);
+
 /// @brief The curves of each of the panel's layers from `first` on; layers without any are left
 /// out.
 /// @throws Error if a selected curve is damaged or holds a number that is not finite

@@ -17,6 +17,7 @@
 #include <sstream>
 
 #include "attica/core/error.hpp"
+#include "attica/plots/content.hpp"
 #include "plots/samples.hpp"
 
 using namespace attica;
@@ -243,19 +244,35 @@ TEST_CASE("draw: PDF fonts are embedded TrueType", "[plots]") {
   CHECK(count >= 2);  // upright and italic
 }
 
-TEST_CASE("draw: refuses numbers that are not finite and names the series", "[plots]") {
-  const Scratch scratch;
+TEST_CASE("draw: numbers that are not finite are left out and counted beneath", "[plots]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   FigureData data = double_descent({0.1});
-  data.curves[0].mean.y[7] = std::numeric_limits<double>::quiet_NaN();
-  std::string message;
-  CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::numerical);
-  CHECK(message.find("series 'test_error' (lambda=0.1)") != std::string::npos);
+  data.curves[0].mean.y[7] = nan;
+  data.curves[1].mean.y[2] = std::numeric_limits<double>::infinity();
+  data.curves[1].sem[0] = nan;
+  const plots::Content content = plots::arrange(one_panel(), data);
+  CHECK(content.remarks ==
+        std::vector<std::string>{"2 points and part of the theory not finite, not drawn"});
+  // The line has a gap; the points beside those that are left out stand where they stood.
+  std::vector<std::size_t> rows;
+  for (const plots::DrawnCurve& curve : content.panels[0].curves)
+    rows.push_back(curve.data->mean.x.size());
+  CHECK(rows == std::vector<std::size_t>{7, 142, 10});
+  CHECK(content.panels[0].legend ==
+        plots::arrange(one_panel(), double_descent({0.1})).panels[0].legend);
+  const Scratch scratch;
+  draw(one_panel(), data, options(scratch));
+  CHECK(read(scratch.path() / "double_descent.svg").find("not finite") != std::string::npos);
+  const std::string table = read(scratch.path() / "double_descent.csv");
+  CHECK(table.find("nan") == std::string::npos);
+  CHECK(table.find("inf") == std::string::npos);
 
-  data = double_descent({0.1});
-  data.curves[1].sem[0] = std::numeric_limits<double>::infinity();
-  CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::numerical);
-  CHECK(message.find("standard error at alpha = 0.2") != std::string::npos);
-  CHECK_FALSE(fs::exists(scratch.path() / "double_descent.svg"));
+  // Nothing at all that is finite is no figure.
+  for (double& y : data.curves[0].mean.y) y = nan;
+  for (double& y : data.curves[1].mean.y) y = nan;
+  std::string message;
+  CHECK(kind_of(one_panel(), data, options(scratch), &message) == ErrorKind::input);
+  CHECK(message.find("no finite number of its series (test_error)") != std::string::npos);
 }
 
 TEST_CASE("draw: refuses what cannot be drawn", "[plots]") {
