@@ -5,6 +5,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -74,6 +75,30 @@ void require_one_line(const Value& value, const std::string& name) {
     throw invalid_parameter(name, to_toml(value), "text without control characters");
 }
 
+/// The number that a decimal text of so many places says.
+double rounded(double value, int decimals) {
+  const std::string text = fmt::format("{:.{}f}", value, decimals);
+  double result = value;
+  std::from_chars(text.data(), text.data() + text.size(), result);
+  return result == 0 ? 0 : result;  // no -0
+}
+
+/// Decimal places that the ends and the step of an equally spaced list have, if they are few: then
+/// its values are 0.1, 0.2, 0.3, not 0.30000000000000004.
+std::optional<int> decimals_of(double low, double high, double step) {
+  constexpr int kMost = 15;
+  // The step's own rounding error; places beyond it are none.
+  const double error =
+      4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high));
+  constexpr double kClear = 64;
+  for (int places = 0; places <= kMost && std::pow(10.0, -places) > kClear * error; ++places) {
+    if (rounded(low, places) == low && rounded(high, places) == high &&
+        std::abs(rounded(step, places) - step) <= error)
+      return places;
+  }
+  return std::nullopt;
+}
+
 /// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
 List expand_range(const toml::table& table, const std::string& name) {
   const auto refuse = [&](const std::string& value) -> Error {
@@ -98,10 +123,13 @@ List expand_range(const toml::table& table, const std::string& name) {
   if (is_log && (*low <= 0 || *high <= 0)) {
     throw invalid_parameter(name + ".log", std::min(*low, *high), "positive ends");
   }
+  const std::optional<int> decimals =
+      is_log ? std::nullopt : decimals_of(*low, *high, (*high - *low) / static_cast<double>(n - 1));
   List values;
   for (std::int64_t k = 0; k < n; ++k) {
     const auto t = static_cast<double>(k) / static_cast<double>(n - 1);
-    const double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
+    double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
+    if (decimals) inner = rounded(inner, *decimals);
     values.emplace_back(k == 0 ? *low : k == n - 1 ? *high : inner);
   }
   return values;

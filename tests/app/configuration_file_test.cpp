@@ -181,6 +181,15 @@ TEST_CASE("sweeps: ranges have exact ends, lists and scalars stand as they are",
   }
   CHECK(x("{linear = [0.3, 0.1], n = 3}") == std::vector<double>{0.3, 0.2, 0.1});
   CHECK(x("{linear = [0, 1], n = 2}") == std::vector<double>{0, 1});
+  // Values have the decimals of the ends and the step; others stand as they come out.
+  CHECK(x("{linear = [0.1, 0.9], n = 9}") ==
+        std::vector<double>{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+  CHECK(x("{linear = [0, 1], n = 41}")[3] == 0.075);
+  CHECK(x("{linear = [1000.1, 1000.4], n = 4}") ==
+        std::vector<double>{1000.1, 1000.2, 1000.3, 1000.4});
+  CHECK(x("{linear = [0, 1e-6], n = 11}")[7] == 7e-7);
+  CHECK(x("{linear = [0, 1], n = 4}")[1] == 1.0 / 3);
+  CHECK(x("{linear = [0, 1000000], n = 4}")[1] == 1000000.0 * (1.0 / 3));
   CHECK(x("[3, 1.5]") == std::vector<double>{3, 1.5});
   CHECK(x("2") == std::vector<double>{2});
   for (const char* bad : {"{log = [0.1, 10]}",
