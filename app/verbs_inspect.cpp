@@ -29,8 +29,8 @@
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/matrix_file.hpp"
 #include "attica/core/parallel.hpp"
-#include "attica/sim/networks/matrix_file.hpp"
 #include "attica/sim/networks/matrix_measures.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
@@ -485,7 +485,20 @@ int measure_verb(const Options& options, const Registry&) {
                         fmt::format("measuring '{}'; angles between columns take the square of "
                                     "their number ...",
                                     file));
-    const networks::MatrixMeasures m = networks::measure(networks::read_matrix(file));
+    const MatrixFile read = read_matrix_file(file, CsvHeader::optional);
+    const Eigen::MatrixXd& matrix = read.table.values;
+    for (const std::string& text : read.remarks) remark(options.quiet, text);
+    const networks::MatrixMeasures m = networks::measure(matrix, read.rounding);
+    // Rows that nearly are distributions.
+    constexpr double kNear = 0.05;
+    if (!m.attention_entropy && matrix.minCoeff() >= 0 && m.row_sums_off < kNear) {
+      remark(options.quiet,
+             fmt::format("{}: rows sum to 1 within {:.2g} only, expected {:.2g}: not taken for "
+                         "distributions, no attention_entropy",
+                         file,
+                         m.row_sums_off,
+                         m.tolerance));
+    }
     Json entry{{"file", file},
                {"rows", m.rows},
                {"columns", m.columns},

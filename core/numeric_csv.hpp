@@ -17,12 +17,10 @@ struct NumericTable {
 
 enum class CsvHeader {
   required,  ///< the first line names the columns
-  optional,  ///< the first line is a header if any of its fields is not a number
+  optional,  ///< the first line is a header if any of its fields is not a number; .npy has none
 };
 
-/// @brief Reads comma-separated numbers: all lines of equal length, every field a finite number. A
-/// UTF-8 byte-order mark, CRLF line ends, blank lines at the end and spaces around fields are
-/// accepted; columns without a name or with another's are not.
+/// @brief The table of `read_matrix_file` (core/matrix_file.hpp).
 /// @throws Error of kind input with file, line and column of the first mistake
 NumericTable read_numeric_csv(const std::filesystem::path& path, CsvHeader header);
 

@@ -65,16 +65,22 @@ std::optional<double> mean_abs_cosine(const Eigen::MatrixXd& w) {
   return (sum - n) / (n * (n - 1));
 }
 
-MatrixMeasures measure(const Eigen::MatrixXd& w) {
+MatrixMeasures measure(const Eigen::MatrixXd& w, double rounding) {
   MatrixMeasures m{.rows = w.rows(),
                    .columns = w.cols(),
                    .frobenius_norm = w.stableNorm(),
                    .spectral_norm = spectral_norm(w)};
   if (m.spectral_norm > 0) m.stable_rank = std::pow(m.frobenius_norm / m.spectral_norm, 2);
   m.mean_abs_cosine = mean_abs_cosine(w);
-  constexpr double kTolerance = 1e-4;  // rows of single- or half-precision softmax outputs
-  if (w.size() > 0 && w.minCoeff() >= 0 &&
-      ((w.rowwise().sum().array() - 1).abs() <= kTolerance).all()) {
+  // Each entry p is off by at most p / 2 of the spacing, or by half of the least positive number:
+  // so is their sum of 1, to which a softmax in the same numbers adds as much.
+  constexpr double kPrinted = 1e-4;  // numbers of unknown origin
+  constexpr double kLeastHalf = 0x1p-24;
+  const double least = rounding >= 0x1p-10 ? kLeastHalf * static_cast<double>(w.cols()) : 0;
+  m.tolerance = std::max(kPrinted, rounding + least);
+  if (w.size() == 0) return m;
+  m.row_sums_off = (w.rowwise().sum().array() - 1).abs().maxCoeff();
+  if (w.minCoeff() >= 0 && m.row_sums_off <= m.tolerance) {
     const RowMatrix<double> rows = w;
     m.attention_entropy = mean_row_entropy({rows.data(), rows.rows(), rows.cols(), rows.cols()});
   }

@@ -40,10 +40,15 @@ struct MatrixMeasures {
   std::optional<double> mean_abs_cosine =
       {};  ///< of columns; empty with fewer than two that are not 0
   std::optional<double> attention_entropy =
-      {};  ///< mean row entropy, if the rows are probability distributions
+      {};                   ///< mean row entropy, if the rows are probability distributions
+  double row_sums_off = 0;  ///< the largest distance of a row's sum from 1
+  double tolerance = 0;     ///< of it, for rows that are distributions
 };
 
 /// @param w finite entries
-MatrixMeasures measure(const Eigen::MatrixXd& w);
+/// @param rounding relative spacing of the numbers that w was stored in, 2^-10 for float16; 0: not
+/// known. Rows of probabilities then sum to 1 within half of it, and as much again for the softmax,
+/// whose terms were rounded; at least within 1e-4.
+MatrixMeasures measure(const Eigen::MatrixXd& w, double rounding = 0);
 
 }  // namespace attica::networks

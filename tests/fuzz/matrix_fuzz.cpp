@@ -2,14 +2,14 @@
 #include <cstdlib>
 
 #include "attica/core/error.hpp"
-#include "attica/sim/networks/matrix_file.hpp"
+#include "attica/core/numeric_csv.hpp"
 #include "fuzz/input_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attica;
   const InputFile file(data, size);
   try {
-    if (!networks::read_matrix(file.path()).allFinite()) std::abort();
+    if (!read_numeric_csv(file.path(), CsvHeader::optional).values.allFinite()) std::abort();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) std::abort();
   }

@@ -6,7 +6,8 @@
 #include <fstream>
 
 #include "attica/core/error.hpp"
-#include "attica/sim/networks/matrix_file.hpp"
+#include "attica/core/numeric_csv.hpp"
+#include "attica/sim/networks/matrix_measures.hpp"
 #include "reference_values.hpp"
 
 using namespace attica;
@@ -15,6 +16,10 @@ using namespace attica::networks;
 using attica::testing::Reference;
 
 namespace networks_measures_test {
+
+Eigen::MatrixXd read_matrix(const std::filesystem::path& path) {
+  return read_numeric_csv(path, CsvHeader::optional).values;
+}
 
 /// A file with the given bytes that is removed at the end of the test.
 struct File {
@@ -151,7 +156,13 @@ TEST_CASE("read_matrix: .npy of every type and order", "[sim][networks]") {
           shape,
           bytes<std::uint16_t>({0x3c00, 0x4000, 0x4200, 0x4400, 0x4500, 0x4600})),
       npy("<i4", "False", shape, bytes<std::int32_t>({1, 2, 3, 4, 5, 6})),
-      npy("<i8", "True", shape, bytes<std::int64_t>({1, 4, 2, 5, 3, 6}))};
+      npy("<i8", "True", shape, bytes<std::int64_t>({1, 4, 2, 5, 3, 6})),
+      npy(">i4",
+          "False",
+          shape,
+          std::string("\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\5\0\0\0\6", 24)),
+      npy("|u1", "False", shape, "\1\2\3\4\5\6"),
+      npy("<u2", "True", shape, bytes<std::uint16_t>({1, 4, 2, 5, 3, 6}))};
   for (const std::string& content : files) {
     const File file("a.npy", content);
     CHECK(read_matrix(file.path) == expected);
@@ -161,11 +172,12 @@ TEST_CASE("read_matrix: .npy of every type and order", "[sim][networks]") {
 }
 
 TEST_CASE("read_matrix: errors name file and line", "[sim][networks]") {
-  CHECK(complaint("b.csv", "a,b\n1,2\n3,x\n").find(":3: 'x'") == 0);
+  CHECK(complaint("b.csv", "a,b\n1,2\n3,x\n").find(":3:3: error: 'x'") == 0);
   const std::string six = bytes<double>({1, 2, 3, 4, 5, 6});
   CHECK(complaint("b.npy", npy("<f8", "False", "(2, 3)", six.substr(1))).find("47 bytes of data") !=
         std::string::npos);
-  CHECK(complaint("b.npy", npy(">f8", "False", "(2, 3)", six)).find("'>f8'") != std::string::npos);
+  CHECK(complaint("b.npy", npy("<c16", "False", "(2, 3)", six)).find("'<c16'") !=
+        std::string::npos);
   CHECK(complaint("b.npy", npy("<f8", "False", "(1, 2, 3)", six)).find("3 dimensions") !=
         std::string::npos);
   CHECK(complaint("b.npy", npy("<f8", "Maybe", "(2, 3)", six)).find("malformed") !=
@@ -175,6 +187,25 @@ TEST_CASE("read_matrix: errors name file and line", "[sim][networks]") {
             .find("(0, 0)") != std::string::npos);
   CHECK(complaint("b.npy", "\x93NUMPY\x01") == ": truncated .npy header");
   CHECK_THROWS_AS(read_matrix("/nonexistent/file.npy"), Error);
+}
+
+TEST_CASE("measure: rows of half precision are distributions within its rounding",
+          "[sim][networks]") {
+  // A softmax of n entries rounded to float16: sums are off by up to n half-spacings of the
+  // entries.
+  constexpr Eigen::Index kEntries = 64;
+  Eigen::MatrixXd w(3, kEntries);
+  for (Eigen::Index i = 0; i < w.rows(); ++i) {
+    Eigen::VectorXd row(kEntries);
+    for (Eigen::Index j = 0; j < kEntries; ++j)
+      row(j) = std::exp(std::sin(static_cast<double>(7 * i + 3 * j)));
+    row /= row.sum();
+    for (Eigen::Index j = 0; j < kEntries; ++j)
+      w(i, j) = static_cast<double>(static_cast<Eigen::half>(row(j) * (1 + 4e-4)));
+  }
+  CHECK_FALSE(measure(w).attention_entropy);
+  CHECK(measure(w, 0x1p-10).attention_entropy);
+  CHECK_FALSE(measure(1.01 * w, 0x1p-10).attention_entropy);
 }
 
 }  // namespace networks_measures_test

@@ -1,10 +1,9 @@
-#include "attica/sim/networks/matrix_file.hpp"
+#include "attica/core/npy.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -14,50 +13,65 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
-#include "attica/core/numeric_csv.hpp"
-#include "attica/core/read_bytes.hpp"
+#include "attica/core/read_number.hpp"
 
-namespace attica::networks {
+namespace attica {
 namespace {
 
 constexpr std::string_view kNumpyMagic = "\x93NUMPY";
 
-[[noreturn]] void fail(const std::string& where, const std::string& what) {
-  throw Error(ErrorKind::input, where + ": " + what);
-}
-
-std::string_view trimmed(std::string_view s) {
+std::string_view trimmed_part(std::string_view s) {
   const auto first = s.find_first_not_of(" \t\r");
   if (first == std::string_view::npos) return {};
   return s.substr(first, s.find_last_not_of(" \t\r") - first + 1);
 }
 
-std::optional<double> number(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::vector<std::string_view> split(std::string_view line) {
+std::vector<std::string_view> shape_parts(std::string_view line) {
   std::vector<std::string_view> fields;
   while (true) {
     const std::size_t comma = line.find(',');
-    fields.push_back(trimmed(line.substr(0, comma)));
+    fields.push_back(trimmed_part(line.substr(0, comma)));
     if (comma == std::string_view::npos) return fields;
     line.remove_prefix(comma + 1);
   }
 }
 
 template <class T>
-double read_number(const char* bytes) {
+double number_at(const char* bytes) {
   T value{};
   std::memcpy(&value, bytes, sizeof(T));
   return static_cast<double>(value);
 }
 
-Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
+struct NumberKind {
+  std::string_view descriptor;  ///< without the byte order
+  std::size_t size;
+  double rounding;
+  double (*read)(const char*);
+};
+
+constexpr auto kNumberKinds = std::to_array<NumberKind>({{"f2", 2, 0x1p-10, number_at<Eigen::half>},
+                                                         {"f4", 4, 0x1p-23, number_at<float>},
+                                                         {"f8", 8, 0x1p-52, number_at<double>},
+                                                         {"i1", 1, 0, number_at<std::int8_t>},
+                                                         {"i2", 2, 0, number_at<std::int16_t>},
+                                                         {"i4", 4, 0, number_at<std::int32_t>},
+                                                         {"i8", 8, 0, number_at<std::int64_t>},
+                                                         {"u1", 1, 0, number_at<std::uint8_t>},
+                                                         {"u2", 2, 0, number_at<std::uint16_t>},
+                                                         {"u4", 4, 0, number_at<std::uint32_t>},
+                                                         {"u8", 8, 0, number_at<std::uint64_t>},
+                                                         {"b1", 1, 0, number_at<std::uint8_t>}});
+
+[[noreturn]] void fail(const std::string& where, const std::string& what) {
+  throw Error(ErrorKind::input, where + ": " + what);
+}
+
+}  // namespace
+
+bool is_npy(std::string_view bytes) { return bytes.starts_with(kNumpyMagic); }
+
+NpyMatrix read_npy(std::string_view bytes, const std::string& name) {
   // Magic, version (2 bytes), length of the header (2 bytes in version 1, else 4), header: a Python
   // dictionary.
   constexpr std::size_t kVersionAt = 6;
@@ -76,18 +90,19 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
     const std::size_t last =
         first == header.npos ? header.npos : header.find_first_of(close, first + open.size());
     if (last == header.npos) fail(name, "malformed .npy header");
-    return trimmed(header.substr(first + open.size(), last - first - open.size()));
+    return trimmed_part(header.substr(first + open.size(), last - first - open.size()));
   };
   const std::string_view type = field("'descr'", "'", "'");
   const std::string_view order = field("'fortran_order'", ":", ",}");
   if (order != "True" && order != "False") fail(name, "malformed .npy header");
   const bool fortran = order == "True";
   std::vector<std::uint64_t> shape;
-  for (const std::string_view part : split(field("'shape'", "(", ")"))) {
+  for (const std::string_view part : shape_parts(field("'shape'", "(", ")"))) {
     if (part.empty()) continue;
-    const auto size = number(part);
+    const auto size = read_number(part);
     constexpr double kLargest = 1e12;
-    if (!size || *size < 0 || *size > kLargest) fail(name, "malformed .npy shape");
+    if (!size || !(*size >= 0) || std::floor(*size) != *size || *size > kLargest)
+      fail(name, "malformed .npy shape");
     shape.push_back(static_cast<std::uint64_t>(*size));
   }
   if (shape.empty() || shape.size() > 2) {
@@ -95,19 +110,20 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
   }
   if (shape.size() == 1) shape.push_back(1);
 
-  struct Kind {
-    std::string_view descriptor;
-    std::size_t size;
-    double (*read)(const char*);
-  };
-  constexpr auto kKinds = std::to_array<Kind>({{"<f2", 2, read_number<Eigen::half>},
-                                               {"<f4", 4, read_number<float>},
-                                               {"<f8", 8, read_number<double>},
-                                               {"<i4", 4, read_number<std::int32_t>},
-                                               {"<i8", 8, read_number<std::int64_t>}});
-  const auto kind = std::ranges::find(kKinds, type, &Kind::descriptor);
-  if (kind == kKinds.end())
-    fail(name, fmt::format("numbers of type '{}', expected <f2, <f4, <f8, <i4 or <i8", type));
+  const bool ordered = type.starts_with('<') || type.starts_with('>');
+  const bool swapped = type.starts_with('>');
+  const std::string_view of_number =
+      ordered || type.starts_with('|') ? type.substr(1) : std::string_view();
+  const auto* const kind =
+      std::find_if(kNumberKinds.begin(), kNumberKinds.end(), [&](const NumberKind& k) {
+        return k.descriptor == of_number && (ordered || k.size == 1);
+      });
+  if (kind == kNumberKinds.end()) {
+    fail(name,
+         fmt::format("numbers of type '{}', expected f2, f4, f8, integers or bool; "
+                     "numpy.save(FILE, array.astype(float))",
+                     type));
+  }
   const auto expected = static_cast<double>(shape[0]) * static_cast<double>(shape[1]);
   if (expected == 0) fail(name, "an empty array");
   if (static_cast<double>(bytes.size() - data_at) != expected * static_cast<double>(kind->size)) {
@@ -118,26 +134,25 @@ Eigen::MatrixXd read_npy(std::string_view bytes, const std::string& name) {
                      shape[1],
                      kind->size));
   }
-  Eigen::MatrixXd m(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
+  NpyMatrix matrix{.values = {}, .rounding = kind->rounding};
+  Eigen::MatrixXd& m = matrix.values;
+  m.resize(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
   const char* at = bytes.data() + data_at;
+  std::array<char, sizeof(double)> bytes_of_one{};
   for (Eigen::Index k = 0; k < m.size(); ++k, at += kind->size) {
     const Eigen::Index row = fortran ? k % m.rows() : k / m.cols();
     const Eigen::Index column = fortran ? k / m.rows() : k % m.cols();
-    m(row, column) = kind->read(at);
+    if (swapped) {
+      std::reverse_copy(at, at + kind->size, bytes_of_one.begin());
+      m(row, column) = kind->read(bytes_of_one.data());
+    } else {
+      m(row, column) = kind->read(at);
+    }
     if (!std::isfinite(m(row, column))) {
       fail(name, fmt::format("entry ({}, {}) is not a finite number", row, column));
     }
   }
-  return m;
+  return matrix;
 }
 
-}  // namespace
-
-Eigen::MatrixXd read_matrix(const std::filesystem::path& file) {
-  const std::optional<std::string> bytes = read_bytes(file);
-  if (!bytes) fail(file.string(), "cannot read the file");
-  if (bytes->starts_with(kNumpyMagic)) return read_npy(*bytes, file.string());
-  return read_numeric_csv(file, CsvHeader::optional).values;
-}
-
-}  // namespace attica::networks
+}  // namespace attica

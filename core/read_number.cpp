@@ -1,0 +1,73 @@
+#include "attica/core/read_number.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace attica {
+namespace {
+
+/// Whether a number that no double holds is too large rather than too small: by the place of its
+/// first digit that is not 0.
+bool is_too_large(std::string_view text) {
+  const auto mark = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view mantissa = text.substr(0, mark);
+  const auto point = std::min(mantissa.find('.'), mantissa.size());
+  const auto first = mantissa.find_first_of("123456789");
+  if (first == std::string_view::npos) return false;
+  double exponent =
+      first < point ? static_cast<double>(point - first) : -static_cast<double>(first - point - 1);
+  double sign = 1;
+  std::string_view digits = text.substr(std::min(mark + 1, text.size()));
+  if (digits.starts_with('-')) sign = -1;
+  double written = 0;
+  for (const char c : digits) {
+    if (c >= '0' && c <= '9') written = std::min(10 * written + (c - '0'), 1e15);
+  }
+  exponent += sign * written;
+  return exponent > 0;
+}
+
+}  // namespace
+
+std::optional<double> read_number(std::string_view text) {
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, code] = std::from_chars(text.data(), last, value);
+  if (text.empty() || end != last) return std::nullopt;
+  if (code == std::errc::result_out_of_range) {
+    const double size = is_too_large(text) ? std::numeric_limits<double>::infinity() : 0.0;
+    return text.starts_with('-') ? -size : size;
+  }
+  if (code != std::errc()) return std::nullopt;
+  return value;
+}
+
+bool is_missing(std::string_view text) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"", "nan", "NaN", "NAN", "-nan", "NA", "<NA>", "N/A", "#N/A", "--", "null", "NULL", "None"});
+  return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
+}
+
+std::string number_hint(std::string_view text) {
+  constexpr std::string_view kMinus = "\xE2\x88\x92";
+  if (text.starts_with(kMinus)) return "; a minus sign is written '-'";
+  if (text.find_first_of("0123456789") == std::string_view::npos) return {};
+  if (text.find_first_not_of("+-0123456789,eE") == std::string_view::npos &&
+      std::count(text.begin(), text.end(), ',') == 1)
+    return "; decimals are written with a point (Excel: save as CSV with English number formats)";
+  if (text.find_first_not_of("+-0123456789.,'eE") == std::string_view::npos &&
+      text.find_first_of(",'") != std::string_view::npos)
+    return "; numbers are written without separators of thousands, decimals with a point";
+  if (text.find_first_not_of("+-0123456789.dD") == std::string_view::npos &&
+      std::count(text.begin(), text.end(), 'd') + std::count(text.begin(), text.end(), 'D') == 1)
+    return "; an exponent is written with 'e'";
+  if (text.find_first_not_of("+-0123456789.eE% ") == std::string_view::npos && text.ends_with('%'))
+    return "; a percentage is written as a fraction, without '%'";
+  if (text.find('#') != std::string_view::npos) return "; a comment has a line of its own";
+  return {};
+}
+
+}  // namespace attica

@@ -1,0 +1,433 @@
+#include "attica/core/table_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "attica/core/json_rows.hpp"
+#include "attica/core/plain_text.hpp"
+#include "attica/core/read_number.hpp"
+
+namespace attica {
+namespace {
+
+constexpr char kSpaces = ' ';
+
+std::string_view trimmed_field(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// The beginning of what may be long, without control characters.
+std::string shown_field(std::string_view text) {
+  constexpr std::size_t kShown = 40;
+  std::string shown(text.substr(0, kShown));
+  while (shown.size() < text.size() && !shown.empty() &&
+         (static_cast<unsigned char>(text[shown.size()]) >> 6) == 0x2)
+    shown.pop_back();  // not in the middle of a character
+  for (char& c : shown) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  return shown + (text.size() > kShown ? "..." : "");
+}
+
+/// How many fields a line has with a separator, those in quotes being one.
+std::size_t count_fields(std::string_view line, char separator) {
+  bool quoted = false;
+  std::size_t count = 1;
+  if (separator != kSpaces) {
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == separator && !quoted) ++count;
+    }
+    return count;
+  }
+  count = 0;
+  bool inside = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    const bool space = !quoted && (c == ' ' || c == '\t');
+    if (!space && !inside) ++count;
+    inside = !space;
+  }
+  return count;
+}
+
+/// Whether the fields between tabs end with commas: the tabs only align.
+bool is_aligned_by(std::string_view line, char separator) {
+  std::size_t fields = 0;
+  while (true) {
+    const auto stop = line.find(separator);
+    if (stop == std::string_view::npos) return fields > 0;
+    if (!trimmed_field(line.substr(0, stop)).ends_with(',')) return false;
+    ++fields;
+    line.remove_prefix(stop + 1);
+  }
+}
+
+/// The separator with which the first line has as many fields as the second.
+char separator_of(std::string_view first, std::string_view second) {
+  std::optional<char> fitting;
+  for (const char candidate : {'\t', ';', ','}) {
+    const std::size_t fields = count_fields(first, candidate);
+    if (fields < 2) continue;
+    if (second.empty() || count_fields(second, candidate) == fields) {
+      if (candidate == '\t' && is_aligned_by(first, '\t')) continue;
+      fitting = candidate;
+      break;
+    }
+  }
+  if (fitting) return *fitting;
+  const std::size_t words = count_fields(first, kSpaces);
+  const auto one = [&](std::string_view line) {
+    return count_fields(line, ',') == 1 || second.empty();
+  };
+  if (words > 1 && count_fields(second, kSpaces) == words && one(first)) return kSpaces;
+  if (words > 1 && second.empty() && count_fields(first, ',') == 1 &&
+      first.find_first_not_of("+-0123456789.eE \t") == std::string_view::npos)
+    return kSpaces;  // a single row of numbers
+  // Nothing fits: by the first line alone, and the row is refused.
+  for (const char candidate : {'\t', ';', ','}) {
+    if (count_fields(first, candidate) > 1) return candidate;
+  }
+  return words > 1 && count_fields(second, kSpaces) > 1 ? kSpaces : ',';
+}
+
+bool all_numbers(const std::vector<TableField>& fields) {
+  return std::all_of(fields.begin(), fields.end(), [](const TableField& f) {
+    return read_number(f.text).has_value();
+  });
+}
+
+/// Whether fields count the columns: 0, 1, 2.
+bool counts_columns(const std::vector<TableField>& fields) {
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    if (fields[k].text != std::to_string(k)) return false;
+  }
+  return fields.size() > 1;
+}
+
+/// Whether fields are whole numbers from 0 to their count - 1, as a permutation's are.
+bool are_places(const std::vector<TableField>& fields) {
+  return std::all_of(fields.begin(), fields.end(), [&](const TableField& f) {
+    const auto value = read_number(f.text);
+    return value && *value >= 0 && *value < static_cast<double>(fields.size()) &&
+           std::floor(*value) == *value;
+  });
+}
+
+}  // namespace
+
+/// Rows that were read at once.
+struct TableReader::Json {
+  JsonRows rows;
+  std::size_t next = 0;
+};
+
+TableReader::TableReader(std::string_view bytes, std::string source, TableNames names)
+    : source_(std::move(source)), text_(plain_text(bytes, source_)), rest_(text_) {
+  const auto first = text_.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos)
+    throw refusal(1, 1, "nothing, expected a header and rows, or JSON");
+  if (text_[first] == '[' || text_[first] == '{') {
+    begin_json();
+    if (header_.empty() && names == TableNames::required) {
+      throw refusal(
+          1,
+          1,
+          "a row that is no object; expected {\"x\": ..., ...} (TensorBoard's JSON has no "
+          "names: take its CSV)");
+    }
+  } else {
+    begin_text(names);
+  }
+  check_header();
+}
+
+TableReader::~TableReader() = default;
+
+Error TableReader::refusal(std::size_t line, std::size_t column, const std::string& what) const {
+  return {ErrorKind::input, fmt::format("{}:{}:{}: error: {}", source_, line, column, what)};
+}
+
+bool TableReader::next_line(std::string_view& line) {
+  if (rest_.empty()) return false;
+  const auto stop = std::min(rest_.find_first_of("\r\n"), rest_.size());
+  line = rest_.substr(0, stop);
+  const std::size_t end = rest_.substr(stop).starts_with("\r\n") ? 2 : 1;
+  rest_.remove_prefix(std::min(stop + end, rest_.size()));
+  ++at_line_;
+  return true;
+}
+
+/// Goes to the next line that is neither blank nor a comment and splits it.
+bool TableReader::next_record() {
+  std::string_view line;
+  while (next_line(line)) {
+    const std::string_view content = trimmed_field(line);
+    if (content.empty()) {
+      if (blank_ == 0) blank_ = at_line_;
+      continue;
+    }
+    if (content.front() == '#') {
+      comment_ = content;
+      comment_line_ = at_line_;
+      if (remarked_ == 0) remarked_ = at_line_;
+      continue;
+    }
+    split(line, row_);
+    line_ = at_line_;
+    return true;
+  }
+  return false;
+}
+
+void TableReader::split(std::string_view line, std::vector<TableField>& into) const {
+  const bool spaces = separator_ == kSpaces;
+  const auto is_space = [&](char c) { return c == ' ' || (c == '\t' && separator_ != '\t'); };
+  std::size_t count = 0;
+  std::size_t k = 0;
+  const auto ends = [&](char c) { return spaces ? is_space(c) : c == separator_; };
+  while (true) {
+    while (k < line.size() && is_space(line[k])) ++k;
+    if (spaces && k >= line.size()) break;
+    if (count == into.size()) into.emplace_back();
+    TableField& field = into[count++];
+    field.text.clear();
+    field.column = k + 1;
+    if (k < line.size() && line[k] == '"') {
+      bool closed = false;
+      for (++k; k < line.size() && !closed; ++k) {
+        if (line[k] != '"') {
+          field.text += line[k];
+        } else if (k + 1 < line.size() && line[k + 1] == '"') {
+          field.text += line[++k];
+        } else {
+          closed = true;
+        }
+      }
+      const std::string inside(trimmed_field(field.text));
+      field.text = inside;
+      const std::size_t behind = k;
+      while (k < line.size() && is_space(line[k])) ++k;
+      if (!closed || (k < line.size() && !ends(line[k]) && !(spaces && k > behind))) {
+        throw refusal(at_line_,
+                      field.column,
+                      closed ? "text after a quoted field" : "a quote that is not closed");
+      }
+    } else {
+      std::size_t stop = k;
+      while (stop < line.size() && !ends(line[stop])) ++stop;
+      const std::string_view text = trimmed_field(line.substr(k, stop - k));
+      if (text.find('"') != std::string_view::npos)
+        throw refusal(at_line_,
+                      field.column,
+                      fmt::format("a quote inside the field '{}'", shown_field(text)));
+      field.text = text;
+      k = stop;
+    }
+    if (k >= line.size()) break;
+    if (!spaces) ++k;
+  }
+  into.resize(count);
+}
+
+void TableReader::begin_text(TableNames names) {
+  // The first two lines tell the separator.
+  const std::string_view all = rest_;
+  std::array<std::string_view, 2> lines;
+  std::size_t found = 0;
+  std::string_view line;
+  while (found < lines.size() && next_line(line)) {
+    const std::string_view content = trimmed_field(line);
+    if (!content.empty() && content.front() != '#') lines[found++] = content;
+  }
+  separator_ = separator_of(lines[0], lines[1]);
+  rest_ = all;
+  at_line_ = 0;
+  if (!next_record()) throw refusal(1, 1, "comments only, expected a header and rows");
+  width_ = row_.size();
+  if (!all_numbers(row_)) {
+    header_ = row_;
+    header_line_ = line_;
+  } else {
+    take_comment(width_);
+    held_ = true;
+    if (header_.empty() && counts_columns(row_) && names == TableNames::optional) {
+      // What pandas writes of an array is headed 0, 1, 2; a permutation's first row may be so.
+      std::vector<TableField> below;
+      std::swap(below, row_);
+      const std::size_t line_of_names = line_;
+      const std::string_view before = rest_;
+      const std::size_t before_line = at_line_;
+      bool named = false;
+      bool more = false;
+      while (!named && next_record()) {
+        more = true;
+        named = row_.size() == width_ && !are_places(row_);
+      }
+      rest_ = before;
+      at_line_ = before_line;
+      std::swap(below, row_);
+      line_ = line_of_names;
+      if (named) {
+        header_ = row_;
+        header_line_ = line_;
+        held_ = false;
+      }
+      if (more) {
+        remarks_.push_back(fmt::format(
+            "{}:{}: the first line, 0 to {}, was read as {}",
+            source_,
+            line_,
+            width_ - 1,
+            named
+                ? "names of columns (as pandas writes those of an array); if it is a row, write a "
+                  "line of other names above it"
+                : "a row of numbers; if it names columns, take it out"));
+      }
+    } else if (header_.empty() && names == TableNames::required) {
+      throw refusal(line_,
+                    1,
+                    fmt::format("numbers ('{}', ...), expected a header with names of columns",
+                                shown_field(row_.front().text)));
+    }
+  }
+  blank_ = 0;
+  remarked_ = 0;
+}
+
+/// Names of columns in the comment above the first row, if there are as many as fields.
+void TableReader::take_comment(std::size_t fields) {
+  if (comment_.empty()) return;
+  std::string_view names = comment_;
+  names.remove_prefix(std::min(names.find_first_not_of("# \t"), names.size()));
+  if (names.empty()) return;
+  const std::size_t offset = static_cast<std::size_t>(names.data() - comment_.data());
+  const char kept = separator_;
+  for (const char candidate : {kept, ','}) {
+    if (count_fields(names, candidate) != fields) continue;
+    separator_ = candidate;
+    std::vector<TableField> split_names;
+    split(names, split_names);
+    separator_ = kept;
+    if (split_names.size() != fields ||
+        std::any_of(split_names.begin(), split_names.end(), [](const TableField& f) {
+          return f.text.empty() || read_number(f.text);
+        }))
+      continue;
+    for (TableField& field : split_names) field.column += offset;
+    header_ = std::move(split_names);
+    header_line_ = comment_line_;
+    return;
+  }
+}
+
+void TableReader::begin_json() {
+  json_ = std::make_unique<Json>();
+  json_->rows = read_json_rows(text_, source_);
+  for (const std::string& name : json_->rows.names) header_.push_back({name, 1});
+  width_ = header_.empty() ? json_->rows.rows.front().size() : header_.size();
+}
+
+void TableReader::check_header() {
+  std::unordered_set<std::string_view> names;
+  const bool index = !header_.empty() && header_.front().text.empty();
+  for (std::size_t k = 0; k < header_.size(); ++k) {
+    const TableField& field = header_[k];
+    const bool unnamed = field.text.starts_with("Unnamed: ");
+    if (field.text.empty() || unnamed) {
+      const bool first = k == 0;
+      const bool several =
+          header_.size() > k + 1 && (header_[k + 1].text.empty() || unnamed) && first;
+      throw refusal(
+          header_line_,
+          field.column,
+          fmt::format("a column without a name, the {}{}",
+                      first ? "first" : fmt::format("{}th", k + 1),
+                      several            ? "; a MultiIndex of a data frame? Write it with "
+                                           ".reset_index() and index=False"
+                      : first || unnamed ? "; the index of a data frame? Write it with index=False"
+                      : k + 1 == header_.size() ? "; does the line end with a separator?"
+                                                : ""));
+    }
+    if (!names.insert(field.text).second) {
+      throw refusal(
+          header_line_,
+          field.column,
+          fmt::format("column '{}' twice{}",
+                      shown_field(field.text),
+                      index ? "; a MultiIndex of columns? Give the columns one name each: "
+                              "D.columns = ['_'.join(c) for c in D.columns]"
+                            : ""));
+    }
+  }
+}
+
+bool TableReader::next() {
+  if (json_) {
+    if (json_->next == json_->rows.rows.size()) return false;
+    const std::vector<std::string>& fields = json_->rows.rows[json_->next];
+    row_.resize(fields.size());
+    for (std::size_t k = 0; k < fields.size(); ++k) row_[k] = {fields[k], 1};
+    line_ = ++json_->next;
+  } else if (held_) {
+    held_ = false;
+  } else {
+    if (!next_record()) return false;
+    blank_before_ = rows_ > 0 ? blank_ : 0;
+    if (header_.empty() && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
+      remarks_.push_back(
+          fmt::format("{}:{}: the rows above and below this comment were read as one table",
+                      source_,
+                      remarked_));
+    }
+    blank_ = 0;
+    remarked_ = 0;
+  }
+  if (row_.size() != width_) {
+    const bool more = row_.size() > width_;
+    std::string hint;
+    if (blank_before_ != 0 ||
+        (rows_ > 0 && comment_line_ > header_line_ && comment_line_ + 1 == line_)) {
+      hint = "; does a second table begin here? Expected one table a file";
+    } else if (row_.size() == width_ + 1 && row_.back().text.empty()) {
+      hint = "; the line ends with a separator";
+    } else if (row_.size() == width_ + 1 && rows_ == 0 && !header_.empty()) {
+      hint = separator_ == kSpaces
+                 ? "; names of rows? R: write.table(D, FILE, row.names=FALSE); pandas: "
+                   "to_csv(FILE, index=False)"
+                 : "; names of rows? R: write.csv(D, FILE, row.names=FALSE)";
+    } else if (separator_ == ',' && row_.size() == 2 * width_) {
+      hint = "; decimals are written with a point";
+    } else if (more && separator_ == kSpaces) {
+      hint = "; a name or text with spaces stands in double quotes";
+    } else if (width_ == 1 && header_.size() == 1 &&
+               header_.front().text.find_first_of(" ") != std::string::npos) {
+      hint = "; a name with spaces stands in double quotes";
+    }
+    throw refusal(line_,
+                  more ? row_[width_].column : 1,
+                  fmt::format("{} fields, expected {}{}{}",
+                              row_.size(),
+                              width_,
+                              header_.empty() ? " as in the first row" : " as in the header",
+                              hint));
+  }
+  if (!header_.empty() && !json_ &&
+      std::equal(row_.begin(), row_.end(), header_.begin(), [](const auto& a, const auto& b) {
+        return a.text == b.text;
+      })) {
+    throw refusal(line_, 1, "the header again: two tables in one file? Expected one table a file");
+  }
+  ++rows_;
+  return true;
+}
+
+}  // namespace attica

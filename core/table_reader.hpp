@@ -1,0 +1,99 @@
+#pragma once
+/// @file
+/// @brief The one reader of the tables that users bring: CSV in every dress, and JSON.
+///
+/// Text: a header and a row a line. Columns are separated by commas, semicolons, tabs or runs of
+/// spaces, whichever gives header and first row equally many fields. Lines end with LF, CRLF or CR;
+/// blank lines and lines that begin with `#` are skipped. Fields in double quotes may hold
+/// separators; "" in them is a quote. Above rows of numbers without a header, the comment line
+/// directly before them is the header if it has as many names (numpy.savetxt).
+///
+/// JSON: a list of objects; an object a line; columns, each an object of rows (DataFrame.to_json())
+/// or a list; pandas' orient="split". A list of lists of numbers is a table without names.
+///
+/// Compressed files and UTF-16 are read as `plain_text` does.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attica/core/error.hpp"
+
+namespace attica {
+
+/// A field and where it stands.
+struct TableField {
+  std::string text;
+  std::size_t column = 1;  ///< of its first character in the line, from 1
+};
+
+enum class TableNames {
+  required,  ///< the columns have names
+  optional,  ///< a first row of numbers has none, unless it counts the columns: 0, 1, 2
+};
+
+/// @brief Reads a table row by row.
+class TableReader {
+ public:
+  /// @param bytes of a file or of what a program printed
+  /// @param source name of the file or program, for messages
+  /// @throws Error of kind input: `SOURCE:LINE:COLUMN: error: what is wrong`
+  TableReader(std::string_view bytes, std::string source, TableNames names);
+  ~TableReader();
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
+
+  const std::string& source() const { return source_; }
+  /// @brief Distinct names, none of them empty; no fields if the table has none.
+  const std::vector<TableField>& header() const { return header_; }
+  std::size_t header_line() const { return header_line_; }
+
+  /// @brief Goes to the next row; false: there is none. @throws Error of kind input for a row with
+  /// another number of fields than the header, or the first row, has
+  bool next();
+  const std::vector<TableField>& row() const { return row_; }
+  /// @brief Line of the row; in JSON its number among the rows.
+  std::size_t line() const { return line_; }
+  /// @brief The line before the row, after another row, if it is blank, else 0.
+  std::size_t blank_before() const { return blank_before_; }
+
+  /// @brief What a user should know of how the table was read.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+  [[nodiscard]] Error refusal(std::size_t line, std::size_t column, const std::string& what) const;
+
+ private:
+  struct Json;
+
+  bool next_line(std::string_view& line);
+  void split(std::string_view line, std::vector<TableField>& into) const;
+  bool next_record();
+  void begin_text(TableNames names);
+  void begin_json();
+  void check_header();
+  void take_comment(std::size_t fields);
+
+  std::string source_;
+  std::string text_;
+  std::string_view rest_;
+  char separator_ = ',';  ///< ' ': runs of spaces and tabs
+  std::size_t at_line_ = 0;
+  std::size_t width_ = 0;
+  std::string_view comment_;  ///< the last one before the first row
+  std::size_t comment_line_ = 0;
+  std::size_t blank_ = 0;     ///< a blank line after the row before
+  std::size_t remarked_ = 0;  ///< a comment after the row before
+  bool held_ = false;         ///< the first row was read with the header
+  std::vector<TableField> header_;
+  std::size_t header_line_ = 1;
+  std::vector<TableField> row_;
+  std::size_t line_ = 0;
+  std::size_t blank_before_ = 0;
+  std::size_t rows_ = 0;
+  std::vector<std::string> remarks_;
+  std::unique_ptr<Json> json_;
+};
+
+}  // namespace attica
