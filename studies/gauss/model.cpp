@@ -203,6 +203,35 @@ GaussianModel::GaussianModel(GaussianMlm problem, double lambda_unit)
   }
 }
 
+namespace {
+
+/// "c0 has 1e+16 times the variance of the other columns ...": columns whose variance lies a factor
+/// 1e6 or more from the median. Empty: none.
+std::string unlike_scales(const Observations& data) {
+  constexpr double kUnlike = 1e6;
+  constexpr std::size_t kNamed = 5;
+  const VectorXd variance =
+      data.rows.colwise().squaredNorm().transpose() / static_cast<double>(data.rows.rows());
+  std::vector<double> sorted(variance.begin(), variance.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  std::vector<std::string> unlike;
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < data.columns.size(); ++j) {
+    const double ratio = variance(static_cast<Index>(j)) / *middle;
+    if (ratio < kUnlike && ratio * kUnlike > 1) continue;
+    if (++count <= kNamed) unlike.push_back(fmt::format("{} has {:.0e}", data.columns[j], ratio));
+  }
+  if (count == 0) return {};
+  return fmt::format(
+      "{}{} times the variance of the other columns (their median); another unit? "
+      "model.standardise=true gives every column variance 1",
+      fmt::join(unlike, ", "),
+      count > kNamed ? fmt::format(" and {} more", count - kNamed) : "");
+}
+
+}  // namespace
+
 GaussianModel GaussianModel::from(Configuration& c) {
   const std::string covariance = c.text("model.covariance");
   refuse_unused(c);
@@ -229,6 +258,8 @@ GaussianModel GaussianModel::from(Configuration& c) {
         model.warnings_.push_back(fmt::format("columns without variance are left out: {}",
                                               fmt::join(observed.constants, ", ")));
       }
+      if (std::string unlike = unlike_scales(observed); !unlike.empty())
+        model.warnings_.push_back(std::move(unlike));
       model.data_ = std::move(observed);
       return model;
     });
