@@ -242,6 +242,8 @@ std::string decompressed(std::string_view bytes, const std::string& source) {
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK ||
       archive_read_next_header(reader.get(), &entry) != ARCHIVE_OK)
     throw refuse(why());
+  // What is no stream of that kind after all would be passed on as it is.
+  if (archive_filter_count(reader.get()) < 2) throw refuse("a damaged header");
   std::string text;
   std::array<char, 1 << 16> block{};
   while (true) {

@@ -336,6 +336,23 @@ void TableReader::begin_json() {
   width_ = header_.empty() ? json_->rows.rows.front().size() : header_.size();
 }
 
+/// Where a column without a name may come from.
+std::string TableReader::unnamed_hint(std::size_t k) const {
+  std::unordered_set<std::string_view> names;
+  const bool twice = std::any_of(header_.begin(), header_.end(), [&](const TableField& f) {
+    return !f.text.empty() && !names.insert(f.text).second;
+  });
+  if (twice) {
+    return "; a MultiIndex of columns? Give the columns one name each: "
+           "D.columns = ['_'.join(c) for c in D.columns], and index=False";
+  }
+  if (k == 0 && header_.size() > 1 && header_[1].text.empty())
+    return "; a MultiIndex of a data frame? Write it with .reset_index() and index=False";
+  if (k == 0 || !header_[k].text.empty())
+    return "; the index of a data frame? Write it with index=False";
+  return k + 1 == header_.size() ? "; does the line end with a separator?" : "";
+}
+
 void TableReader::check_header() {
   std::unordered_set<std::string_view> names;
   const bool index = !header_.empty() && header_.front().text.empty();
@@ -343,19 +360,11 @@ void TableReader::check_header() {
     const TableField& field = header_[k];
     const bool unnamed = field.text.starts_with("Unnamed: ");
     if (field.text.empty() || unnamed) {
-      const bool first = k == 0;
-      const bool several =
-          header_.size() > k + 1 && (header_[k + 1].text.empty() || unnamed) && first;
-      throw refusal(
-          header_line_,
-          field.column,
-          fmt::format("a column without a name, the {}{}",
-                      first ? "first" : fmt::format("{}th", k + 1),
-                      several            ? "; a MultiIndex of a data frame? Write it with "
-                                           ".reset_index() and index=False"
-                      : first || unnamed ? "; the index of a data frame? Write it with index=False"
-                      : k + 1 == header_.size() ? "; does the line end with a separator?"
-                                                : ""));
+      throw refusal(header_line_,
+                    field.column,
+                    fmt::format("a column without a name, the {}{}",
+                                k == 0 ? "first" : fmt::format("{}th", k + 1),
+                                unnamed_hint(k)));
     }
     if (!names.insert(field.text).second) {
       throw refusal(

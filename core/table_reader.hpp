@@ -73,6 +73,7 @@ class TableReader {
   void begin_text(TableNames names);
   void begin_json();
   void check_header();
+  std::string unnamed_hint(std::size_t k) const;
   void take_comment(std::size_t fields);
 
   std::string source_;

@@ -5,8 +5,8 @@ run 0 measure weights.csv
 says err "was read as names of columns"
 grep -q '^rows *3$' out || fail "not 3 rows: $(cat out)"
 says out "frobenius_norm     1.21"
-says out "stable_rank        1.41"
-says out "attention_entropy  0.87"
+says out "stable_rank        1.406"
+says out "attention_entropy  0.876"
 printf '0,1,2\n1,2,0\n2,0,1\n' >permutations.csv
 run 0 measure permutations.csv
 grep -q '^rows *3$' out || fail "not 3 rows: $(cat out)"
