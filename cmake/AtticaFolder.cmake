@@ -200,5 +200,6 @@ function(attica_install_library)
                                 INSTALL_DESTINATION ${package_directory})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/attica-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/attica-config.cmake ${PROJECT_BINARY_DIR}/attica-config-version.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/FindUtf8proc.cmake
           DESTINATION ${package_directory} COMPONENT development)
 endfunction()

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "attica/core/error.hpp"
+#include "attica/core/text/plain_text.hpp"
 
 namespace attica {
 
@@ -76,32 +77,6 @@ void check_sizes(Index tokens, Index context, Index sparsity) {
           "sparsity",
           static_cast<double>(sparsity),
           fmt::format("1 <= Q <= context = {}", context));
-}
-
-/// Splits a text into lower-case words, or into UTF-8 characters.
-std::vector<std::string> split(std::string_view text, TextUnit unit) {
-  std::vector<std::string> symbols;
-  std::string current;
-  const auto flush = [&] {
-    if (!current.empty()) symbols.push_back(std::move(current));
-    current.clear();
-  };
-  for (const char raw : text) {
-    const auto byte = static_cast<unsigned char>(raw);
-    const char c = byte >= 'A' && byte <= 'Z' ? static_cast<char>(byte - 'A' + 'a') : raw;
-    constexpr unsigned kAscii = 0x80;
-    constexpr unsigned kContinuationMask = 0xC0;
-    if (unit == TextUnit::character) {
-      if ((byte & kContinuationMask) != kAscii) flush();  // not a continuation byte
-      current += c;
-    } else if (byte >= kAscii || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '\'') {
-      current += c;
-    } else {
-      flush();
-    }
-  }
-  flush();
-  return symbols;
 }
 
 }  // namespace
@@ -329,7 +304,10 @@ BigramFile read_bigram_file(const std::filesystem::path& path) {
 
 TextChain text_chain(std::string_view text, TextUnit unit, Index tokens) {
   require(tokens >= 2, "tokens", static_cast<double>(tokens), "N >= 2");
-  const std::vector<std::string> sequence = split(text, unit);
+  PlainText plain = checked_text(text);
+  const bool words = unit == TextUnit::word;
+  const std::vector<std::string> sequence =
+      words ? words_of(plain.text, 1) : characters_of(lower_case(plain.text, Spelling::letters));
   std::map<std::string, std::size_t> counts;
   for (const std::string& symbol : sequence) ++counts[symbol];
   std::vector<std::pair<std::string, std::size_t>> ranked(counts.begin(), counts.end());
@@ -338,11 +316,17 @@ TextChain text_chain(std::string_view text, TextUnit unit, Index tokens) {
   });
   if (ranked.size() < 2) {
     throw invalid_parameter(
-        "file", fmt::format("text with {} different symbols", ranked.size()), "at least 2");
+        "model.file", fmt::format("text with {} different symbols", ranked.size()), "at least 2");
   }
   const std::size_t n = std::min(static_cast<std::size_t>(tokens), ranked.size());
   const bool has_rest = ranked.size() > n;
   TextChain result;
+  result.warnings = std::move(plain.warnings);
+  if (words) {
+    for (std::string& warning : spaceless_warning(plain.text)) {
+      result.warnings.push_back(std::move(warning));
+    }
+  }
   std::map<std::string, Index> token_of;
   for (std::size_t k = 0; k < ranked.size(); ++k) {
     const bool own = k + 1 < n || (k + 1 == n && !has_rest);

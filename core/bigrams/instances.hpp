@@ -100,12 +100,15 @@ enum class TextUnit { character, word };
 struct TextChain {
   BigramChain chain;
   std::vector<std::string> symbols;  ///< the last one stands for all rarer symbols, "*"
+  std::vector<std::string> warnings;
 };
 
 /// @brief Bigram frequencies of a text read as a ring (the last symbol is followed by the first),
-/// which makes the symbol frequencies its exact stationary law. Letters are lower-cased (ASCII).
+/// which makes the symbol frequencies its exact stationary law. Letters are in lower case; words
+/// are those of words_of, characters are all code points, spaces and ends of lines among them.
+/// @param text bytes of a file, see checked_text
 /// @param tokens N: the N-1 most frequent symbols, and one for the rest; fewer if there are fewer
-/// @throws Error (input) if the text has fewer than 2 different symbols
+/// @throws Error (input, `model.file`) as checked_text, and for fewer than 2 different symbols
 TextChain text_chain(std::string_view text, TextUnit unit, Eigen::Index tokens);
 
 }  // namespace attica

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
-#include "attica/core/text/corpus.hpp"
+#include "attica/core/text/plain_text.hpp"
 
 namespace attica {
 
@@ -18,25 +18,9 @@ namespace {
 constexpr std::size_t kHeldOut = 10;  ///< every tenth unit
 using Unit = std::vector<std::string>;
 
-/// The letters of a word in valid UTF-8.
-void append_letters(const std::string& word, Unit& unit) {
-  constexpr unsigned kContinues = 0x80;
-  constexpr unsigned kTopBits = 0xC0;
-  for (std::size_t first = 0; first < word.size();) {
-    std::size_t last = first + 1;
-    while (last < word.size() && (static_cast<unsigned char>(word[last]) & kTopBits) == kContinues)
-      ++last;
-    unit.push_back(word.substr(first, last - first));
-    first = last;
-  }
-}
-
 /// The text cut at blank lines, or at all lines; a unit of letters ends with the space before the
 /// next one.
-std::vector<Unit> units_of(std::string_view text,
-                           SymbolKind kind,
-                           bool blank_lines,
-                           std::int64_t* bad_bytes) {
+std::vector<Unit> units_of(std::string_view text, SymbolKind kind, bool blank_lines) {
   std::vector<Unit> units(1);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -44,11 +28,12 @@ std::vector<Unit> units_of(std::string_view text,
     text.remove_prefix(std::min(end + 1, text.size()));
     const bool blank = line.find_first_not_of(" \t\r\v\f") == std::string_view::npos;
     if ((blank || !blank_lines) && !units.back().empty()) units.emplace_back();
-    for (std::string& word : words_of(line, 1, bad_bytes)) {
-      if (kind == SymbolKind::words) {
+    const bool words = kind == SymbolKind::words;
+    for (std::string& word : words_of(line, 1, words ? Spelling::words : Spelling::letters)) {
+      if (words) {
         units.back().push_back(std::move(word));
       } else {
-        append_letters(word, units.back());
+        for (std::string& letter : characters_of(word)) units.back().push_back(std::move(letter));
         units.back().emplace_back(" ");
       }
     }
@@ -81,29 +66,20 @@ std::vector<std::string> kept_symbols(const std::vector<Unit>& units,
   return symbols;
 }
 
-void require_utf8(std::string_view text) {
-  const std::size_t zero = text.find('\0');
-  if (zero == std::string_view::npos) return;
-  throw invalid_parameter("model.file",
-                          fmt::format("a file whose byte {} is zero", zero),
-                          "text in UTF-8: zero bytes are those of UTF-16 or of data");
-}
-
 }  // namespace
 
 LanguageText read_language(std::string_view text, SymbolKind kind, std::int64_t most, Index sites) {
   require(most >= 2, "model.vocabulary", static_cast<double>(most), "at least 2");
-  require_utf8(text);
+  PlainText plain = checked_text(text);
   LanguageText result;
-  std::vector<Unit> units = units_of(text, kind, true, &result.bad_bytes);
-  constexpr std::int64_t kFewBad = 100;  // one byte in so many: a slip, not another encoding
-  if (result.bad_bytes * kFewBad > static_cast<std::int64_t>(text.size())) {
-    throw invalid_parameter(
-        "model.file",
-        fmt::format("a file with {} of {} bytes that are not UTF-8", result.bad_bytes, text.size()),
-        "text in UTF-8");
+  result.warnings = std::move(plain.warnings);
+  if (kind == SymbolKind::words) {
+    for (std::string& warning : spaceless_warning(plain.text)) {
+      result.warnings.push_back(std::move(warning));
+    }
   }
-  if (units.size() < kHeldOut) units = units_of(text, kind, false, nullptr);
+  std::vector<Unit> units = units_of(plain.text, kind, true);
+  if (units.size() < kHeldOut) units = units_of(plain.text, kind, false);
   result.symbols = kept_symbols(units, kind, most);
   require(units.size() >= kHeldOut,
           "model.file",

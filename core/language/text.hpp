@@ -18,8 +18,10 @@ using Windows = Eigen::Matrix<Symbol, Eigen::Dynamic, Eigen::Dynamic, Eigen::Row
 
 /// What a symbol is.
 enum class SymbolKind {
-  letters,  ///< lower-case letters; 0 is the space, which stands for every run of anything else
-  words,    ///< lower-case words; 0 is "<unk>", every word that is not kept
+  /// Lower-case letters and marks, each a code point of normalisation form C; 0 is the space, which
+  /// stands for every run of anything else.
+  letters,
+  words,  ///< lower-case words; 0 is "<unk>", every word that is not kept
 };
 
 /// @brief A text in two parts: units (what stands between blank lines; lines, where there are fewer
@@ -29,15 +31,16 @@ struct LanguageText {
   std::vector<Symbol> training;
   std::vector<Symbol> held_out;
   std::int64_t units = 0;
-  std::int64_t bad_bytes = 0;  ///< of invalid UTF-8, read as spaces
+  std::vector<std::string> warnings;
 
   Eigen::Index size() const { return static_cast<Eigen::Index>(symbols.size()); }
 };
 
+/// @param text   bytes of a file, see checked_text
 /// @param most   symbols that are kept, number 0 included; of 2 or more the most frequent ones
 /// @param sites  L of the windows that will be cut
-/// @throws Error (input, `model.file`) for a text with zero bytes or with much that is not UTF-8,
-/// with fewer than two symbols, fewer than ten units, or fewer than 20 L symbols in either part
+/// @throws Error (input, `model.file`) as checked_text, and for a text with fewer than two symbols,
+/// fewer than ten units, or fewer than 20 L symbols in either part
 LanguageText read_language(std::string_view text,
                            SymbolKind kind,
                            std::int64_t most,

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "attica/core/error.hpp"
+#include "attica/core/text/plain_text.hpp"
 
 namespace attica {
 namespace {
@@ -37,7 +38,8 @@ constexpr std::string_view kStopWords =
     "thou thee thy thine thyself unto hath hast hadst doth dost didst saith sayest saying shalt "
     "wilt canst art wast wert wherefore whosoever whatsoever thereof whereof therewith wherewith "
     "thereon thereto thither hither yea nay lo behold verily cometh goeth maketh giveth ye "
-    "hereof forth away before spake also even every according";
+    "hereof forth away before spake also even every according "
+    "i ain't y'all tis twas o'er ne'er e'er e'en ev'n";
 
 const std::unordered_set<std::string_view>& stop_words() {
   static const std::unordered_set<std::string_view> all = [] {
@@ -51,68 +53,6 @@ const std::unordered_set<std::string_view>& stop_words() {
     return words;
   }();
   return all;
-}
-
-/// The code point at the front of `text`, which is taken off; 0 for an invalid byte.
-char32_t take(std::string_view& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  constexpr unsigned kAscii = 0x80;
-  if (first < kAscii) {
-    text.remove_prefix(1);
-    return first;
-  }
-  const std::size_t length = first >= 0xF0 && first < 0xF5   ? 4
-                             : first >= 0xE0 && first < 0xF0 ? 3
-                             : first >= 0xC2 && first < 0xE0 ? 2
-                                                             : 0;
-  char32_t code = length == 0 ? 0 : first & (0xFFU >> (length + 1));
-  bool valid = length > 0 && text.size() >= length;
-  for (std::size_t i = 1; valid && i < length; ++i) {
-    valid = (byte(i) & 0xC0U) == kAscii;
-    code = code << 6U | (byte(i) & 0x3FU);
-  }
-  // Overlong forms, surrogates and numbers beyond Unicode are invalid.
-  valid = valid && !(length == 3 && (code < 0x800 || (code >= 0xD800 && code < 0xE000))) &&
-          !(length == 4 && (code < 0x10000 || code > 0x10FFFF));
-  text.remove_prefix(valid ? length : 1);
-  return valid ? code : 0;
-}
-
-bool is_letter(char32_t c) {
-  if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  const bool signs = c == 0xD7 || c == 0xF7 || (c >= 0x2000 && c < 0x2C00) ||
-                     (c >= 0x3000 && c < 0x3005) || (c >= 0xE000 && c < 0xF900) || c >= 0xFE00;
-  return c >= 0xC0 && !signs;
-}
-
-/// Latin, Greek and Cyrillic capitals.
-char32_t lower(char32_t c) {
-  const bool plain = (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
-                     (c >= 0x391 && c <= 0x3A9) || (c >= 0x410 && c <= 0x42F);
-  if (plain) return c + 0x20;
-  if (c >= 0x400 && c <= 0x40F) return c + 0x50;
-  if (c >= 0x100 && c <= 0x137 && c % 2 == 0) return c + 1;
-  return c;
-}
-
-void append_utf8(std::string& out, char32_t c) {
-  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0 | c >> 6U);
-    put(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    put(0xE0 | c >> 12U);
-    put(0x80 | (c >> 6U & 0x3F));
-    put(0x80 | (c & 0x3F));
-  } else {
-    put(0xF0 | c >> 18U);
-    put(0x80 | (c >> 12U & 0x3F));
-    put(0x80 | (c >> 6U & 0x3F));
-    put(0x80 | (c & 0x3F));
-  }
 }
 
 using Words = std::vector<std::string>;
@@ -135,7 +75,7 @@ Ranking most_frequent(const std::map<std::string, std::int64_t>& counts,
 }
 
 /// Documents as words, stop words included.
-std::vector<Words> split(std::string_view text, const TextOptions& options, std::int64_t* bad) {
+std::vector<Words> split(std::string_view text, const TextOptions& options) {
   std::vector<Words> documents(1);
   const auto close = [&] {
     if (!documents.back().empty()) documents.emplace_back();
@@ -151,7 +91,7 @@ std::vector<Words> split(std::string_view text, const TextOptions& options, std:
       lines = 0;
       continue;
     }
-    for (std::string& word : words_of(line, kShortestOfTopics, bad)) {
+    for (std::string& word : words_of(line, kShortestOfTopics)) {
       documents.back().push_back(std::move(word));
       if (options.units == TextUnits::words &&
           static_cast<std::int64_t>(documents.back().size()) >= options.unit_size) {
@@ -168,55 +108,52 @@ std::vector<Words> split(std::string_view text, const TextOptions& options, std:
 
 }  // namespace
 
-std::vector<std::string> words_of(std::string_view text,
-                                  std::size_t shortest,
-                                  std::int64_t* bad_bytes) {
+bool is_stop_word(std::string_view word, const std::vector<std::string>& others) {
+  if (stop_words().contains(word)) return true;
+  if (std::find(others.begin(), others.end(), word) != others.end()) return true;
+  if (word.ends_with("n't")) return true;  // verbs that take it are all auxiliary
+  for (const std::string_view ending : {"'s", "'ve", "'ll", "'re", "'d", "'m"}) {
+    if (!word.ends_with(ending)) continue;
+    return is_stop_word(word.substr(0, word.size() - ending.size()), others);
+  }
+  return false;
+}
+
+std::vector<std::string> read_stop_words(std::string_view bytes, std::string_view parameter) {
+  const PlainText read = checked_text(bytes, parameter);
   std::vector<std::string> words;
-  std::string word;
-  std::size_t letters = 0;
-  const auto close = [&] {
-    if (letters >= std::max<std::size_t>(shortest, 1)) words.push_back(word);
-    word.clear();
-    letters = 0;
-  };
-  while (!text.empty()) {
-    const bool zero = text.front() == '\0';
-    const char32_t c = take(text);
-    if (c == 0 && !zero && bad_bytes != nullptr) ++*bad_bytes;
-    if (is_letter(c)) {
-      append_utf8(word, lower(c));
-      ++letters;
-    } else {
-      close();
+  for (std::string_view text = read.text; !text.empty();) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (std::string& word : words_of(line.substr(0, line.find_first_of("#|")), 1)) {
+      words.push_back(std::move(word));
     }
   }
-  close();
   return words;
 }
 
-bool is_stop_word(std::string_view word) { return stop_words().contains(word); }
-
 TextCorpus read_text(std::string_view text, const TextOptions& options) {
   TextCorpus corpus;
-  const std::vector<Words> documents = split(text, options, &corpus.bad_bytes);
+  PlainText plain = checked_text(text);
+  corpus.warnings = std::move(plain.warnings);
+  for (std::string& warning : spaceless_warning(plain.text)) {
+    corpus.warnings.push_back(std::move(warning));
+  }
+  const std::vector<Words> documents = split(plain.text, options);
   std::map<std::string, std::int64_t> counts;
   for (const Words& document : documents) {
-    for (const std::string& word : document) {
-      if (!is_stop_word(word)) ++counts[word];
-    }
+    for (const std::string& word : document) ++counts[word];
   }
-  for (const std::string& word : options.stop_words) counts.erase(word);
+  std::erase_if(counts,
+                [&](const auto& entry) { return is_stop_word(entry.first, options.stop_words); });
   const Ranking kept =
       most_frequent(counts, options.least_count, static_cast<std::size_t>(options.most_words));
   constexpr std::size_t kFewest = 10;
   if (kept.size() < kFewest) {
     throw invalid_parameter(
         "model.file",
-        fmt::format("a text with {} words for the vocabulary{}",
-                    kept.size(),
-                    corpus.bad_bytes > 0
-                        ? fmt::format(" and {} bytes that are not UTF-8", corpus.bad_bytes)
-                        : ""),
+        fmt::format("a text with {} words for the vocabulary", kept.size()),
         fmt::format("at least {} words, of {} letters or more and no stop words, that occur {} "
                     "times or more",
                     kFewest,
@@ -255,13 +192,12 @@ TextCorpus read_text(std::string_view text, const TextOptions& options) {
 
 VocabularyText read_words(std::string_view text, std::size_t size) {
   require(size >= 2, "model.tokens", static_cast<double>(size), "a vocabulary of at least 2");
-  const std::size_t zero = text.find('\0');
-  require(zero == std::string_view::npos,
-          "model.file",
-          static_cast<double>(zero),
-          "text in UTF-8: at this position is a zero byte, as in UTF-16 or in data");
-  VocabularyText result{.words = {"<unk>"}, .tokens = {}};
-  const Words running = words_of(text, 1, &result.bad_bytes);
+  PlainText plain = checked_text(text);
+  VocabularyText result{.words = {"<unk>"}, .tokens = {}, .warnings = std::move(plain.warnings)};
+  for (std::string& warning : spaceless_warning(plain.text)) {
+    result.warnings.push_back(std::move(warning));
+  }
+  const Words running = words_of(plain.text, 1);
   std::map<std::string, std::int64_t> counts;
   for (const std::string& word : running) ++counts[word];
   require(counts.size() >= 2,

@@ -30,20 +30,21 @@ struct TextOptions {
 struct TextCorpus {
   std::vector<std::string> vocabulary;  ///< by falling frequency
   std::vector<std::vector<std::int32_t>> documents;
-  std::int64_t bad_bytes = 0;   ///< of invalid UTF-8, read as spaces
   std::int64_t cut_tokens = 0;  ///< beyond the greatest length of their document
+  std::vector<std::string> warnings;
 };
 
-/// @brief Lower-case words of at least `shortest` letters. Everything but letters separates;
-/// invalid UTF-8 does too and is counted.
-std::vector<std::string> words_of(std::string_view text,
-                                  std::size_t shortest,
-                                  std::int64_t* bad_bytes = nullptr);
+/// @brief Whether a word is too common to tell topics: usual English function words, those of early
+/// modern English (thou, unto, hath ...), `others`, and contractions: every word that ends in n't,
+/// and such a word with 's, 've, 'll, 're, 'd or 'm.
+/// @param word in lower case, as words_of gives it
+bool is_stop_word(std::string_view word, const std::vector<std::string>& others = {});
 
-/// @brief Whether a word is too common to tell topics: usual English function words, and those of
-/// early modern English (thou, unto, hath ...).
-bool is_stop_word(std::string_view word);
+/// @brief A list of stop words: all words of a text; # and | begin comments.
+std::vector<std::string> read_stop_words(std::string_view bytes, std::string_view parameter);
 
+/// @brief Documents of the words of at least three letters that are no stop words.
+/// @param text bytes of a file, see checked_text
 /// @throws Error (input, `model.file`) if no document or fewer than 10 words are left
 TextCorpus read_text(std::string_view text, const TextOptions& options);
 
@@ -51,12 +52,13 @@ TextCorpus read_text(std::string_view text, const TextOptions& options);
 struct VocabularyText {
   std::vector<std::string> words;    ///< by number; 0 is "<unk>", then by falling frequency
   std::vector<std::int32_t> tokens;  ///< the text
-  std::int64_t bad_bytes = 0;        ///< of invalid UTF-8, read as spaces
+  std::vector<std::string> warnings = {};
 };
 
 /// @brief All words of a text; the rare ones become "<unk>".
+/// @param text bytes of a file, see checked_text
 /// @param size vocabulary with "<unk>", >= 2; smaller if the text has fewer words
-/// @throws Error (input, `model.file`) for a text with zero bytes or without two different words
+/// @throws Error (input, `model.file`) as checked_text, and for a text without two different words
 VocabularyText read_words(std::string_view text, std::size_t size);
 
 }  // namespace attica

@@ -32,6 +32,7 @@ class Attica(CMakePackage):
     depends_on("libarchive")
     depends_on("random123")
     depends_on("muparser")
+    depends_on("utf8proc")
     depends_on("cpp-httplib")
     depends_on("mpi", when="+mpi")
     depends_on("gnuplot +cairo", type="run")

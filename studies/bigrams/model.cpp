@@ -73,7 +73,7 @@ std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
       kWeights.parameter(
           "model.weights", d.law.weights, "attention weights: 1/Q, or U[1,2] normalised"),
       file_parameter("model.file", "explicit: instance file with mu, P and Q; text: the text"),
-      kUnits.parameter("model.unit", "character", "text: what a token is"),
+      kUnits.parameter("model.unit", "character", "text: what a token is; all in lower case"),
       real_parameter("sim.eta", d.eta, "learning rate of V and A", rate),
       optional_parameter(
           real_parameter("sim.eta_V", d.eta, "learning rate of V; default: eta", rate)),
@@ -126,7 +126,9 @@ Table text_law(Table values) {
 
 namespace {
 
-BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
+BigramChain configured_chain(const Configuration& c,
+                             Table& diagnostics,
+                             std::vector<std::string>& warnings) {
   const Index tokens = c.integer("model.tokens");
   constexpr double kMatrices = 8;  // N x N at a time, in double precision
   const double bytes = kMatrices * 8 * static_cast<double>(tokens) * static_cast<double>(tokens);
@@ -151,6 +153,7 @@ BigramChain configured_chain(const Configuration& c, Table& diagnostics) {
   if (kind == "explicit") return read_bigram_file(c.input_file("model.file")).chain;
   TextChain text = text_chain(c.input_text("model.file"), kUnits.of(c, "model.unit"), tokens);
   diagnostics.emplace_back("symbols", List(text.symbols.begin(), text.symbols.end()));
+  warnings = std::move(text.warnings);
   return text.chain;
 }
 
@@ -169,8 +172,10 @@ std::vector<SparseColumn> configured_attention(const Configuration& c, Index tok
               stream);
 }
 
-BigramModel configured_model(const Configuration& c, Table& diagnostics) {
-  BigramChain chain = configured_chain(c, diagnostics);
+BigramModel configured_model(const Configuration& c,
+                             Table& diagnostics,
+                             std::vector<std::string>& warnings) {
+  BigramChain chain = configured_chain(c, diagnostics, warnings);
   std::vector<SparseColumn> attention = configured_attention(c, chain.tokens());
   return {std::move(chain),
           c.integer("model.context"),
@@ -246,13 +251,15 @@ void check_rates(const Configuration& c, BigramSetup& s, RateCheck check) {
 
 BigramSetup bigram_setup(const Configuration& c, RateCheck rate_check, NoSignal no_signal) {
   Table diagnostics;
-  BigramSetup s{.model = configured_model(c, diagnostics),
+  std::vector<std::string> warnings;
+  BigramSetup s{.model = configured_model(c, diagnostics, warnings),
                 .rates = configured_rates(c),
                 .batch = static_cast<double>(c.integer("sim.batch")),
                 .lambda = c.real("sim.l1"),
                 .steps = c.declares("sim.steps") ? recorded_steps(c) : std::vector<std::int64_t>{},
                 .sampling = kSampling.of(c, "sim.surrogate"),
                 .algorithm = kAlgorithms.of(c, "sim.algorithm")};
+  s.warnings = std::move(warnings);
   const Index n = s.model.tokens();
   s.start = c.text("sim.start") == "uniform" ? MatrixXd::Constant(n, n, 1 / static_cast<double>(n))
                                              : stationary_value(s.model);

@@ -161,10 +161,7 @@ class DeepExperiment : public PointwiseExperiment {
         read_words(c.input_text("model.file"), static_cast<std::size_t>(c.integer("model.tokens")));
     task_.get();  // refuses a text that is too short
     diagnostics_ = {{"words", words_->tokens.size()}, {"vocabulary", words_->words.size()}};
-    if (words_->bad_bytes > 0) {
-      warnings_ = {
-          fmt::format("model.file: {} bytes are not UTF-8, read as spaces", words_->bad_bytes)};
-    }
+    warnings_ = words_->warnings;
   }
 
   TheoryResult theory(TheoryGrid) const override {

@@ -90,15 +90,6 @@ Table LanguageProblem::diagnostics() const {
           {"held_out_symbols", static_cast<std::int64_t>(text_.held_out.size())}};
 }
 
-std::vector<std::string> LanguageProblem::warnings() const {
-  std::vector<std::string> all;
-  if (text_.bad_bytes > 0) {
-    all.push_back(
-        fmt::format("model.file: {} bytes are not UTF-8, read as spaces", text_.bad_bytes));
-  }
-  return all;
-}
-
 void LanguageProblem::warn_of_pairs(std::vector<std::string>& warnings) const {
   const double weights = pair_weights(sites_, symbols());
   const auto length = static_cast<double>(text_.training.size());

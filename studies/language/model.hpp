@@ -37,7 +37,7 @@ class LanguageProblem {
   /// order.
   TheoryResult theory() const;
   Table diagnostics() const;
-  std::vector<std::string> warnings() const;
+  const std::vector<std::string>& warnings() const { return text_.warnings; }
   /// @brief Warns if pairs have more weights than the text has symbols to fit them to.
   void warn_of_pairs(std::vector<std::string>& warnings) const;
   /// @brief Warns if training shows each window of the text with each site hidden more than once.

@@ -24,27 +24,33 @@ Point model_point(const char* model) { return {{"model", model}}; }
 
 /// The configured alignment, of a size whose couplings can be fitted.
 Alignment configured_alignment(const Configuration& c) {
+  constexpr std::string_view kExpected = ": expected ";
   Alignment alignment = [&] {
     try {
       return read_alignment(c.input_file("model.file"), c.text("model.alphabet"));
     } catch (const Error& error) {
       if (error.parameter() != "alphabet") throw;
+      const std::string_view what = error.what();
       throw invalid_parameter("model.alphabet",
                               c.text("model.alphabet"),
-                              "2 to 64 different printable characters, the first one the gap");
+                              what.substr(what.rfind(kExpected) + kExpected.size()));
     }
   }();
   // All couplings W_ij of both directions are held at once.
   constexpr double kMostCouplings = 2e8;
   const auto colours = static_cast<double>(alignment.colours());
   const auto sites = static_cast<double>(alignment.sequences.cols());
-  if (sites < 2 || std::pow(sites * colours, 2) > kMostCouplings) {
-    throw invalid_parameter(
-        "model.file",
-        fmt::format("{} ({} columns)", c.text("model.file"), alignment.sequences.cols()),
-        fmt::format("2 to {:.0f} columns with {} colours",
-                    std::floor(std::sqrt(kMostCouplings) / colours),
-                    alignment.colours()));
+  constexpr double kFewestSites = 3;  // two have one pair: no scores to correct or to rank
+  if (sites < kFewestSites || std::pow(sites * colours, 2) > kMostCouplings) {
+    throw invalid_parameter("model.file",
+                            fmt::format("{} ({} column{})",
+                                        c.text("model.file"),
+                                        alignment.sequences.cols(),
+                                        alignment.sequences.cols() == 1 ? "" : "s"),
+                            fmt::format("{:.0f} to {:.0f} columns with {} colours",
+                                        kFewestSites,
+                                        std::floor(std::sqrt(kMostCouplings) / colours),
+                                        alignment.colours()));
   }
   const auto count = static_cast<double>(alignment.sequences.rows());
   require(std::round(c.real("sim.held_out") * count) <= count - 2,
@@ -63,23 +69,52 @@ class AlignmentFits : public PointwiseExperiment {
         bias_lambda_(c.real("sim.bias_lambda")),
         held_out_(std::llround(c.real("sim.held_out") *
                                static_cast<double>(alignment_.sequences.rows()))),
-        search_({.gradient_tolerance = c.real("sim.tolerance")}) {
-    diagnostics_ = {{"sequences", static_cast<std::int64_t>(alignment_.sequences.rows())},
+        search_({.gradient_tolerance = c.real("sim.tolerance")}),
+        groups_([this] { return relative_groups(alignment_.sequences, identity_); }) {
+    diagnostics_ = {{"format", alignment_.format},
+                    {"sequences", static_cast<std::int64_t>(alignment_.sequences.rows())},
                     {"sites", static_cast<std::int64_t>(alignment_.sequences.cols())},
                     {"colours", static_cast<std::int64_t>(alignment_.colours())},
                     {"unknown_letters", alignment_.unknown},
-                    {"inserted_letters_left_out", alignment_.inserted}};
-    if (alignment_.unknown == 0) return;
-    warnings_ = {fmt::format("{} letters that are not in the alphabet were read as gaps",
-                             alignment_.unknown)};
+                    {"inserted_letters_left_out", alignment_.inserted},
+                    {"annotation_records_left_out", alignment_.annotations}};
+    for (const std::string& warning : alignment_.warnings) {
+      warnings_.push_back("model.file: " + warning);
+    }
   }
 
-  TheoryResult theory(TheoryGrid /*grid*/) const override { return {}; }
+  TheoryResult theory(TheoryGrid /*grid*/) const override {
+    TheoryResult result;
+    if (held_out_ == 0) return result;
+    const RelativeGroups& groups = checked_groups();
+    const Index largest = *std::max_element(groups.sizes.begin(), groups.sizes.end());
+    result.diagnostics = {{"groups_of_relatives", static_cast<std::int64_t>(groups.sizes.size())},
+                          {"largest_group", static_cast<std::int64_t>(largest)}};
+    const Index others = alignment_.sequences.rows() - largest;
+    if (others < held_out_) {
+      result.warnings.push_back(fmt::format(
+          "model.file: {} of {} sequences are one group of relatives (model.identity = {}), which "
+          "is trained on as a whole: sim.held_out asks for {} sequences, and {} are left for it",
+          largest,
+          alignment_.sequences.rows(),
+          identity_,
+          held_out_,
+          others));
+    }
+    return result;
+  }
+
+  void prepare() const override {
+    if (held_out_ > 0) checked_groups();
+  }
 
  protected:
   Outcome run(const Replicate& replicate) const override {
     RandomStream stream = replicate.stream(StreamId::minibatch);
-    const auto [train, test] = split_alignment(alignment_.sequences, held_out_, identity_, stream);
+    const RelativeGroups none;
+    const RelativeGroups& groups = held_out_ > 0 ? checked_groups() : none;
+    const auto [train, test] =
+        split_alignment(alignment_.sequences, groups, held_out_, identity_, stream);
     const Index colours = alignment_.colours();
     const PseudoLikelihoodFit general =
         fit_pseudo_likelihood(train.data, colours, lambda_, search_, bias_lambda_);
@@ -132,6 +167,17 @@ class AlignmentFits : public PointwiseExperiment {
   }
 
  private:
+  const RelativeGroups& checked_groups() const {
+    const RelativeGroups& groups = groups_.get();
+    require(groups.sizes.size() > 1,
+            "sim.held_out",
+            static_cast<double>(held_out_) / static_cast<double>(alignment_.sequences.rows()),
+            fmt::format("0, or a larger model.identity than {}: all sequences are relatives, so "
+                        "that what is held out was trained on",
+                        identity_));
+    return groups;
+  }
+
   /// Couplings, fields and the largest column of V alone.
   void add_balances(const PseudoLikelihoodFit& general,
                     const BiasedAttention& factored,
@@ -205,6 +251,7 @@ class AlignmentFits : public PointwiseExperiment {
   double bias_lambda_;
   Index held_out_;
   LbfgsOptions search_;
+  Lazy<RelativeGroups> groups_;
 };
 
 Figure figure(const Configuration& c) {
@@ -307,16 +354,17 @@ std::vector<Parameter> parameters() {
       {.key = "model.file",
        .type = ParameterType::file,
        .fallback = Value("ring.fa"),
-       .meaning = "the alignment: FASTA, A2M, or plain text with one sequence a line"},
+       .meaning = "the alignment: FASTA, A2M, A3M, Stockholm, Clustal, or one sequence a line"},
       {.key = "model.alphabet",
        .type = ParameterType::text,
        .fallback = Value(std::string(kAminoAcids)),
-       .meaning = "letters of the colours, the first one for gaps; unknown letters become gaps"},
+       .meaning = "letters of the colours, the first one for gaps and unknown letters; one that "
+                  "begins with a letter has no gap"},
       real_parameter(
           "model.identity",
           0.8,
-          "sequences that share this part of their sites share their weight; 1: only equal "
-          "ones do",
+          "sequences that share this part of their sites are relatives: they share their weight, "
+          "and all are trained on or none; 1: only equal ones",
           {.low = 0, .high = 1, .low_open = true}),
       real_parameter("sim.lambda",
                      0.01,
@@ -328,7 +376,8 @@ std::vector<Parameter> parameters() {
                      kPositive),
       real_parameter("sim.held_out",
                      0.1,
-                     "share of the sequences that is not trained on but predicted",
+                     "share of the sequences that is not trained on but predicted, in whole groups "
+                     "of relatives",
                      {.low = 0, .high = 1, .high_open = true}),
       real_parameter("sim.tolerance",
                      1e-4,

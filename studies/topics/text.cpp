@@ -68,7 +68,9 @@ class Text : public PointwiseExperiment {
                      .unit_size = c.integer("model.unit_size"),
                      .most_words = c.integer("model.vocabulary"),
                      .least_count = c.integer("model.least_count")};
-    if (c.has("model.stop_words")) text.stop_words = words_of(c.input_text("model.stop_words"), 1);
+    if (c.has("model.stop_words")) {
+      text.stop_words = read_stop_words(c.input_text("model.stop_words"), "model.stop_words");
+    }
     TextCorpus corpus;
     if (planted_) {
       text.units = TextUnits::paragraphs;
@@ -125,10 +127,7 @@ class Text : public PointwiseExperiment {
 
  private:
   void warn(const TextCorpus& corpus, const TextOptions& text, Index topics) {
-    if (corpus.bad_bytes > 0) {
-      warnings_.push_back(
-          fmt::format("model.file: {} bytes are not UTF-8, read as spaces", corpus.bad_bytes));
-    }
+    warnings_ = corpus.warnings;
     std::int64_t read = 0;
     for (const auto& document : corpus.documents) read += std::ssize(document);
     if (corpus.cut_tokens > read / 10) {
@@ -352,7 +351,8 @@ std::vector<Parameter> parameters() {
       real_parameter(
           "model.share", 0.6, "a topic word has at least this share of its topic", kShare),
       integer_parameter("model.topic_words", 10, "words of each topic that are looked at", kTwo),
-      file_parameter("model.stop_words", "a file of words to drop besides the usual ones"),
+      file_parameter("model.stop_words",
+                     "a file of words to drop besides the usual ones; # and | begin comments"),
       integer_parameter("model.width", 64, "width of the network"),
       integer_parameter("model.layers", 1, "layers; more than one have residual connections"),
       integer_parameter("model.heads", 1, "heads of each layer"),

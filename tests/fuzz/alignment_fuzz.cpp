@@ -1,6 +1,7 @@
-// Any bytes are either an alignment of colours below the alphabet's size, or an Error of kind
-// input.
+// Any bytes are either an alignment of colours below the alphabet's size, which reads the same when
+// it is written as plain text, or an Error of kind input. The first byte chooses the alphabet.
 #include <cstdlib>
+#include <string>
 
 #include "attica/core/error.hpp"
 #include "attica/core/potts/alignment.hpp"
@@ -8,11 +9,26 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attica;
-  const InputFile file(data, size);
+  if (size == 0) return 0;
+  constexpr std::string_view kAlphabets[] = {kAminoAcids, "-ACGU", "ACGU", ".acgt", "-Aa.#01"};
+  const std::string_view alphabet = kAlphabets[data[0] % std::size(kAlphabets)];
+  const InputFile file(data + 1, size - 1);
   try {
-    const Alignment alignment = read_alignment(file.path());
+    const Alignment alignment = read_alignment(file.path(), alphabet);
     require_sequences(alignment.sequences, alignment.sequences.cols(), alignment.colours());
     if (alignment.sequences.rows() < 2) std::abort();
+    std::string plain;
+    for (Eigen::Index m = 0; m < alignment.sequences.rows(); ++m) {
+      for (Eigen::Index j = 0; j < alignment.sequences.cols(); ++j) {
+        plain += alphabet[alignment.sequences(m, j)];
+      }
+      plain += '\n';
+    }
+    // What letters spell at the start of a file may name a format or be a comment.
+    if (plain[0] == '#' || plain.starts_with("CLUSTAL")) return 0;
+    const InputFile again(reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size());
+    const Alignment reread = read_alignment(again.path(), alphabet);
+    if (reread.sequences != alignment.sequences || reread.unknown != 0) std::abort();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) std::abort();
   }

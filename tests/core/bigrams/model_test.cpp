@@ -119,6 +119,14 @@ TEST_CASE("text chain: a ring of bigrams is stationary exactly", "[core][bigrams
   const TextChain letters = text_chain("aAb\xc3\xa9", TextUnit::character, 10);
   CHECK(letters.symbols.size() == 3);  // a, b, e acute
   CHECK_THROWS_WITH(text_chain("aaaa", TextUnit::character, 3), Contains("at least 2"));
+  // The reader of all studies of texts.
+  const TextChain words =
+      text_chain("“Music” music—école, École\u00A0music… don’t 12", TextUnit::word, 10);
+  CHECK(words.symbols == std::vector<std::string>{"music", "école", "don't"});
+  CHECK(text_chain("ÉéЖж e\u0301", TextUnit::character, 9).symbols ==
+        std::vector<std::string>{"é", "ж", " "});
+  CHECK_THROWS_WITH(text_chain(std::string("a\0b\0c\0d\0", 8), TextUnit::character, 3),
+                    Contains("UTF-16"));
 }
 
 TEST_CASE("instance file: read back, and errors with line numbers", "[core][bigrams]") {

@@ -80,11 +80,11 @@ TEST_CASE("potts-alignment: bad input names its key or its line", "[studies]") {
   };
   refused({{"model.file", "/nowhere.fa"}}, "'model.file'");
   refused({{"model.file", file("AC\nACD\n")}}, ":2: a sequence of 3 letters");
-  refused({{"model.file", file("A\nC\n")}}, "2 to ");
+  refused({{"model.file", file("AC\nCA\n")}}, "3 to ");
   const std::string wide(100000, 'A');
   refused({{"model.file", file(wide + '\n' + wide + '\n')}}, "(100000 columns)");
-  refused({{"model.file", file("AC\nAC\n")}, {"model.alphabet", "A"}}, "'model.alphabet'");
-  refused({{"model.file", file("AC\nAC\nAD\n")}, {"sim.held_out", 0.9}}, "'sim.held_out'");
+  refused({{"model.file", file("ACD\nACD\n")}, {"model.alphabet", "A"}}, "'model.alphabet'");
+  refused({{"model.file", file("ACD\nACD\nADD\n")}, {"sim.held_out", 0.9}}, "'sim.held_out'");
   const auto experiment =
       made(study_named("potts-alignment"), {{"model.file", file("ABX\nACC\n")}});
   CHECK(experiment->warnings().size() == 1);

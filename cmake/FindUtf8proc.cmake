@@ -1,0 +1,26 @@
+# Utf8proc::Utf8proc, the Unicode Character Database in C: by pkg-config, or where CMake looks for headers and libraries
+# (its pkg-config file states no version that could be asked for: the header does).
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(PC_Utf8proc QUIET libutf8proc)
+endif()
+find_path(Utf8proc_INCLUDE_DIR utf8proc.h HINTS ${PC_Utf8proc_INCLUDE_DIRS})
+find_library(Utf8proc_LIBRARY utf8proc HINTS ${PC_Utf8proc_LIBRARY_DIRS})
+mark_as_advanced(Utf8proc_INCLUDE_DIR Utf8proc_LIBRARY)
+if(Utf8proc_INCLUDE_DIR)
+  set(Utf8proc_VERSION "")
+  foreach(part MAJOR MINOR PATCH)
+    file(STRINGS ${Utf8proc_INCLUDE_DIR}/utf8proc.h line REGEX "^#define UTF8PROC_VERSION_${part} ")
+    string(REGEX REPLACE ".*UTF8PROC_VERSION_${part} +([0-9]+).*" "\\1" number "${line}")
+    list(APPEND Utf8proc_VERSION "${number}")
+  endforeach()
+  list(JOIN Utf8proc_VERSION "." Utf8proc_VERSION)
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Utf8proc REQUIRED_VARS Utf8proc_LIBRARY Utf8proc_INCLUDE_DIR VERSION_VAR Utf8proc_VERSION
+  REASON_FAILURE_MESSAGE "the package is libutf8proc-dev (Debian), libutf8proc (conda-forge) or utf8proc (Spack)")
+if(Utf8proc_FOUND AND NOT TARGET Utf8proc::Utf8proc)
+  add_library(Utf8proc::Utf8proc UNKNOWN IMPORTED)
+  set_target_properties(Utf8proc::Utf8proc PROPERTIES IMPORTED_LOCATION "${Utf8proc_LIBRARY}"
+                        INTERFACE_INCLUDE_DIRECTORIES "${Utf8proc_INCLUDE_DIR}")
+endif()
