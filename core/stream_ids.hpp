@@ -22,6 +22,7 @@ enum class StreamId : std::uint64_t {
   self_test = 10,      ///< planted data that test the statistics themselves
   surrogate = 11,      ///< Gaussian surrogates of gradient noise
   selection = 12,      ///< samples on which trained candidates are compared
+  theory = 13,         ///< random combinations and mirrored pairs of the training theory
 };
 
 }  // namespace attica

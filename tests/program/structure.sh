@@ -26,7 +26,7 @@ declare -A family_uses=(
   [potts]="gauss"  # the control of potts-square: Gaussian data of equal covariance, fitted and predicted as such
   [masked]="gauss"  # masked-transfer: what follows masked regression, and its rival, is ridge regression of labels
 )
-shared="text networks"  # folders within the layers that are no families
+shared="text networks training"  # folders within the layers that are no families
 for file in $(git ls-files {core,theory,sim,studies}/'*/*.[ch]pp'); do
   IFS=/ read -r _ family _ <<<"$file"
   [[ " $shared " == *" $family "* ]] && continue
