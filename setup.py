@@ -43,6 +43,7 @@ class CMakeModule(build_ext):
             configure += pybind11()
             if not cache.exists():
                 configure += ["-DATTICA_TESTS=OFF", "-DATTICA_BENCH=OFF"]
+                configure += ["-DATTICA_NATIVE=OFF", "-DATTICA_MARCH=x86-64-v3"]  # a wheel goes to other processors
                 configure += ["-DATTICA_MPI=OFF"] if shutil.which("mpicxx") is None else []
                 configure += ["-DCMAKE_CXX_COMPILER_LAUNCHER="] if shutil.which("ccache") is None else []
             subprocess.run(configure, cwd=ROOT, check=True)
@@ -50,6 +51,7 @@ class CMakeModule(build_ext):
         target = Path(self.get_ext_fullpath(extension.name))
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(module, target)
+        shutil.copy(module.with_name(module.name.replace("_attica", "_processor", 1)), target.parent)
 
 
 OWN.mkdir(exist_ok=True)

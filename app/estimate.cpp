@@ -20,6 +20,7 @@
 
 #include "attica/app/progress.hpp"
 #include "attica/app/results.hpp"
+#include "attica/app/run.hpp"
 
 namespace attica::app {
 namespace {

@@ -1,5 +1,13 @@
 #include "attica/app/program.hpp"
 #include "attica/core/freed_memory.hpp"
+#include "attica/core/instructions.hpp"
+
+namespace {
+
+/// Before static objects are made, whose code uses the instructions of this build.
+__attribute__((constructor(101))) void require_processor() { attica::require_instruction_sets(); }
+
+}  // namespace
 
 int main(int argc, char** argv) {
   attica::keep_freed_memory();

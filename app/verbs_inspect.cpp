@@ -29,6 +29,7 @@
 #include "attica/app/text.hpp"
 #include "attica/app/verbs.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/instructions.hpp"
 #include "attica/core/matrix_file.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/sim/networks/matrix_measures.hpp"
@@ -160,40 +161,13 @@ struct Instructions {
 
 Instructions instructions() {
   Instructions found;
-  [[maybe_unused]] const auto add = [&](const std::string& name, bool there) {
-    found.used += (found.used.empty() ? "" : " ") + name;
-    if (!there) found.missing += (found.missing.empty() ? "" : " ") + name;
-  };
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-#if defined(__SSE4_2__)
-  add("SSE4.2", __builtin_cpu_supports("sse4.2") != 0);
-#endif
-#if defined(__AVX__)
-  add("AVX", __builtin_cpu_supports("avx") != 0);
-#endif
-#if defined(__AVX2__)
-  add("AVX2", __builtin_cpu_supports("avx2") != 0);
-#endif
-#if defined(__FMA__)
-  add("FMA", __builtin_cpu_supports("fma") != 0);
-#endif
-#if defined(__BMI2__)
-  add("BMI2", __builtin_cpu_supports("bmi2") != 0);
-#endif
-#if defined(__AVX512F__)
-  add("AVX512F", __builtin_cpu_supports("avx512f") != 0);
-#endif
-#if defined(__AVX512DQ__)
-  add("AVX512DQ", __builtin_cpu_supports("avx512dq") != 0);
-#endif
-#if defined(__AVX512BW__)
-  add("AVX512BW", __builtin_cpu_supports("avx512bw") != 0);
-#endif
-#if defined(__AVX512VL__)
-  add("AVX512VL", __builtin_cpu_supports("avx512vl") != 0);
-#endif
-#endif
+  InstructionSet sets[kInstructionSets];
+  instruction_sets(sets);
+  for (const auto& [name, used, available] : sets) {
+    if (!used) continue;
+    found.used += (found.used.empty() ? "" : " ") + std::string(name);
+    if (!available) found.missing += (found.missing.empty() ? "" : " ") + std::string(name);
+  }
   if (found.used.empty()) found.used = "the processor family's common ones";
   return found;
 }

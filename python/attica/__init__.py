@@ -16,6 +16,14 @@ try:
 except ImportError as _error:
     raise ImportError(f"attica needs NumPy, which {_sys.executable} does not have (Debian: python3-numpy)") from _error
 
+from ._processor import missing as _missing
+
+if _missing():
+    raise ImportError(
+        f"attica was built for a processor with {_missing()}, which this one lacks: build it on this machine, "
+        "or with -DATTICA_MARCH=x86-64-v3 -DATTICA_NATIVE=OFF"
+    )
+
 from ._attica import version as __version__
 from .display import Figure
 from .errors import Error

@@ -139,13 +139,14 @@ void scatter_few(const Real* a,
 /// other: with one sum each, one that is read before it is written would have to wait.
 template <Index Parts, class Real>
 void add_parts(const Real* a, const Token* x, Index length, Index stride, Real* sums) {
-  constexpr Index kWord = sizeof(std::uint64_t) / sizeof(Token);
+  // Loads are what limits the loop: four tokens at a time, two where a register has two numbers.
+  using Word = std::conditional_t<Parts % 4 == 0, std::uint64_t, std::uint32_t>;
+  constexpr Index kWord = sizeof(Word) / sizeof(Token);
   static_assert(Parts % kWord == 0);
   for (Index t = 0; t + Parts <= length; t += Parts) {
 #pragma GCC unroll 16
     for (Index k = 0; k < Parts; k += kWord) {
-      // Loads are what limits the loop: four tokens at a time.
-      std::uint64_t word;  // NOLINT(*-init-variables): filled just below
+      Word word;  // NOLINT(*-init-variables): filled just below
       std::memcpy(&word, x + t + k, sizeof(word));
 #pragma GCC unroll 4
       for (Index i = 0; i < kWord; ++i) {
