@@ -39,6 +39,7 @@ enum class Takes {
   margin_after,   ///< --margin: post hoc
   judge,          ///< --margin, --absolute, --tails: of two tables
   x_name,         ///< --x
+  columns,        ///< --value, --replicate, --sd, --n: of a table of a simulation
   scaling,        ///< --series, --exponent, --upper-bound, --tolerance, --floor
   sizes,          ///< --x, --expect, --window, --correction: several sizes at once
   collapse,       ///< --collapse, --hold, --start, --out, --name

@@ -270,8 +270,15 @@ class Library {
     const fs::path path = fs::weakly_canonical(is_run ? find_run(layer.run, file_.directory)
                                                       : find_table(layer.csv, file_.directory));
     const std::string x = layer.x.empty() ? "x" : layer.x;
-    const std::string key =
-        is_run ? path.string() : fmt::format("{}\n{}\n{}", path.string(), x, layer.points);
+    const std::string key = is_run ? path.string()
+                                   : fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}",
+                                                 path.string(),
+                                                 x,
+                                                 layer.points,
+                                                 fmt::join(layer.columns.values, "\t"),
+                                                 layer.columns.replicate,
+                                                 layer.columns.sd,
+                                                 layer.columns.n);
     if (const auto found = sources_.find(key); found != sources_.end()) return found->second;
     Source source;
     if (is_run) {
@@ -281,7 +288,9 @@ class Library {
       if (!text) throw invalid_parameter("csv", layer.csv, "a readable file");
       source.name = path.stem().string();
       source.tag = path.filename().string();
-      source.data = table_data(*text, layer.csv, x, layer.points);
+      TableData table = table_data(*text, layer.csv, x, layer.columns, layer.points);
+      source.data = std::move(table.data);
+      for (const std::string& said : table.remarks) remark(false, said);
       drawing_.metadata.emplace_back("table",
                                      fmt::format("{} sha256 {}", source.tag, sha256(*text)));
     }

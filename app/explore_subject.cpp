@@ -288,10 +288,13 @@ Json Subject::overlay_of_run(const std::string& folder) const {
 
 Json Subject::overlay_of_table(const std::string& text, const std::string& name) const {
   // The x of the study's own curves by its name, or just x: then of any curve.
-  const auto named = std::find_if(
-      x_names_.begin(), x_names_.end(), [&](const auto& x) { return has_column(text, x); });
-  const bool any = has_column(text, "x") || named == x_names_.end();
-  FigureData data = table_data(text, name, any ? "x" : *named, true);
+  const std::vector<std::string> columns = own::column_names(text, name);
+  const auto has = [&](const std::string& x) {
+    return std::find(columns.begin(), columns.end(), x) != columns.end();
+  };
+  const auto named = std::find_if(x_names_.begin(), x_names_.end(), has);
+  const bool any = has("x") || named == x_names_.end();
+  FigureData data = table_data(text, name, any ? "x" : *named, {}, true).data;
   if (any) {
     for (RecordedCurve& curve : data.curves) curve.mean.x_name.clear();
   }

@@ -385,6 +385,33 @@ std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader) {
           text_key("csv", layer.csv, "a table"),
           text_key("series", layer.series),
           text_key("x", layer.x),
+          Key{"value",
+              "the name of a column, or a list of names",
+              [&layer](const toml::node& node) {
+                const auto* array = node.as_array();
+                if (array == nullptr) {
+                  const auto text = text_of(node);
+                  if (text) layer.columns.values = {*text};
+                  return text && !text->empty();
+                }
+                for (const toml::node& element : *array) {
+                  const auto text = text_of(element);
+                  if (!text || text->empty()) return false;
+                  layer.columns.values.push_back(*text);
+                }
+                return !array->empty();
+              }},
+          text_key("replicate", layer.columns.replicate, "the name of a column"),
+          text_key("sd", layer.columns.sd, "the name of a column"),
+          Key{"n",
+              "a number of replicates, the name of a column, or \"unknown\"",
+              [&layer](const toml::node& node) {
+                const auto* number = node.as_integer();
+                const auto text = text_of(node);
+                layer.columns.n =
+                    number != nullptr ? fmt::format("{}", number->get()) : text.value_or("");
+                return !layer.columns.n.empty();
+              }},
           label_key("label", layer.label, reader),
           only_key(layer, reader),
           word_key<Show>(
@@ -426,6 +453,8 @@ void check(const LayerRequest& layer, const toml::node& node, FigureReader& read
   };
   if (layer.run.empty() == layer.csv.empty()) refuse("expected one of run and csv");
   if (!layer.run.empty() && layer.series.empty()) refuse("missing key 'series'");
+  if (layer.columns != own::TableColumns{} && layer.csv.empty())
+    refuse("value, replicate, sd and n are columns of a table");
   if (layer.points && layer.csv.empty())
     refuse("draw is for tables; what of a run is drawn, show says");
   if (layer.reference && !layer.theory) refuse("a reference is a theory: show = \"simulation\"");

@@ -3,24 +3,31 @@
 /// @brief The curves of a table from outside, for figures and for the page of `attica explore`.
 
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "attica/core/figure.hpp"
+#include "attica/studies/own/table.hpp"
 
 namespace attica::app {
 
-/// @brief Whether the header of a table names the column, a unit in brackets aside.
-bool has_column(std::string_view text, std::string_view name);
+/// The curves of a table, and what a user should know of how it was read.
+struct TableData {
+  FigureData data;
+  std::vector<std::string> remarks;
+};
 
-/// @brief The curves of a table as studies/own/table.hpp reads it: with a column `replicate` or
-/// `mean` simulated ones, with mean and standard error, else values.
+/// @brief The curves of a table as studies/own/table.hpp reads it: of a simulation, with mean and
+/// standard error, or else values.
+/// @param bytes of the file
 /// @param shown what messages call it
 /// @param x the column of x
+/// @param columns of a simulation, where they have other names
 /// @param points whether values are points rather than a theory's lines
 /// @throws Error of kind input with the place
-FigureData table_data(const std::string& text,
-                      const std::string& shown,
-                      const std::string& x,
-                      bool points);
+TableData table_data(const std::string& bytes,
+                     const std::string& shown,
+                     const std::string& x,
+                     const own::TableColumns& columns,
+                     bool points);
 
 }  // namespace attica::app

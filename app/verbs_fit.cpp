@@ -344,7 +344,9 @@ int fit_verb(const Options& given, const Registry& registry) {
                             {.kind = own::TableKind::replicates,
                              .x_name = x,
                              .x_required = false,
-                             .infinite = options.collapse.empty()});
+                             .infinite = options.collapse.empty(),
+                             .columns = options.columns});
+    for (const std::string& text : table->remarks) remark(options.quiet, text);
     refuse_summary(table->summary, options.target);
     Replicates replicates;
     replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(*table, x).outcomes},

@@ -21,10 +21,32 @@ namespace fs = std::filesystem;
 
 namespace {
 
-own::OutsideTable table_of(const std::string& file, own::TableKind kind, const std::string& x) {
+own::OutsideTable table_of(const std::string& file, own::TableKind kind, const Options& options) {
   const std::optional<std::string> text = read_bytes(file);
   if (!text) throw Error(ErrorKind::input, fmt::format("cannot read '{}': expected a table", file));
-  return own::read_table(*text, file, {.kind = kind, .x_name = x, .x_required = true});
+  return own::read_table(
+      *text,
+      file,
+      {.kind = kind, .x_name = options.x, .x_required = true, .columns = options.columns});
+}
+
+/// The keys of study `own` that name columns, a line each.
+std::string columns_text(const own::TableColumns& columns, const std::string& side) {
+  std::string text;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{} = {}\n", key, to_toml(Value(value)));
+  };
+  if (side == "theory") {
+    if (columns.values.size() == 1) add("value", columns.values.front());
+    return text;
+  }
+  if (!columns.values.empty())
+    text += fmt::format("value = {}\n",
+                        to_toml(Value(List(columns.values.begin(), columns.values.end()))));
+  add("replicate", columns.replicate);
+  add("sd", columns.sd);
+  add("n", columns.n);
+  return text;
 }
 
 std::vector<std::string> series_of(const own::OutsideTable& table) {
@@ -40,10 +62,12 @@ std::string configuration_of(const Options& options,
                              const std::vector<std::string>& series,
                              const std::vector<std::string>& without_theory) {
   std::string text =
-      fmt::format("study = \"own\"\nx = {}\n\n[theory]\nfile = {}\n\n[simulation]\nfile = {}\n",
+      fmt::format("study = \"own\"\nx = {}\n\n[theory]\nfile = {}\n{}\n[simulation]\nfile = {}\n{}",
                   to_toml(Value(options.x)),
                   to_toml(Value(fs::absolute(options.target).string())),
-                  to_toml(Value(fs::absolute(options.second_target).string())));
+                  columns_text(options.columns, "theory"),
+                  to_toml(Value(fs::absolute(options.second_target).string())),
+                  columns_text(options.columns, "simulation"));
   if (!options.cluster.empty())
     text += fmt::format("cluster = {}\n", to_toml(Value(options.cluster)));
   if (options.independent) text += "independent = true\n";
@@ -169,9 +193,9 @@ std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
 
 int judge_verb(const Options& options, const Registry& registry) {
   // Mistakes in the tables are named by the files as the user wrote them, before any work.
-  const own::OutsideTable theory = table_of(options.target, own::TableKind::theory, options.x);
+  const own::OutsideTable theory = table_of(options.target, own::TableKind::theory, options);
   own::OutsideTable simulation =
-      table_of(options.second_target, own::TableKind::replicates, options.x);
+      table_of(options.second_target, own::TableKind::replicates, options);
   if (!options.cluster.empty()) own::take_cluster_means(simulation, options.cluster);
   own::require_same_columns(theory, simulation);
   static_cast<void>(own::predictions(theory, options.x));

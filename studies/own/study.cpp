@@ -81,6 +81,19 @@ std::vector<Parameter> fixed_parameters() {
                                 "time after which a process of the command is ended, in seconds",
                                 kPositive));
   }
+  all.push_back(text_parameter("theory.value", "column with the theory's values; unset: value"));
+  all.push_back(text_parameter("simulation.value",
+                               "column with the values or means; several: a replicate each; unset: "
+                               "value, or mean",
+                               true));
+  all.push_back(text_parameter("simulation.replicate",
+                               "column with the replicate's number; unset: replicate"));
+  all.push_back(text_parameter("simulation.sd",
+                               "column with the standard deviation of the replicates, in place of "
+                               "sem"));
+  all.push_back(text_parameter("simulation.n",
+                               "number of replicates behind each mean: a column, a number in "
+                               "quotes, or \"unknown\"; unset: the column n, or replicates"));
   all.push_back(file_parameter("theory.covariance",
                                "covariance of the errors of the theory's values: a square table of "
                                "numbers, in the order of the rows of theory.file"));
@@ -695,6 +708,9 @@ class OwnExperiment : public Experiment {
       if (!*command) continue;
       for (std::string& warning : (*command)->watched().warnings) all.push_back(std::move(warning));
     }
+    for (const auto* table : {&theory_table_, &simulation_table_}) {
+      if (*table) all.insert(all.end(), (*table)->remarks.begin(), (*table)->remarks.end());
+    }
     if (simulation_table_ && simulation_table_->summary) {
       all.push_back(
           fmt::format("'{}' has mean, sem and n in place of replicates: no guard against "
@@ -799,12 +815,30 @@ class OwnExperiment : public Experiment {
                          c.text(key),
                          {.kind = side.name == "theory" ? TableKind::theory : TableKind::replicates,
                           .x_name = x_name_,
-                          .x_required = true});
+                          .x_required = true,
+                          .columns = columns_of(c, side.name)});
       if (side.name == "simulation" && c.has("simulation.cluster"))
         take_cluster_means(*table, c.text("simulation.cluster"));
       select(c, *table);
       c.set(key, std::filesystem::absolute(c.input_file(key)).string(), c.given(key));
     }
+  }
+
+  /// Columns that the configuration names.
+  static TableColumns columns_of(const Configuration& c, const std::string& side) {
+    const auto text = [&](const std::string& key) {
+      return c.has(key) ? c.text(key) : std::string();
+    };
+    TableColumns columns;
+    if (side == "theory") {
+      if (c.has("theory.value")) columns.values = {c.text("theory.value")};
+      return columns;
+    }
+    if (c.has("simulation.value")) columns.values = c.texts("simulation.value");
+    columns.replicate = text("simulation.replicate");
+    columns.sd = text("simulation.sd");
+    columns.n = text("simulation.n");
+    return columns;
   }
 
   /// Takes out the columns that are keys of the configuration.
@@ -1056,12 +1090,13 @@ class OwnExperiment : public Experiment {
     const auto& loops = command.loops();
     const auto asked = std::find_if(
         loops.begin(), loops.end(), [&](const Loop& loop) { return loop.name == x_name_; });
-    OutsideTable table =
-        read_table(*printed,
-                   source,
-                   {.kind = kind,
-                    .x_name = x_name_,
-                    .x_required = asked == loops.end() && (x.has_value() || declared_x_)});
+    OutsideTable table = read_table(
+        *printed,
+        source,
+        {.kind = kind,
+         .x_name = x_name_,
+         .x_required = asked == loops.end() && (x.has_value() || declared_x_),
+         .columns = columns_of(c_, kind == TableKind::theory ? theory_.name : simulation_.name)});
     select(c_, table);
     for (std::size_t k = 0; k < loops.size(); ++k) {
       if (loops[k].name == x_name_) {

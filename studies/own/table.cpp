@@ -4,47 +4,28 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
 #include "attica/core/matching.hpp"
+#include "attica/core/read_number.hpp"
+#include "attica/core/table_reader.hpp"
 
 namespace attica::own {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// A field of a row as text, and where it stands.
-struct Field {
-  std::string text;
-  std::size_t column = 1;  ///< of its first character in the line, from 1
-};
-
-using Fields = std::vector<Field>;
+using Fields = std::vector<TableField>;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   const auto first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
-std::optional<double> number(std::string_view text) {
-  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size() || text.empty()) return std::nullopt;
-  // Too small for a double is 0; too large is infinite.
-  if (code == std::errc::result_out_of_range)
-    return text.find("e-") == std::string_view::npos ? std::numeric_limits<double>::infinity()
-                                                     : 0.0;
-  if (code != std::errc()) return std::nullopt;
-  return value;
 }
 
 Error refusal(const std::string& source,
@@ -54,150 +35,305 @@ Error refusal(const std::string& source,
   return {ErrorKind::input, fmt::format("{}:{}:{}: error: {}", source, line, column, what)};
 }
 
-/// The header's columns, sorted by what they are for.
+/// A name without its unit, and the unit.
+std::pair<std::string, std::string> split_unit(const std::string& text) {
+  const auto open = text.find('[');
+  if (open == std::string::npos || open == 0) return {text, ""};
+  if (!text.ends_with(']')) return {text, ""};
+  return {std::string(trimmed(std::string_view(text).substr(0, open))),
+          text.substr(open + 1, text.size() - open - 2)};
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
+/// The header's columns, sorted by what they are for: each has one meaning.
 struct Columns {
   std::vector<std::string> names;
-  std::map<std::string, std::size_t> index;
+  std::vector<std::string> full;  ///< with their units
+  std::vector<bool> taken;
 
   std::optional<std::size_t> find(const std::string& name) const {
-    const auto at = index.find(name);
-    return at == index.end() ? std::nullopt : std::optional(at->second);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (!taken[k] && (full[k] == name || names[k] == name)) return k;
+    }
+    return std::nullopt;
+  }
+  std::optional<std::size_t> take(const std::string& name) {
+    const auto at = find(name);
+    if (at) taken[*at] = true;
+    return at;
+  }
+  /// A column whose name differs in case only.
+  std::optional<std::string> alike(const std::string& name) const {
+    for (const std::string& other : full) {
+      if (other != name && lower_case(other) == lower_case(name)) return other;
+    }
+    return std::nullopt;
   }
 };
 
 /// Turns rows of fields into the table's rows, whatever they were read from.
 class RowReader {
  public:
-  RowReader(OutsideTable& table, const TableFormat& format, const Fields& header, std::size_t line)
-      : table_(table), format_(format) {
+  RowReader(OutsideTable& table, const TableFormat& format, const TableReader& reader)
+      : table_(table), format_(format), reader_(reader), header_(reader.header()) {
+    const std::size_t line = reader.header_line();
     table.header_line = line;
     std::vector<std::string> units;
-    for (const Field& field : header) {
-      auto [name, unit] = split_unit(field, line);
-      if (name.empty()) throw refusal(table.source, line, field.column, "a column without a name");
-      if (!columns_.index.emplace(name, columns_.names.size()).second) {
+    for (const TableField& field : header_) {
+      auto [name, unit] = split_unit(field.text);
+      if (std::find(columns_.names.begin(), columns_.names.end(), name) != columns_.names.end())
         throw refusal(table.source, line, field.column, fmt::format("column '{}' twice", name));
-      }
       columns_.names.push_back(name);
+      columns_.full.push_back(field.text);
       units.push_back(unit);
     }
-    x_ = columns_.find(format.x_name);
-    if (!x_) x_ = columns_.find("x");
+    columns_.taken.assign(header_.size(), false);
+    x_ = columns_.take(format.x_name);
+    if (!x_) x_ = columns_.take("x");
     table.has_x = x_.has_value();
     if (x_) table.x_unit = units[*x_];
-    series_ = columns_.find("series");
+    require_x();
+    series_ = columns_.take("series");
     if (format.kind == TableKind::theory) {
-      finite_size_ = columns_.find("finite_size");
-      numerical_error_ = columns_.find("numerical_error");
-      compared_ = columns_.find("compared");
+      find_theory();
     } else {
-      replicate_ = columns_.find("replicate");
-      if (!columns_.find("value")) {
-        mean_ = columns_.find("mean");
-        sem_ = columns_.find("sem");
-        n_ = columns_.find("n");
-      }
+      find_simulation();
     }
-    table.summary = mean_ && sem_ && n_;
-    value_ = table.summary ? mean_ : columns_.find("value");
-    require_columns(header, line);
-    table.value_unit = units[*value_];
-    for (std::size_t k = 0; k < header.size(); ++k) {
-      const bool known = k == x_ || k == series_ || k == value_ || k == finite_size_ ||
-                         k == numerical_error_ || k == compared_ || k == replicate_ || k == sem_ ||
-                         k == n_;
-      if (!known) coordinates_.push_back(k);
+    table.value_unit = units[values_.front()];
+    leave_out_extremes();
+    for (std::size_t k = 0; k < header_.size(); ++k) {
+      if (!columns_.taken[k]) coordinates_.push_back(k);
     }
     std::sort(coordinates_.begin(), coordinates_.end(), [&](std::size_t a, std::size_t b) {
       return columns_.names[a] < columns_.names[b];
     });
     for (const std::size_t k : coordinates_) {
+      if (header_[k].text.find('[') != std::string::npos && columns_.names[k] == header_[k].text) {
+        throw refusal(table.source,
+                      line,
+                      header_[k].column,
+                      fmt::format("column '{}': expected NAME or NAME [UNIT]", header_[k].text));
+      }
       table.coordinates.push_back(columns_.names[k]);
-      table.coordinate_at.push_back(header[k].column);
+      table.coordinate_at.push_back(header_[k].column);
     }
   }
 
   void add(const Fields& fields, std::size_t line) {
-    if (fields.size() != columns_.names.size()) {
-      throw refusal(
-          table_.source,
-          line,
-          fields.size() > columns_.names.size() ? fields[columns_.names.size()].column : 1,
-          fmt::format(
-              "{} fields, expected {} as in the header", fields.size(), columns_.names.size()));
-    }
     TableRow row{.line = line};
     if (series_) row.series = name(fields[*series_], line);
     for (const std::size_t k : coordinates_) {
       const std::string& text = fields[k].text;
       if (text.empty()) continue;  // a curve that has no such coordinate
-      const std::optional<double> value = number(text);
+      const std::optional<double> value = read_number(text);
       if (value && !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
       row.point.emplace_back(columns_.names[k],
                              value ? CoordinateValue(*value) : CoordinateValue(text));
     }
     if (x_) row.x = finite(fields, *x_, line);
     if (format_.kind == TableKind::theory) {
-      row.value = finite(fields, *value_, line);
+      row.value = value_of(fields, values_.front(), line);
       if (finite_size_) row.finite_size = allowance(fields, *finite_size_, line);
       if (numerical_error_) row.numerical_error = allowance(fields, *numerical_error_, line);
       if (compared_) row.compared = flag(fields, *compared_, line);
-    } else {
-      row.value = observed(fields, *value_, line);
-      row.value_column = fields[*value_].column;
-      if (table_.summary) {
-        // An empty one is not an error of 0.
-        if (fields[*sem_].text.empty())
-          throw not_a_number(fields, *sem_, line, "the standard error of the mean, a number >= 0");
-        row.sem = allowance(fields, *sem_, line);
-        row.n = static_cast<std::size_t>(count(fields, *n_, line));
-        constexpr std::size_t kMost = 1000000;
-        if (row.n < 2 || row.n > kMost) {
-          throw not_a_number(fields, *n_, line, "a number of replicates from 2 to 1000000");
-        }
-        if (!std::isfinite(row.value)) throw not_a_number(fields, *value_, line, "a finite number");
-      }
-      if (replicate_ && !table_.summary) row.replicate = count(fields, *replicate_, line);
+      table_.rows.push_back(std::move(row));
+      return;
     }
-    table_.rows.push_back(std::move(row));
+    if (table_.summary) {
+      row.value = observed(fields, values_.front(), line);
+      row.value_column = fields[values_.front()].column;
+      row.n = n_ ? replicates(fields, line) : *n_given_;
+      row.sem = error_of_mean(fields, row, line);
+      table_.rows.push_back(std::move(row));
+      return;
+    }
+    if (replicate_) row.replicate = count(fields, *replicate_, line);
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      if (values_.size() > 1) row.replicate = k;
+      row.value = observed(fields, values_[k], line);
+      row.value_column = fields[values_[k]].column;
+      table_.rows.push_back(row);
+    }
   }
 
  private:
-  std::pair<std::string, std::string> split_unit(const Field& field, std::size_t line) const {
-    const auto open = field.text.find('[');
-    if (open == std::string::npos) return {field.text, ""};
-    if (!field.text.ends_with(']')) {
-      throw refusal(table_.source,
-                    line,
-                    field.column,
-                    fmt::format("column '{}': expected NAME or NAME [UNIT]", field.text));
+  /// Refuses the header for a column that it lacks.
+  Error missing(const std::string& name, const std::string& what) const {
+    std::string hint;
+    if (const auto other = columns_.alike(name)) {
+      hint = fmt::format("; did you mean '{}'? {}", *other, how_to_name(name, *other));
+    } else if (x_ && (columns_.names[*x_] == name || columns_.full[*x_] == name)) {
+      hint = fmt::format("; '{}' is x here{}",
+                         name,
+                         name == "n" ? ": call that of the replicates 'replicates', or say their "
+                                       "number with --n N (simulation.n)"
+                                     : "");
     }
-    return {std::string(trimmed(std::string_view(field.text).substr(0, open))),
-            field.text.substr(open + 1, field.text.size() - open - 2)};
+    return refusal(
+        table_.source,
+        reader_.header_line(),
+        header_.back().column,
+        fmt::format(
+            "missing column {}; the columns are {}{}", what, fmt::join(columns_.full, ", "), hint));
   }
 
-  void require_columns(const Fields& header, std::size_t line) const {
-    const std::size_t end = header.back().column;
-    const auto missing = [&](const std::string& what) {
-      return refusal(
-          table_.source,
-          line,
-          end,
-          fmt::format(
-              "missing column {}; the columns are {}", what, fmt::join(columns_.names, ", ")));
-    };
-    const std::string x = format_.x_name == "x" ? "'x'" : fmt::format("'{}'", format_.x_name);
-    if (!x_ && format_.x_required) {
+  /// The option that gives a column its meaning.
+  static std::string how_to_name(const std::string& name, const std::string& other) {
+    for (const auto& [column, option] : {std::pair("x", "--x"),
+                                         std::pair("value", "--value"),
+                                         std::pair("mean", "--value"),
+                                         std::pair("replicate", "--replicate"),
+                                         std::pair("sd", "--sd"),
+                                         std::pair("n", "--n")}) {
+      if (name == column) return fmt::format("{} '{}'", option, other);
+    }
+    return "Names are read as they are written";
+  }
+
+  /// @param option that named it, for the message
+  std::size_t named(const std::string& name, const std::string& option) {
+    const auto at = columns_.take(name);
+    if (at) return *at;
+    const bool is_x = x_ && (columns_.names[*x_] == name || columns_.full[*x_] == name);
+    throw missing(name,
+                  fmt::format("'{}', which {} names{}", name, option, is_x ? " as well" : ""));
+  }
+
+  void find_theory() {
+    finite_size_ = columns_.take("finite_size");
+    numerical_error_ = columns_.take("numerical_error");
+    compared_ = columns_.take("compared");
+    const auto& wanted = format_.columns.values;
+    auto value = wanted.size() == 1 ? columns_.take(wanted.front()) : std::nullopt;
+    if (!value) value = columns_.take("value");
+    if (!value) {
       throw missing(
-          format_.x_name == "x" ? "'x' (--x NAME, or x = \"NAME\", where it has another name)" : x);
+          "value", wanted.size() == 1 ? fmt::format("'{}' or 'value'", wanted.front()) : "'value'");
     }
-    if (!value_) {
-      throw missing(format_.kind == TableKind::theory ? "'value'"
-                                                      : "'value' (or 'mean', 'sem' and 'n')");
+    values_ = {*value};
+  }
+
+  void find_simulation() {
+    const TableColumns& given = format_.columns;
+    for (const std::string& value : given.values) values_.push_back(named(value, "--value"));
+    if (!given.replicate.empty()) replicate_ = named(given.replicate, "--replicate");
+    if (!given.sd.empty()) sd_ = named(given.sd, "--sd");
+    find_count(given.n);
+    if (values_.size() > 1) {
+      if (sd_ || n_ || n_given_ || replicate_ || columns_.find("replicate")) {
+        throw refusal(table_.source,
+                      reader_.header_line(),
+                      1,
+                      "several columns --value are a replicate each; expected neither a column "
+                      "'replicate' nor --sd, --n or --replicate with them");
+      }
+      return;
     }
-    if (format_.kind == TableKind::replicates && !table_.summary && !replicate_) {
-      throw missing("'replicate' (or 'mean', 'sem' and 'n' in place of 'value')");
+    // A mean has an error; a value has replicates.
+    const bool of_replicates =
+        replicate_ ||
+        (!sd_ && (columns_.find("replicate") || format_.kind == TableKind::one_replicate));
+    const bool error = sd_ || columns_.find("sem") || columns_.find("sd");
+    const bool mean = !values_.empty() || columns_.find("mean");
+    const bool plain = values_.empty() && columns_.find("value").has_value();
+    const bool wanted = sd_ || n_given_ || !given.n.empty();
+    if (wanted || (mean && error && !(of_replicates && (plain || !values_.empty())) && !plain)) {
+      find_summary();
+      return;
     }
+    if (values_.empty()) {
+      const auto value = columns_.take("value");
+      if (!value) {
+        if (columns_.find("mean") && !error)
+          throw missing("sem", "'sem' (standard error of the mean) or 'sd' (of replicates)");
+        throw missing("value",
+                      "'value' (or 'mean', 'sem' and 'n'; --value NAME where it has another name)");
+      }
+      values_ = {*value};
+    }
+    if (!replicate_) replicate_ = columns_.take("replicate");
+    if (!replicate_ && format_.kind == TableKind::replicates) {
+      throw missing(
+          "replicate",
+          "'replicate' (or 'mean', 'sem' and 'n' in place of 'value'; or --value NAME for "
+          "each of several columns that are a replicate each)");
+    }
+  }
+
+  void find_count(const std::string& given) {
+    if (given.empty()) return;
+    if (given == "unknown") {
+      n_given_ = kUnknownReplicates;
+      table_.remarks.push_back(fmt::format(
+          "{}: the number of replicates is unknown: {} are assumed, the weakest reading "
+          "(Student's t with one degree of freedom)",
+          table_.source,
+          kUnknownReplicates));
+      return;
+    }
+    const auto number = read_number(given);
+    if (!number || columns_.find(given)) {
+      n_ = named(given, "--n");
+      return;
+    }
+    if (!is_replicates(*number))
+      throw invalid_parameter("--n", given, "a number of replicates from 2 to 1000000, or unknown");
+    n_given_ = static_cast<std::size_t>(*number);
+  }
+
+  void find_summary() {
+    if (values_.empty()) {
+      const auto mean = columns_.find("mean") ? columns_.take("mean") : columns_.take("value");
+      if (!mean) throw missing("mean", "'mean' (--value NAME where it has another name)");
+      values_ = {*mean};
+    }
+    if (!sd_) sem_ = columns_.take("sem");
+    if (!sd_ && !sem_) sd_ = columns_.take("sd");
+    if (!sd_ && !sem_)
+      throw missing("sem", "'sem' (standard error of the mean) or 'sd' (of replicates; --sd NAME)");
+    if (!n_ && !n_given_) n_ = columns_.take("n");
+    if (!n_ && !n_given_) n_ = columns_.take("replicates");
+    if (!n_ && !n_given_) {
+      throw missing(
+          "n",
+          "with the number of replicates, 'n' or 'replicates' (--n N where it is the same "
+          "for all, --n unknown where nobody knows)");
+    }
+    table_.summary = true;
+  }
+
+  void require_x() const {
+    if (x_ || !format_.x_required) return;
+    throw missing(format_.x_name,
+                  format_.x_name == "x"
+                      ? "'x' (--x NAME, or x = \"NAME\", where it has another name)"
+                      : fmt::format("'{}'", format_.x_name));
+  }
+
+  /// What Weights & Biases exports with each column, the least and the largest of several steps.
+  void leave_out_extremes() {
+    std::vector<std::string> left;
+    for (const std::size_t value : values_) {
+      for (const char* end : {"__MIN", "__MAX"}) {
+        const std::string name = columns_.full[value] + end;
+        if (columns_.take(name)) left.push_back(name);
+      }
+    }
+    if (x_) {
+      for (const char* end : {"__MIN", "__MAX"}) {
+        const std::string name = columns_.full[*x_] + end;
+        if (columns_.take(name)) left.push_back(name);
+      }
+    }
+    if (!left.empty())
+      table_.remarks.push_back(
+          fmt::format("{}: columns left out: {}", table_.source, fmt::join(left, ", ")));
   }
 
   Error not_a_number(const Fields& fields,
@@ -205,11 +341,9 @@ class RowReader {
                      std::size_t line,
                      const std::string& expected) const {
     const std::string& text = fields[k].text;
-    std::string hint;
-    if (std::count(text.begin(), text.end(), ',') == 1 &&
-        text.find_first_not_of("+-0123456789,eE") == std::string::npos) {
-      hint = "; decimals are written with a point";
-    }
+    std::string hint = number_hint(text);
+    if (hint.empty() && reader_.blank_before() != 0)
+      hint = "; does a second table begin here? Expected one table a file";
     return refusal(
         table_.source,
         line,
@@ -218,22 +352,56 @@ class RowReader {
   }
 
   double finite(const Fields& fields, std::size_t k, std::size_t line) const {
-    const std::optional<double> value = number(fields[k].text);
+    const std::optional<double> value = read_number(fields[k].text);
     if (!value || !std::isfinite(*value)) throw not_a_number(fields, k, line, "a finite number");
+    return *value;
+  }
+
+  double value_of(const Fields& fields, std::size_t k, std::size_t line) const {
+    const std::string& text = fields[k].text;
+    if (is_missing(text)) return kMissing;
+    const std::optional<double> value = read_number(text);
+    if (!value) throw not_a_number(fields, k, line, "a number");
     return *value;
   }
 
   /// An observation: a replicate that failed has none.
   double observed(const Fields& fields, std::size_t k, std::size_t line) const {
-    const std::string& text = fields[k].text;
-    if (text.empty()) return kMissing;
-    const std::optional<double> value = number(text);
-    if (!value) throw not_a_number(fields, k, line, "a number");
-    return std::isfinite(*value) || format_.infinite ? *value : kMissing;
+    const double value = value_of(fields, k, line);
+    return std::isfinite(value) || format_.infinite ? value : kMissing;
+  }
+
+  static bool is_replicates(double n) {
+    constexpr double kMost = 1000000;
+    return n >= 2 && n <= kMost && std::floor(n) == n;
+  }
+
+  std::size_t replicates(const Fields& fields, std::size_t line) const {
+    const double n = finite(fields, *n_, line);
+    // What was not measured at all is a point whose replicates failed.
+    if ((n == 0 || n == 1) && std::isnan(value_of(fields, values_.front(), line)))
+      return static_cast<std::size_t>(std::max(n, 1.0));
+    if (!is_replicates(n)) {
+      throw not_a_number(fields,
+                         *n_,
+                         line,
+                         n == 1
+                             ? "a number of replicates from 2 to 1000000; one has no standard error"
+                             : "a number of replicates from 2 to 1000000");
+    }
+    return static_cast<std::size_t>(n);
+  }
+
+  double error_of_mean(const Fields& fields, const TableRow& row, std::size_t line) const {
+    const std::size_t k = sem_ ? *sem_ : *sd_;
+    if (!std::isfinite(row.value)) return 0;
+    const double error = value_of(fields, k, line);
+    if (!std::isfinite(error) || error < 0) throw not_a_number(fields, k, line, "a number >= 0");
+    return sem_ ? error : error / std::sqrt(static_cast<double>(row.n));
   }
 
   double allowance(const Fields& fields, std::size_t k, std::size_t line) const {
-    if (fields[k].text.empty()) return 0;
+    if (is_missing(fields[k].text)) return 0;
     const double value = finite(fields, k, line);
     if (value < 0) throw not_a_number(fields, k, line, "a number >= 0");
     return value;
@@ -257,7 +425,7 @@ class RowReader {
     throw not_a_number(fields, k, line, "true or false");
   }
 
-  std::string name(const Field& field, std::size_t line) const {
+  std::string name(const TableField& field, std::size_t line) const {
     constexpr std::string_view kAllowed =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     if (field.text.empty() || field.text.find_first_not_of(kAllowed) != std::string::npos) {
@@ -271,158 +439,16 @@ class RowReader {
   }
 
   OutsideTable& table_;
-  TableFormat format_;
+  const TableFormat& format_;
+  const TableReader& reader_;
+  const Fields& header_;
   Columns columns_;
   std::vector<std::size_t> coordinates_;
-  std::optional<std::size_t> x_, series_, value_, finite_size_, numerical_error_, compared_,
-      replicate_, mean_, sem_, n_;
+  std::vector<std::size_t> values_;
+  std::optional<std::size_t> x_, series_, finite_size_, numerical_error_, compared_, replicate_,
+      sem_, sd_, n_;
+  std::optional<std::size_t> n_given_;
 };
-
-/// Fields of a line; one in double quotes may hold separators, "" in it is a quote.
-Fields split(std::string_view line, char separator, const std::string& source, std::size_t number) {
-  Fields fields;
-  std::size_t k = 0;
-  while (true) {
-    while (k < line.size() && line[k] == ' ') ++k;
-    Field field{.text = {}, .column = k + 1};
-    if (k < line.size() && line[k] == '"') {
-      bool closed = false;
-      for (++k; k < line.size() && !closed; ++k) {
-        if (line[k] != '"') {
-          field.text += line[k];
-        } else if (k + 1 < line.size() && line[k + 1] == '"') {
-          field.text += line[++k];
-        } else {
-          closed = true;
-        }
-      }
-      while (k < line.size() && line[k] == ' ') ++k;
-      if (!closed || (k < line.size() && line[k] != separator)) {
-        throw refusal(source,
-                      number,
-                      field.column,
-                      closed ? "text after a quoted field" : "a quote that is not closed");
-      }
-    } else {
-      const auto stop = std::min(line.find(separator, k), line.size());
-      field.text = trimmed(line.substr(k, stop - k));
-      k = stop;
-    }
-    fields.push_back(std::move(field));
-    if (k >= line.size()) return fields;
-    ++k;
-  }
-}
-
-void require_text(std::string_view text, const std::string& source) {
-  std::size_t line = 1;
-  std::size_t start = 0;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const auto c = static_cast<unsigned char>(text[k]);
-    if (c == '\n') {
-      ++line;
-      start = k + 1;
-    }
-    // The lengths that UTF-8 gives; the other bytes of a character are 10xxxxxx.
-    const int more = c < 0x80           ? 0
-                     : (c >> 5) == 0x6  ? 1
-                     : (c >> 4) == 0xe  ? 2
-                     : (c >> 3) == 0x1e ? 3
-                                        : -1;
-    bool good = more >= 0 && c != 0;
-    for (int i = 0; good && i < more; ++i) {
-      ++k;
-      good = k < text.size() && (static_cast<unsigned char>(text[k]) >> 6) == 0x2;
-    }
-    if (!good) throw refusal(source, line, k - start + 1, "no UTF-8 text, expected a table");
-  }
-}
-
-void read_csv(std::string_view rest, OutsideTable& table, const TableFormat& format) {
-  std::optional<RowReader> reader;
-  char separator = ',';
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    const auto stop = std::min(rest.find('\n'), rest.size());
-    std::string_view current = rest.substr(0, stop);
-    rest.remove_prefix(std::min(stop + 1, rest.size()));
-    while (current.ends_with('\r')) current.remove_suffix(1);
-    if (current.starts_with('#') || trimmed(current).empty()) continue;
-    if (!reader) {
-      for (const char candidate : {'\t', ';'}) {
-        if (current.find(candidate) != std::string_view::npos) {
-          separator = candidate;
-          break;
-        }
-      }
-      const Fields header = split(current, separator, table.source, line);
-      if (std::all_of(header.begin(), header.end(), [](const Field& f) {
-            return number(f.text).has_value();
-          })) {
-        throw refusal(table.source, line, 1, "numbers, expected a header with names of columns");
-      }
-      reader.emplace(table, format, header, line);
-      continue;
-    }
-    reader->add(split(current, separator, table.source, line), line);
-  }
-  if (!reader) throw refusal(table.source, 1, 1, "nothing, expected a header and rows");
-}
-
-/// A value of a JSON row as a field.
-std::string field_text(const nlohmann::ordered_json& value,
-                       const std::string& source,
-                       std::size_t row,
-                       const std::string& key) {
-  if (value.is_null()) return "";
-  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_integer()) return value.dump();
-  if (value.is_number()) return fmt::format("{}", value.get<double>());
-  throw refusal(source, row, 1, fmt::format("'{}' is neither a number nor a text", key));
-}
-
-void read_json(std::string_view text, OutsideTable& table, const TableFormat& format) {
-  nlohmann::ordered_json rows;
-  try {
-    // Python writes NaN and Infinity, which JSON does not know.
-    rows = nlohmann::ordered_json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
-    const auto upto = text.substr(0, std::min<std::size_t>(error.byte, text.size()));
-    const auto line = 1 + static_cast<std::size_t>(std::count(upto.begin(), upto.end(), '\n'));
-    const auto last = upto.rfind('\n');
-    throw refusal(table.source,
-                  line,
-                  last == std::string_view::npos ? upto.size() : upto.size() - last - 1,
-                  "no valid JSON, expected a list of objects (NaN is written null)");
-  }
-  if (rows.empty()) throw refusal(table.source, 1, 1, "an empty list, expected rows");
-  std::optional<RowReader> reader;
-  std::vector<std::string> names;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (!rows[k].is_object())
-      throw refusal(table.source, k + 1, 1, "a row that is no object; expected {\"x\": ..., ...}");
-    if (k == 0) {
-      Fields header;
-      for (const auto& [key, value] : rows[k].items()) {
-        names.push_back(key);
-        header.push_back({key, 1});
-      }
-      if (header.empty()) throw refusal(table.source, 1, 1, "a row without values");
-      reader.emplace(table, format, header, 1);
-    }
-    Fields fields;
-    for (const std::string& name : names) {
-      if (!rows[k].contains(name)) {
-        throw refusal(table.source, k + 1, 1, fmt::format("row without '{}'", name));
-      }
-      fields.push_back({field_text(rows[k][name], table.source, k + 1, name), 1});
-    }
-    if (rows[k].size() != names.size()) {
-      throw refusal(table.source, k + 1, 1, "a row with other names than the first");
-    }
-    reader->add(fields, k + 1);
-  }
-}
 
 /// Numbers a curve by its series and point, and an x by its place on it; a number that differs from
 /// an earlier one by rounding is that one.
@@ -457,6 +483,7 @@ std::string where(const TableRow& row, const std::string& x_name) {
 /// n values of that mean and standard error; their spread is symmetric, so that no guard acts on
 /// them.
 double stand_in(const TableRow& row, std::size_t k) {
+  if (!std::isfinite(row.value)) return kMissing;
   const auto n = static_cast<double>(row.n);
   if (row.n % 2 == 1 && k + 1 == row.n) return row.value;
   const double away = row.sem * std::sqrt(row.n % 2 == 1 ? n : n - 1);
@@ -469,19 +496,28 @@ OutsideTable read_table(std::string_view text,
                         const std::string& source,
                         const TableFormat& format) {
   OutsideTable table{.source = source, .coordinates = {}, .coordinate_at = {}, .rows = {}};
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  require_text(text, source);
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first != std::string_view::npos && text[first] == '[') {
-    read_json(text, table, format);
-  } else {
-    read_csv(text, table, format);
-  }
+  TableReader reader(text, source, TableNames::required);
+  RowReader rows(table, format, reader);
+  while (reader.next()) rows.add(reader.row(), reader.line());
   if (table.rows.empty()) {
     throw refusal(source, table.header_line, 1, "a header without rows, expected at least one");
   }
   return table;
+}
+
+std::vector<std::string> column_names(std::string_view text, const std::string& source) {
+  const TableReader reader(text, source, TableNames::required);
+  std::vector<std::string> names;
+  for (const TableField& field : reader.header()) names.push_back(split_unit(field.text).first);
+  return names;
+}
+
+bool is_simulation(const std::vector<std::string>& names, const TableColumns& columns) {
+  const auto has = [&](std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  return has("replicate") || has("mean") || columns.values.size() > 1 ||
+         !columns.replicate.empty() || !columns.sd.empty() || !columns.n.empty();
 }
 
 void require_same_columns(const OutsideTable& theory, const OutsideTable& simulation) {
@@ -619,7 +655,9 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
     }
     Prediction& curve = curves[k];
     curve.series.x.push_back(row.x);
-    curve.series.y.push_back(row.value);
+    // What has no value is left out by who records a theory, as what diverges.
+    curve.series.y.push_back(std::isfinite(row.value) ? row.value
+                                                      : std::numeric_limits<double>::infinity());
     curve.finite_size.push_back(row.finite_size);
     curve.numerical_error.push_back(row.numerical_error);
     curve.compared.push_back(row.compared);

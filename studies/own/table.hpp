@@ -3,12 +3,12 @@
 /// @brief Tables of theory and simulation that come from outside: CSV files, and what a user's
 /// program prints.
 ///
-/// CSV with a header; comma, tab or semicolon; LF or CRLF; UTF-8 with or without byte-order mark;
-/// lines that start with `#` are skipped. Or JSON: a list of objects, one a row. Columns: x (or the
-/// name it was given), value; of a theory also finite_size, numerical_error, compared; of a
-/// simulation replicate, or mean, sem and n in place of value and replicate; series where there are
-/// several. Every other column is a coordinate of the point. `name [unit]` in a header states a
-/// unit.
+/// Whatever `TableReader` reads: CSV in every dress, JSON, compressed. Columns: x (or the name it
+/// was given), value; of a theory also finite_size, numerical_error, compared; of a simulation
+/// replicate, or mean, sem (or sd) and n (or replicates) in place of value and replicate, or
+/// several columns that are one replicate each; series where there are several. Every other column
+/// is a coordinate of the point. A column has one meaning: what is named x is nothing else. `name
+/// [unit]` in a header states a unit.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,12 +29,31 @@ enum class TableKind {
   one_replicate,  ///< what one run of a program prints: no column replicate is needed
 };
 
+/// Columns of a simulation, where they are not called as usual.
+struct TableColumns {
+  /// In place of `value`, or of `mean` if there is a column of its error; several: a replicate
+  /// each.
+  std::vector<std::string> values = {};
+  std::string replicate = {};  ///< empty: "replicate"
+  std::string sd = {};         ///< standard deviation of replicates, in place of sem; empty: "sd"
+  /// Number of replicates: a whole number, "unknown", or a column; empty: the column "n", or
+  /// "replicates". Unknown: the least that a verdict takes is assumed.
+  std::string n = {};
+
+  bool operator==(const TableColumns&) const = default;
+};
+
+/// Replicates that are assumed where their number is unknown: Student's t with one degree of
+/// freedom, the widest.
+inline constexpr std::size_t kUnknownReplicates = 2;
+
 /// How a table is to be read.
 struct TableFormat {
   TableKind kind = TableKind::theory;
-  std::string x_name = "x";  ///< column of x; "x" stands for it too
-  bool x_required = true;    ///< false: rows without x are constants
-  bool infinite = false;     ///< a replicate's value may be infinite: it never reached its target
+  std::string x_name = "x";   ///< column of x; "x" stands for it too
+  bool x_required = true;     ///< false: rows without x are constants
+  bool infinite = false;      ///< a replicate's value may be infinite: it never reached its target
+  TableColumns columns = {};  ///< of a theory: `values` alone, if the table has that column
 };
 
 /// A row with its place.
@@ -44,7 +63,7 @@ struct TableRow {
   Point point = {};  ///< ordered by name
   double x = 0;
   std::size_t value_column = 1;  ///< where the value begins in its line
-  double value = 0;              ///< of a simulation: NaN where it is missing or not finite
+  double value = 0;  ///< NaN where it is missing; of a simulation also where it is not finite
   double finite_size = 0;
   double numerical_error = 0;
   bool compared = true;
@@ -61,15 +80,25 @@ struct OutsideTable {
   std::string x_unit = {};                 ///< empty: not stated
   std::string value_unit = {};
   bool has_x = true;
-  bool summary = false;  ///< mean, sem and n instead of replicates
+  bool summary = false;                   ///< mean, sem and n instead of replicates
+  std::vector<std::string> remarks = {};  ///< what a user should know of how it was read
   std::vector<TableRow> rows;
 };
 
+/// @param text bytes of a file, compressed or not, or what a program printed
 /// @param source name of the file or program, for messages
 /// @throws Error of kind input as FILE:LINE:COLUMN: what is wrong
 OutsideTable read_table(std::string_view text,
                         const std::string& source,
                         const TableFormat& format);
+
+/// @brief The names of a table's columns, without their units. @throws Error of kind input as
+/// read_table
+std::vector<std::string> column_names(std::string_view text, const std::string& source);
+
+/// @brief Whether columns of these names are those of a simulation, as far as a table of a theory
+/// has none of them: `replicate`, `mean`, or what `columns` names.
+bool is_simulation(const std::vector<std::string>& names, const TableColumns& columns = {});
 
 /// @brief Refuses tables that cannot be compared: a coordinate that only one of them has, or
 /// different units. @throws Error of kind input with the place

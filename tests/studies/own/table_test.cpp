@@ -28,13 +28,36 @@ std::string refusal(const std::string& text, TableKind kind = TableKind::theory)
   return "accepted";
 }
 
+/// Text as Excel writes it: UTF-16, little-endian, with byte-order mark.
+std::string utf16(const std::string& text) {
+  std::string bytes = "\xff\xfe";
+  for (const char c : text) {
+    bytes += c;
+    bytes += '\0';
+  }
+  return bytes;
+}
+
 TEST_CASE("read_table: the same table in every dress", "[studies][own]") {
   const std::vector<std::string> dresses = {
       "x,value,lambda\n1,2.5,0.1\n2,-3e-2,0.1\n",
       "x\tvalue\tlambda\n1\t2.5\t0.1\n2\t-3e-2\t0.1\n",
       "x;value;lambda\r\n1;2.5;0.1\r\n2;-3e-2;0.1\r\n",
       "\xEF\xBB\xBF# a remark\nlambda, value , \"x\"\n\n0.1, +2.5 ,\"1\"\n# another\n0.1,-0.03,2",
+      "x,value,lambda\r1,2.5,0.1\r\r2,-3e-2,0.1\r",
+      "\n# x of the run\n\nx value lambda\n1 2.5 0.1\n\n  2\t-0.03   0.1  \n",
+      "# x value lambda\n1.0 2.5E0 1e-1\n2.0 -3.0e-02 1E-1\n",
+      "# x,value,lambda\n1.0,2.5,0.1\n2.0,-.03,.1\n",
+      "x,\tvalue,\tlambda\n1,\t2.5,\t0.1\n2,\t-3e-2,\t0.1\n",
+      "\"lambda\" \"x\" \"value\"\n0.1 1 2.5\n0.1 2 -3E-2\n",
+      "# lambda is 0.1, all along\nx,value,lambda\n#1,7,0.1\n1,2.5,0.1\n2,-3e-2,0.1\n# end\n",
+      utf16("x,value,lambda\n1,2.5,0.1\n2,-0.03,.1\n"),
       R"([{"x": 1, "value": 2.5, "lambda": 0.1}, {"lambda": 0.1, "x": 2, "value": -0.03}])",
+      "{\"x\": 1, \"value\": 2.5, \"lambda\": 0.1}\n{\"lambda\": 0.1, \"x\": 2, \"value\": "
+      "-3E-2}\n",
+      R"({"x": {"0": 1, "1": 2}, "value": {"0": 2.5, "1": -0.03}, "lambda": {"0": 0.1, "1": 0.1}})",
+      R"({"x": [1, 2], "value": [2.5, -0.03], "lambda": [0.1, 0.1]})",
+      R"({"columns": ["x", "value", "lambda"], "index": [0, 1], "data": [[1, 2.5, 0.1], [2, -0.03, 0.1]]})",
   };
   for (const std::string& text : dresses) {
     INFO(text);
@@ -66,7 +89,6 @@ TEST_CASE("read_table: mistakes are named by line and column", "[studies][own]")
   CHECK_THAT(refusal("x,valeu\n1,2\n"), Contains("t.csv:1:3: error: missing column 'value'"));
   CHECK_THAT(refusal("y,value\n1,2\n"), Contains("missing column 'x'"));
   CHECK_THAT(refusal("x,value\n1,abc\n"), Contains("t.csv:2:3: error: value = 'abc'"));
-  CHECK_THAT(refusal("x,value\n1,nan\n"), Contains("t.csv:2:3"));
   CHECK_THAT(refusal("x,value\n1,2,3\n"), Contains("t.csv:2:5: error: 3 fields, expected 2"));
   CHECK_THAT(refusal("x;value\n0,5;2\n"), Contains("decimals are written with a point"));
   CHECK_THAT(refusal("x,value\n1,2\n1,3\n"), Contains("accepted"));  // told by `predictions`
@@ -82,7 +104,7 @@ TEST_CASE("read_table: mistakes are named by line and column", "[studies][own]")
   CHECK_THAT(refusal("series,x,value\na b,1,2\n"), Contains("t.csv:2:1: error: series = 'a b'"));
   CHECK_THAT(refusal("x,value,finite_size\n1,2,-1\n"), Contains("a number >= 0"));
   CHECK_THAT(refusal("x,value,compared\n1,2,maybe\n"), Contains("true or false"));
-  CHECK_THAT(refusal("[{\"x\": 1, \"value\": NaN}]"), Contains("no valid JSON"));
+  CHECK_THAT(refusal("[{\"x\": 1, \"value\": nan}]"), Contains("no valid JSON"));
   CHECK_THAT(refusal("[{\"x\": 1, \"value\": 1}, {\"x\": 2}]"),
              Contains("t.csv:2:1: error: row without 'value'"));
   CHECK_THAT(refusal("[1, 2]"), Contains("a row that is no object"));
@@ -113,6 +135,172 @@ TEST_CASE("take_cluster_means: what replicates share is the replicate", "[studie
   CHECK_THROWS_WITH(take_cluster_means(without, "teacher"), Contains("no value of 'teacher'"));
   OutsideTable twice = simulation("x,value,replicate,teacher\n1,2,0,a\n1,3,0,a\n");
   CHECK_THROWS_WITH(take_cluster_means(twice, "teacher"), Contains("stands in line 2 already"));
+}
+
+TEST_CASE("read_table: what other programs write and attica does not read is named",
+          "[studies][own]") {
+  const auto says = [](const std::string& text, const std::string& what) {
+    INFO(text);
+    CHECK_THAT(refusal(text), Contains(what));
+  };
+  // pandas: index, index written twice, MultiIndex of rows and of columns, orient="index", "table".
+  says(",x,value\n0,1,2\n", "index=False");
+  says("Unnamed: 0,x,value\n0,1,2\n", "index=False");
+  says(",loss,loss\n,mean,std\nx,,\n1,2,3\n", "MultiIndex");
+  says(R"({"0": {"x": 1, "value": 2}, "1": {"x": 2, "value": 3}})", "orient='records'");
+  says(R"({"schema": {"fields": []}, "data": [{"x": 1}]})", "orient='records'");
+  // R: names of rows.
+  says("\"x\" \"value\"\n\"1\" 1 2\n", "row.names=FALSE");
+  // HEPData: several blocks.
+  says("#: name: Table 1\nx,value\n1,2\n\n#: name: Table 2\nx,value\n1,3\n", "the header again");
+  says("x,value\n1,2\n\nx,value,stat\n1,3,4\n", "a second table");
+  says("x,value\n1,2\n\npt,sigma\n1,3\n", "a second table");
+  // TensorBoard: names with capitals, and JSON without names.
+  says("Wall time,Step,Value\n1.5,0,2\n", "missing column 'x'");
+  says("[[1611111111.1, 0, 0.5]]", "TensorBoard");
+  // German Excel.
+  says("x;value\n1;2,5\n", "decimals are written with a point");
+  says("x;value\n1;1.234,5\n", "separators of thousands");
+  says("x value\n1 2,5\n", "decimals are written with a point");
+  says(
+      "x,value\n1,\xE2\x88\x92"
+      "2\n",
+      "a minus sign");
+  says("x,value\n1,1.0D+00\n", "an exponent is written with 'e'");
+  says("x,value\n1,20%\n", "as a fraction");
+  says("x,value\n1,2 # note\n", "a comment has a line of its own");
+  says("x,value\n1,2,\n", "ends with a separator");
+  says("x,value,\n1,2,\n", "end with a separator");
+  says(R"({"x": 1, "value": {"a": 2}})", "JSON, expected a list of objects or an object a line");
+  says(R"([{"x": 1, "value": {"a": 2}}])", "json_normalize");
+  says(R"([{"x": 1, "value": 2, "value": 3}])", "key 'value' twice");
+  says(R"({"x": {"0": 1, "0": 2}, "value": {"0": 1}})", "key '0' twice");
+  says(R"({"x": {"0": 1}, "value": {"1": 1}})", "other rows");
+  says("{\"x\": 1, \"value\": 2}\n[3]\n", "text behind JSON");
+  says(std::string(100000, '['), "in one another");
+  says("[", "no valid JSON");
+  says("{}", "empty");
+  says("[[]]", "expected");
+  using std::literals::string_literals::operator""s;
+  says("PAR1"s, "Parquet");
+  says("ARROW1\0\0"s, "Feather");
+  says("\x89HDF\r\n\x1a\n"s, "HDF5");
+  says("PK\x03\x04 xl/workbook.xml"s, "Excel .xlsx");
+  says("PK\x03\x04 arr_0.npy"s, ".npz");
+  says("PK\x03\x04 archive/data.pkl"s, "PyTorch");
+  says("\x80\x04\x95"s, "pickle");
+  says("\x93NUMPY\x01\0"s, "no names");
+  says(
+      "\x18\0\0\0\0\0\0\0\xa3\x7f\x4b\x22\x09\0\0\x80\x2c\x1a\xe1\xd8\x41\x1a\x0d"
+      "brain.Event:2"s,
+      "tfevents");
+  says("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"s, ".xls");
+  says("<!DOCTYPE html><html>"s, "web page");
+  says("\xff\xfe\0\0x\0\0\0"s, "UTF-32");
+  says(
+      "x\0,\0v\0\n\0"
+      "1\0,\0"
+      "2\0"s,
+      "UTF-16");
+  says("x,value\n1,\xe4\n", "Latin-1");
+  says("\x1f\x8b\x08\0\0"s, "gzip");
+}
+
+TEST_CASE("read_table: values that are no numbers", "[studies][own]") {
+  for (const char* none : {"", "nan", "NaN", "NA", "<NA>", "--", "null"}) {
+    INFO(none);
+    CHECK(std::isnan(theory(std::string("x,value\n1,") + none + "\n").rows[0].value));
+    CHECK(
+        std::isnan(simulation(std::string("x,replicate,value\n1,0,") + none + "\n").rows[0].value));
+  }
+  CHECK(theory("x,value\n1,inf\n").rows[0].value == HUGE_VAL);
+  CHECK(theory("x,value\n1,-Infinity\n").rows[0].value == -HUGE_VAL);
+  CHECK(theory(R"([{"x": 1, "value": Infinity}, {"x": 2, "value": -Infinity}])").rows[1].value ==
+        -HUGE_VAL);
+  CHECK(std::isnan(theory(R"([{"x": 1, "value": NaN}])").rows[0].value));
+  CHECK(std::isnan(theory(R"([{"x": 1, "value": null}])").rows[0].value));
+  CHECK(std::isnan(simulation("x,replicate,value\n1,0,inf\n").rows[0].value));
+  // A number that no double holds: too small is 0, too large infinite, whatever the exponent's
+  // case.
+  for (const char* zero : {"1e-400", "1E-400", "+1E-400", "0.0E-999", "0.00000001e-320"}) {
+    INFO(zero);
+    CHECK(theory(std::string("x,value\n1,") + zero + "\n").rows[0].value == 0);
+  }
+  for (const char* large : {"1e400", "1E+400", "12345678901E+300"}) {
+    INFO(large);
+    CHECK(theory(std::string("x,value\n1,") + large + "\n").rows[0].value == HUGE_VAL);
+  }
+  CHECK(theory("x,value\n1," + std::string(400, '9') + "\n").rows[0].value == HUGE_VAL);
+  CHECK(theory("x,value\n1,0." + std::string(400, '0') + "1\n").rows[0].value == 0);
+  CHECK(theory("[{\"x\": 1, \"value\": 1E-400}]").rows[0].value == 0);
+  // A mean that was not measured is a point of failed replicates.
+  const RecordedOutcomes none =
+      recorded_outcomes(simulation("x,mean,sem,n\n1,2,0.1,3\n2,,,3\n3,nan,,0\n"), "x");
+  REQUIRE(none.outcomes.size() == 3);
+  CHECK(none.outcomes[0].series[0].x == std::vector<double>{1, 2, 3});
+  CHECK(std::isnan(none.outcomes[2].series[0].y[1]));
+}
+
+TEST_CASE("read_table: columns by other names, wide tables, errors of the mean", "[studies][own]") {
+  const auto read = [](const std::string& text, const TableColumns& columns, const char* x = "x") {
+    return read_table(
+        text, "s.csv", {.kind = TableKind::replicates, .x_name = x, .columns = columns});
+  };
+  const OutsideTable tall = simulation("x,replicate,value\n1,0,5\n1,1,6\n2,0,7\n2,1,8\n");
+  for (const OutsideTable& other :
+       {read("x,seed,loss\n1,0,5\n1,1,6\n2,0,7\n2,1,8\n",
+             {.values = {"loss"}, .replicate = "seed"}),
+        read("x,0,1\n1,5,6\n2,7,8\n", {.values = {"0", "1"}}),
+        read("\"Step\",\"a - loss\",\"a - loss__MIN\",\"a - loss__MAX\",\"b - loss\"\n"
+             "1,5,1,9,6\n2,7,7,7,8\n",
+             {.values = {"a - loss", "b - loss"}},
+             "Step")}) {
+    REQUIRE(other.rows.size() == 4);
+    for (std::size_t k = 0; k < 4; ++k) {
+      CHECK(other.rows[k].x == tall.rows[k].x);
+      CHECK(other.rows[k].value == tall.rows[k].value);
+      CHECK(other.rows[k].replicate == tall.rows[k].replicate);
+      CHECK(other.rows[k].point.empty());
+    }
+  }
+  for (const OutsideTable& summary :
+       {simulation("x,mean,sem,n\n1,5,0.5,16\n"),
+        simulation("x,mean,sd,n\n1,5,2,16\n"),
+        simulation("x,mean,sem,replicates\n1,5,0.5,16\n"),
+        read("n,mean,sem,replicates\n1,5,0.5,16\n", {}, "n"),
+        read("x,acc,std\n1,5,2\n", {.values = {"acc"}, .sd = "std", .n = "16"}),
+        read("x,acc,std,count\n1,5,2,16\n", {.values = {"acc"}, .sd = "std", .n = "count"}),
+        read("x,mean,sem\n1,5,0.5\n", {.n = "16"})}) {
+    REQUIRE(summary.summary);
+    CHECK(summary.rows[0].x == 1);
+    CHECK(summary.rows[0].value == 5);
+    CHECK(summary.rows[0].sem == 0.5);
+    CHECK(summary.rows[0].n == 16);
+    CHECK(summary.coordinates.empty());
+  }
+  const OutsideTable unknown = read("x,mean,sem\n1,5,0.5\n", {.n = "unknown"});
+  CHECK(unknown.rows[0].n == kUnknownReplicates);
+  CHECK(unknown.remarks.size() == 1);
+  const auto says = [&](const std::string& text,
+                        const TableColumns& columns,
+                        const std::string& what,
+                        const char* x = "x") {
+    INFO(text);
+    CHECK_THROWS_WITH(read(text, columns, x), Contains(what));
+  };
+  says("n,mean,sem\n100,5,0.5\n", {}, "'n' is x here", "n");
+  says("x,Mean,sem,n\n1,5,0.5,3\n", {}, "missing column");
+  says("x,replicate,Value\n1,0,2\n", {}, "did you mean 'Value'? --value 'Value'");
+  says("x,Replicate,value\n1,0,2\n", {}, "did you mean 'Replicate'? --replicate 'Replicate'");
+  says("X,replicate,value\n1,0,2\n", {}, "did you mean 'X'? --x 'X'");
+  says("x,loss\n1,2\n", {.values = {"Loss"}}, "did you mean 'loss'?");
+  says("x,value\n1,2\n", {.values = {"x"}}, "'x' is x here");
+  says("x,a,b,replicate\n1,2,3,0\n", {.values = {"a", "b"}}, "a replicate each");
+  says("x,a,b\n1,2,3\n", {.values = {"a", "a"}}, "missing column 'a'");
+  says("x,mean,sem,n\n1,2,0.1,1\n", {}, "one has no standard error");
+  says("x,mean,sem,n\n1,2,,3\n", {}, "a number >= 0");
+  says("x,mean,n\n1,2,3\n", {}, "missing column 'sem'");
+  says("x,mean,sem\n1,2,3\n", {.n = "1"}, "from 2 to 1000000");
 }
 
 TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {
