@@ -75,7 +75,8 @@ ComparisonOptions comparison_options(
           .replicates = replicates,
           .brought = input.brought,
           .match = input.match,
-          .rates = input.rates};
+          .rates = input.rates,
+          .left_out = input.left_out};
 }
 
 /// Takes out the points at which the theory diverges or failed, which its diagnostics list: they

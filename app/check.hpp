@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct CheckInput {
   bool from_table = false;
   bool summary = false;  ///< with mean, sem and n: no replicate was seen
   bool ordered = false;
+  std::set<std::string> left_out = {};  ///< series that are not compared
 };
 
 CheckRecord check(const CheckInput& input);

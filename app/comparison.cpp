@@ -120,6 +120,7 @@ Comparison compare(std::span<const AgreementRule> rules,
   };
   std::map<const Prediction*, std::set<std::size_t>> met;
   for (const ObservedCurve& curve : simulation.curves()) {
+    if (options.left_out.contains(curve.mean.name)) continue;
     const auto rule = rule_of(curve.mean.name);
     if (rule == rules.end()) continue;
     const Prediction* prediction = find_prediction(theory, curve.mean, options);
@@ -161,7 +162,7 @@ Comparison compare(std::span<const AgreementRule> rules,
   }
   if (!options.brought) return result;
   for (const Prediction& p : theory) {
-    if (rule_of(p.series.name) == rules.end()) continue;
+    if (rule_of(p.series.name) == rules.end() || options.left_out.contains(p.series.name)) continue;
     for (std::size_t j = 0; j < p.series.x.size(); ++j) {
       const bool claimed = p.compared.empty() || p.compared[j];
       result.theory_only += claimed && !met[&p].contains(j);

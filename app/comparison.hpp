@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -58,6 +59,8 @@ struct ComparisonOptions {
   std::optional<double> match = {};
   /// Series whose replicates are successes (1) and failures (0).
   std::vector<std::string> rates = {};
+  /// Series that are not compared.
+  std::set<std::string> left_out = {};
 };
 
 /// @brief Matches simulated curves that have a rule with predictions of equal series, point and

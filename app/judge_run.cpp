@@ -148,6 +148,54 @@ std::vector<fs::path> folders_read(const RunRecord& run) {
   return folders;
 }
 
+/// All but the claims.
+CheckInput check_input(const RunRecord& run,
+                       const std::vector<Prediction>& theory,
+                       const CheckedConfiguration& configuration,
+                       const Replicates& replicates) {
+  Json diagnostics = run.diagnostics;
+  diagnostics["statuses"] = run.statuses;
+  if (!run.failures.is_null()) diagnostics["failures"] = run.failures;
+  CheckInput input{.study = run.study,
+                   .run = run.path.string(),
+                   .rules = run.rules,
+                   .theory = theory,
+                   .simulation = &replicates,
+                   .claims = {},
+                   .diagnostics = std::move(diagnostics),
+                   .family = run.family,
+                   .seed = run.seed,
+                   .post_hoc_margin = std::nullopt,
+                   .replicates = run.replicates,
+                   .cap = run.cap,
+                   .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
+                   .failures_known = true,
+                   .planted = run.planted,
+                   .edited = run.edited,
+                   .looks = run.looks,
+                   .why_outside = configuration.study->outside,
+                   .judged_before = run.judged_before};
+  if (configuration.study->name == kOwnStudy) {
+    const Configuration& own = configuration.values;
+    const ComparisonOptions options = comparison_options(configuration);
+    input.brought = options.brought;
+    input.match = options.match;
+    input.rates = options.rates;
+    // A built-in simulation has points without theory by design; they are held against tables and
+    // programs of the theory alone, whose places somebody wrote down.
+    const bool by_design =
+        own.has("simulation.study") && !own.has("theory.file") && !own.has("theory.command");
+    input.partial = by_design || (own.has("check.partial") && own.flag("check.partial"));
+    const bool summary = own.has("simulation.summary") && own.flag("simulation.summary");
+    input.from_table = own.has("simulation.file");
+    input.summary = summary;
+    const bool independent =
+        own.has("simulation.independent") && own.flag("simulation.independent");
+    input.ordered = input.from_table && !summary && !independent;
+  }
+  return input;
+}
+
 }  // namespace
 
 void each_problem(
@@ -298,49 +346,24 @@ CheckRecord judge_run_against(const RunRecord& run,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin) {
-  std::vector<ClaimResult> claims =
-      judge_claims(configuration, {.theory = theory, .simulation = replicates.curves()});
-  Json diagnostics = run.diagnostics;
-  diagnostics["statuses"] = run.statuses;
-  if (!run.failures.is_null()) diagnostics["failures"] = run.failures;
-  CheckInput input{.study = run.study,
-                   .run = run.path.string(),
-                   .rules = run.rules,
-                   .theory = theory,
-                   .simulation = &replicates,
-                   .claims = std::move(claims),
-                   .diagnostics = std::move(diagnostics),
-                   .family = run.family,
-                   .seed = run.seed,
-                   .post_hoc_margin = margin,
-                   .replicates = run.replicates,
-                   .cap = run.cap,
-                   .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
-                   .failures_known = true,
-                   .planted = run.planted,
-                   .edited = run.edited,
-                   .looks = run.looks,
-                   .why_outside = configuration.study->outside,
-                   .judged_before = run.judged_before};
-  if (configuration.study->name == kOwnStudy) {
-    const Configuration& own = configuration.values;
-    const ComparisonOptions options = comparison_options(configuration);
-    input.brought = options.brought;
-    input.match = options.match;
-    input.rates = options.rates;
-    // A built-in simulation has points without theory by design; they are held against tables and
-    // programs of the theory alone, whose places somebody wrote down.
-    const bool by_design =
-        own.has("simulation.study") && !own.has("theory.file") && !own.has("theory.command");
-    input.partial = by_design || (own.has("check.partial") && own.flag("check.partial"));
-    const bool summary = own.has("simulation.summary") && own.flag("simulation.summary");
-    input.from_table = own.has("simulation.file");
-    input.summary = summary;
-    const bool independent =
-        own.has("simulation.independent") && own.flag("simulation.independent");
-    input.ordered = input.from_table && !summary && !independent;
-  }
+  CheckInput input = check_input(run, theory, configuration, replicates);
+  input.claims = judge_claims(configuration, {.theory = theory, .simulation = replicates.curves()});
+  input.post_hoc_margin = margin;
   input.planted.insert(input.planted.end(), planted.begin(), planted.end());
+  return check(input);
+}
+
+CheckRecord judge_series(const RunRecord& run,
+                         const CheckedConfiguration& configuration,
+                         const Replicates& replicates,
+                         const std::set<std::string>& left_out,
+                         bool claims) {
+  CheckInput input = check_input(run, run.theory, configuration, replicates);
+  if (claims) {
+    input.claims =
+        judge_claims(configuration, {.theory = run.theory, .simulation = replicates.curves()});
+  }
+  input.left_out = left_out;
   return check(input);
 }
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "attica/app/check.hpp"
@@ -53,6 +55,14 @@ CheckRecord judge_run(const RunRecord& run,
                       const CheckedConfiguration& configuration,
                       const Replicates& replicates,
                       std::optional<double> margin = std::nullopt);
+
+/// @brief The verdict of some series alone. @param left_out series that are not compared
+/// @param claims whether the study's claims count
+CheckRecord judge_series(const RunRecord& run,
+                         const CheckedConfiguration& configuration,
+                         const Replicates& replicates,
+                         const std::set<std::string>& left_out,
+                         bool claims);
 
 /// @brief The verdict if the theory were another one, e.g. a wrong one planted on purpose.
 CheckRecord judge_run_against(const RunRecord& run,

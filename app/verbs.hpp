@@ -37,6 +37,7 @@ struct Options {
   std::string x = "x";                   ///< judge: name of x; map: "model.rho=0.1..0.9:5"
   std::string y;                         ///< map: the same of the other axis
   int depth = 2;                         ///< map: how often squares are bisected
+  std::vector<std::string> map_series;   ///< map: the series that count; empty: see there
   double absolute = 0;                   ///< judge: absolute margin
   std::string tails = "guarded";         ///< judge: "guarded", "normal" or "rate"
   std::string series;                    ///< fit: the series

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "attica/app/estimate.hpp"
 #include "attica/app/exit_codes.hpp"
@@ -41,6 +44,11 @@ struct MapCell {
   std::optional<double> resolution = {};  ///< coarsest, of an AGREE
   std::string run = {};                   ///< folder within cells/; empty: there is none
   std::string message = {};               ///< why there is no verdict
+  /// Numbers of replicates that would decide what is undecided, by series and point; none: no
+  /// number would.
+  std::map<std::string, std::optional<std::size_t>> undecided = {};
+  /// Of every compared series, what was predicted and simulated: equal of series that are equal.
+  std::map<std::string, std::uint64_t> compared = {};
 };
 
 /// A map as it is made: what it asks for, and all of its places so far.
@@ -52,6 +60,7 @@ struct MapWork {
   MapAxis y;
   fs::path folder;
   std::vector<MapCell> cells = {};
+  std::set<std::string> left_out = {};  ///< series that do not count
 };
 
 /// The parameter of an axis, by value: callers pass a list that they have just made.
@@ -211,7 +220,27 @@ void open_folder(const MapWork& map) {
   }
 }
 
-void enter_verdict(const CheckRecord& record, MapCell& cell) {
+/// FNV-1a over the bytes of a number.
+void mix(std::uint64_t& hash, double value) {
+  constexpr std::uint64_t kPrime = 1099511628211U;
+  constexpr unsigned kByte = 8;
+  constexpr std::uint64_t kMask = 0xFF;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  for (unsigned shift = 0; shift < 8 * sizeof bits; shift += kByte)
+    hash = (hash ^ ((bits >> shift) & kMask)) * kPrime;
+}
+
+/// A series and its coordinates, without those that are axes of the map.
+std::string curve_name(const MapWork& map, const Place& place) {
+  Point point = place.point;
+  std::erase_if(point, [&](const auto& coordinate) {
+    return map.x.key.ends_with("." + coordinate.first) ||
+           map.y.key.ends_with("." + coordinate.first);
+  });
+  return place.series + (point.empty() ? "" : fmt::format(" ({})", describe(point)));
+}
+
+void enter_verdict(const MapWork& map, const CheckRecord& record, MapCell& cell) {
   cell.run = fs::path(record.run).filename().string();
   if (record.failed) {
     cell.message = "numerical failure: " + summary(record);
@@ -222,10 +251,31 @@ void enter_verdict(const CheckRecord& record, MapCell& cell) {
   const auto enter = [](std::optional<double>& most, double value) {
     if (std::isfinite(value)) most = std::max(most.value_or(0), value);
   };
-  for (const PointVerdict& v : record.points.points) {
+  for (std::size_t k = 0; k < record.places.size(); ++k) {
+    const PointVerdict& v = record.points.points[k];
     if (v.status == PointStatus::no_theory || v.sample.n == 0) continue;
     if (v.margin > 0) enter(cell.deviation, std::abs(v.difference) / v.margin);
     if (v.z) enter(cell.z, std::abs(*v.z));
+    constexpr std::uint64_t kBasis = 14695981039346656037U;
+    std::uint64_t& hash = cell.compared.emplace(record.places[k].series, kBasis).first->second;
+    for (const double value : {record.places[k].x,
+                               v.theory,
+                               v.sample.mean,
+                               v.sample.sem,
+                               static_cast<double>(v.sample.n)}) {
+      mix(hash, value);
+    }
+    if (v.verdict != Verdict::inconclusive) continue;
+    const auto [known, is_new] =
+        cell.undecided.emplace(curve_name(map, record.places[k]), v.replicates_needed);
+    if (is_new || !known->second) continue;
+    known->second = v.replicates_needed
+                        ? std::optional(std::max(*known->second, *v.replicates_needed))
+                        : std::nullopt;
+  }
+  for (const ClaimResult& claim : record.claims) {
+    if (claim.verdict == Verdict::inconclusive)
+      cell.undecided.emplace("claim " + claim.name, claim.replicates_needed);
   }
   const Json told = to_json(record);
   if (record.verdict == Verdict::agree && told.contains("coarsest_resolution") &&
@@ -245,6 +295,93 @@ std::optional<CheckRecord> finished_verdict(const fs::path& folder,
   return judge_run(run.record, run.configuration, run.replicates);
 }
 
+/// Judges the place's run anew, without the series that do not count.
+void leave_out(const MapWork& map, MapCell& cell) {
+  if (cell.run.empty() || !cell.message.empty()) return;
+  const FinishedRun run((map.folder / "cells" / cell.run).string(), map.registry);
+  MapCell anew{.x = cell.x, .y = cell.y};
+  const bool claims = map.options.map_series.empty();
+  enter_verdict(
+      map, judge_series(run.record, run.configuration, run.replicates, map.left_out, claims), anew);
+  cell = std::move(anew);
+}
+
+/// Series that are the same at all places that have a verdict: they depend on neither axis, and say
+/// nothing of where in the plane a theory holds. None if no others are left, or if places with a
+/// verdict lie on one line.
+std::set<std::string> independent_series(const std::vector<MapCell>& cells) {
+  std::set<double> x;
+  std::set<double> y;
+  std::map<std::string, std::set<std::uint64_t>> all;
+  for (const MapCell& cell : cells) {
+    if (cell.compared.empty()) continue;
+    x.insert(cell.x);
+    y.insert(cell.y);
+    for (const auto& [series, hash] : cell.compared) all[series].insert(hash);
+  }
+  std::set<std::string> same;
+  for (const auto& [series, hashes] : all) {
+    if (hashes.size() == 1) same.insert(series);
+  }
+  if (x.size() < 2 || y.size() < 2 || same.size() == all.size()) same.clear();
+  return same;
+}
+
+/// The series that were compared anywhere.
+std::set<std::string> compared_series(const std::vector<MapCell>& cells) {
+  std::set<std::string> all;
+  for (const MapCell& cell : cells) {
+    for (const auto& [series, hash] : cell.compared) all.insert(series);
+  }
+  return all;
+}
+
+/// Leaves out the series that --series does not choose; else those that depend on neither axis.
+void choose_series(MapWork& map) {
+  const std::vector<std::string>& chosen = map.options.map_series;
+  if (chosen.empty()) {
+    map.left_out = independent_series(map.cells);
+  } else {
+    const std::set<std::string> all = compared_series(map.cells);
+    if (all.empty()) return;
+    for (const std::string& series : chosen) {
+      if (!all.contains(series)) {
+        throw invalid_parameter(
+            "--series", series, fmt::format("a series that is compared: {}", fmt::join(all, ", ")));
+      }
+    }
+    map.left_out = all;
+    for (const std::string& series : chosen) map.left_out.erase(series);
+  }
+  if (map.left_out.empty() && chosen.empty()) return;
+  for (MapCell& cell : map.cells) leave_out(map, cell);
+}
+
+/// What is undecided, where, and what would decide it: a line for every curve.
+std::string undecided_text(const MapWork& map) {
+  std::size_t judged = 0;
+  std::map<std::string, std::vector<std::optional<std::size_t>>> curves;
+  for (const MapCell& cell : map.cells) {
+    if (cell.mark != MapMark::error) ++judged;
+    for (const auto& [curve, needed] : cell.undecided) curves[curve].push_back(needed);
+  }
+  std::string text;
+  for (const auto& [curve, places] : curves) {
+    std::size_t most = 0;
+    std::size_t never = 0;
+    for (const auto& needed : places) {
+      most = std::max(most, needed.value_or(0));
+      never += needed ? 0 : 1;
+    }
+    std::string advice =
+        most > 0 ? fmt::format("{} replicates would decide", most) : "no replicates would decide";
+    if (most > 0 && never > 0) advice += fmt::format(", but at {}", never);
+    text +=
+        fmt::format("undecided  {} at {} of {} places: {}\n", curve, places.size(), judged, advice);
+  }
+  return text;
+}
+
 /// The run of one place. Empty: it was stopped; `exit_code` says how.
 std::optional<MapCell> evaluate(const MapWork& map,
                                 double x,
@@ -262,15 +399,16 @@ std::optional<MapCell> evaluate(const MapWork& map,
     const fs::path folder = run_path(request, work);
     request.mode = fs::exists(folder) ? FolderMode::resume : FolderMode::create;
     if (const auto verdict = finished_verdict(folder, work, map.registry)) {
-      enter_verdict(*verdict, cell);
-      return cell;
+      enter_verdict(map, *verdict, cell);
+    } else {
+      const RunEnd end = carry_out(std::move(work), request, signals);
+      if (!end.verdict) {
+        exit_code = end.exit_code;
+        return std::nullopt;
+      }
+      enter_verdict(map, *end.verdict, cell);
     }
-    const RunEnd end = carry_out(std::move(work), request, signals);
-    if (!end.verdict) {
-      exit_code = end.exit_code;
-      return std::nullopt;
-    }
-    enter_verdict(*end.verdict, cell);
+    if (!map.left_out.empty()) leave_out(map, cell);
   } catch (const Error& error) {
     // A folder that cannot be written is no outcome of a place.
     if (error.kind() == ErrorKind::storage) throw;
@@ -342,6 +480,8 @@ Json map_object(const MapWork& map, const MapMesh& mesh) {
                      {"resolution", number(c.resolution)},
                      {"run", c.run}});
     if (!c.message.empty()) cells.back()["message"] = c.message;
+    for (const auto& [curve, needed] : c.undecided)
+      cells.back()["undecided"][curve] = needed ? Json(*needed) : Json("none");
   }
   Json edge = Json::array();
   for (const MapLine& line : agreement_edge(mesh, map.x, map.y)) {
@@ -355,6 +495,7 @@ Json map_object(const MapWork& map, const MapMesh& mesh) {
           {"y", axis(map.y)},
           {"depth", map.options.depth},
           {"complete", mesh.complete},
+          {"left_out", map.left_out},
           {"counts", counts(map)},
           {"edge", std::move(edge)},
           {"cells", std::move(cells)}};
@@ -436,9 +577,13 @@ std::vector<fs::path> draw_map(const MapWork& map, const MapMesh& mesh) {
   drawing.look.panels = {std::move(look)};
   drawing.look.key = false;
   drawing.look.aspect = 0.8;
-  drawing.note = fmt::format("{}, {} places{}",
+  std::string without;
+  for (const std::string& series : map.left_out)
+    without += (without.empty() ? ", without " : ", ") + plots::pretty_name(series);
+  drawing.note = fmt::format("{}, {} places{}{}",
                              map.configuration.study->name,
                              map.cells.size(),
+                             without,
                              mesh.complete ? "" : ", not complete");
   drawing.metadata = {{"study", map.configuration.study->name},
                       {"map", map.folder.filename().string()},
@@ -498,11 +643,37 @@ int map_verb(const Options& options, const Registry& registry) {
   const FolderLock lock(map.folder);
   const std::vector<MapCell> errors = known_errors(map.folder);
   int exit_code = kExitDone;
+  const auto evaluate_place = [&](double x, double y) -> std::optional<MapMark> {
+    const auto known = std::find_if(
+        errors.begin(), errors.end(), [&](const MapCell& c) { return c.x == x && c.y == y; });
+    if (known != errors.end()) {
+      map.cells.push_back(*known);
+      return MapMark::error;
+    }
+    const std::optional<double> left = deadline.left();
+    if (left && *left <= 0) {
+      exit_code = kExitStopped;
+      return std::nullopt;
+    }
+    const std::optional<MapCell> cell = evaluate(map, x, y, signals, left, exit_code);
+    if (!cell) return std::nullopt;
+    signals.checkpoint();
+    map.cells.push_back(*cell);
+    return cell->mark;
+  };
+  // Which series count is known once the coarse grid is.
+  const std::vector<double> columns = map.x.values(0);
+  const std::vector<double> rows = map.y.values(0);
+  remark(options.quiet, fmt::format("coarse grid: {} places", rows.size() * columns.size()));
+  bool whole = true;
+  for (const double y : rows) {
+    for (const double x : columns) whole = whole && evaluate_place(x, y);
+  }
+  if (whole || !map.options.map_series.empty()) choose_series(map);
+  const std::size_t coarse = map.cells.size();
   std::size_t round = 0;
   const auto told = [&](std::size_t places) {
-    remark(options.quiet,
-           round == 0 ? fmt::format("coarse grid: {} places", places)
-                      : fmt::format("bisection {}: {} places", round, places));
+    if (round > 0) remark(options.quiet, fmt::format("bisection {}: {} places", round, places));
     ++round;
   };
   const MapMesh mesh = refine(
@@ -510,22 +681,11 @@ int map_verb(const Options& options, const Registry& registry) {
       map.y,
       options.depth,
       [&](double x, double y) -> std::optional<MapMark> {
+        const auto end = map.cells.begin() + static_cast<std::ptrdiff_t>(coarse);
         const auto known = std::find_if(
-            errors.begin(), errors.end(), [&](const MapCell& c) { return c.x == x && c.y == y; });
-        if (known != errors.end()) {
-          map.cells.push_back(*known);
-          return MapMark::error;
-        }
-        const std::optional<double> left = deadline.left();
-        if (left && *left <= 0) {
-          exit_code = kExitStopped;
-          return std::nullopt;
-        }
-        const std::optional<MapCell> cell = evaluate(map, x, y, signals, left, exit_code);
-        if (!cell) return std::nullopt;
-        signals.checkpoint();
-        map.cells.push_back(*cell);
-        return cell->mark;
+            map.cells.begin(), end, [&](const MapCell& c) { return c.x == x && c.y == y; });
+        if (known != end) return known->mark;
+        return whole ? evaluate_place(x, y) : std::nullopt;
       },
       told);
   deadline.lift();
@@ -561,7 +721,15 @@ int map_verb(const Options& options, const Registry& registry) {
   std::string words;
   for (const auto& [word, count] : object["counts"].items())
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", word, count.get<int>());
-  put("{} of {} places\nmap     {}\n", words, map.cells.size(), (map.folder / "map.csv").string());
+  put("{} of {} places\n{}", words, map.cells.size(), undecided_text(map));
+  if (!map.left_out.empty()) {
+    put("left out   {}{}\n",
+        fmt::format("{}", fmt::join(map.left_out, ", ")),
+        options.map_series.empty() ? ": equal at all places, they depend on neither axis "
+                                     "(--series NAME chooses)"
+                                   : "");
+  }
+  put("map     {}\n", (map.folder / "map.csv").string());
   for (const fs::path& figure : figures) {
     if (figure.extension() != ".csv" && figure.extension() != ".gp" &&
         figure.extension() != ".sty" && !figure.string().ends_with("common.tex"))
