@@ -18,7 +18,9 @@
 #include "attica/app/text.hpp"
 #include "attica/app/work.hpp"
 #include "attica/plots/draw.hpp"
+#include "attica/plots/label.hpp"
 #include "attica/studies/own/study.hpp"
+#include "attica/studies/used_with.hpp"
 
 namespace attica::app {
 
@@ -47,6 +49,7 @@ Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : 
 /// Parameters that the theory can depend on, with the values that the page starts from.
 Json parameters_of(const CheckedConfiguration& c) {
   Json list = Json::array();
+  const std::vector<Parameter> all = all_parameters(*c.study);
   const auto add = [&](const Parameter& p, const std::string& key, bool many, std::string value) {
     list.push_back(
         {{"key", key},
@@ -61,10 +64,21 @@ Json parameters_of(const CheckedConfiguration& c) {
                                                                     : ""},
          {"choices", p.choices},
          {"meaning", p.meaning}});
+    if (const UsedWith* rule = used_with(p, all)) {
+      list.back()["used_with"] = {{"key", rule->decided_by}, {"words", Json::array()}};
+      for (const std::string_view word : rule->words)
+        list.back()["used_with"]["words"].push_back(word);
+    }
   };
-  for (const Parameter& p : all_parameters(*c.study)) {
+  const bool own = c.study->name == kOwnStudy;
+  for (const Parameter& p : all) {
     const std::string section = p.section();
     if (section == "check" || section == "plot" || section == "figure" || p.key == "sim.replicates")
+      continue;
+    // What the user's formula is made of; the rest of such a file says where theory and simulation
+    // come from.
+    if (own && section != "model" && section != "sweep" &&
+        (section != "sim" || p.key == "sim.seed"))
       continue;
     if (c.is_swept(p.key)) {
       for (const SweptScalar& s : c.swept) {
@@ -135,6 +149,22 @@ Json points_of(const FigureData& data) {
   return list;
 }
 
+/// Refuses a theory of one's own that no slider can move at once.
+void require_formula(const Configuration& c) {
+  for (const auto& [source, why] :
+       {std::pair{"command", "a program would be started for every move of a slider"},
+        std::pair{"file", "its numbers stand in a table"}}) {
+    const std::string key = fmt::format("theory.{}", source);
+    if (!c.has(key)) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("study 'own' is explored where its theory is an expression, not a {}: "
+                            "{}; `attica run` and `attica figure` draw it",
+                            source,
+                            why),
+                key);
+  }
+}
+
 /// A folder that goes away with this object.
 struct ScratchFolder {
   fs::path path;
@@ -167,11 +197,8 @@ Subject::Subject(const Options& options, const Registry& registry)
   }
   const CheckedConfiguration c = read_configuration(request_, registry);
   study_ = c.study->name;
-  if (study_ == kOwnStudy) {
-    throw Error(ErrorKind::input,
-                "study 'own' has no parameters of its own to explore: `attica run` and `attica "
-                "figure` draw it");
-  }
+  const bool own = study_ == kOwnStudy;
+  if (own) require_formula(c.values);
   Json panels = panels_of(c.study->figure(c.values));
   const Work work = prepare(c);
   const TheoryRecord theory = compute_theory(work, TheoryGrid::requested);
@@ -194,6 +221,9 @@ Subject::Subject(const Options& options, const Registry& registry)
       overlays.push_back(overlay_of_table(read_whole(place), file));
     }
   }
+  Json letters = Json::object();
+  for (const std::string_view name : plots::greek_names())
+    letters[std::string(name)] = plots::greek_letter(name);
   Json arguments = Json::array();
   if (!options.preset.empty()) arguments.insert(arguments.end(), {"--preset", options.preset});
   for (const Override& o : options.overrides)
@@ -203,6 +233,8 @@ Subject::Subject(const Options& options, const Registry& registry)
                   {"target", request_.target},
                   {"arguments", std::move(arguments)},
                   {"parameters", parameters_of(c)},
+                  {"own", own},
+                  {"letters", std::move(letters)},
                   {"panels", std::move(panels)},
                   {"overlays", std::move(overlays)},
                   {"replicates", work.replicates()}};
@@ -307,9 +339,21 @@ Subject::Grid Subject::grid(const std::string& assignment) const {
   const std::size_t dot = key.find('.');
   if (equals == std::string::npos || dot == std::string::npos)
     throw invalid_parameter("--grid", assignment, "KEY=VALUES, as model.rho=[0.1, 0.5, 0.9]");
-  ConfigurationRequest request = request_;
-  const std::string sweep = "sweep." + key.substr(dot + 1) + assignment.substr(equals);
-  request.overrides.push_back({"--grid " + assignment, sweep});
+  // The values are those of a sweep of this scalar alone: the configuration may give it, too.
+  const std::string name = key.substr(dot + 1);
+  const bool own = study_ == kOwnStudy;  // such a configuration is always that of a file
+  ConfigurationRequest request{
+      .target = own ? request_.target : study_, .preset = {}, .overrides = {}};
+  if (own)
+    request.text = "study = \"own\"\nx = \"none\"\n[theory]\nexpression = \"0\"\n[sweep]\n" + name +
+                   " = [0.0]\n";
+  for (const Json& parameter : description_.at("parameters")) {
+    if (parameter.at("key") == "sweep." + name)
+      throw invalid_parameter(
+          "--grid", assignment, "a scalar of [model] or [sim] that is not swept");
+  }
+  request.overrides.push_back(
+      {"--grid " + assignment, "sweep." + name + assignment.substr(equals)});
   const CheckedConfiguration c = read_configuration(request, registry_);
   for (const SweptScalar& swept : c.swept) {
     if (swept.key != key) continue;

@@ -49,10 +49,22 @@ std::string pretty_number(double value) {
   return text;
 }
 
-std::string pretty_name(std::string_view name) {
+std::string_view greek_letter(std::string_view name) {
   for (const auto& [word, letter] : kGreekWords) {
-    if (name == word) return fmt::format("{{/:Italic {}}}", letter);
+    if (name == word) return letter;
   }
+  return "";
+}
+
+std::vector<std::string_view> greek_names() {
+  std::vector<std::string_view> names;
+  for (const auto& [word, letter] : kGreekWords) names.push_back(word);
+  return names;
+}
+
+std::string pretty_name(std::string_view name) {
+  if (const std::string_view letter = greek_letter(name); !letter.empty())
+    return fmt::format("{{/:Italic {}}}", letter);
   if (name.size() == 1) return fmt::format("{{/:Italic {}}}", name);
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', ' ');

@@ -14,6 +14,11 @@ namespace attica::plots {
 /// @brief A number as enhanced text for reading, four digits: 0.1, 2.5×10^{-6}.
 std::string pretty_number(double value);
 
+/// @brief The Greek letter of a name such as "lambda"; empty if it is none.
+std::string_view greek_letter(std::string_view name);
+/// @brief The names that have one.
+std::vector<std::string_view> greek_names();
+
 /// @brief A name as enhanced text: `lambda` becomes an italic λ, a single letter italic,
 /// `test_error` "test error".
 std::string pretty_name(std::string_view name);

@@ -3,6 +3,7 @@
 // carries out runs; or it is a file (--export) that holds the theory on a grid of some parameters.
 
 const $ = id => document.getElementById(id);
+const element = (name, type, text) => { const node = document.createElement(name); node.className = type; node.textContent = text ?? ""; return node; };
 const exported = JSON.parse($("data").textContent);
 let study, values = {}, curves = [], overlays = [], busy = false, waiting = false;
 
@@ -29,7 +30,8 @@ function fromFile() {
   const words = exported.grid.map(({key, values: list}) => {
     const k = nearest(list, values[key]);
     index = index * list.length + k;
-    return `${key} = ${list[k]}` + (number(list[k]) === number(values[key]) || list[k] === values[key] ? "" : ` (asked for ${values[key]})`);
+    const asked = number(values[key]), shown = number(list[k]), same = list[k] === values[key] || Math.abs(asked - shown) <= 1e-9 * Math.max(Math.abs(asked), Math.abs(shown));
+    return `${key} = ${brief(list[k])}` + (same ? "" : ` (asked for ${values[key]})`);
   });
   $("nearest").textContent = words.length ? "nearest computed curve: " + words.join(", ") : "";
   const theory = exported.theories[index];
@@ -46,14 +48,23 @@ async function served(state) {
   return series;
 }
 
-const changed = () => Object.fromEntries(study.parameters.filter(p => values[p.key] !== p.value).map(p => [p.key, values[p.key]]));
+/// Whether another parameter's word leaves this one without a meaning.
+function excluded(p) {
+  if (!p.used_with) return false;
+  const word = values[p.used_with.key];
+  return word !== undefined && !p.used_with.words.some(w => JSON.stringify(w) === word);
+}
+const used = () => study.parameters.filter(p => !excluded(p));
+const changed = () => Object.fromEntries(used().filter(p => values[p.key] !== p.value).map(p => [p.key, values[p.key]]));
 function say(text, wrong) { $("status").textContent = text; $("status").className = wrong ? "wrong" : ""; }
 const guarded = action => async () => { try { await action(); } catch (error) { say(error.message, true); } };
 
 // ---------------------------------------------------------------------- theory, one request at a time, the newest state
 async function update() {
-  for (const row of document.querySelectorAll(".row"))
+  for (const row of document.querySelectorAll(".row")) {
     row.classList.toggle("changed", values[row.dataset.key] !== row.dataset.value);
+    row.enable();
+  }
   const state = changed();
   history.replaceState(null, "", Object.keys(state).length ? "#" + encodeURIComponent(JSON.stringify(state)) : location.pathname + location.search);
   if (busy) { waiting = true; return; }
@@ -99,12 +110,19 @@ function scale(p) {
     where: text => Math.round(steps * (log ? Math.log(text / low) / Math.log(high / low) : (text - low) / (high - low))),
   };
 }
+/// Numbers of many digits are shown with six; the values themselves stay as they are.
+const brief = text => text.replace(/-?\d+\.\d{7,}(e[-+]?\d+)?/gi, digits => String(Number(Number(digits).toPrecision(6))));
 function control(p) {
-  const row = document.createElement("div"), label = document.createElement("label");
-  row.className = "row"; row.dataset.key = p.key; row.dataset.value = p.value; row.title = p.meaning + (p.range ? "; " + p.range : "");
+  const row = element("div", "row"), label = element("label", ""), help = element("button", "help", "?"), meaning = element("p", "meaning", p.meaning + (p.range ? "; " + p.range : ""));
+  row.dataset.key = p.key; row.dataset.value = p.value;
   // A long name breaks after an underscore.
   label.textContent = (p.key.split(".").slice(1).join(".") || p.key).replaceAll("_", "_\u200b");
-  row.append(label);
+  help.type = "button"; help.setAttribute("aria-label", `meaning of ${p.key}`); help.setAttribute("aria-expanded", "false"); help.setAttribute("aria-controls", meaning.id = "meaning of " + p.key);
+  meaning.hidden = true;
+  help.addEventListener("click", () => { meaning.hidden = !meaning.hidden; help.setAttribute("aria-expanded", String(!meaning.hidden)); });
+  const name = element("div", "name");
+  name.append(label, help);
+  row.append(name);
   const set = text => { values[p.key] = text; update(); };
   let box;
   if (p.choices.length && !p.list) {
@@ -117,20 +135,29 @@ function control(p) {
   } else {
     box = document.createElement("input"); box.type = "text"; box.spellcheck = false;
   }
-  box.id = p.key; label.htmlFor = p.key; box.value = p.value;
-  box.disabled = Boolean(exported && !computed(p.key));
+  const shown = text => box.tagName === "INPUT" ? brief(text) : text;
+  box.id = p.key; label.htmlFor = p.key; box.value = shown(p.value);
+  if (p.meaning) box.setAttribute("aria-describedby", meaning.id);
   row.append(box);
   const steps = scale(p);
-  let slide = () => {};
+  let slide = () => {}, slider = null;
   if (steps) {
-    const slider = document.createElement("input");
+    slider = document.createElement("input");
     slider.type = "range"; slider.min = 0; slider.max = steps.steps; slider.className = "two"; slider.setAttribute("aria-label", p.key);
     slide = () => { try { slider.value = steps.where(values[p.key]); } catch { /* the box holds no number: the figure says so */ } };
-    slider.addEventListener("input", () => { box.value = steps.at(Number(slider.value)); slider.ariaValueText = box.value; set(box.value); });
+    slider.addEventListener("input", () => { const text = steps.at(Number(slider.value)); box.value = shown(text); slider.ariaValueText = box.value; set(text); });
     row.append(slider);
   }
-  box.addEventListener("change", () => { if (box.value !== values[p.key]) { set(box.value); slide(); } });
-  row.enter = text => { box.value = text; values[p.key] = text; slide(); };
+  row.append(meaning);
+  box.addEventListener("change", () => { if (box.value !== shown(values[p.key])) { set(box.value); slide(); } });
+  row.enter = text => { box.value = shown(text); values[p.key] = text; slide(); };
+  row.enable = () => {
+    const out = excluded(p), off = out || Boolean(exported && !computed(p.key));
+    box.disabled = off;
+    if (slider) slider.disabled = off;
+    row.classList.toggle("excluded", out);
+    meaning.textContent = p.meaning + (p.range ? "; " + p.range : "") + (out ? `. Not used with ${p.used_with.key} = ${values[p.used_with.key]}` : "");
+  };
   row.enter(p.value);
   return row;
 }
@@ -175,19 +202,22 @@ function enhanced(parent, text) {
   while (i < text.length) { run(parent); i += 1; }
   return parent;
 }
-const element = (name, type, text) => { const node = document.createElement(name); node.className = type; node.textContent = text ?? ""; return node; };
 const pretty = v => { const s = Number(v.toPrecision(4)); return Math.abs(s) >= 1e5 || (s && Math.abs(s) < 1e-3) ? s.toExponential() : String(s); };
-const spoken = point => Object.entries(point).map(([k, v]) => `${k} = ${typeof v === "number" ? pretty(v) : v}`).join(", ");
+/// Names and values as in figures: Greek letters for their names, single letters italic.
+const escaped = text => String(text).replace(/[\\_^{}@&~]/g, "\\$&");
+const symbol = name => study.letters[name] ? `{/:Italic ${study.letters[name]}}` : name.length === 1 ? `{/:Italic ${name}}` : escaped(name.replaceAll("_", " "));
+const spoken = point => Object.entries(point).map(([k, v]) => `${symbol(k)} = ${typeof v === "number" ? pretty(v) : escaped(v)}`).join(", ");
 const power = v => {
   const e = Math.round(Math.log10(v));
   return Math.abs(e) > 3 && Math.abs(v / 10 ** e - 1) < 1e-9 ? "10" + String(e).replace(/./g, c => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]) : pretty(v);
 };
 
 // ------------------------------------------------------------------------------------------------------------- charts
-// Colours as in plots/theme.cpp, and lighter ones for a dark page.
+// Colours as in plots/theme.cpp, darker where those are too pale for a screen, and lighter ones for a dark page; deuteranopes
+// and protanopes tell any two of them apart, which tests/cases/e-explore-looks computes.
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const palettes = {light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#B47A00", "#2F9BD8", "#7a7a7a"], dark: ["#4DB1EE", "#FF8A47", "#2FCFA0", "#E79CC6", "#F0B93A", "#8FD0F5", "#a0a0a0"]};
-const dashes = [[], [6, 4], [2, 3], [6, 3, 1, 3], [11, 4], [6, 3, 1, 3, 1, 3]];
+const palettes = {light: ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#6E5200", "#2F9BD8", "#555555"], dark: ["#4DB1EE", "#FF8A47", "#2FCFA0", "#E79CC6", "#F7DD72", "#A9DCF8", "#808080"]};
+const dashes = [[], [6, 4], [2, 3], [6, 3, 1, 3], [11, 4], [6, 3, 1, 3, 1, 3], [11, 3, 2, 3], [3, 6], [11, 3, 2, 3, 2, 3], [1, 5], [16, 3]];
 const colour = k => { const p = palettes[dark.matches ? "dark" : "light"]; return p[k % p.length]; };
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -211,16 +241,19 @@ function contents(panel, panelNumber) {
     const possible = places.map((p, i) => [p, i]).filter(([p]) => Object.entries(point).every(([name, v]) => sameCoordinate(p[name], v)));
     return own && possible.length === 1 ? possible[0][1] : places.push(point) - 1;
   };
+  const layers = Math.max(1, panel.layers.filter(layer => !layer.reference).length);
   panel.layers.forEach((layer, number) => {
-    const words = s => [panel.layers.length > 1 ? s.name.replaceAll("_", " ") : "", spoken(s.point)].filter(w => w).join(", ") || s.name.replaceAll("_", " ");
+    const words = s => [panel.layers.length > 1 ? symbol(s.name) : "", spoken(s.point)].filter(w => w).join(", ") || symbol(s.name);
+    // Colour and dash change together: 7 and 11 of them tell 77 curves apart, in grey 11. Of several layers the colour is the
+    // point's and the dash the curve's own.
     const look = (s, own) => {
       const k = place(s.point, own);
-      return layer.reference ? {colour: 6, dash: [6, 5]} : {colour: k % 7, dash: dashes[(Math.floor(k / 7) + 2 * number) % dashes.length], hollow: number % 2};
+      return layer.reference ? {colour: 6, dash: [6, 5]} : {colour: k % 7, dash: dashes[(layers * k + number) % dashes.length], hollow: number % 2};
     };
     if (layer.theory) for (const s of curves) if (matches(layer, panel, s, panelNumber + number)) result.push({series: s, theory: true, look: look(s), words: words(s)});
     if (layer.simulation) overlays.forEach((overlay, k) => {
       for (const s of overlay.series) if (matches(layer, panel, s, panelNumber + number))
-        result.push({series: s, theory: false, look: {...look(s, true), shape: k}, words: `${words(s)} (${overlay.label.split(",")[0]})`});
+        result.push({series: s, theory: false, look: {...look(s, true), shape: k}, words: `${words(s)} (${escaped(overlay.label.split(",")[0])})`});
     });
   });
   return result;
@@ -258,9 +291,10 @@ class Chart {
     this.node = element("section", "panel");
     this.node.append(enhanced(element("div", "y"), panel.y.label), this.place = element("div", "chart"), enhanced(element("div", "x"), panel.x.label),
       this.legend = element("div", "legend"), this.note = element("div", "note"), this.spoken = element("div", "hidden-label"));
+    this.node.append(this.zooms());
     this.place.tabIndex = 0;
     this.place.setAttribute("role", "application");
-    this.place.setAttribute("aria-label", `chart of ${this.node.firstChild.textContent} against ${this.node.children[2].textContent}; arrow keys read it, Escape shows all of it`);
+    this.place.setAttribute("aria-label", `chart of ${this.node.firstChild.textContent} against ${this.node.children[2].textContent}; arrow keys read it, + and - zoom, 0 shows all of it`);
     this.spoken.setAttribute("aria-live", "polite");
     this.place.addEventListener("keydown", event => this.key(event));
     this.place.addEventListener("dblclick", () => this.show(null));
@@ -269,6 +303,35 @@ class Chart {
   }
   size() { return {width: Math.max(200, this.place.clientWidth), height: matchMedia("(max-width: 50rem)").matches ? 230 : 320}; }
   show(zoom) { this.zoom = zoom; this.chart.setData(this.data); }
+  /// Larger and smaller, for who has no mouse.
+  zooms() {
+    const group = element("div", "zoom");
+    for (const [sign, name, act] of [["+", "enlarge", () => this.scaled(1 / 1.6)], ["\u2212", "reduce", () => this.scaled(1.6)], ["0", "show all", () => this.show(null)]]) {
+      const button = element("button", "", sign);
+      button.type = "button"; button.title = name; button.setAttribute("aria-label", `${name}: ${this.node.firstChild.textContent}`);
+      button.addEventListener("click", act);
+      group.append(button);
+    }
+    return group;
+  }
+  /// Enlarged or reduced about the cursor, or about the middle; never beyond all of it.
+  scaled(factor) {
+    const now = this.zoom ?? this.whole, index = this.chart.cursor.idx, zoom = {};
+    const at = {x: index === null || index === undefined ? undefined : this.data[0][index]};
+    at.y = at.x === undefined ? undefined : this.data.slice(1).map((column, i) => this.hidden.has(this.content[i].words) ? undefined : column[index]).find(Number.isFinite);
+    for (const k of ["x", "y"]) {
+      const log = this.panel[k].scale === "log", [to, from] = log ? [Math.log, Math.exp] : [v => v, v => v];
+      const [low, high] = now[k].map(to), [least, most] = this.whole[k].map(to), centre = at[k] >= now[k][0] && at[k] <= now[k][1] ? to(at[k]) : (low + high) / 2;
+      zoom[k] = [centre + (low - centre) * factor, centre + (high - centre) * factor];
+      // What would lie beyond all of it is shown at the other end.
+      const shift = Math.max(0, least - zoom[k][0]) || Math.min(0, most - zoom[k][1]);
+      zoom[k] = zoom[k].map(v => Math.min(most, Math.max(least, v + shift)));
+      if (zoom[k][1] - zoom[k][0] < 1e-9 * (most - least)) return;
+      zoom[k] = zoom[k].map(from);
+    }
+    const all = ["x", "y"].every(k => zoom[k].every((v, i) => Math.abs(v - this.whole[k][i]) <= 1e-12 * Math.abs(v)));
+    this.show(all ? null : zoom);
+  }
 
   /// One column for x and one for every curve, on all x together; undefined where a curve has no value there, null where it
   /// cannot be drawn. Constants go from end to end.
@@ -283,12 +346,13 @@ class Chart {
     const xs = [...new Set([...content.filter(c => !constant(c)).flatMap(own), ...(content.some(constant) ? ends : [])])].sort((a, b) => a - b);
     const at = new Map(xs.map((x, i) => [x, i]));
     const ok = v => Number.isFinite(v) && (!logY || v > 0) ? v : null;
-    this.missing = 0;
+    this.missing = 0; this.cut = false;
     return [xs, ...content.map(c => {
       const column = new Array(xs.length).fill(undefined);
       if (constant(c)) { if (c.theory) column.fill(ok(c.series.y[0])); else column[xs.length - 1] = ok(c.series.y[0]); }
       else c.series.x.forEach((u, i) => { if (at.has(u)) column[at.get(u)] = ok(c.series.y[i]); });
-      if (!c.theory) this.missing += c.series.y.filter((v, i) => ok(v) === null || logX && c.series.x[i] <= 0 && !constant(c)).length;
+      const lost = c.series.y.filter((v, i) => ok(v) === null || logX && c.series.x[i] <= 0 && !constant(c)).length;
+      if (c.theory) this.cut ||= lost > 0; else this.missing += lost;
       return column;
     })];
   }
@@ -301,7 +365,11 @@ class Chart {
     this.node.classList.toggle("empty", !this.content.length);
     this.note.textContent = this.content.length ? this.remark() : "no theory is drawn here: the points of a run are";
   }
-  remark() { return this.missing ? `${this.missing} points <= 0, not on the log axis` : ""; }
+  remark() {
+    const what = [this.missing ? `${this.missing} points` : "", this.cut ? "part of the theory" : ""].filter(w => w).join(" and ");
+    const log = this.panel.x.scale === "log" || this.panel.y.scale === "log";
+    return what ? `${what} ${log ? "<= 0 or " : ""}not finite, not drawn` : "";
+  }
 
   build() {
     if (this.chart) this.chart.destroy();
@@ -337,14 +405,14 @@ class Chart {
         this.shape = ""; this.draw();
         this.legend.children[i]?.focus();
       });
-      mark.width = 56; mark.height = 24; mark.style.width = "28px"; mark.style.height = "12px";
+      mark.width = 72; mark.height = 24; mark.style.width = "36px"; mark.style.height = "12px";
       const ctx = mark.getContext("2d");
       ctx.scale(2, 2);
       if (c.theory) {
         Object.assign(ctx, {strokeStyle: colour(c.look.colour), lineWidth: 2});
-        ctx.setLineDash(c.look.dash); ctx.beginPath(); ctx.moveTo(0, 6); ctx.lineTo(28, 6); ctx.stroke();
-      } else this.mark(ctx, 14, 6, 4, c.look);
-      entry.append(mark, element("span", "", c.words), element("output", ""));
+        ctx.setLineDash(c.look.dash); ctx.beginPath(); ctx.moveTo(0, 6); ctx.lineTo(36, 6); ctx.stroke();
+      } else this.mark(ctx, 18, 6, 4, c.look);
+      entry.append(mark, enhanced(element("span", ""), c.words), element("output", ""));
       this.legend.append(entry);
     });
   }
@@ -426,12 +494,24 @@ class Chart {
     u.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
     this.show(zoom);
   }
+  /// The zoomed range of x moved so that a value lies in its middle, as far as there is more.
+  around(value) {
+    const log = this.panel.x.scale === "log", [to, from] = log ? [Math.log, Math.exp] : [v => v, v => v];
+    const [low, high] = this.zoom.x.map(to), [least, most] = this.whole.x.map(to), half = (high - low) / 2;
+    const centre = Math.min(most - half, Math.max(least + half, to(value)));
+    return [from(centre - half), from(centre + half)];
+  }
   key(event) {
     const steps = {ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity}[event.key];
-    if (event.key === "Escape") this.show(null);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" || event.key === "0") this.show(null);
+    if (event.key === "+" || event.key === "=") this.scaled(1 / 1.6);
+    if (event.key === "-" || event.key === "_") this.scaled(1.6);
     if (steps === undefined) return;
     event.preventDefault();
     const last = this.data[0].length - 1, from = this.chart.cursor.idx ?? (steps > 0 ? -1 : last + 1), to = Math.min(last, Math.max(0, from + steps));
+    // What is read stays in sight.
+    if (this.zoom && !(this.data[0][to] >= this.zoom.x[0] && this.data[0][to] <= this.zoom.x[1])) this.show({...this.zoom, x: this.around(this.data[0][to])});
     this.chart.setCursor({left: this.chart.valToPos(this.data[0][to], "x"), top: this.chart.over.clientHeight / 2});
     this.spoken.textContent = this.note.textContent + ": " + [...this.legend.children].filter(e => e.lastChild.textContent).map(e => `${e.children[1].textContent}: ${e.lastChild.textContent}`).join("; ");
   }
@@ -447,7 +527,7 @@ function listOverlays() {
     const item = element("li", "", "points: " + overlay.label), remove = element("button", "", "remove");
     const drawn = overlay.series.filter(s => study.panels.some((panel, i) => panel.layers.some((layer, j) => layer.simulation && matches(layer, panel, s, i + j))));
     if (!drawn.length) item.append(`; no panel shows ${[...new Set(overlay.series.map(s => s.name))].join(", ")}`);
-    remove.type = "button"; remove.title = `remove ${overlay.label}`;
+    remove.type = "button"; remove.setAttribute("aria-label", `remove ${overlay.label}`);
     remove.addEventListener("click", () => { overlays.splice(k, 1); listOverlays(); draw(); });
     item.append(remove);
     $("overlays").append(item);
@@ -490,7 +570,7 @@ const shell = text => /^[\w./=:+-]+$/.test(text) ? text : "'" + text.replaceAll(
 const asCommand = () => ["attica theory", shell(study.target), ...study.arguments.map(shell), ...Object.entries(changed()).map(([k, v]) => "--set " + shell(`${k}=${v}`))].join(" ");
 function asToml() {
   const sections = {};
-  for (const p of study.parameters) if (values[p.key] !== "") {
+  for (const p of used()) if (values[p.key] !== "") {
     const [section, ...rest] = p.key.includes(".") ? p.key.split(".") : ["", p.key];
     (sections[section] ??= []).push(`${rest.join(".")} = ${values[p.key]}`);
   }
@@ -498,8 +578,8 @@ function asToml() {
 }
 const python = v => v === "true" ? "True" : v === "false" ? "False" : v.startsWith("{") ? v.replace(/(\w+) *=/g, '"$1":') : v;
 function asPython() {
-  const shown = study.parameters.filter(p => values[p.key] !== p.fallback && values[p.key] !== "");
-  return `attica.theory("${study.study}"` + (shown.length ? ", **{" + shown.map(p => `"${p.key}": ${python(values[p.key])}`).join(", ") + "}" : "") + ")";
+  const shown = used().filter(p => values[p.key] !== (study.own ? p.value : p.fallback) && values[p.key] !== "");
+  return `attica.theory("${study.own ? study.target : study.study}"` + (shown.length ? ", **{" + shown.map(p => `"${p.key}": ${python(values[p.key])}`).join(", ") + "}" : "") + ")";
 }
 async function copy(text) {
   try { await navigator.clipboard.writeText(text); say("copied: " + text); }
@@ -534,6 +614,7 @@ function fromAddress() {
     document.body.classList.toggle("exported", Boolean(exported));
     $("title").textContent = study.study; $("question").textContent = study.question; document.title = "attica explore " + study.study;
     $("replicates").value = study.replicates;
+    $("toml").hidden = study.own;  // it is the file that the page started from
     overlays = study.overlays;
     controls(); enter(fromAddress());
     charts = study.panels.map((panel, number) => new Chart(panel, number));

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/sim/gauss/ridge.hpp"
+#include "attica/studies/used_with.hpp"
 
 namespace attica {
 
@@ -73,19 +73,13 @@ GaussianModel build_from_file(const Configuration& c, const Build& build) {
 /// Parameters that mean nothing for the chosen covariance are refused rather than ignored, unless
 /// they stand at their default, as in the generated configurations.
 void refuse_unused(const Configuration& c) {
-  using Words = std::vector<std::string>;
-  const std::map<std::string, Words> users = {{"model.rho", {"ar1", "equi", "arrow"}},
-                                              {"model.nu", {"precision"}},
-                                              {"model.tau", {"precision"}},
-                                              {"model.file", {"explicit", "data"}},
-                                              {"model.standardise", {"data"}}};
   const std::string& covariance = c.text("model.covariance");
-  for (const Parameter& p : gaussian_model_parameters()) {
-    const auto used = users.find(p.key);
-    if (used == users.end() || !c.given(p.key) || p.fallback == c.at(p.key)) continue;
-    if (std::find(used->second.begin(), used->second.end(), covariance) != used->second.end()) {
+  const std::vector<Parameter> all = gaussian_model_parameters();
+  for (const Parameter& p : all) {
+    const UsedWith* rule = used_with(p, all);
+    if (rule == nullptr || !c.given(p.key) || p.fallback == c.at(p.key)) continue;
+    if (std::find(rule->words.begin(), rule->words.end(), covariance) != rule->words.end())
       continue;
-    }
     throw Error(
         ErrorKind::input,
         fmt::format(

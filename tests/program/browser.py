@@ -3,6 +3,7 @@
 import base64
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -111,9 +112,9 @@ class Page:
         return until(lambda: self.value("!busy && !waiting"), "the page goes on computing")
 
     def press(self, key, times=1):
-        codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Escape": 27, "Tab": 9, "Enter": 13}
+        codes = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Escape": 27, "Tab": 9, "Enter": 13, "+": 187, "-": 189, "0": 48}
         for _ in range(times):
-            extra = {"text": "\r"} if key == "Enter" else {}
+            extra = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
             self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=codes[key], **extra)
             self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=codes[key])
 
@@ -271,6 +272,70 @@ def served(browser):
     page.focus(".chart")
     page.press("Escape")
     check(page.value("[charts[0].chart.scales.x.min, charts[0].chart.scales.x.max]") == whole, "Escape does not show all of it")
+    # The same by keys: + and - about the cursor, 0 all of it; what is read stays in sight.
+    scales = "[charts[0].chart.scales.x.min, charts[0].chart.scales.x.max, charts[0].chart.scales.y.min, charts[0].chart.scales.y.max]"
+    everything = page.value(scales)
+    page.press("+", 3)
+    close = page.value(scales)
+    check(everything[0] <= close[0] < close[1] <= everything[1] and close[3] - close[2] < 0.5 * (everything[3] - everything[2]), f"+ does not enlarge: {close} in {everything}")
+    page.press("ArrowRight", 200)
+    seen = page.value("[charts[0].chart.scales.x.min, charts[0].data[0][charts[0].chart.cursor.idx], charts[0].chart.scales.x.max]")
+    check(seen[0] <= seen[1] <= seen[2], f"what is read lies beyond the axis: {seen}")
+    page.press("-")
+    wider = page.value(scales)
+    check(wider[3] - wider[2] > close[3] - close[2], f"- does not reduce: {wider} from {close}")
+    page.press("0")
+    check(page.value(scales) == everything, "0 does not show all of it")
+    page.press("-", 2)
+    check(page.value(scales) == everything, "- goes beyond all of it")
+    for sign, larger in (("+", True), ("0", False)):
+        page.value(f"[...document.querySelectorAll('.zoom button')].find(b => b.textContent === '{sign}').click()")
+        check((page.value(scales) != everything) == larger, f"the button {sign}")
+    # The focus ring of a chart lies within it, clear of the titles of its axes.
+    page.focus(".chart")
+    check(page.value("""(() => { const chart = charts[0].place, r = chart.getBoundingClientRect(), offset = parseFloat(getComputedStyle(chart).outlineOffset), width = parseFloat(getComputedStyle(chart).outlineWidth),
+      out = Math.max(0, offset + width), x = charts[0].node.querySelector('.x').getBoundingClientRect(), y = charts[0].node.querySelector('.y').getBoundingClientRect();
+      return r.top - out >= y.bottom - .5 && r.bottom + out <= x.top + .5; })()"""), "the focus ring runs through the titles of the axes")
+
+    # Curves differ in dash and colour at once.
+    looks = page.value("charts[0].content.filter(c => c.theory).map(c => [c.look.colour, c.look.dash.join()])")
+    check(len({c for c, _ in looks}) == len({d for _, d in looks}) == len(looks) >= 3, f"looks: {looks}")
+    check("λ = 0.1" in page.value("charts[0].legend.textContent"), "λ is not written as in figures")
+
+    # Meanings are text that a button opens.
+    page.focus('button[aria-label="meaning of model.rho"]')
+    meaning = "document.getElementById('meaning of model.rho')"
+    check(page.value(f"{meaning}.hidden"), "the meaning is open at the start")
+    page.press("Enter")
+    check(page.value(f"!{meaning}.hidden && {meaning}.textContent.includes('correlation') && document.activeElement.getAttribute('aria-expanded') === 'true'"), "? does not open the meaning")
+    check(page.value("document.getElementById('model.rho').getAttribute('aria-describedby') === 'meaning of model.rho'"), "a box is not described by its meaning")
+    page.press("Enter")
+    check(page.value("document.querySelectorAll('[title]').length === [...document.querySelectorAll('[title]')].filter(n => n.ariaLabel || n.closest('.legend')).length"), "a meaning is in a title alone")
+
+    # Parameters that another one leaves without a meaning cannot be moved.
+    off = "study.parameters.filter(p => document.getElementById(p.key).disabled).map(p => p.key)"
+    check(set(page.value(off)) == {"model.nu", "model.tau", "model.file", "model.standardise"}, f"not used with ar1: {page.value(off)}")
+    page.value("document.getElementById('model.rho').value = '0.4'; document.getElementById('model.rho').dispatchEvent(new Event('change'))")
+    page.value("document.getElementById('model.covariance').value = '\"precision\"'; document.getElementById('model.covariance').dispatchEvent(new Event('change'))")
+    page.settled()
+    check(set(page.value(off)) == {"model.rho", "model.file", "model.standardise"}, f"not used with precision: {page.value(off)}")
+    check(page.value("$('status').className") == "" and "model.rho" not in page.value("asCommand()"), "a value without a meaning is sent: " + page.value("$('status').textContent"))
+    page.click("#reset")
+    page.settled()
+
+    # Lists are shown with few digits, and computed with all.
+    page.type('[id="sweep.alpha"]', "{log = [0.5, 4], n = 4}")
+    page.settled()
+    page.click("#reset")
+    page.settled()
+    check(not re.search(r"\d\.\d{9}", page.value("[...document.querySelectorAll('.row input[type=text]')].map(b => b.value).join()")), "a box shows 17 digits")
+    compare(page, "with lists of many digits")
+
+    # Everything to press is 24 px high and wide.
+    small = """[...document.querySelectorAll('button, select, input[type=text], input[type=range]')].filter(n => n.offsetParent).map(n => [n.id || n.className || n.textContent, n.getBoundingClientRect()])
+      .filter(([, r]) => r.height < 24 || r.width < 24).map(([name, r]) => `${name} ${r.width} x ${r.height}`)"""
+    check(page.value(small) == [], f"too small to press: {page.value(small)}")
+
     # Tab reaches every control, in the order of the page.
     page.value("document.activeElement.blur()")
     reached = []
@@ -302,6 +367,7 @@ def served(browser):
     for width in (390, 320):
         page.look(width, 844, "light", mobile=True)
         page.settled()
+        check(page.value(small) == [], f"too small to press at {width}: {page.value(small)}")
         check(page.value("document.documentElement.scrollWidth") <= width, f"{page.value('document.documentElement.scrollWidth')} wide on a screen of {width}")
         check(page.value("(() => { const r = charts[0].chart.root.getBoundingClientRect(); return r.left >= 0 && r.right <= innerWidth && r.top < innerHeight * .62; })()"), f"the chart is not in sight at {width}")
         page.screenshot(f"phone-{width}")
@@ -322,6 +388,24 @@ def families(browser):
         quiet(page, e.address, study)
         page.close()
         e.end()
+
+
+def own(browser):
+    """A formula of one's own: its numbers move its curve."""
+    pathlib.Path("formula.toml").write_text('study = "own"\nx = "t"\n[model]\nrate = 0.5\nheight = 2\n[sweep]\nt = [1.0, 2.0, 4.0]\n[theory]\nexpression = {decay = "height*exp(-rate*t)"}\n')
+    e = Explorer("formula.toml")
+    page = browser.open(e.address)
+    check(page.value("[...document.querySelectorAll('input[type=range]')].map(n => n.ariaLabel).join()") == "model.rate,model.height", "sliders of a formula")
+    page.type('[id="model.rate"]', "1.5")
+    page.settled()
+    curve = [c for c in page.value(DRAWN) if c["theory"]][0]["values"]
+    check(len(curve) > 20 and all(abs(y - 2 * math.exp(-1.5 * t)) < 1e-12 for t, y in curve), f"the formula's curve: {curve[:2]}")
+    check(page.value("asCommand()").endswith("formula.toml --set model.rate=1.5") and page.value("$('toml').hidden"), page.value("asCommand()"))
+    check(page.value("asPython()").endswith('formula.toml", **{"model.rate": 1.5})'), page.value("asPython()"))
+    quiet(page, e.address, "a formula")
+    page.screenshot("own")
+    page.close()
+    e.end()
 
 
 def overlaid(browser):
@@ -437,7 +521,7 @@ def exported(browser):
 with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
     chromium = Browser(profile)
     try:
-        for test in (served, families, overlaid, exported):
+        for test in (served, families, own, overlaid, exported):
             test(chromium)
     finally:
         chromium.end()

@@ -1,0 +1,34 @@
+#include "attica/studies/used_with.hpp"
+
+#include <algorithm>
+
+namespace attica {
+
+const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter> study) {
+  static const std::vector<UsedWith> all = {
+      {"model.rho", "model.covariance", {"ar1", "equi", "arrow"}},
+      {"model.nu", "model.covariance", {"precision"}},
+      {"model.tau", "model.covariance", {"precision"}},
+      {"model.file", "model.covariance", {"explicit", "data"}},
+      {"model.standardise", "model.covariance", {"data"}},
+      {"model.density", "model.couplings", {"binary"}},
+      {"model.file", "model.couplings", {"explicit"}},
+      {"model.colour_file", "model.colour_couplings", {"explicit"}},
+      {"model.p_diagonal", "model.instance", {"circulant", "cyclic"}},
+      {"model.spread", "model.instance", {"sinkhorn"}},
+      {"model.file", "model.instance", {"explicit", "text"}},
+      {"model.unit", "model.instance", {"text"}}};
+  for (const UsedWith& rule : all) {
+    if (rule.key != parameter.key) continue;
+    for (const Parameter& other : study) {
+      if (other.key != rule.decided_by || other.list) continue;
+      const auto is_word = [&](std::string_view word) {
+        return std::find(other.choices.begin(), other.choices.end(), word) != other.choices.end();
+      };
+      if (std::any_of(rule.words.begin(), rule.words.end(), is_word)) return &rule;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace attica

@@ -1,0 +1,24 @@
+#pragma once
+/// @file
+/// @brief Parameters that have a meaning for some words of another parameter only.
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "attica/studies/configuration.hpp"
+
+namespace attica {
+
+/// A parameter, the one that decides whether it has a meaning, and the words for which it has.
+struct UsedWith {
+  std::string_view key;
+  std::string_view decided_by;
+  std::vector<std::string_view> words;
+};
+
+/// @brief The rule for a parameter among those of a study; null if it always has a meaning. The
+/// same names mean the same in all studies.
+const UsedWith* used_with(const Parameter& parameter, std::span<const Parameter> study);
+
+}  // namespace attica
