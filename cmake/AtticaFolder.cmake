@@ -31,7 +31,10 @@ target_compile_options(attica_flags INTERFACE -fno-math-errno -fno-trapping-math
 # The Python module holds the same objects as the program. Nobody replaces a function at load time: calls stay direct.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 target_compile_options(attica_flags INTERFACE -fno-semantic-interposition)
-if(ATTICA_NATIVE)
+if(ATTICA_MARCH)
+  set(ATTICA_NATIVE OFF)
+endif()
+if(ATTICA_NATIVE AND NOT CMAKE_CROSSCOMPILING)
   target_compile_options(attica_flags INTERFACE -march=native)
 elseif(ATTICA_MARCH)
   target_compile_options(attica_flags INTERFACE -march=${ATTICA_MARCH})
