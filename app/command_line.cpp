@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
@@ -326,8 +327,12 @@ const std::vector<Option>& all_options() {
        "fit y = floor + C x^p, for a curve that levels off; with V, that floor",
        [](Options& o, const std::string& v) {
          o.floor = true;
-         if (!v.empty() && v != "{}" && v != "true")
-           o.floor_value = number("--floor", v, -kMostFloor, kMostFloor);
+         if (v.empty() || v == "{}" || v == "true") return;
+         if (std::filesystem::exists(v)) {
+           throw invalid_parameter(
+               "--floor", v, "a number or nothing; the run or table stands before --floor");
+         }
+         o.floor_value = number("--floor", v, -kMostFloor, kMostFloor);
        }},
       {sizes,
        "--x NAME",

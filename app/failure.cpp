@@ -224,7 +224,7 @@ void require_finite(const PartRecord& part,
                     const CheckedConfiguration& configuration,
                     const Point& coordinates) {
   for (std::size_t r = 0; r < part.outcomes.size(); ++r) {
-    if (part.outcomes[r].failed) continue;
+    if (may_miss(part.outcomes[r])) continue;
     for (const Series& series : part.outcomes[r].series) {
       const auto bad = std::find_if(
           series.y.begin(), series.y.end(), [](double y) { return !std::isfinite(y); });

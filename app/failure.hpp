@@ -41,7 +41,7 @@ Error explained(const Error& error,
                                     const std::string& place = {});
 
 /// @brief Throws an Error of kind numerical with replicate, point and setting for the first
-/// observation that is not finite in a replicate that is not marked failed.
+/// observation that is not finite in a replicate that ended well.
 void require_finite(const PartRecord& part,
                     const CheckedConfiguration& configuration,
                     const Point& coordinates);

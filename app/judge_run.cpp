@@ -178,7 +178,12 @@ CheckInput check_input(const RunRecord& run,
   if (configuration.study->name == kOwnStudy) {
     const Configuration& own = configuration.values;
     const ComparisonOptions options = comparison_options(configuration);
-    input.brought = options.brought;
+    // Without a theory there is nothing to meet: claims and bounds alone.
+    const auto given = [&](const char* side) {
+      return own.has(side) || configuration.is_swept(side);
+    };
+    input.brought = options.brought && (given("theory.file") || given("theory.command") ||
+                                        given("theory.study") || given("theory.expression"));
     input.match = options.match;
     input.rates = options.rates;
     // A built-in simulation has points without theory by design; they are held against tables and
@@ -311,6 +316,8 @@ void require_common_place(const Work& work,
                     fmt::format(", which [agreement.{}] compares", series));
     }
   }
+  // A theory that has no finite value anywhere is told of by the verdict.
+  if (std::ranges::any_of(theory, [](const Prediction& p) { return p.series.x.empty(); })) return;
   // What is known of the simulation: all of it, if it is a table.
   const bool table = own.has("simulation.file") || work.configuration.is_swept("simulation.file");
   if (!table) return;

@@ -213,7 +213,8 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                       serial.at("p").get<double>(),
                       serial.at("factor").get<double>()));
     }
-    if (check.at("verdict") == describe(Verdict::none) && !check.at("points").empty()) {
+    if (check.at("verdict") == describe(Verdict::none) &&
+        check.at("counts").at("compared").get<std::size_t>() > 0) {
       content.warnings.emplace_back(
           "No margin was declared: z values, and no verdict; --margin or --absolute gives one.");
     }

@@ -38,11 +38,6 @@ Json values_to_json(const std::vector<double>& values, bool may_fail, const std:
   return array;
 }
 
-/// What ended otherwise than well may have no value where others have one.
-bool may_miss(const Outcome& outcome) {
-  return outcome.failed || (outcome.status != "finished" && outcome.status != "converged");
-}
-
 std::string curve_key(const std::string& name, const Point& point, const std::string& x_name) {
   return name + '\x1f' + describe(point) + '\x1f' + x_name;
 }
@@ -138,6 +133,10 @@ bool parse_number(const std::string& text, double& value) {
 }
 
 }  // namespace
+
+bool may_miss(const Outcome& outcome) {
+  return outcome.failed || (outcome.status != "finished" && outcome.status != "converged");
+}
 
 std::string encode(const PartRecord& part) {
   std::string body = Json{{"first_replicate", part.first_replicate},

@@ -27,6 +27,11 @@ struct PartRecord {
 /// @throws Error of kind numerical if an observation of a replicate that neither failed nor ended
 /// otherwise than "finished" or "converged" is not finite
 std::string encode(const PartRecord& part);
+
+/// @brief Whether an outcome may have no value where others have one: it failed, or ended otherwise
+/// than well.
+bool may_miss(const Outcome& outcome);
+
 /// @brief The inverse. @throws Error of kind storage if the content is damaged or truncated
 PartRecord decode(std::string_view content);
 

@@ -72,7 +72,7 @@ std::array<MapSquare, 4> quarters(const MapSquare& square) {
 }
 
 /// Lines from pieces that share ends.
-std::vector<MapLine> joined(
+std::vector<MapLine> chained(
     const std::vector<std::pair<MapLine::value_type, MapLine::value_type>>& pieces) {
   std::multimap<MapLine::value_type, std::size_t> ends;
   for (std::size_t k = 0; k < pieces.size(); ++k) {
@@ -429,7 +429,7 @@ std::vector<MapLine> agreement_edge(const MapMesh& mesh, const MapAxis& x, const
         pieces.emplace_back(part.edge[k - 1], part.edge[k]);
     }
   }
-  return joined(pieces);
+  return chained(pieces);
 }
 
 std::vector<Shade> shades(const MapMesh& mesh,

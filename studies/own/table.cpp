@@ -297,6 +297,14 @@ class RowReader {
     if (!sd_ && !sem_) sd_ = columns_.take("sd");
     if (!sd_ && !sem_)
       throw missing("sem", "'sem' (standard error of the mean) or 'sd' (of replicates; --sd NAME)");
+    for (const char* spare : {"sem", "sd"}) {
+      if (columns_.take(spare)) {
+        table_.remarks.push_back(
+            fmt::format("{}: column '{}' is left out: another one gives the error of the mean",
+                        table_.source,
+                        spare));
+      }
+    }
     if (!n_ && !n_given_) n_ = columns_.take("n");
     if (!n_ && !n_given_) n_ = columns_.take("replicates");
     if (!n_ && !n_given_) {
