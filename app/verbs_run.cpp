@@ -160,11 +160,13 @@ int run_verb(const Options& options, const Registry& registry) {
     };
   }
   if (options.dry_run) {
-    const Configuration& values = work.configuration.values;
     // A theory that is a program is not run for this, nor is a long one computed.
-    const bool short_theory = values.has("simulation.file") || !values.has("theory.study");
-    if (work.configuration.study->name == kOwnStudy && !values.has("theory.command") &&
-        short_theory) {
+    const Configuration& values = work.configuration.values;
+    const auto short_theory = [&] {
+      return !values.has("theory.command") &&
+             (values.has("simulation.file") || !values.has("theory.study"));
+    };
+    if (work.configuration.study->name == kOwnStudy && short_theory()) {
       require_common_place(
           work, compute_theory(work, TheoryGrid::requested).predictions, agreement_rules(work));
     }

@@ -216,10 +216,12 @@ Table command_versions(const Work& work) {
     question.emplace_back(kAskVersions);
     constexpr double kPatience = 20;
     try {
-      const std::optional<std::string> answer = own::output_of(
-          {.arguments = question, .directory = command->directory, .max_seconds = kPatience});
+      const std::string answer =
+          own::output_of(
+              {.arguments = question, .directory = command->directory, .max_seconds = kPatience})
+              .value_or("");
       Table versions;
-      std::string_view rest = answer.value_or("");
+      std::string_view rest = answer;
       while (!rest.empty()) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         const auto space = line.find(' ');

@@ -84,6 +84,8 @@ class SampleSizes {
   /// run if M > most
   void require_usable(TheoryGrid grid) const;
   std::size_t count() const { return sizes_.size(); }
+  /// N, of which alpha is a multiple.
+  double inputs() const { return inputs_; }
   /// M of a simulated point; rising.
   std::int64_t operator[](std::size_t point) const { return sizes_[point]; }
   /// Realised ratio of a simulated point.

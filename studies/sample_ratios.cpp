@@ -15,21 +15,19 @@ constexpr const char* kRatios = "sweep.alpha";
 /// Of a ratio: below it a difference is rounding.
 constexpr double kRealised = 1e-12;
 
-double inputs_of(const SampleSizes& sizes) {
-  return static_cast<double>(sizes[0]) / sizes.alpha(0);
-}
-
 }  // namespace
 
 Configuration& with_distinct_ratios(Configuration& c, double inputs) {
   if (c.given(kRatios)) return c;
   std::map<std::int64_t, double> realised;
   const std::vector<double> asked = c.reals(kRatios);
+  bool usable = true;  // each has a sample
   for (const double alpha : asked) {
     const std::int64_t samples = realised_samples(alpha, inputs);
     realised[samples] = static_cast<double>(samples) / inputs;
+    usable = usable && alpha * inputs >= 1;
   }
-  if (realised.size() == asked.size()) return c;
+  if (realised.size() == asked.size() && usable) return c;
   List ratios;
   for (const auto& [samples, alpha] : realised) ratios.emplace_back(alpha);
   c.set(kRatios, std::move(ratios), false);
@@ -39,7 +37,7 @@ Configuration& with_distinct_ratios(Configuration& c, double inputs) {
 std::vector<std::string> rounded_ratios(const Configuration& c, const SampleSizes& sizes) {
   if (!c.given(kRatios)) return {};
   constexpr std::size_t kMostShown = 4;
-  const double inputs = inputs_of(sizes);
+  const double inputs = sizes.inputs();
   std::vector<std::string> shown;
   std::size_t count = 0;
   for (const double alpha : c.reals(kRatios)) {
@@ -64,7 +62,7 @@ std::vector<std::string> joined_lines(std::vector<std::string> first,
 
 void require_distinct_samples(const SampleSizes& sizes) {
   std::map<std::int64_t, double> first;
-  const double inputs = inputs_of(sizes);
+  const double inputs = sizes.inputs();
   for (const double alpha : sizes.alphas(TheoryGrid::requested)) {
     const std::int64_t samples = realised_samples(alpha, inputs);
     const auto [known, fresh] = first.try_emplace(samples, alpha);

@@ -401,8 +401,9 @@ def _tables(
     folder: Path, theory: Mapping[_Key, _TheoryCurve], simulation: Mapping[_Key, _Simulation], series: str
 ) -> list[str]:
     """THEORY.csv and SIMULATION.csv; a column of series only if there are others than the default."""
-    coordinates = list(dict.fromkeys(name for _, point in theory for name, _ in point))
-    named = ["series"] if {name for name, _ in theory} != {"y"} else []
+    keys = [*theory, *simulation]
+    coordinates = list(dict.fromkeys(name for _, point in keys for name, _ in point))
+    named = ["series"] if {name for name, _ in keys} != {"y"} else []
     extras = [n for n in ("finite_size", "numerical_error", "compared") if any(getattr(c, n) for c in theory.values())]
 
     def head(key: _Key) -> list[Any]:
@@ -553,6 +554,7 @@ def _judged(
     options = _attica.options("judge")
     if folder is None or not options:
         return Judgement(sequential or _check(theory, simulation, margin, absolute, tails, brought))
+    _matched(theory, simulation)
     with tempfile.TemporaryDirectory() as work:
         arguments = ["judge", *_tables(Path(work), theory, simulation, series), "--json", "--out", folder]
         arguments += ["--margin", repr(float(margin))] if margin is not None else []

@@ -127,8 +127,12 @@ std::string what_decides(const BoundResult& b) {
     most = needed;
   }
   if (hardest == nullptr) return {};
-  if (hardest->violations == 0)
-    return fmt::format("{} replicates without a violation would show that it holds", most);
+  if (hardest->violations == 0) {
+    // All of n keep a bound that may be violated with probability a: (1 - a)^n.
+    const double least = std::ceil(std::log(kLevel) / std::log1p(-allowed(b.probability)));
+    return fmt::format("{:.0f} replicates without a violation would show that it holds",
+                       most != 0 ? static_cast<double>(most) : least);
+  }
   const std::string place = attica::describe(joined(
       hardest->point, hardest->x_name == "none" ? Point{} : Point{{hardest->x_name, hardest->x}}));
   const std::string seen = fmt::format("{} of {} replicates violate it{}",

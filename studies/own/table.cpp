@@ -471,8 +471,12 @@ class KnownPlaces {
   double x(std::size_t curve, double value) {
     std::map<double, char>& known = xs_[curve];
     constexpr double kReach = 1e-9;
-    const auto at = known.lower_bound(value - kReach * std::abs(value));
-    if (at != known.end() && same_within_rounding(at->first, value)) return at->first;
+    const double reach = kReach * std::abs(value);
+    for (auto at = known.lower_bound(value - reach);
+         at != known.end() && at->first <= value + reach;
+         ++at) {
+      if (same_within_rounding(at->first, value)) return at->first;
+    }
     known.emplace(value, 0);
     return value;
   }

@@ -1,5 +1,6 @@
 // Any bytes are, as each kind of table, either rows with finite x and what belongs to their kind,
 // or an Error of kind input; rows that two readings share are the same.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <string_view>

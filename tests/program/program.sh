@@ -94,7 +94,7 @@ explicit() { bad "'model.file'" --set 'model.covariance="explicit"' --set "model
 for file in asymmetric indefinite oblong nan ragged empty folder missing; do explicit $file.csv; done
 bad "asymmetric.csv" --set 'model.covariance="explicit"' --set 'model.file="asymmetric.csv"'
 bad "smallest eigenvalue -" --set 'model.covariance="explicit"' --set 'model.file="indefinite.csv"'
-bad "ragged.csv:3: 1 fields, expected 2" --set 'model.covariance="data"' --set 'model.file="ragged.csv"'
+bad "ragged.csv:3:1: error: 1 fields, expected 2" --set 'model.covariance="data"' --set 'model.file="ragged.csv"'
 bad "'model.file' = (unset)" --set 'model.covariance="data"'
 bad "'nu' = 2" --set 'model.covariance="precision"' --set model.nu=2
 bad "'sweep.lambda[0]' = -1" --set 'sweep.lambda=[-1]'
@@ -250,10 +250,14 @@ says err "damaged"
 rm damaged/theory.json
 run 5 check damaged
 
-# Names in another encoding than UTF-8, and files beside the configuration.
+# Names in another encoding than UTF-8 are refused with what to type; files beside the configuration.
 mkdir beside
 { printf 'caf\xe9,b,c\n'; seq 1 20 | awk '{ print sin($1) "," cos(3 * $1) "," sin(7 * $1) }'; } >beside/table.csv
 printf 'study = "%s"\n[model]\ncovariance = "data"\nfile = "table.csv"\n[sweep]\nalpha = [4.0]\nlambda = 1.0\n' $study >beside/c.toml
+run 2 theory beside/c.toml --json
+says err "table.csv:1:5"
+says err "iconv -f LATIN1 -t UTF-8"
+iconv -f LATIN1 -t UTF-8 beside/table.csv >table.utf8 && mv table.utf8 beside/table.csv
 run 0 theory beside/c.toml --json
 one_json out
 

@@ -8,7 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 cat >write.py <<'PY'
 import json
 
-lines = ["import attica", "r = attica.run('gauss-double-descent', sites=20, alpha=[0.5, 2.0], replicates=40, margin=0.2)", "r"]
+lines = ["import attica", "r = attica.run('gauss-double-descent', sites=21, alpha=[0.5, 2.0], replicates=40, margin=0.2)", "r"]
 cells = [{"cell_type": "code", "id": f"c{k}", "metadata": {}, "execution_count": None, "outputs": [], "source": source}
          for k, source in enumerate(["\n".join(lines), "attica.theory('gauss-lambda').figure()", "r.figure()"])]
 json.dump({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, open("n.ipynb", "w"))

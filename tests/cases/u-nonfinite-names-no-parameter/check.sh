@@ -21,6 +21,6 @@ ended run icl-double-descent --set 'sweep.lambda=[1e300]'
 key=beta
 ended run potts-learning --set model.beta=1e300
 ended run potts-couplings --set model.beta=-1e300
-key=model.file
+key=sim.held_out
 ended run potts-alignment --set 'model.file="align.a2m"'
 finish

@@ -184,7 +184,7 @@ TEST_CASE("gauss-double-descent: theory at the requested points refuses less tha
     CHECK(std::string(e.what()) ==
           "parameter 'sweep.alpha' = 0.09: expected alpha N >= 1, at least one sample, N = 10");
   }
-  CHECK_NOTHROW(experiment->theory(TheoryGrid::run));
+  CHECK_THROWS_WITH(experiment->theory(TheoryGrid::run), Catch::Contains("alpha N >= 1"));
 }
 
 TEST_CASE("gauss-double-descent: at lambda = 0 and M = N the theory diverges, near it it does not",
