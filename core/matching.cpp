@@ -78,9 +78,8 @@ struct Sorted {
     order.resize(numbers.size());
     for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
     std::ranges::stable_sort(order, std::less<>(), [&](std::size_t k) { return numbers[k]; });
-    const auto same =
-        std::ranges::unique(order, std::equal_to<>(), [&](std::size_t k) { return numbers[k]; });
-    order.erase(same.begin(), same.end());
+    const auto same = [&](std::size_t j, std::size_t k) { return numbers[j] == numbers[k]; };
+    order.erase(std::unique(order.begin(), order.end(), same), order.end());
   }
 
   double at(std::size_t k) const { return numbers[order[k]]; }

@@ -230,4 +230,4 @@ def test_configurations_of_the_examples(path, tmp_path, program):
         with pytest.raises(attica.Error):
             attica.theory(path)
     with pytest.raises(attica.Error, match="did you mean 'replicates'"):
-        attica.run(path, replicate=3, out=tmp_path)
+        attica.run(path, replicats=3, out=tmp_path)
