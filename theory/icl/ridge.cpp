@@ -21,7 +21,7 @@ using Eigen::MatrixXd;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 void check(const ContextRatios& r) {
   const auto positive = [](const char* name, double value) {
@@ -105,8 +105,8 @@ double effective_penalty(const ContextRatios& r, double x, double mean, const Ev
 ContextErrors pool_part(const ContextRatios& r, double nu, double xi, const Resolvent& at) {
   const double denominator = r.tau - 1 + 2 * xi * at.m + xi * xi * at.slope;
   const double bias = r.rho + nu - nu * nu * at.m - xi * (1 - 2 * nu * at.m - nu * nu * at.slope);
-  return {.icl = kInfinity,
-          .idg = denominator > 0 ? r.tau * bias / denominator : kInfinity,
+  return {.icl = kUnbounded,
+          .idg = denominator > 0 ? r.tau * bias / denominator : kUnbounded,
           .xi = xi,
           .one_minus_gamma = denominator / r.tau};
 }
@@ -180,7 +180,7 @@ ContextErrors context_gaussian(const MatrixXd& pool,
   const double xi = ridge_kappa(b, inputs, sizes.lambda);
   const ArrayXd share = b / (b + xi);
   const double one_minus_gamma = 1 - share.square().sum() / inputs;
-  if (one_minus_gamma <= 0) return {kInfinity, kInfinity, xi, 0};
+  if (one_minus_gamma <= 0) return {kUnbounded, kUnbounded, xi, 0};
   // In the eigenbasis of B: rows are directions of the query, columns those of (h, g).
   const MatrixXd cross = own.cross * u;
   const MatrixXd mean = cross * (1 / (b + xi)).matrix().asDiagonal();

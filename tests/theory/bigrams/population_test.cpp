@@ -1,5 +1,6 @@
 #include "attica/theory/bigrams/population.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <functional>
 

@@ -1,5 +1,6 @@
 #include "attica/theory/gauss/labels.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
 
