@@ -198,7 +198,9 @@ TEST_CASE("map: the edge is continuous over squares of any size, and runs betwee
   for (unsigned seed = 0; seed < kMaps; ++seed) {
     CAPTURE(seed);
     std::mt19937 random(seed);
-    const auto draw = [&](std::uint32_t most) { return random() % most; };
+    const auto draw = [&](std::uint32_t most) {
+      return static_cast<std::uint32_t>(random() % most);
+    };
     const std::uint32_t rare = 2 + draw(12);
     const MapMesh mesh = refine(kUnit, kUnit, 3, [&](double, double) {
       const std::uint32_t k = draw(rare);
