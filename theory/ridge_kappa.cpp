@@ -11,7 +11,7 @@ void require_samples(double samples) {
 }
 
 double checked_penalty(double lambda) {
-  constexpr double kSmallestPenalty = 1e-300;
+  constexpr double kSmallestPenalty = 1e-150;
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 <= lambda < infinity");
   return lambda < kSmallestPenalty ? 0 : lambda;
 }

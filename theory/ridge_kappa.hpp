@@ -16,7 +16,7 @@ namespace attica {
 /// @brief Throws an Error naming 'samples' unless 1 <= M < ∞.
 void require_samples(double samples);
 
-/// @brief λ itself, or 0 below 1e-300.
+/// @brief λ itself, or 0 below 1e-150, where κ² would be lost.
 /// @throws Error of kind input naming 'lambda' unless 0 <= λ < ∞
 double checked_penalty(double lambda);
 

@@ -140,7 +140,7 @@ TEST_CASE("gauss-double-descent: M is rounded to an integer >= 1; equal ones are
           "[studies][gauss]") {
   // N = 10; alpha N = 1.2, 1.4, 2.4, 2.6, 3.4
   const auto experiment = make({{"model.sites", 11},
-                                {"sweep.alpha", List{0.26, 0.02, 0.14, 0.24, 0.34}},
+                                {"sweep.alpha", List{0.26, 0.12, 0.14, 0.24, 0.34}},
                                 {"sweep.lambda", List{0.1}}});
   REQUIRE(experiment->points() == 3);
   std::vector<double> realised;
