@@ -229,5 +229,5 @@ def test_configurations_of_the_examples(path, tmp_path, program):
     else:  # a command may need what is not here
         with pytest.raises(attica.Error):
             attica.theory(path)
-    with pytest.raises(attica.Error, match="did you mean 'replicates'"):
+    with pytest.raises(attica.Error, match="did you mean 'replicates?'"):
         attica.run(path, replicats=3, out=tmp_path)
