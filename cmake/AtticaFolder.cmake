@@ -61,8 +61,9 @@ set(ATTICA_PRECOMPILED_numbers ${PROJECT_SOURCE_DIR}/cmake/precompiled.hpp)
 set(ATTICA_PRECOMPILED_text ${ATTICA_PRECOMPILED_numbers} <nlohmann/json.hpp>)
 set(ATTICA_PRECOMPILED_checks ${ATTICA_PRECOMPILED_numbers} <catch2/catch.hpp>)
 
-# attica_level(TARGET LEVEL NAME [HEADERS...]): how far a release build optimises, and the precompiled header of that name;
-# with HEADERS the target has one of its own that holds these as well. GCC takes the level from the precompiled header: a file
+# attica_level(TARGET LEVEL NAME): how far a release build optimises, and the precompiled header of that name. It holds no header
+# that the project's own files read again: GCC knows a header by its path and time, and a compiler cache gives it one that was
+# made elsewhere. GCC takes the level from the precompiled header: a file
 # with options of its own needs SKIP_PRECOMPILE_HEADERS. Kernels are worth -O3; what runs once is not worth the time that
 # compiling it takes. -fexpensive-optimizations contracts a*b + c on every level: a formula gives the same bits wherever it stands.
 function(attica_level target level name)
@@ -84,10 +85,6 @@ function(attica_level target level name)
   endif()
   target_compile_options(${target} PRIVATE ${options})
   if(NOT ATTICA_PRECOMPILE)
-    return()
-  endif()
-  if(ARGN)
-    target_precompile_headers(${target} PRIVATE ${ATTICA_PRECOMPILED_${name}} ${ARGN})
     return()
   endif()
   set(header attica_precompiled_${name})
