@@ -12,6 +12,7 @@
 /// kept between calls, so that a training step allocates little once the largest batch has been
 /// seen.
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -73,6 +74,13 @@ class Transformer {
   /// the training step
   double loss_and_gradient(const Batch& batch,
                            const StreamAddress& dropout = {.id = StreamId::dropout});
+
+  /// Overwrites the logits of consecutive sites of a batch, the first of which is the batch's site
+  /// number `first`, with the gradient by them.
+  using LogitsToGradient = std::function<void(Index first, MatrixView<T> logits)>;
+  /// @brief The gradient, left in `gradient()`, of a function of the batch's logits; without
+  /// dropout. Targets and weights of the batch do not count.
+  void backpropagate(const Batch& batch, const LogitsToGradient& head);
 
   /// Number of sequences of the last pass.
   std::size_t sequences() const { return full_layout_.sequences.size(); }
@@ -138,8 +146,12 @@ class Transformer {
   void forward_mlp(int layer, RandomStream* dropout);
   MatrixView<T> dropout_mask(Buffer<T>& buffer, MatrixView<T> like, RandomStream* dropout);
 
-  double add_gradient(const Batch& part, RandomStream* dropout);
-  double head_backward(const Batch& batch, MatrixView<T> dtop);
+  /// Turns the logits of consecutive sites of a part, from number `first` on, into the gradient by
+  /// them, and returns their loss.
+  using Head = std::function<double(const Batch& part, Index first, MatrixView<T> logits)>;
+  double add_gradients(const Batch& batch, RandomStream* dropout, const Head& head);
+  double add_gradient(const Batch& part, RandomStream* dropout, const Head& head);
+  double head_backward(const Batch& batch, MatrixView<T> dtop, const Head& head);
   MatrixView<T> backward_mlp(int layer, MatrixView<T> dy);
   MatrixView<T> backward_attention(int layer, MatrixView<T> dmiddle);
   /// What follows from the sums that the parts left to the pairs.

@@ -36,7 +36,31 @@ template <class T>
 double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress& dropout) {
   std::optional<RandomStream> stream;
   if (shape_.dropout > 0) stream.emplace(dropout);
-  RandomStream* const masks = stream ? &*stream : nullptr;
+  return add_gradients(batch,
+                       stream ? &*stream : nullptr,
+                       [&](const Batch& part, Index first, MatrixView<T> logits) {
+                         const auto [from, count] =
+                             std::pair(static_cast<std::size_t>(first),
+                                       static_cast<std::size_t>(logits.rows));
+                         return loss_backward<T>(shape_.loss,
+                                                 logits,
+                                                 std::span(part.targets).subspan(from, count),
+                                                 std::span(weights_).subspan(from, count));
+                       });
+}
+
+template <class T>
+void Transformer<T>::backpropagate(const Batch& batch, const LogitsToGradient& head) {
+  Index next = 0;  // sites are met in order, each once
+  add_gradients(batch, nullptr, [&](const Batch&, Index, MatrixView<T> logits) {
+    head(next, logits);
+    next += logits.rows;
+    return 0.0;
+  });
+}
+
+template <class T>
+double Transformer<T>::add_gradients(const Batch& batch, RandomStream* masks, const Head& head) {
   gradient_.setZero();
   begin_pass(batch, masks);
   if (paired_) {
@@ -51,7 +75,7 @@ double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress
   }
   const std::vector<std::size_t> ends = parts(batch);
   double loss = 0;
-  if (ends.size() == 1) loss = add_gradient(batch, masks);
+  if (ends.size() == 1) loss = add_gradient(batch, masks, head);
   const double each = 1 / static_cast<double>(batch.sites.size());
   std::size_t first = ends.size() == 1 ? ends.back() : 0;
   for (const std::size_t end : ends) {
@@ -59,20 +83,20 @@ double Transformer<T>::loss_and_gradient(const Batch& batch, const StreamAddress
     first = end;
     if (part.sites.empty()) continue;
     if (batch.weights.empty()) part.weights.assign(part.sites.size(), each);
-    loss += add_gradient(part, masks);
+    loss += add_gradient(part, masks, head);
   }
   if (paired_) backward_pairs();
   return loss;
 }
 
 template <class T>
-double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout) {
+double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout, const Head& head) {
   prepare(batch);
   forward_layers(batch, dropout);
   const auto rows = static_cast<Index>(batch.tokens.size());
   MatrixView<T> upstream = upstream_.matrix(rows, shape_.width);
   upstream.rows = static_cast<Index>(sites_.size());
-  const double loss = head_backward(batch, upstream);
+  const double loss = head_backward(batch, upstream, head);
   if (shape_.layers == 0 && sites_only_) {
     const MatrixView<T> dx = dinput_.matrix(rows, shape_.width);
     dx.map().setZero();
@@ -87,19 +111,14 @@ double Transformer<T>::add_gradient(const Batch& batch, RandomStream* dropout) {
 }
 
 template <class T>
-double Transformer<T>::head_backward(const Batch& batch, MatrixView<T> dtop) {
+double Transformer<T>::head_backward(const Batch& batch, MatrixView<T> dtop, const Head& head) {
   double loss = 0;
   for (Index first = 0; first < dtop.rows; first += kHeadRows) {
     const Index count = std::min(kHeadRows, dtop.rows - first);
-    const auto from = static_cast<std::size_t>(first);
     const MatrixView<const T> top = stream_.back().block(first, count);
     const MatrixView<T> logits = logits_.matrix(count, shape_.outputs);
     linear_forward<T>(top, parameter(w_dec_), parameter(b_dec_), logits);
-    loss +=
-        loss_backward<T>(shape_.loss,
-                         logits,
-                         std::span(batch.targets).subspan(from, static_cast<std::size_t>(count)),
-                         std::span(weights_).subspan(from, static_cast<std::size_t>(count)));
+    loss += head(batch, first, logits);
     linear_backward<T>(logits,
                        top,
                        parameter(w_dec_),
@@ -440,18 +459,20 @@ void Transformer<T>::backward_embedding(const Batch& batch, MatrixView<T> dx) {
   embedding_backward<T>(dx, batch, shape_.embedding_scale, target(w_e_), target(w_p_));
 }
 
-#define ATTICA_BACKWARD(T)                                                               \
-  template double Transformer<T>::loss_and_gradient(const Batch&, const StreamAddress&); \
-  template double Transformer<T>::add_gradient(const Batch&, RandomStream*);             \
-  template MatrixView<T> Transformer<T>::gradient_of(int);                               \
-  template double Transformer<T>::head_backward(const Batch&, MatrixView<T>);            \
-  template MatrixView<T> Transformer<T>::backward_mlp(int, MatrixView<T>);               \
-  template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);         \
-  template void Transformer<T>::backward_projections(                                    \
-      int, int, int, MatrixView<const T>, MatrixView<const T>, MatrixView<T>, Into);     \
-  template void Transformer<T>::backward_absorbed(                                       \
-      int, MatrixView<const T>, MatrixView<T>, MatrixView<T>);                           \
-  template void Transformer<T>::backward_pairs();                                        \
+#define ATTICA_BACKWARD(T)                                                                 \
+  template double Transformer<T>::loss_and_gradient(const Batch&, const StreamAddress&);   \
+  template void Transformer<T>::backpropagate(const Batch&, const LogitsToGradient&);      \
+  template double Transformer<T>::add_gradients(const Batch&, RandomStream*, const Head&); \
+  template double Transformer<T>::add_gradient(const Batch&, RandomStream*, const Head&);  \
+  template MatrixView<T> Transformer<T>::gradient_of(int);                                 \
+  template double Transformer<T>::head_backward(const Batch&, MatrixView<T>, const Head&); \
+  template MatrixView<T> Transformer<T>::backward_mlp(int, MatrixView<T>);                 \
+  template MatrixView<T> Transformer<T>::backward_attention(int, MatrixView<T>);           \
+  template void Transformer<T>::backward_projections(                                      \
+      int, int, int, MatrixView<const T>, MatrixView<const T>, MatrixView<T>, Into);       \
+  template void Transformer<T>::backward_absorbed(                                         \
+      int, MatrixView<const T>, MatrixView<T>, MatrixView<T>);                             \
+  template void Transformer<T>::backward_pairs();                                          \
   template void Transformer<T>::backward_embedding(const Batch&, MatrixView<T>);
 
 ATTICA_BACKWARD(float)
