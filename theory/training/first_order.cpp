@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/core/random.hpp"
 #include "attica/theory/training/deviations.hpp"
 #include "attica/theory/training/mirrored_pairs.hpp"
 #include "attica/theory/training/update.hpp"
@@ -32,6 +33,42 @@ Observable weighted_loss(const PopulationModel& model, VectorXd weights) {
     model.pass(theta, losses);
     return w.dot(losses);
   };
+}
+
+void require_gradient_of_losses(const PopulationModel& model, const VectorXd& theta, double step) {
+  constexpr double kShare = 0.02;   // of the slope
+  constexpr double kKinks = 3;      // of the scatter of slopes over samples, times the step
+  constexpr double kSingle = 1e-8;  // rounding of the mean loss in single precision
+  const VectorXd& p = model.weights();
+  VectorXd losses, above, below;
+  VectorXd gradient(theta.size());
+  model.pass(theta, losses, &p, &gradient);
+  if (!losses.allFinite() || !gradient.allFinite()) return;
+  RandomStream random({.seed = 0, .id = StreamId::theory});
+  for (int k = 0; k < 3; ++k) {
+    VectorXd along = gradient;
+    if (k > 0) {
+      for (double& x : along) x = random.normal();
+    }
+    if (along.norm() == 0) continue;
+    along.normalize();
+    model.pass(theta + step * along, above);
+    model.pass(theta - step * along, below);
+    const VectorXd slopes = (above - below) / (2 * step);
+    if (!slopes.allFinite()) continue;
+    const double by_losses = p.dot(slopes);
+    const double by_gradient = gradient.dot(along);
+    const double tolerance = kShare * std::abs(by_losses) +
+                             kKinks * step * std::sqrt(p.dot(slopes.cwiseAbs2())) +
+                             kSingle * losses.cwiseAbs().maxCoeff() / step;
+    require(std::abs(by_gradient - by_losses) <= tolerance,
+            "gradient",
+            by_gradient,
+            fmt::format("{:.6g}, the slope of the mean loss along {}: the model's gradient is not "
+                        "the derivative of its losses",
+                        by_losses,
+                        k == 0 ? "it" : "a random direction"));
+  }
 }
 
 namespace {
@@ -158,6 +195,9 @@ Expansion expansion(const PopulationModel& model,
         if (out.records.size() == plan.recorded.size()) return out;
       }
     }
+    if (out.checks.empty()) {  // what the rules compare with: the start
+      out.checks.push_back({.step = step, .loss = {.order_0 = point.loss(model)}});
+    }
     if (method.hold == 1) deviations.advance(point, step, 1);
     before = state.theta;
     update(state, plan, point.gradient);
@@ -271,8 +311,14 @@ void add_pairs(Records& records, const std::vector<PairRecord>& pairs) {
 }
 
 /// Records of kind `pairs`.
-Expansion by_pairs(const TrainingPlan& plan, const std::vector<PairRecord>& pairs) {
+Expansion by_pairs(const PopulationModel& model,
+                   const TrainingPlan& plan,
+                   const std::vector<PairRecord>& pairs) {
   Expansion out;
+  if (plan.recorded.front() > 0) {  // what the rules compare with: the start
+    const PopulationPoint start(model, plan.start);
+    out.checks.push_back({.loss = {.order_0 = start.loss(model)}});
+  }
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     TrainingTheoryRecord& record = out.records.emplace_back();
     record.step = plan.recorded[k];
@@ -304,11 +350,12 @@ Records training_theory(const PopulationModel& model,
                         const TheoryMethod& method) {
   constexpr double kKink = 1.0 / 3;  // of the first order, in the numerical error of the loss
   require_domain(model, plan, method);
+  if (method.check_gradient) require_gradient_of_losses(model, plan.start, method.step);
   std::vector<PairRecord> pairs;
   if (method.pairs > 0) pairs = mirrored_pairs(model, plan, observables, method);
   const bool pairs_alone = method.kind == TheoryMethod::Kind::pairs;
   Expansion found =
-      pairs_alone ? by_pairs(plan, pairs) : expansion(model, plan, observables, method);
+      pairs_alone ? by_pairs(model, plan, pairs) : expansion(model, plan, observables, method);
   Records& records = found.records;
   std::vector<Refusal> refusals;
   if (!pairs_alone && method.numerical_error) {

@@ -79,6 +79,7 @@ struct TheoryMethod {
   double step = 1e-3;      ///< of differences along unit vectors; 1e-2 where the loss has kinks
   bool numerical_error = true;  ///< estimated by a second run: half the rank, ten times the step,
                                 ///< twice the hold
+  bool check_gradient = true;   ///< `require_gradient_of_losses` at the start
   std::uint64_t seed = 1;
 };
 
@@ -116,6 +117,15 @@ using Observable = std::function<double(const Eigen::VectorXd& theta)>;
 
 /// @brief The observable sum_s w_s l_s of a model that outlives it, such as a class's loss.
 Observable weighted_loss(const PopulationModel& model, Eigen::VectorXd weights);
+
+/// @brief Refuses a model whose gradient is not the derivative of its losses: compares them along
+/// the gradient and two random directions. `training_theory` and `training_flow` do so at the
+/// start.
+/// @param step of the differences
+/// @throws Error (input) naming `gradient`
+void require_gradient_of_losses(const PopulationModel& model,
+                                const Eigen::VectorXd& theta,
+                                double step = TheoryMethod{}.step);
 
 /// @brief The predictions of a plan. They are the same bytes for any number of threads.
 /// @return a record for every recorded step; fewer if the path has not stayed finite

@@ -33,6 +33,7 @@ std::vector<TrainingFlowRecord> training_flow(const PopulationModel& model,
       times.empty() ? 0 : times.front(),
       "strictly ascending times from 0 on, at least one");
   require(decay >= 0, "decay", decay, "at least 0");
+  require_gradient_of_losses(model, start);
 
   std::vector<double> grid = times;
   if (grid.front() > 0) grid.insert(grid.begin(), 0.0);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "attica/core/parallel.hpp"
+#include "attica/theory/training/flow.hpp"
 #include "refused.hpp"
 #include "theory/training/models.hpp"
 
@@ -614,6 +615,15 @@ TEST_CASE("training_theory: where nothing is predicted, and why", "[theory]") {
   TrainingPlan plan = plan_of("mlp", 0.2, {0, 20, 40});
   plan.batch = 32;
   CHECK(reason("mlp", plan) == "");
+  // The rules compare with the start, recorded or not, however the theory is computed.
+  plan.recorded = {40};
+  CHECK(reason("mlp", plan, {.hold = 5}) == "");
+  CHECK(reason("mlp", plan, {.kind = TheoryMethod::Kind::pairs, .pairs = 64}) == "");
+  TrainingPlan leaving = plan_of("potts", 0.5, {40});
+  leaving.batch = 64;
+  CHECK(reason("potts", leaving) == "");
+  CHECK(reason("potts", leaving, {.hold = 5}) == "");
+  plan.recorded = {0, 20, 40};
   plan.batch = 1;
   CHECK_THAT(reason("mlp", plan), Catch::Contains("of the loss"));
   plan.batch = 1000000;
@@ -638,6 +648,50 @@ TEST_CASE("training_theory: where nothing is predicted, and why", "[theory]") {
                           .batch = 100,
                           .recorded = {1, 5}};
   CHECK_THAT(training_theory(kink, over).back().undescribed, Catch::Contains("kinks"));
+}
+
+TEST_CASE("training_theory: refuses a gradient that is not the derivative of the losses",
+          "[theory]") {
+  // Each model with a gradient 5 % too long, or without the parameter of the largest derivative.
+  for (const char* name : {"tiny", "linear", "softmax", "potts", "mlp", "icl"}) {
+    CAPTURE(name);
+    const SampledModel right = reference_model(name);
+    const VectorXd start = reference_start(name);
+    CHECK(refused([&] { require_gradient_of_losses(right, start); }) == "accepted");
+    CHECK(refused([&] { require_gradient_of_losses(right, start, 1e-2); }) == "accepted");
+    CHECK(refused([&] { require_gradient_of_losses(right, VectorXd::Zero(start.size())); }) ==
+          "accepted");
+    class Wrong : public PopulationModel {
+     public:
+      Wrong(const SampledModel& model, bool factor) : model_(model), factor_(factor) {}
+      Index parameters() const override { return model_.parameters(); }
+      const VectorXd& weights() const override { return model_.weights(); }
+      void pass(const VectorXd& theta,
+                VectorXd& losses,
+                const VectorXd* weights,
+                VectorXd* gradient) const override {
+        model_.pass(theta, losses, weights, gradient);
+        if (weights == nullptr) return;
+        if (factor_) {
+          *gradient *= 1.05;
+        } else {
+          Index largest = 0;
+          gradient->cwiseAbs().maxCoeff(&largest);
+          (*gradient)[largest] = 0;
+        }
+      }
+
+     private:
+      const SampledModel& model_;
+      bool factor_;
+    };
+    for (const bool factor : {true, false}) {
+      const Wrong wrong(right, factor);
+      TrainingPlan plan = plan_of(name, 0.1, {0, 1});
+      CHECK(refused([&] { training_theory(wrong, plan); }) == "gradient");
+      CHECK(refused([&] { training_flow(wrong, start, {1.0}); }) == "gradient");
+    }
+  }
 }
 
 TEST_CASE("training_theory: fields out of their domain", "[theory]") {
