@@ -39,6 +39,7 @@
 #include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
 #include "attica/theory/ridge_kappa.hpp"
+#include "training.hpp"
 
 namespace attica {
 namespace {
@@ -556,6 +557,8 @@ PYBIND11_MODULE(_attica, module) {
              py::arg("partial") = false,
              py::arg("ordered") = false);
   module.def("looks", looks, py::arg("cap"), py::arg("points"));
+
+  bind_training(module);
 
   module.def("ridge_errors",
              ridge_errors,

@@ -45,6 +45,7 @@ from .records import find, record, replicates, results
 from .runs import Run, open_run, run
 from .tables import Rows
 from .theories import Curve, Series, Theory, parameters, studies, theory
+from .training import Training, TrainingSeries, simulate_training, training
 
 open = open_run
 
@@ -57,6 +58,8 @@ __all__ = [
     "Run",
     "Series",
     "Theory",
+    "Training",
+    "TrainingSeries",
     "Verdict",
     "agreement",
     "ar1_covariance",
@@ -76,8 +79,10 @@ __all__ = [
     "results",
     "ridge_errors",
     "run",
+    "simulate_training",
     "site_spectrum",
     "spectrum",
     "studies",
     "theory",
+    "training",
 ]

@@ -19,6 +19,7 @@ from .program import Bar, call
 from .runs import Run, finished_run
 from .tables import Rows, frame_columns, is_frame
 from .theories import Series
+from .training import Training
 
 #: Columns of the tables with a meaning of their own; every other one is a coordinate of the point.
 _THEORY_COLUMNS = ("series", "x", "value", "finite_size", "numerical_error", "compared")
@@ -467,7 +468,7 @@ def judge(
     theory: f(x) called with every x, an array of shape (number of x,), or a data frame with columns x and value (and
       optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
       quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
-      x are its own, and points that it does not claim are not compared.
+      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`.
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; an array of
       shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
       several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
@@ -503,7 +504,10 @@ def judge(
     progress = None if progress is None else values.flag(progress, "parameter 'progress'")
     folder = None if out is None else values.path(out, "parameter 'out'")
     grid = None if x is None else _grid(x)
-    if isinstance(theory, Series):
+    if isinstance(theory, Training):
+        predicted = {key: curve for one in theory.values() for key, curve in _series_curves(one, one.name, True).items()}
+        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
+    elif isinstance(theory, Series):
         series = theory.name if series == "y" else series
         predicted = _series_curves(theory, series, plain=not is_frame(simulate))
         grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
