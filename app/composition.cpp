@@ -355,7 +355,7 @@ std::string own_label(const FoundLayer& layer, const std::vector<FoundLayer>& al
     other_series = other_series || other.request->series != layer.request->series;
   }
   std::string label;
-  if (other_source) label = plots::escape(same_name ? layer.source->tag : layer.source->name);
+  if (other_source) label = escape(same_name ? layer.source->tag : layer.source->name);
   if (other_series)
     label += (label.empty() ? "" : ", ") + plots::pretty_name(layer.request->series);
   return label;

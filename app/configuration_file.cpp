@@ -21,8 +21,12 @@
 #include "attica/plots/draw.hpp"
 #include "attica/studies/own/expression.hpp"
 #include "attica/studies/own/study.hpp"
+#include "attica/studies/toml_reader.hpp"
 
 namespace attica::app {
+
+using namespace toml_io;
+
 namespace {
 
 /// Of the names that users give to claims, bounds, models and keys.
@@ -39,32 +43,6 @@ struct Entry {
   std::string key() const { return section.empty() ? name : section + "." + name; }
 };
 
-bool before(const toml::source_position& a, const toml::source_position& b) {
-  return std::tie(a.line, a.column) < std::tie(b.line, b.column);
-}
-
-std::string position(const std::string& source, const toml::source_position& p) {
-  return fmt::format("{}:{}:{}", source, p.line, p.column);
-}
-
-/// TOML's own types, less dates, which no parameter takes.
-std::optional<Value> to_value(const toml::node& node) {
-  if (const auto* b = node.as_boolean()) return Value(b->get());
-  if (const auto* i = node.as_integer()) return Value(i->get());
-  if (const auto* d = node.as_floating_point()) return Value(d->get());
-  if (const auto* s = node.as_string()) return Value(s->get());
-  if (const auto* a = node.as_array()) {
-    List list;
-    for (const toml::node& element : *a) {
-      auto value = to_value(element);
-      if (!value) return std::nullopt;
-      list.push_back(std::move(*value));
-    }
-    return Value(std::move(list));
-  }
-  return std::nullopt;
-}
-
 /// Texts become coordinates, legends and names of files: tables and scripts hold a line of each.
 void require_one_line(const Value& value, const std::string& name) {
   if (const auto* list = std::get_if<List>(&value)) {
@@ -73,66 +51,6 @@ void require_one_line(const Value& value, const std::string& name) {
   const auto* text = std::get_if<std::string>(&value);
   if (text != nullptr && has_control_characters(*text))
     throw invalid_parameter(name, to_toml(value), "text without control characters");
-}
-
-/// The number that a decimal text of so many places says.
-double rounded(double value, int decimals) {
-  const std::string text = fmt::format("{:.{}f}", value, decimals);
-  double result = value;
-  std::from_chars(text.data(), text.data() + text.size(), result);
-  return result == 0 ? 0 : result;  // no -0
-}
-
-/// Decimal places that the ends and the step of an equally spaced list have, if they are few: then
-/// its values are 0.1, 0.2, 0.3, not 0.30000000000000004.
-std::optional<int> decimals_of(double low, double high, double step) {
-  constexpr int kMost = 15;
-  // The step's own rounding error; places beyond it are none.
-  const double error =
-      4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high));
-  constexpr double kClear = 64;
-  for (int places = 0; places <= kMost && std::pow(10.0, -places) > kClear * error; ++places) {
-    if (rounded(low, places) == low && rounded(high, places) == high &&
-        std::abs(rounded(step, places) - step) <= error)
-      return places;
-  }
-  return std::nullopt;
-}
-
-/// The values of `{log = [lo, hi], n = N}` or `{linear = [lo, hi], n = N}`; end points are exact.
-List expand_range(const toml::table& table, const std::string& name) {
-  const auto refuse = [&](const std::string& value) -> Error {
-    return invalid_parameter(
-        name, value, "a list, {log = [lo, hi], n = N} or {linear = [lo, hi], n = N}");
-  };
-  const bool is_log = table.contains("log");
-  const auto* ends = table[is_log ? "log" : "linear"].as_array();
-  // Not value<std::int64_t>(), which converts a float however large it is.
-  const auto* given = table["n"].as_integer();
-  if (table.size() != 2 || ends == nullptr || ends->size() != 2 || given == nullptr) {
-    throw refuse("a table");
-  }
-  const std::int64_t n = given->get();
-  const auto low = (*ends)[0].value<double>();
-  const auto high = (*ends)[1].value<double>();
-  constexpr std::int64_t kMostPoints = 1000000;
-  if (!low || !high || !std::isfinite(*low) || !std::isfinite(*high)) throw refuse("a table");
-  if (n < 2 || n > kMostPoints) {
-    throw invalid_parameter(name + ".n", static_cast<double>(n), "2 <= n <= 1000000");
-  }
-  if (is_log && (*low <= 0 || *high <= 0)) {
-    throw invalid_parameter(name + ".log", std::min(*low, *high), "positive ends");
-  }
-  const std::optional<int> decimals =
-      is_log ? std::nullopt : decimals_of(*low, *high, (*high - *low) / static_cast<double>(n - 1));
-  List values;
-  for (std::int64_t k = 0; k < n; ++k) {
-    const auto t = static_cast<double>(k) / static_cast<double>(n - 1);
-    double inner = is_log ? *low * std::pow(*high / *low, t) : *low + (*high - *low) * t;
-    if (decimals) inner = rounded(inner, *decimals);
-    values.emplace_back(k == 0 ? *low : k == n - 1 ? *high : inner);
-  }
-  return values;
 }
 
 /// Checks a list parameter element by element and returns it in the parameter's own type.
@@ -161,11 +79,6 @@ List checked_list(const Parameter& parameter,
     }
   }
   return checked;
-}
-
-/// Whether a table stands for a list: {log = [lo, hi], n = N}.
-bool is_range(const toml::table& table) {
-  return table.contains("n") && (table.contains("log") || table.contains("linear"));
 }
 
 /// Enters a key, or what is below it: keys of study `own` have any number of parts.
@@ -702,39 +615,6 @@ bool looks_like_file(const std::string& target) {
 
 }  // namespace
 
-void require_shallow_keys(std::string_view text, const std::string& source) {
-  constexpr std::size_t kMostParts = 256;
-  std::size_t dots = 0;
-  std::size_t line = 1;
-  char quote = 0;
-  bool comment = false;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (c == '\n') {
-      ++line;
-      comment = false;
-      dots = 0;
-    } else if (comment) {
-      continue;
-    } else if (quote != 0) {
-      if (c == '\\' && quote == '"') ++k;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == '#') {
-      comment = true;
-    } else if (c == '.') {
-      if (++dots >= kMostParts) {
-        throw Error(
-            ErrorKind::input,
-            fmt::format("{}:{}: error: a key of more than {} parts", source, line, kMostParts));
-      }
-    } else if (std::string_view("=,[]{}").find(c) != std::string_view::npos) {
-      dots = 0;
-    }
-  }
-}
-
 bool CheckedConfiguration::is_swept(const std::string& key) const {
   return std::any_of(
       swept.begin(), swept.end(), [&](const SweptScalar& s) { return s.key == key; });
@@ -920,41 +800,6 @@ std::vector<Table> combinations(const std::vector<SweptScalar>& swept) {
   return result;
 }
 
-std::string to_toml(const Value& value) {
-  struct Writer {
-    std::string operator()(bool b) const { return b ? "true" : "false"; }
-    std::string operator()(std::int64_t i) const { return fmt::format("{}", i); }
-    std::string operator()(double d) const {
-      const std::string digits = fmt::format("{}", d);
-      return digits.find_first_of(".en") == std::string::npos ? digits + ".0" : digits;
-    }
-    std::string operator()(const std::string& s) const {
-      std::string quoted = "\"";
-      for (const char c : s) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        constexpr unsigned char kDelete = 0x7f;
-        if (static_cast<unsigned char>(c) < 0x20 || c == kDelete) {
-          quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        } else {
-          quoted += c;
-        }
-      }
-      return quoted + '"';
-    }
-    std::string operator()(const List& list) const {
-      std::vector<std::string> items;
-      for (const Value& v : list) items.push_back(to_toml(v));
-      return fmt::format("[{}]", fmt::join(items, ", "));
-    }
-    std::string operator()(const Table& table) const {
-      std::vector<std::string> items;
-      for (const auto& [key, v] : table) items.push_back(key + " = " + to_toml(v));
-      return fmt::format("{{{}}}", fmt::join(items, ", "));
-    }
-  };
-  return std::visit(Writer{}, static_cast<const Value::variant&>(value));
-}
-
 std::string to_toml(const CheckedConfiguration& configuration) {
   std::string text = fmt::format("study = {}\n", to_toml(Value(configuration.study->name)));
   std::vector<std::string> order;
@@ -1022,33 +867,6 @@ std::string configuration_template(const Study& study, const std::string& preset
     }
   }
   return text;
-}
-
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
-  const auto distance = [](const std::string& a, const std::string& b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= b.size(); ++j) {
-        const std::size_t up = row[j];
-        row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-        diagonal = up;
-      }
-    }
-    return row[b.size()];
-  };
-  std::string best;
-  std::size_t best_distance = 1 + word.size() / 3;  // about a mistake in three letters
-  for (const std::string& candidate : candidates) {
-    const std::size_t d = distance(word, candidate);
-    if (d <= best_distance && (best.empty() || d < best_distance)) {
-      best = candidate;
-      best_distance = d;
-    }
-  }
-  return best;
 }
 
 }  // namespace attica::app

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/core/words.hpp"
 #include "attica/studies/study.hpp"
+#include "attica/studies/toml_value.hpp"
 
 namespace attica::app {
 
@@ -82,16 +84,5 @@ std::string to_toml(const CheckedConfiguration& configuration);
 
 /// @brief A commented TOML template of a study with the values of a preset.
 std::string configuration_template(const Study& study, const std::string& preset);
-
-/// @brief A value in TOML syntax; numbers in shortest round-trip form.
-std::string to_toml(const Value& value);
-
-/// @brief Refuses a document with keys of very many parts: the parser and the destructor of a
-/// document go as deep as its keys, and would take the whole stack. Counts the dots of every key,
-/// outside strings and comments. @throws Error of kind input
-void require_shallow_keys(std::string_view text, const std::string& source);
-
-/// @brief Of `candidates`, the one a typist most likely meant; empty if none is near.
-std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace attica::app

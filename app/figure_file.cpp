@@ -2,203 +2,29 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <sstream>
-#include <tuple>
 
 #include "attica/app/text.hpp"
 #include "attica/core/error.hpp"
+#include "attica/core/label.hpp"
 #include "attica/core/read_bytes.hpp"
-#include "attica/plots/latex.hpp"
+#include "attica/studies/toml_reader.hpp"
 
 namespace attica::app {
+
+using namespace toml_io;
+
 namespace {
 
 constexpr std::size_t kMostPanels = 20;  ///< (a) to (t): x and y are axes
 
-/// A key of some table: what it takes, and how its value is entered; false: it is none.
-struct Key {
-  std::string name;
-  std::string expected;
-  std::function<bool(const toml::node&)> set;
-};
-
-std::string shown(const toml::node& node) {
-  std::ostringstream text;
-  node.visit([&](const auto& value) { text << value; });
-  return printable(text.str());
-}
-
-/// Reads tables by their keys and collects the mistakes.
-class FigureReader {
- public:
-  /// @param file whether places in the document mean something to the user
-  FigureReader(std::string source, bool file) : source_(std::move(source)), file_(file) {}
-
-  std::string where(const toml::source_position& at) const {
-    return file_ ? fmt::format("{}:{}:{}", source_, at.line, at.column) : source_;
-  }
-
-  void report(const toml::source_position& at, const std::string& message) {
-    mistakes_.push_back({at, fmt::format("{}: error: {}", where(at), message)});
-  }
-
-  void read(const toml::table& table, const std::string& prefix, const std::vector<Key>& keys) {
-    for (auto&& [key, node] : table) {
-      const std::string name(key.str());
-      const std::string full = prefix.empty() ? name : prefix + "." + name;
-      const auto found =
-          std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == name; });
-      if (found == keys.end()) {
-        std::vector<std::string> names;
-        for (const Key& k : keys) names.push_back(k.name);
-        const std::string near = nearest(name, names);
-        report(key.source().begin,
-               fmt::format("unknown key '{}'{}; {}",
-                           printable(name),
-                           prefix.empty() ? "" : " in " + prefix,
-                           near.empty() ? fmt::format("expected one of {}", fmt::join(names, ", "))
-                                        : fmt::format("did you mean '{}'?", near)));
-        continue;
-      }
-      place_ = full;
-      try {
-        if (!found->set(node)) throw invalid_parameter(full, shown(node), found->expected);
-      } catch (const Error& error) {
-        report(node.source().begin, error.what());
-      }
-    }
-  }
-
-  /// @brief The key that is being read, for messages of what its value is made of.
-  const std::string& place() const { return place_; }
-
-  /// @throws Error of kind input with all mistakes in the order of the document
-  void finish() {
-    if (mistakes_.empty()) return;
-    std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
-    });
-    std::vector<std::string> lines;
-    for (const Mistake& mistake : mistakes_) lines.push_back(mistake.text);
-    throw Error(ErrorKind::input, fmt::format("{}", fmt::join(lines, "\n")));
-  }
-
- private:
-  struct Mistake {
-    toml::source_position at;
-    std::string text;
-  };
-
-  std::string source_;
-  bool file_;
-  std::string place_;
-  std::vector<Mistake> mistakes_;
-};
-
-// --------------------------------------------------------------------------- single values
-
-std::optional<std::string> text_of(const toml::node& node) {
-  const auto* text = node.as_string();
-  if (text == nullptr || has_control_characters(text->get())) return std::nullopt;
-  return text->get();
-}
-
-std::optional<double> number_of(const toml::node& node) {
-  if (!node.is_number()) return std::nullopt;
-  const auto value = node.value<double>();
-  return value && std::isfinite(*value) ? value : std::nullopt;
-}
-
-Key text_key(const std::string& name, std::string& target, const std::string& expected = "a text") {
-  return {name, expected, [&target](const toml::node& node) {
-            const auto text = text_of(node);
-            if (!text || text->empty()) return false;
-            target = *text;
-            return true;
-          }};
-}
-
-/// A label, with mathematics between dollar signs; may be empty.
-Key label_key(const std::string& name, std::optional<std::string>& target, FigureReader& reader) {
-  return {name, "a text", [&target, &reader](const toml::node& node) {
-            const auto text = text_of(node);
-            if (text) target = plots::from_latex(*text, reader.place());
-            return text.has_value();
-          }};
-}
-
-Key flag_key(const std::string& name, const std::function<void(bool)>& enter) {
-  return {name, "true or false", [enter](const toml::node& node) {
-            const auto* flag = node.as_boolean();
-            if (flag != nullptr) enter(flag->get());
-            return flag != nullptr;
-          }};
-}
-
-Key number_key(const std::string& name,
-               std::optional<double>& target,
-               const std::string& expected = "a finite number",
-               double low = -HUGE_VAL,
-               double high = HUGE_VAL) {
-  return {name, expected, [&target, low, high](const toml::node& node) {
-            const auto value = number_of(node);
-            if (!value || *value < low || *value > high) return false;
-            target = value;
-            return true;
-          }};
-}
-
-Key numbers_key(const std::string& name, std::optional<std::vector<double>>& target) {
-  return {name, "a list of finite numbers", [&target](const toml::node& node) {
-            const auto* array = node.as_array();
-            if (array == nullptr) return false;
-            std::vector<double> values;
-            for (const toml::node& element : *array) {
-              const auto value = number_of(element);
-              if (!value) return false;
-              values.push_back(*value);
-            }
-            target = values;
-            return true;
-          }};
-}
-
-/// One of a few words.
-template <typename T>
-Key word_key(const std::string& name,
-             const std::vector<std::pair<std::string, T>>& words,
-             const std::function<void(T)>& enter) {
-  std::vector<std::string> names;
-  for (const auto& [word, value] : words) names.push_back(word);
-  return {name, fmt::format("one of {}", fmt::join(names, ", ")), [=](const toml::node& node) {
-            const auto text = text_of(node);
-            for (const auto& [word, value] : words) {
-              if (text != word) continue;
-              enter(value);
-              return true;
-            }
-            return false;
-          }};
-}
-
-Key name_key(const std::string& name,
-             const std::vector<std::string>& words,
-             std::optional<std::string>& target) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const std::string& word : words) pairs.emplace_back(word, word);
-  return word_key<std::string>(name, pairs, [&target](const std::string& word) { target = word; });
-}
-
 // ---------------------------------------------------------------------------------- tables
 
-std::vector<Key> axis_keys(AxisChange& axis, FigureReader& reader) {
+std::vector<TomlKey> axis_keys(AxisChange& axis, TomlReader& reader) {
   return {label_key("label", axis.label, reader),
           word_key<AxisScale>("scale",
                               {{"linear", AxisScale::linear}, {"log", AxisScale::log}},
@@ -207,7 +33,7 @@ std::vector<Key> axis_keys(AxisChange& axis, FigureReader& reader) {
           number_key("high", axis.high)};
 }
 
-Key axis_key(const std::string& name, AxisChange& axis, FigureReader& reader) {
+TomlKey axis_key(const std::string& name, AxisChange& axis, TomlReader& reader) {
   return {name,
           "a table such as {label = \"time\", scale = \"log\", low = 1, high = 100}",
           [&axis, &reader](const toml::node& node) {
@@ -226,11 +52,11 @@ Key axis_key(const std::string& name, AxisChange& axis, FigureReader& reader) {
           }};
 }
 
-std::vector<Key> annotation_keys(std::optional<std::string>& text,
-                                 std::optional<double>& x,
-                                 std::optional<double>& y,
-                                 TextAnchor& anchor,
-                                 FigureReader& reader) {
+std::vector<TomlKey> annotation_keys(std::optional<std::string>& text,
+                                     std::optional<double>& x,
+                                     std::optional<double>& y,
+                                     TextAnchor& anchor,
+                                     TomlReader& reader) {
   return {label_key("text", text, reader),
           number_key("x", x),
           number_key("y", y),
@@ -241,7 +67,7 @@ std::vector<Key> annotation_keys(std::optional<std::string>& text,
                                [&anchor](TextAnchor a) { anchor = a; })};
 }
 
-Key annotations_key(std::optional<std::vector<Annotation>>& target, FigureReader& reader) {
+TomlKey annotations_key(std::optional<std::vector<Annotation>>& target, TomlReader& reader) {
   const std::string expected =
       "a list of tables such as {text = \"peak\", x = 1.0, y = 0.5, anchor = \"left\"}";
   return {"texts", expected, [&target, &reader, expected](const toml::node& node) {
@@ -266,7 +92,7 @@ Key annotations_key(std::optional<std::vector<Annotation>>& target, FigureReader
           }};
 }
 
-std::vector<Key> inset_keys(InsetChange& inset, FigureReader& reader) {
+std::vector<TomlKey> inset_keys(InsetChange& inset, TomlReader& reader) {
   constexpr double kLeastPart = 0.1;
   const std::string expected = "left, bottom, width, height as fractions of the panel's axes";
   return {axis_key("x", inset.x, reader),
@@ -277,38 +103,39 @@ std::vector<Key> inset_keys(InsetChange& inset, FigureReader& reader) {
                             {"bottom-left", Corner::bottom_left},
                             {"bottom-right", Corner::bottom_right}},
                            [&inset](Corner corner) { inset.corner = corner; }),
-          Key{"place",
-              expected,
-              [&inset](const toml::node& node) {
-                constexpr double kRounding = 1e-9;
-                std::optional<std::vector<double>> given;
-                std::array<double, 4> place{};
-                if (!numbers_key("place", given).set(node) || given->size() != place.size())
-                  return false;
-                std::copy(given->begin(), given->end(), place.begin());
-                const auto [left, bottom, width, height] = place;
-                inset.place = place;
-                return left >= 0 && bottom >= 0 && width >= kLeastPart && height >= kLeastPart &&
-                       left + width <= 1 + kRounding && bottom + height <= 1 + kRounding;
-              }},
+          TomlKey{"place",
+                  expected,
+                  [&inset](const toml::node& node) {
+                    constexpr double kRounding = 1e-9;
+                    std::optional<std::vector<double>> given;
+                    std::array<double, 4> place{};
+                    if (!numbers_key("place", given).set(node) || given->size() != place.size())
+                      return false;
+                    std::copy(given->begin(), given->end(), place.begin());
+                    const auto [left, bottom, width, height] = place;
+                    inset.place = place;
+                    return left >= 0 && bottom >= 0 && width >= kLeastPart &&
+                           height >= kLeastPart && left + width <= 1 + kRounding &&
+                           bottom + height <= 1 + kRounding;
+                  }},
           number_key("width", inset.width, "0.1 to 0.9 of the panel's axes", kLeastPart, 0.9),
           number_key("height", inset.height, "0.1 to 0.9 of the panel's axes", kLeastPart, 0.9)};
 }
 
-std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader);
-Key layers_key(std::vector<LayerRequest>& layers, FigureReader& reader);
+std::vector<TomlKey> layer_keys(LayerRequest& layer, TomlReader& reader);
+TomlKey layers_key(std::vector<LayerRequest>& layers, TomlReader& reader);
 
 /// @param layers receives those of the inset; null: it has the panel's
-Key inset_key(std::optional<InsetChange>& target,
-              std::vector<LayerRequest>* layers,
-              FigureReader& reader) {
+TomlKey inset_key(std::optional<InsetChange>& target,
+                  std::vector<LayerRequest>* layers,
+                  TomlReader& reader) {
   const std::string expected =
       "a table such as {x = {low = 0.9, high = 1.1}, corner = \"top-left\"}";
   return {"inset", expected, [&target, layers, &reader](const toml::node& node) {
             if (!node.is_table()) return false;
             const std::string place = reader.place();
             if (!target) target.emplace();
-            std::vector<Key> keys = inset_keys(*target, reader);
+            std::vector<TomlKey> keys = inset_keys(*target, reader);
             if (layers != nullptr) keys.push_back(layers_key(*layers, reader));
             reader.read(*node.as_table(), place, keys);
             const bool sized = target->corner || target->width || target->height;
@@ -320,9 +147,9 @@ Key inset_key(std::optional<InsetChange>& target,
 }
 
 /// What can be said of a panel, or of all of them.
-std::vector<Key> panel_change_keys(PanelChange& panel,
-                                   FigureReader& reader,
-                                   std::vector<LayerRequest>* inset_layers = nullptr) {
+std::vector<TomlKey> panel_change_keys(PanelChange& panel,
+                                       TomlReader& reader,
+                                       std::vector<LayerRequest>* inset_layers = nullptr) {
   return {inset_key(panel.inset, inset_layers, reader),
           label_key("title", panel.title, reader),
           axis_key("x", panel.x, reader),
@@ -341,7 +168,7 @@ std::optional<CoordinateValue> coordinate_of(const toml::node& node) {
   return std::nullopt;
 }
 
-Key only_key(LayerRequest& layer, FigureReader& reader) {
+TomlKey only_key(LayerRequest& layer, TomlReader& reader) {
   const std::string expected = "a table such as {lambda = [0.1, 1.0], model = \"factored\"}";
   return {"only", expected, [&layer, &reader](const toml::node& node) {
             if (!node.is_table()) return false;
@@ -368,7 +195,7 @@ Key only_key(LayerRequest& layer, FigureReader& reader) {
           }};
 }
 
-std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader) {
+std::vector<TomlKey> layer_keys(LayerRequest& layer, TomlReader& reader) {
   using Show = std::pair<bool, bool>;
   static const std::vector<std::pair<std::string, std::string>> kColours = {
       {"blue", "#0072B2"},
@@ -385,33 +212,33 @@ std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader) {
           text_key("csv", layer.csv, "a table"),
           text_key("series", layer.series),
           text_key("x", layer.x),
-          Key{"value",
-              "the name of a column, or a list of names",
-              [&layer](const toml::node& node) {
-                const auto* array = node.as_array();
-                if (array == nullptr) {
-                  const auto text = text_of(node);
-                  if (text) layer.columns.values = {*text};
-                  return text && !text->empty();
-                }
-                for (const toml::node& element : *array) {
-                  const auto text = text_of(element);
-                  if (!text || text->empty()) return false;
-                  layer.columns.values.push_back(*text);
-                }
-                return !array->empty();
-              }},
+          TomlKey{"value",
+                  "the name of a column, or a list of names",
+                  [&layer](const toml::node& node) {
+                    const auto* array = node.as_array();
+                    if (array == nullptr) {
+                      const auto text = text_of(node);
+                      if (text) layer.columns.values = {*text};
+                      return text && !text->empty();
+                    }
+                    for (const toml::node& element : *array) {
+                      const auto text = text_of(element);
+                      if (!text || text->empty()) return false;
+                      layer.columns.values.push_back(*text);
+                    }
+                    return !array->empty();
+                  }},
           text_key("replicate", layer.columns.replicate, "the name of a column"),
           text_key("sd", layer.columns.sd, "the name of a column"),
-          Key{"n",
-              "a number of replicates, the name of a column, or \"unknown\"",
-              [&layer](const toml::node& node) {
-                const auto* number = node.as_integer();
-                const auto text = text_of(node);
-                layer.columns.n =
-                    number != nullptr ? fmt::format("{}", number->get()) : text.value_or("");
-                return !layer.columns.n.empty();
-              }},
+          TomlKey{"n",
+                  "a number of replicates, the name of a column, or \"unknown\"",
+                  [&layer](const toml::node& node) {
+                    const auto* number = node.as_integer();
+                    const auto text = text_of(node);
+                    layer.columns.n =
+                        number != nullptr ? fmt::format("{}", number->get()) : text.value_or("");
+                    return !layer.columns.n.empty();
+                  }},
           label_key("label", layer.label, reader),
           only_key(layer, reader),
           word_key<Show>(
@@ -427,27 +254,27 @@ std::vector<Key> layer_keys(LayerRequest& layer, FigureReader& reader) {
           flag_key("reference", [&layer](bool on) { layer.reference = on; }),
           flag_key("trajectories", [&layer](bool on) { layer.trajectories = on; }),
           flag_key("hollow", [&layer](bool on) { layer.hollow = on; }),
-          Key{"colour",
-              fmt::format("#rrggbb, hexadecimal, or one of {}", fmt::join(names, ", ")),
-              [&layer](const toml::node& node) {
-                const auto text = text_of(node);
-                if (!text) return false;
-                for (const auto& [name, colour] : kColours) {
-                  if (*text == name) layer.look.colour = colour;
-                }
-                constexpr std::size_t kLength = 7;
-                const bool number =
-                    text->size() == kLength && text->front() == '#' &&
-                    text->find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
-                if (number) layer.look.colour = *text;
-                return layer.look.colour.has_value();
-              }},
+          TomlKey{"colour",
+                  fmt::format("#rrggbb, hexadecimal, or one of {}", fmt::join(names, ", ")),
+                  [&layer](const toml::node& node) {
+                    const auto text = text_of(node);
+                    if (!text) return false;
+                    for (const auto& [name, colour] : kColours) {
+                      if (*text == name) layer.look.colour = colour;
+                    }
+                    constexpr std::size_t kLength = 7;
+                    const bool number =
+                        text->size() == kLength && text->front() == '#' &&
+                        text->find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+                    if (number) layer.look.colour = *text;
+                    return layer.look.colour.has_value();
+                  }},
           name_key("marker", marker_names(), layer.look.marker),
           name_key("line", line_names(), layer.look.line)};
 }
 
 /// What a layer asks for must make sense as a whole.
-void check(const LayerRequest& layer, const toml::node& node, FigureReader& reader) {
+void check(const LayerRequest& layer, const toml::node& node, TomlReader& reader) {
   const auto refuse = [&](const std::string& what) {
     reader.report(node.source().begin, fmt::format("{}: {}", layer.name, what));
   };
@@ -460,7 +287,7 @@ void check(const LayerRequest& layer, const toml::node& node, FigureReader& read
   if (layer.reference && !layer.theory) refuse("a reference is a theory: show = \"simulation\"");
 }
 
-Key layers_key(std::vector<LayerRequest>& layers, FigureReader& reader) {
+TomlKey layers_key(std::vector<LayerRequest>& layers, TomlReader& reader) {
   return {"layers", "a list of tables", [&layers, &reader](const toml::node& node) {
             const auto* array = node.as_array();
             if (array == nullptr || array->empty()) return false;
@@ -479,8 +306,8 @@ Key layers_key(std::vector<LayerRequest>& layers, FigureReader& reader) {
           }};
 }
 
-std::vector<Key> panel_keys(PanelRequest& panel, FigureReader& reader) {
-  std::vector<Key> keys = panel_change_keys(panel.change, reader, &panel.inset_layers);
+std::vector<TomlKey> panel_keys(PanelRequest& panel, TomlReader& reader) {
+  std::vector<TomlKey> keys = panel_change_keys(panel.change, reader, &panel.inset_layers);
   keys.push_back(word_key<PanelKind>("kind",
                                      {{"curves", PanelKind::curves},
                                       {"scatter", PanelKind::scatter},
@@ -499,15 +326,15 @@ bool is_figure_name(const std::string& name) {
          name.find_first_not_of(kCharacters) == std::string::npos;
 }
 
-std::vector<Key> figure_change_keys(FigureChange& figure, FigureReader& reader) {
+std::vector<TomlKey> figure_change_keys(FigureChange& figure, TomlReader& reader) {
   constexpr double kLeastSize = 4;
   constexpr double kMostSize = 40;
   constexpr double kMostInches = 40;
   constexpr double kLeastAspect = 0.1;
   constexpr double kMostAspect = 5;
   constexpr std::int64_t kMostColumns = 6;
-  std::vector<Key> keys = panel_change_keys(figure.every, reader);
-  const auto add = [&](Key key) { keys.push_back(std::move(key)); };
+  std::vector<TomlKey> keys = panel_change_keys(figure.every, reader);
+  const auto add = [&](TomlKey key) { keys.push_back(std::move(key)); };
   add({"name", "letters, digits, '_', '-' and '.'", [&figure](const toml::node& node) {
          figure.name = text_of(node);
          return figure.name && is_figure_name(*figure.name);
@@ -565,22 +392,9 @@ std::vector<Key> figure_change_keys(FigureChange& figure, FigureReader& reader) 
   return keys;
 }
 
-toml::table parsed(const std::string& text, const std::string& source, bool file) {
-  require_shallow_keys(text, source);
-  try {
-    return toml::parse(text);
-  } catch (const toml::parse_error& error) {
-    const auto at = error.source().begin;
-    throw Error(ErrorKind::input,
-                fmt::format("{}: error: {}",
-                            file ? fmt::format("{}:{}:{}", source, at.line, at.column) : source,
-                            error.description()));
-  }
-}
-
 /// Enters one `figure.KEY=VALUE`.
 void read_change(const Override& given, FigureChange& change) {
-  FigureReader reader(given.shown, false);
+  TomlReader reader(given.shown, false);
   if (given.assignment.find('=') == std::string::npos)
     throw Error(ErrorKind::input, fmt::format("{}: error: expected key=value", given.shown));
   const toml::table document = parsed(given.assignment, given.shown, false);
@@ -590,7 +404,7 @@ void read_change(const Override& given, FigureChange& change) {
                 fmt::format("{}: error: expected a key of the figure, such as figure.x.label",
                             given.shown));
   }
-  std::vector<Key> keys = figure_change_keys(change, reader);
+  std::vector<TomlKey> keys = figure_change_keys(change, reader);
   for (std::size_t i = 0; i < kMostPanels; ++i) {
     const std::string letter(1, static_cast<char>('a' + i));
     if (!table->contains(letter)) continue;
@@ -634,8 +448,8 @@ FigureFile read_figure_file(const std::string& path) {
   const toml::table document = parsed(*text, path, true);
   FigureFile file;
   file.directory = std::filesystem::absolute(path).parent_path();
-  FigureReader reader(path, true);
-  std::vector<Key> keys = figure_change_keys(file.change, reader);
+  TomlReader reader(path, true);
+  std::vector<TomlKey> keys = figure_change_keys(file.change, reader);
   keys.push_back(
       {"panels", "a list of 1 to 20 tables", [&](const toml::node& node) {
          const auto* array = node.as_array();
@@ -736,7 +550,7 @@ void apply(const FigureChange& change, Figure& figure, DrawOptions& options) {
 }
 
 std::vector<std::string> figure_keys() {
-  FigureReader reader("", false);
+  TomlReader reader("", false);
   FigureChange figure;
   PanelRequest panel;
   LayerRequest layer;
@@ -746,8 +560,8 @@ std::vector<std::string> figure_keys() {
   std::optional<double> number;
   TextAnchor anchor{};
   std::vector<std::string> all;
-  const auto add = [&](const std::string& prefix, const std::vector<Key>& keys) {
-    for (const Key& key : keys) {
+  const auto add = [&](const std::string& prefix, const std::vector<TomlKey>& keys) {
+    for (const TomlKey& key : keys) {
       const std::string name = prefix + key.name;
       if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
     }

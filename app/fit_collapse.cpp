@@ -97,10 +97,9 @@ CollapseFigure figure_of_collapse(const Options& options,
   const std::string& size = options.collapse;
   const bool reciprocal = size.find('/') != std::string::npos;
   const std::string coordinate = reciprocal ? "size" : size;
-  const std::string shown_x = plots::escape(x);
-  const std::string shown_y = plots::escape(subject.series);
-  const std::string shown_size =
-      reciprocal ? fmt::format("({})", plots::escape(size)) : plots::escape(size);
+  const std::string shown_x = escape(x);
+  const std::string shown_y = escape(subject.series);
+  const std::string shown_size = reciprocal ? fmt::format("({})", escape(size)) : escape(size);
   CollapseFigure made;
   const CollapseQuality raw = collapse_quality(curves, {});
   const auto add = [&](const CollapseQuality& quality, const std::string& series) {
@@ -130,15 +129,14 @@ CollapseFigure figure_of_collapse(const Options& options,
     for (std::size_t k = 0; k < curve.n.size(); ++k)
       curve.sd.push_back(curve.sem[k] * std::sqrt(static_cast<double>(curve.n[k])));
   }
-  const auto panel = [&](const std::string& series,
-                         const std::string& of_x,
-                         const std::string& of_y) {
-    return Panel{.x = {.label = of_x, .scale = scale_of(made.data.curves, series, true)},
-                 .y = {.label = of_y, .scale = scale_of(made.data.curves, series, false)},
-                 .layers = {{.series = series,
-                             .label = fmt::format("{} = {{{}}}", plots::escape(size), coordinate)}},
-                 .x_name = x};
-  };
+  const auto panel =
+      [&](const std::string& series, const std::string& of_x, const std::string& of_y) {
+        return Panel{.x = {.label = of_x, .scale = scale_of(made.data.curves, series, true)},
+                     .y = {.label = of_y, .scale = scale_of(made.data.curves, series, false)},
+                     .layers = {{.series = series,
+                                 .label = fmt::format("{} = {{{}}}", escape(size), coordinate)}},
+                     .x_name = x};
+      };
   const double centre = fit.centre.value;
   const std::string distance =
       centre == 0

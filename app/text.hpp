@@ -9,17 +9,12 @@
 #include <string_view>
 #include <utility>
 
+#include "attica/core/words.hpp"
+
 namespace attica::app {
 
 /// @brief A word as a POSIX shell reads it back, in quotes where it needs them.
 std::string shell_word(const std::string& word);
-
-/// @brief Whether the text has characters that steer a terminal or end a line: below 0x20, 0x7f,
-/// and the same range with the high bit (U+0080 to U+009f).
-bool has_control_characters(std::string_view text);
-
-/// @brief The text with its control characters written out (\x1b), lines and tabulators kept.
-std::string printable(std::string_view text);
 
 /// @brief Text on standard output, its control characters written out: what a file or a table is
 /// called may not steer a terminal. Arguments as those of fmt::print.

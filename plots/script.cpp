@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cmath>
 
-#include "attica/plots/latex.hpp"
 #include "attica/plots/text.hpp"
 
 namespace attica::plots {

@@ -143,15 +143,6 @@ std::string wrap(std::string_view text, double size, double width) {
   return lines + line;
 }
 
-std::string escape(std::string_view plain) {
-  std::string text;
-  for (const char c : plain) {
-    if (std::string_view("\\_^{}@&~").find(c) != std::string_view::npos) text += '\\';
-    text += c;
-  }
-  return text;
-}
-
 std::string quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "attica/core/label.hpp"
+
 namespace attica::plots {
 
 /// @brief Width in points of one line of enhanced text in DejaVu Sans of `size` points.
@@ -20,9 +22,6 @@ int line_count(std::string_view text);
 /// @brief Breaks enhanced text at spaces outside braces so that lines stay within `width` where
 /// that is possible.
 std::string wrap(std::string_view text, double size, double width);
-
-/// @brief Plain text as enhanced text: what would be markup is escaped.
-std::string escape(std::string_view plain);
 
 /// @brief A double-quoted gnuplot string; nothing in it is expanded or executed.
 std::string quote(std::string_view text);

@@ -240,22 +240,22 @@ struct ExponentClaim {
 
 /// @brief The unit that users name and contributors add.
 struct Study {
-  std::string name;      ///< e.g. "gauss-double-descent"
-  std::string question;  ///< one line
-  std::string neglects;  ///< what the theory neglects, hence the margin
+  std::string name = {};      ///< e.g. "gauss-double-descent"
+  std::string question = {};  ///< one line
+  std::string neglects = {};  ///< what the theory neglects, hence the margin
   /// Where points have a theory that is not compared, and why. Needed by every study that marks
   /// such points.
   std::string outside = {};
-  std::vector<Parameter> parameters;
-  std::vector<SeriesInfo> series;
-  std::vector<Preset> presets;
-  std::vector<Source> sources;
+  std::vector<Parameter> parameters = {};
+  std::vector<SeriesInfo> series = {};
+  std::vector<Preset> presets = {};
+  std::vector<Source> sources = {};
   /// Builds the problem; may complete the configuration with values that follow from others or from
   /// files.
   /// @throws Error of kind input naming the parameter
-  std::unique_ptr<Experiment> (*make)(Configuration&) = nullptr;
-  Figure (*figure)(const Configuration&) = nullptr;
-  std::vector<AgreementRule> (*agreement)(const Configuration&) = nullptr;
+  std::function<std::unique_ptr<Experiment>(Configuration&)> make = {};
+  std::function<Figure(const Configuration&)> figure = {};
+  std::function<std::vector<AgreementRule>(const Configuration&)> agreement = {};
   /// Optional: the point coordinate that is the size of the system, and the power p of the leading
   /// correction, difference = a + b size^-p, for `check --extrapolate`.
   std::string size_coordinate = {};
@@ -264,11 +264,11 @@ struct Study {
   /// it. Series without any margin are told there, not judged.
   std::vector<LimitRule> limits = {};
   /// Optional: claims beyond the comparison of curves.
-  std::vector<ClaimResult> (*claims)(const Configuration&, const Observed&) = nullptr;
+  std::function<std::vector<ClaimResult>(const Configuration&, const Observed&)> claims = {};
   /// Optional: exponents that `attica fit` compares with.
-  std::vector<ExponentClaim> (*exponents)(const Configuration&) = nullptr;
+  std::function<std::vector<ExponentClaim>(const Configuration&)> exponents = {};
   /// Optional: tables in a form that other programs of the field read.
-  std::vector<TextFile> (*files)(const Configuration&, const Observed&) = nullptr;
+  std::function<std::vector<TextFile>(const Configuration&, const Observed&)> files = {};
   /// Optional: settings with a verdict that they must come to: where the theory fails, where data
   /// do not suffice, real data. The quick settings themselves must come to AGREE.
   std::vector<Recipe> recipes = {};

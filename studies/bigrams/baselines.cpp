@@ -214,46 +214,6 @@ class Baselines : public PointwiseExperiment {
   std::vector<std::int64_t> samples_;
 };
 
-Figure figure(const Configuration&) {
-  const std::vector<std::pair<const char*, const char*>> learners = {
-      {kOracle, "maximum likelihood, positions known"},
-      {kLikelihood, "maximum likelihood"},
-      {kCounting, "counting"},
-      {kSgd, "SGD"},
-      {kProximal, "SGD + ℓ_1, rounded"}};
-  const auto panel = [&](const char* series, const char* label) {
-    Panel p{.x = {.label = "sequences {/:Italic M}", .scale = AxisScale::log},
-            .y = {.label = label, .scale = AxisScale::log},
-            .layers = {},
-            .x_name = "samples"};
-    for (const auto& [name, text] : learners) {
-      p.layers.push_back({.series = series, .label = text, .only = learner(name)});
-    }
-    return p;
-  };
-  return {.name = "bigrams-baselines",
-          .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*"),
-                     panel("distance_V", "‖{/:Italic V} − {/:Italic P}‖²"),
-                     panel("distance_A", "‖{/:Italic A} − {/:Italic Q}‖²")},
-          .columns = 1,
-          .caption =
-              "What five learners make of M sequences. Lines: Cramér-Rao (maximum "
-              "likelihood) and the delta method (counting), leading order in 1/M; points: "
-              "mean and standard error over data sets. SGD sees each sequence once."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Errors are quadratic forms of nearly normal numbers: means of hundreds of them are normal.
-  const auto rule = [](const char* series, double relative) {
-    return AgreementRule{.series = series, .relative = relative, .tails = Tails::normal};
-  };
-  return {rule("excess_loss", 0.12),
-          rule("distance_V", 0.18),
-          rule("distance_A", 0.18),
-          rule("likelihood_gain", 0.1),
-          rule("excess_log_loss", 0.1)};
-}
-
 /// Loss times M over the leading coefficient of maximum likelihood, at the largest M: how many
 /// times fewer sequences it needs for the loss of this learner.
 std::vector<double> samples_ratio(const Observed& observed, const char* name, const char* floor) {
@@ -286,57 +246,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-baselines",
-      .question = "How few sequences would do, and how many more does SGD take?",
-      .neglects = "orders 1/M^2 of the errors of maximum likelihood and of counting",
-      .outside =
-          "where the next order in 1/samples is above 15 % of the leading one, which is all that "
-          "the theory has",
-      .parameters = together(
-          {bigram_parameters(
-               {.context = 10,
-                .eta = 0.2,
-                .batch = 16,
-                .l1 = 0.02,
-                .replicates = 600,
-                .law =
-                    {.instance = "cyclic", .weights = "random", .contrast = 1.5, .p_diagonal = 0.7},
-                .algorithms = {"l1", "l1_sum1"}}),
-           {integers_parameter("sweep.samples",
-                               {1000, 2000, 4000, 8000},
-                               "M, sequences; sim.eta is the rate at the smallest, at the others "
-                               "it is lower in proportion to 1/M",
-                               kCount)}}),
-      .series = bigram_series(
-          kErrors,
-          {{"likelihood_gain",
-            "l - l*",
-            "mean log likelihood of the data above that of the truth, d/2M"},
-           {"excess_log_loss",
-            "KL",
-            "divergence of the estimated from the true law of the next token, mean over "
-            "sequences"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 10, Q = 2", {}},
-                  {"paper",
-                   "T = 40, M up to 128000",
-                   {{"model.context", 40},
-                    {"sweep.samples", List{8000, 16000, 32000, 64000, 128000}},
-                    {"sim.eta", 0.1},
-                    {"sim.replicates", 1500}}}},
-      .sources = {cited("ren2024learning", "the task, and SGD with l1 proximal steps")},
-      .make = make<Baselines>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "positions",
-                  .values = {{"model.context", 12}},
-                  .meaning = "two positions too many"},
-                 {.name = "factor",
-                  .series = "likelihood_gain",
-                  .factor = 1.25,
-                  .meaning = "a quarter too many parameters"}},
-      .diagnostic = {"likelihood_gain", "excess_log_loss"}};
+  return described({.name = "bigrams-baselines", .make = make<Baselines>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_baselines

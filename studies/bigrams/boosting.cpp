@@ -128,63 +128,10 @@ Figure figure(const Configuration& c) {
               (" " + sampling_sentence(c))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // The fraction is a probability: an absolute margin is the sup distance of the distributions of
-  // the boosting time. Means over groups of 50 runs are normal to a good approximation.
-  return {{.series = "alpha_V", .relative = 0.035, .tails = Tails::normal},
-          {.series = "alpha_V_sd", .relative = 0.05, .tails = Tails::normal},
-          {.series = "alpha_A", .relative = 0.035, .tails = Tails::normal},
-          {.series = "snr", .relative = 0.05, .tails = Tails::normal},
-          {.series = "boosted_fraction", .relative = 0, .absolute = 0.025, .tails = Tails::normal}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-boosting",
-      .question = "How much do runs differ in the first, sample-hungry stage?",
-      .neglects = "saturation of the signal (relative α²/2) and noise that grows with it",
-      .outside =
-          "amplitudes two deviations above the mean that are beyond theta, where growth is no "
-          "longer linear; a probability that is 0 or 1 within 0.005; alpha_A and the "
-          "signal-to-noise ratio before the decaying mode is gone (omega n below 2 and 3.5)",
-      .parameters = together(
-          {bigram_parameters(
-               {.context = 3000,
-                .batch = 160,
-                .steps =
-                    {40, 80, 120, 160, 200, 240, 260, 280, 300, 320, 340, 360, 380, 400, 420, 440},
-                .surrogate = "aggregated",
-                .replicates = 150,
-                .law = unequal_law()}),
-           {boosted_theta_parameter()}}),
-      .series = bigram_series(
-          {"alpha_V", "alpha_A"},
-          {{"snr", "SNR", "mean over standard deviation of alpha_V, by groups of 50"},
-           {"alpha_V_sd", "sd alpha_V", "standard deviation over runs, by groups of 50"},
-           {"boosted_fraction", "P(alpha_V >= theta)", "fraction of runs whose signal has grown"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 3000, B = 160, surrogate", {}},
-                  {"paper",
-                   "real sequences, T = 5000, B = 256",
-                   circulant_law(
-                       {{"model.context", 5000}, {"sim.batch", 256}, {"sim.surrogate", "none"}})}},
-      .sources = {cited("ren2024learning", "boosting stage and its sample need")},
-      .make = make<Boosting>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "bigrams-boosting-text",
-                   .meaning = "Six characters of the psalms: mean and scatter of the first stage, "
-                              "less than half as fast.",
-                   .values = text_law(),
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "context",
-                  .values = {{"model.context", 2700}},
-                  .meaning = "T a tenth too small"},
-                 {.name = "factor",
-                  .series = "alpha_V",
-                  .factor = 1.1,
-                  .meaning = "a coefficient times 1.1"}}};
+  return described({.name = "bigrams-boosting", .make = make<Boosting>, .figure = figure});
 }
 
 }  // namespace attica::bigrams_boosting

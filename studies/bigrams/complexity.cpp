@@ -297,10 +297,6 @@ Figure figure(const Configuration& c) {
   return drawn;
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  return {{.series = "samples_at_batch", .relative = 0.015, .tails = Tails::normal}};
-}
-
 std::vector<ExponentClaim> exponents(const Configuration& c) {
   // `fit` allows 0.1 above a bound: 1.25 and 0.6 for the upper end of the interval.
   const auto bound =
@@ -418,101 +414,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-complexity",
-      .question =
-          "How do the samples needed grow with the context, from scratch and after transfer?",
-      .neglects =
-          "fluctuations of runs beyond the boosted amplitude; at the smallest batch everything but "
-          "the scaling: there bounds on exponents are tested, not values, and softmax attention is "
-          "held "
-          "to those of the linear one",
-      .parameters = together(
-          {bigram_parameters({.eta = 0.4,
-                              .batch = 256,
-                              .l1 = 0.03,
-                              .replicates = 10,
-                              .algorithms = {"l1", "l1_sum1", "softmax"},
-                              .starts = {"stationary", "uniform"}}),
-           {transfer_theta_parameter(),
-            real_parameter("model.correlation",
-                           0.7,
-                           "correlation of the source's bigram law with the target's",
-                           {.low = 0, .high = 1, .low_open = true}),
-            real_parameter("sim.epsilon",
-                           0.05,
-                           "target of the error max(|V-P|^2/K_P, |A-Q|^2/K_Q) after rounding",
-                           kPositive),
-            integer_parameter("sim.length", 80, "most steps with l1"),
-            integer_parameter(
-                "sim.compared_context",
-                700,
-                "longest context at which samples at a fixed batch are compared: a run "
-                "from scratch takes a time of order T^2"),
-            word_parameter("sim.l1_scaling",
-                           "fixed",
-                           "the penalty: l1 (fixed), or l1 times 2/Q, the same share of an "
-                           "attended weight at every sparsity (weight)",
-                           {"fixed", "weight"}),
-            // Of four sizes, the slope without one of them leaves the interval of all in 15 % of
-            // runs even for an exact power law (normal medians: |z| > 1.6 twice); of seven, in 4 %.
-            integers_parameter("sweep.context",
-                               {175, 250, 350, 500, 700, 1000, 1400},
-                               "context lengths T; they take the place of context",
-                               {.low = 2, .high = 1e8})}}),
-      .series = {{"samples_to_error",
-                  "n*",
-                  "median samples of 40 runs at the smallest batch that succeeds"},
-                 {"samples_cap", "", "samples at which the search gives up"},
-                 {"batch", "B*", "smallest batch with which 95 % of 40 runs reach the target"},
-                 {"boosting_samples", "", "samples for the right sign in 95 % of runs (theory)"},
-                 {"samples_at_batch",
-                  "n_B",
-                  "samples to the target at a batch of 1.4 T (scratch) or T/2 (transfer)"}},
-      .presets = {{"quick", "the defaults: sequences, T = 175 to 1400", {}},
-                  {"paper",
-                   "sequences, T = 250 to 2000",
-                   {{"sweep.context", List{250, 350, 500, 700, 1000, 1400, 2000}},
-                    {"sim.compared_context", 2000},
-                    {"sim.replicates", 20}}},
-                  {"surrogate",
-                   "Gaussian surrogate, T = 500 to 32000",
-                   {{"sim.surrogate", "dense"},
-                    {"sweep.context", List{500, 1000, 2000, 4000, 8000, 16000, 32000}},
-                    {"sim.compared_context", 32000},
-                    {"sim.replicates", 20}}}},
-      .sources = {cited("ren2024learning", "sample complexity of the stages and of transfer")},
-      .make = make<Complexity>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .exponents = exponents,
-      .recipes = {{.name = "bigrams-complexity-positions",
-                   .meaning = "The exponent in Q on real sequences: attended positions 2 to 6.",
-                   .values = {{"sweep.context", List{250}},
-                              {"sweep.sparsity", List{2, 3, 4, 6}},
-                              {"sim.l1_scaling", "weight"},
-                              {"sim.replicates", 10}},
-                   .expected = Verdict::agree},
-                  {.name = "bigrams-complexity-tokens",
-                   .meaning = "The exponent in N on real sequences: 3 to 8 tokens.",
-                   .values = {{"sweep.context", List{250}},
-                              {"sweep.tokens", List{3, 4, 6, 8}},
-                              {"sim.replicates", 10}},
-                   .expected = Verdict::agree},
-                  {.name = "bigrams-complexity-targets",
-                   .meaning = "The exponent in 1/epsilon on real sequences.",
-                   .values = {{"sweep.context", List{250}},
-                              {"sweep.epsilon", List{0.02, 0.03, 0.045, 0.07, 0.1, 0.15}},
-                              {"sim.replicates", 10}},
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "rate",
-                  .values = {{"sim.eta", 0.42}},
-                  .meaning = "learning rates 5 % too large"},
-                 {.name = "factor",
-                  .series = "samples_at_batch",
-                  .factor = 0.95,
-                  .meaning = "a twentieth of the samples left out"}}};
+  return described({.name = "bigrams-complexity",
+                    .make = make<Complexity>,
+                    .figure = figure,
+                    .claims = claims,
+                    .exponents = exponents});
 }
 
 }  // namespace attica::bigrams_complexity

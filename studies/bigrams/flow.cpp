@@ -375,81 +375,8 @@ Figure figure(const Configuration& c) {
           "plateau. No randomness, no error bars."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // The reduction is exact: what is left is two integrations to 1e-10, or rounding. Values that
-  // start at 0 or end there have an absolute error of the size of rounding.
-  std::vector<std::string> names = kNames;
-  names.insert(names.end(), kStages.begin(), kStages.end());
-  names.insert(names.end(), {"alpha_V_linear", "alpha_A_linear"});
-  return rules(names, {.series = {}, .relative = 1e-6, .absolute = 1e-12, .deterministic = true});
-}
-
 }  // namespace
 
-Study study() {
-  const std::vector<std::int64_t> steps = whole_log_grid(1, 200000, 40);
-  return {.name = "bigrams-flow",
-          .question =
-              "Do four numbers describe the whole gradient flow of a linear transformer learning "
-              "sparse contextual bigrams?",
-          .neglects = "nothing: flow and whole steps each close in four numbers",
-          .outside =
-              "linear laws once alpha_V + alpha_A is above 0.1; times and levels of the stages of "
-              "a flow that ends before twice the time of saturation, and its slow rate before "
-              "three times its inverse",
-          .parameters =
-              together({bigram_parameters({.steps = List(steps.begin(), steps.end()),
-                                           .replicates = 8,
-                                           .starts = {"stationary", "uniform"}}),
-                        {real_parameter("sim.theta",
-                                        0.25,
-                                        "signal alpha_V at which the boosting time is stated",
-                                        {.low = 0, .high = 1, .low_open = true}),
-                         {.key = "sweep.problem",
-                          .type = ParameterType::text,
-                          .fallback = Value(List{"standard", "general"}),
-                          .meaning = "the law of [model] from sim.start; and one with unequal "
-                                     "frequencies and weights from a start with remainders",
-                          .list = true,
-                          .choices = {"standard", "general"}},
-                         real_parameter("sim.remainder",
-                                        0.3,
-                                        "general: squared deviation of its start from the "
-                                        "standard one, in units of K_P and K_Q",
-                                        {.low = 0, .high = 10, .low_open = true}),
-                         real_parameter("sim.general_contrast",
-                                        6.0,
-                                        "general: frequencies are proportional to U[1, contrast]",
-                                        {.low = 1})}}),
-          .series = bigram_series(
-              kNames,
-              {{"alpha_V_linear", "", "alpha_V while it is linear: sinh law of the boosting stage"},
-               {"alpha_A_linear", "", "alpha_A while it is linear: cosh law of the boosting stage"},
-               {"alpha_V_plateau", "", "level before the slow relaxation"},
-               {"alpha_A_plateau", "", "its inverse"},
-               {"boosting_time", "t", "time at which alpha_V reaches theta"},
-               {"saturation_time", "t", "time at which alpha_V alpha_A is 0.99"},
-               {"slow_rate", "", "rate at which alpha_V relaxes to 1 at the end"}}),
-          .presets = {{"quick", "the defaults: N = 3, T = 1000, Q = 2", {}},
-                      {"paper",
-                       "N = 10, T = 5000, Q = 4",
-                       {{"model.tokens", 10}, {"model.context", 5000}, {"model.sparsity", 4}}}},
-          .sources = {cited("ren2024learning", "model, hat gradients, boosting stage")},
-          .make = make<Flow>,
-          .figure = figure,
-          .agreement = agreement,
-          .recipes = {{.name = "bigrams-flow-text",
-                       .meaning = "Six characters of the psalms: four numbers describe the flow "
-                                  "under the law of a text, too, five times weaker a signal.",
-                       .values = text_law(),
-                       .expected = Verdict::agree}},
-          .plants = {{.name = "diagonal",
-                      .values = {{"model.p_diagonal", 0.81}},
-                      .meaning = "the diagonal of P 0.01 off"},
-                     {.name = "factor",
-                      .series = "alpha_A",
-                      .factor = 1.01,
-                      .meaning = "a coefficient times 1.01"}}};
-}
+Study study() { return described({.name = "bigrams-flow", .make = make<Flow>, .figure = figure}); }
 
 }  // namespace attica::bigrams_flow

@@ -166,39 +166,6 @@ class MeanField : public PointwiseExperiment {
 
 std::unique_ptr<Experiment> make_mean_field(Configuration& c) { return make<MeanField>(c); }
 
-Figure mean_field_figure(const std::string& name) {
-  const auto panel = [](const char* label, AxisScale scale, const std::vector<Layer>& layers) {
-    return Panel{.x = {.label = "step {/:Italic n}", .scale = AxisScale::linear},
-                 .y = {.label = label, .scale = scale},
-                 .layers = layers,
-                 .x_name = "step"};
-  };
-  const auto layer = [](const char* series, const char* label) {
-    return Layer{.series = series, .label = label, .only = kMeanOfRuns};
-  };
-  return {
-      .name = name,
-      .panels = {panel("excess loss {/:Italic L} − {/:Italic L}*",
-                       AxisScale::log,
-                       {layer("excess_loss", "")}),
-                 panel("signal",
-                       Axis{}.scale,
-                       {layer("alpha_V", "{/:Italic α}_V"), layer("alpha_A", "{/:Italic α}_A")}),
-                 panel("squared remainder",
-                       AxisScale::log,
-                       {layer("d_V", "{/:Italic d}_V"), layer("d_A", "{/:Italic d}_A")}),
-                 panel("squared distance",
-                       AxisScale::log,
-                       {layer("distance_V", "‖{/:Italic V}−{/:Italic P}‖²"),
-                        layer("distance_A", "‖{/:Italic A}−{/:Italic Q}‖²")})},
-      .columns = 1,
-      .caption =
-          "SGD on sparse contextual bigrams without regularisation. Lines: mean-field "
-          "recursion, averaged over the amplitudes of boosting; points: simulation, mean and "
-          "standard error over runs. Noise in A ends the descent: its squared remainder stays, "
-          "and drives the signals off 1."};
-}
-
 std::vector<AgreementRule> mean_field_rules(const Configuration& c, double margin) {
   std::vector<AgreementRule> all = rules(mean_field_names(), {.series = {}, .relative = margin});
   for (AgreementRule& rule : all) {

@@ -11,15 +11,9 @@
 
 namespace attica {
 
-/// For a study's `outside`.
-inline constexpr const char* kMeanFieldOutside =
-    "a signal-to-noise ratio of boosting below 4, or a rate above half of the stability limit: the "
-    "mean field is no mean of runs there";
-
 /// @brief The series of these studies.
 const std::vector<std::string>& mean_field_names();
 std::unique_ptr<Experiment> make_mean_field(Configuration& c);
-Figure mean_field_figure(const std::string& name);
 std::vector<AgreementRule> mean_field_rules(const Configuration& c, double margin);
 
 }  // namespace attica

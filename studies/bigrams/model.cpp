@@ -40,73 +40,7 @@ RandomStream problem_stream(const Configuration& c, std::uint64_t point) {
 
 BoostingTheory BigramSetup::boosting() const { return {constants(model), rates}; }
 
-std::vector<Parameter> bigram_parameters(const BigramDefaults& d) {
-  const Range rate{.low = 1e-9,
-                   .high = kLearningRate.high};  // at the least boosting takes some 1e10 steps
-  const Range two{.low = 2, .high = kCount.high};
-  std::vector<Parameter> all = {
-      integer_parameter("model.tokens", d.tokens, "N, size of the vocabulary", two),
-      integer_parameter("model.context", d.context, "T, positions before the last token", two),
-      integer_parameter("model.sparsity", d.sparsity, "Q, positions that a last token attends to"),
-      word_parameter(
-          "model.instance",
-          d.law.instance,
-          "bigram law: circulant (p_diagonal), cyclic (the same with a direction, and unequal "
-          "frequencies), sinkhorn (random), explicit (file), text (file)",
-          {"circulant", "cyclic", "sinkhorn", "explicit", "text"}),
-      real_parameter("model.p_diagonal",
-                     d.law.p_diagonal,
-                     "circulant: probability that a token is followed by itself; cyclic: weight of "
-                     "the next token in the cycle",
-                     {.low = 0, .high = 1}),
-      real_parameter(
-          "model.spread", 2.0, "sinkhorn: standard deviation of the log weights", kPositive),
-      real_parameter("model.contrast",
-                     d.law.contrast,
-                     "sinkhorn: tokens' frequencies are proportional to U[1, contrast]; cyclic: "
-                     "they rise linearly from 1 to it",
-                     {.low = 1}),
-      word_parameter("model.support",
-                     "random",
-                     "attended positions: random without replacement, or strided (deterministic)",
-                     {"random", "strided"}),
-      kWeights.parameter(
-          "model.weights", d.law.weights, "attention weights: 1/Q, or U[1,2] normalised"),
-      file_parameter("model.file", "explicit: instance file with mu, P and Q; text: the text"),
-      kUnits.parameter("model.unit", "character", "text: what a token is; all in lower case"),
-      real_parameter("sim.eta", d.eta, "learning rate of V and A", rate),
-      optional_parameter(
-          real_parameter("sim.eta_V", d.eta, "learning rate of V; default: eta", rate)),
-      optional_parameter(
-          real_parameter("sim.eta_A", d.eta, "learning rate of A; default: eta", rate)),
-      integer_parameter("sim.batch", d.batch, "B, fresh sequences per step"),
-      real_parameter("sim.l1", d.l1, "lambda of the l1 penalty on A", kNotNegative),
-      kSampling.parameter(
-          "sim.surrogate",
-          d.surrogate,
-          "none: real sequences; else population gradient plus Gaussian noise, by storage of A"),
-      replicates_parameter(d.replicates, "independent runs"),
-      word_parameter(
-          "sim.algorithm",
-          d.algorithms.front(),
-          "update rule: plain (sgd_raw), projected (sgd_projected), projected and preconditioned "
-          "(sgd_hat); the latter with soft threshold (l1), under column sums 1 (l1_sum1), or for "
-          "softmax attention (softmax); those that this study knows",
-          d.algorithms),
-      word_parameter("sim.start",
-                     d.starts.front(),
-                     "start of V: mu 1^T (stationary) or 1 1^T/N (uniform)",
-                     d.starts)};
-  if (!d.steps.empty()) all.push_back(steps_parameter(d.steps));
-  return all;
-}
-
 // The law.
-
-BigramLaw unequal_law() {
-  // K_P = 0.28 for three tokens, near the 0.33 of the circulant default: training takes as long.
-  return {.instance = "cyclic", .weights = "random", .contrast = 2.5, .p_diagonal = 0.95};
-}
 
 Table circulant_law(Table values) {
   const BigramLaw law;
@@ -114,13 +48,6 @@ Table circulant_law(Table values) {
   values.emplace_back("model.weights", law.weights);
   values.emplace_back("model.contrast", law.contrast);
   values.emplace_back("model.p_diagonal", law.p_diagonal);
-  return values;
-}
-
-Table text_law(Table values) {
-  values.emplace_back("model.instance", "text");
-  values.emplace_back("model.file", "psalms.txt");
-  values.emplace_back("model.tokens", 6);
   return values;
 }
 
@@ -353,13 +280,6 @@ BigramChain source_chain(const Configuration& c,
                   : correlated_chain(model.chain(), correlation, stream);
 }
 
-Parameter transfer_theta_parameter() {
-  return real_parameter("sim.theta",
-                        0.7,
-                        "transfer start V = theta P_source + (1 - theta) mu 1^T",
-                        {.low = 0, .high = 1, .low_open = true});
-}
-
 std::unique_ptr<BigramTrainer> make_trainer(const BigramSetup& s,
                                             BigramAlgorithm algorithm,
                                             const MatrixXd& start,
@@ -391,13 +311,6 @@ double group_flops(const BigramSetup& setup, double steps) {
   return kGroup * (setup.sampled() ? setup.flops(steps) : kSurrogateStep * steps);
 }
 
-Parameter boosted_theta_parameter() {
-  return real_parameter("sim.theta",
-                        0.15,
-                        "signal |alpha_V| at which the first stage counts as over",
-                        {.low = 0, .high = 1, .low_open = true});
-}
-
 // Observables.
 
 namespace {
@@ -427,14 +340,6 @@ std::vector<double> observables(const std::vector<std::string>& names, const Big
   std::vector<double> values;
   for (const std::string& name : names) values.push_back(state.*observable(name).value);
   return values;
-}
-
-std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names,
-                                      const std::vector<SeriesInfo>& more) {
-  std::vector<SeriesInfo> infos;
-  for (const std::string& name : names) infos.push_back(observable(name).info);
-  infos.insert(infos.end(), more.begin(), more.end());
-  return infos;
 }
 
 double curve_allowance(double value, double full_scale, double of_value) {

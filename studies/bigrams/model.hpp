@@ -28,17 +28,8 @@ struct BigramLaw {
   double p_diagonal = 0.8;
 };
 
-/// @brief Frequencies, transitions and weights that no symmetry makes equal: under the circulant
-/// law μ, 1/μ and the weights of Q are constants, and P is its own transpose, so that slips in them
-/// do not show.
-BigramLaw unequal_law();
-
 /// @brief The circulant law as overrides, for presets of studies whose default is another one.
 Table circulant_law(Table values = {});
-
-/// @brief The law of the six most frequent characters of psalms.txt (the last of them stands for
-/// all others) as overrides, for recipes.
-Table text_law(Table values = {});
 
 /// Defaults in which the studies differ.
 struct BigramDefaults {
@@ -56,9 +47,6 @@ struct BigramDefaults {
   std::vector<std::string> algorithms = {"sgd_hat"};
   std::vector<std::string> starts = {"stationary"};
 };
-
-/// @brief The parameters `model.*` and `sim.*` of a bigram study.
-std::vector<Parameter> bigram_parameters(const BigramDefaults& defaults);
 
 /// @brief A bigram study's problem as configured.
 struct BigramSetup {
@@ -129,8 +117,6 @@ BigramChain source_chain(const Configuration& c,
                          const BigramModel& model,
                          double correlation,
                          std::optional<double> contrast = {});
-/// @brief `sim.theta` of it.
-Parameter transfer_theta_parameter();
 
 /// Rate of softmax attention's logits in SGD: η_w = 0.003 T² η_V. At T² η_A noise makes a winner of
 /// one position per column.
@@ -152,16 +138,11 @@ Outcome diverged_outcome(std::int64_t step);
 inline constexpr int kGroup = 50;
 StreamAddress member_address(const Replicate& replicate, int member);
 double group_flops(const BigramSetup& setup, double steps);
-/// @brief `sim.theta`: the signal at which the first stage ends.
-Parameter boosted_theta_parameter();
 /// @}
 
 /// @brief Values of observables: `loss`, `excess_loss`, `alpha_V`, `alpha_A`, `d_V`, `d_A`,
 /// `distance_V`, `distance_A` (both squared, μ-weighted).
 std::vector<double> observables(const std::vector<std::string>& names, const BigramState& state);
-/// @brief SeriesInfo of those names.
-std::vector<SeriesInfo> bigram_series(const std::vector<std::string>& names,
-                                      const std::vector<SeriesInfo>& more = {});
 
 /// @brief Makes steps, and looks at where each of the rising `steps` ends.
 template <class Step, class Look>

@@ -201,24 +201,6 @@ Figure figure(const Configuration& c) {
               (" " + sampling_sentence(c))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Without l1 2000 runs of three instances are within 0.2 % of the mean field; with it
-  // distance_A within 0.2(1) %, zero_fraction 0.9(1) %, refit_V 1.3(5) %, rounded_V 0.5(7) % and
-  // rounded_A 0.2(8) % in 3000 runs. All are sums of squares of many small noises, of skewness 0.1
-  // to 1.1.
-  std::vector<AgreementRule> all =
-      rules(kNames, {.series = {}, .relative = 0.02, .tails = Tails::normal});
-  const auto with = [&](const char* series, double relative) {
-    all.push_back({.series = series, .relative = relative, .tails = Tails::normal});
-  };
-  with("rounded_alpha_V", 0.01);
-  with("rounded_V", 0.08);
-  with("rounded_A", 0.08);
-  with("refit_V", 0.08);
-  with("zero_fraction", 0.03);
-  return all;
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const auto [without, with] = staged_algorithms(c);
   constexpr double kRounded = 0.05;
@@ -247,66 +229,10 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-regularisation",
-      .question = "What does an l1 penalty on attention buy once the signal has grown?",
-      .neglects =
-          "run-to-run differences at the end of boosting, covariance of V's noise beyond leading "
-          "order",
-      .outside =
-          "before 5/omega steps: the end of boosting differs from run to run; V fitted again where "
-          "rounding seldom finds the support, or for so few steps that more than 2 % of its start "
-          "is left",
-      .parameters =
-          together({bigram_parameters({.l1 = 0.02,
-                                       .steps = {0, 50, 100, 150, 200, 300, 400, 500, 600, 700},
-                                       .replicates = 360,
-                                       .law = unequal_law(),
-                                       .algorithms = {"l1", "l1_sum1"}}),
-                    {integer_parameter("sim.refit_length",
-                                       400,
-                                       "steps that refit V after rounding, A being frozen; 0: none",
-                                       {.low = 0, .high = 1e9})}}),
-      .series = bigram_series(
-          kNames,
-          {{"rounded_alpha_V",
-            "alpha_V",
-            "signal of V after rounding, mean over the second half of the steps; with l1"},
-           {"rounded_V", "|V-P|^2/K_P", "error of V after rounding, the same mean; with l1"},
-           {"rounded_A", "|A-Q|^2/K_Q", "error of A after rounding, the same mean; with l1"},
-           {"zero_fraction", "", "entries off the support that are exactly 0, with l1"},
-           {"rounded_error",
-            "max(|V-P|^2/K_P, |A-Q|^2/K_Q)",
-            "error after rounding and normalisation"},
-           {"refit_V",
-            "|V-P|^2/K_P",
-            "error of V after it has been refitted, where rounding found the support; mean of "
-            "eight fits; "
-            "refit_length > 0"},
-           {"refit_error", "", "the larger error after that, refit_length > 0"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 1000, Q = 2, B = 64", {}},
-                  {"paper",
-                   "T = 5000, eta = 0.01, 360 runs",
-                   circulant_law({{"model.context", 5000},
-                                  {"sim.eta", 0.01},
-                                  {"sim.refit_length", 2000},
-                                  {"sim.steps", List{0, 250, 500, 750, 1000, 1500, 2000}},
-                                  {"sim.replicates", 360}})}},
-      .sources = {cited("ren2024learning",
-                        "l1 regularisation, proximal steps, two stages, rounding")},
-      .make = make<Regularisation>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "context",
-                  .values = {{"model.context", 900}},
-                  .meaning = "T a tenth too small"},
-                 {.name = "factor",
-                  .series = "distance_A",
-                  .factor = 0.9,
-                  .meaning = "a squared distance times 0.9"}},
-      .renamed = {{"sim.refit_steps", "sim.refit_length"}},
-      .diagnostic = {"rounded_error", "refit_error"}};
+  return described({.name = "bigrams-regularisation",
+                    .make = make<Regularisation>,
+                    .figure = figure,
+                    .claims = claims});
 }
 
 }  // namespace attica::bigrams_regularisation

@@ -157,70 +157,8 @@ Figure figure(const Configuration& c) {
           "attention matrix, not compared there."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  return {{.series = "success_probability",
-           .relative = 0,
-           .absolute = kMargin,
-           .tails = Tails::normal}};
-}
-
 }  // namespace
 
-Study study() {
-  return {.name = "bigrams-sign",
-          .question = "When does training start in the right direction?",
-          .neglects =
-              "noise of A, which makes V's noise grow with the signal: of order 1/T at a fixed "
-              "signal-to-noise ratio, not compared where estimated above 0.025",
-          .outside =
-              "where the noise of A, which the linear system leaves out, is estimated to lower the "
-              "probability by more than half of the margin",
-          .parameters = together(
-              {bigram_parameters(
-                   {.eta = 0.1, .surrogate = "aggregated", .replicates = 32, .law = unequal_law()}),
-               {boosted_theta_parameter(),
-                integers_parameter("sweep.context",
-                                   {300, 600, 3000, 300000},
-                                   "context lengths T; they take the place of context",
-                                   {.low = 2, .high = 1e9}),
-                integer_parameter("sim.longest_sampled",
-                                  1000,
-                                  "T up to which sequences are drawn in place of the surrogate",
-                                  {.low = 0, .high = 1e9}),
-                reals_parameter("sweep.snr",
-                                {0.5, 1.0, 1.5, 2.0},
-                                "signal-to-noise ratios; they choose the batch",
-                                kPositive)}}),
-          .series = {{"success_probability",
-                      "P(sign)",
-                      "fraction of runs that reach alpha_V = +theta first"}},
-          .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 300 to 300000", {}},
-                      {"paper",
-                       "five context lengths, 100 groups of 50 runs",
-                       circulant_law({{"sweep.context", List{300, 600, 3000, 30000, 300000}},
-                                      {"sweep.snr", List{0.5, 0.75, 1.0, 1.5, 2.0, 2.5}},
-                                      {"sim.replicates", 100}})}},
-          .sources = {cited("ren2024learning", "boosting stage and its sample need")},
-          .make = make<Sign>,
-          .figure = figure,
-          .agreement = agreement,
-          .recipes = {{.name = "bigrams-sign-text",
-                       .meaning = "Six characters of the psalms: which batch finds the right "
-                                  "direction is told by the noise of their law.",
-                       .values = text_law({{"sweep.context", List{600, 100000}},
-                                           {"sweep.snr", List{1.0, 2.0}},
-                                           {"sim.replicates", 16}}),
-                       .expected = Verdict::agree}},
-          // Of the ratio alone: a law enters by the batch that realises it, so that theory at
-          // another law is the same theory.
-          .plants = {{.name = "more",
-                      .series = "success_probability",
-                      .factor = 1.1,
-                      .meaning = "a probability times 1.1"},
-                     {.name = "factor",
-                      .series = "success_probability",
-                      .factor = 0.9,
-                      .meaning = "a probability times 0.9"}}};
-}
+Study study() { return described({.name = "bigrams-sign", .make = make<Sign>, .figure = figure}); }
 
 }  // namespace attica::bigrams_sign

@@ -212,44 +212,6 @@ class Softmax : public PointwiseExperiment {
   std::int64_t length_;
 };
 
-Figure figure(const Configuration&) {
-  return {
-      .name = "bigrams-softmax",
-      .panels =
-          {{.x = {.label = "step of population descent"},
-            .y = {.label = "signal {/:Italic α}_A", .scale = AxisScale::log},
-            .layers = {{.series = "alpha_A", .label = "linear", .only = {{"attention", "linear"}}},
-                       {.series = "alpha_A",
-                        .label = "softmax",
-                        .theory = false,
-                        .only = {{"attention", "softmax"}}}},
-            .x_name = "step"},
-           {.x = {.label = "step of SGD"},
-            .y = {.label = "excess loss / initial", .scale = AxisScale::log},
-            .layers = {{.series = "gap", .label = "softmax SGD"}},
-            .x_name = "step"},
-           {.kind = PanelKind::heat_map,
-            .x = {.label = "supported position"},
-            .y = {.label = "last token"},
-            .layers = {{.series = "attention", .only = {{"training", "softmax SGD"}}}},
-            .x_name = "position",
-            .y_coordinate = "token",
-            .value = {.label = "attention"}}},
-      .columns = 1,
-      .caption =
-          "Softmax attention. Top: population descent with rates matched at the start; line: "
-          "four-variable theory of linear attention. Middle: SGD on sequences, mean and standard "
-          "error over runs. Bottom: attention it learns, at all positions of the support."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Noise of the sequences moves the mean step by +0.4(6) %, 0.7(3) % and 0.0(1) % at B = 64, 256
-  // and 1024.
-  constexpr double kHalf = 0.012;
-  return {{.series = "alpha_A", .relative = 1e-6, .absolute = 1e-12, .deterministic = true},
-          {.series = "half_step", .relative = kHalf}};
-}
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kGap = 0.1;
   const std::vector<double> last = observed.last("gap");
@@ -276,73 +238,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-softmax",
-      .question = "What does the softmax change?",
-      .neglects =
-          "everything beyond the first order in α_A T/Q: compared while it is below 0.1; of "
-          "SGD, the noise of its sequences",
-      .outside =
-          "softmax attention once alpha_A T/Q, by which it departs from linear attention, is above "
-          "0.1; logits that move faster than a solution bears (a warning says so)",
-      .parameters =
-          together({bigram_parameters(
-                        {.context = 200,
-                         .batch = 256,
-                         .steps = {25, 50, 75, 100, 125, 150, 175, 200, 225, 250, 300, 350, 400},
-                         .replicates = 64,
-                         .law = unequal_law(),
-                         .algorithms = {"softmax"}}),
-                    {real_parameter("sim.eta_flow",
-                                    0.02,
-                                    "learning rate of population descent; logits take T^2 times it",
-                                    kLearningRate),
-                     optional_parameter(real_parameter(
-                         "sim.eta_logits",
-                         6,
-                         "learning rate of the logits in SGD; default: 0.003 T^2 eta_V",
-                         kPositive)),
-                     integer_parameter("sim.length", 2500, "steps of SGD")}}),
-      .series = bigram_series(
-          {"alpha_A"},
-          {{"gap", "(L - L*)/(L_0 - L*)", "excess loss of softmax SGD over the initial one"},
-           {"half_step", "n_1/2", "step of SGD at which the excess loss is half of the first"},
-           {"attention", "a", "attention at the supported positions"},
-           {"similarity", "cos(A, Q)", "cosine of softmax SGD's attention at the end with Q"},
-           {"support_found",
-            "",
-            "share of last tokens that attend to each true position more than to any other"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 200, B = 256", {}},
-                  {"paper",
-                   "T = 5000, B = 512, 10000 steps; logits at half of the rate that they bear",
-                   circulant_law({{"model.context", 5000},
-                                  {"sim.eta", 0.5},
-                                  {"sim.eta_logits", 12.0},
-                                  {"sim.batch", 512},
-                                  {"sim.length", 10000}})}},
-      .sources = {cited("ren2024learning",
-                        "softmax attention as a preconditioned linear one; the public discussion "
-                        "prints a(1-a) for the preconditioner's entry where (a(1-a))^2 is meant")},
-      .make = make<Softmax>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "bigrams-softmax-fast-logits",
-                   .meaning = "Logits at three times the rate that a solution bears: attention "
-                              "ends at one position, or jumps between them.",
-                   .values = {{"sim.eta_logits", 80.0}}}},
-      .plants = {{.name = "diagonal",
-                  .values = {{"model.p_diagonal", 0.9}},
-                  .meaning = "the next token 0.05 less likely"},
-                 {.name = "factor",
-                  .series = "alpha_A",
-                  .factor = 1.1,
-                  .meaning = "a coefficient times 1.1"},
-                 {.name = "rate",
-                  .series = "half_step",
-                  .factor = 0.975,
-                  .meaning = "steps of the logits 5 % too long"}},
-      .diagnostic = {"similarity", "support_found"}};
+  return described({.name = "bigrams-softmax", .make = make<Softmax>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_softmax

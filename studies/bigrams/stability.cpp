@@ -116,12 +116,6 @@ Figure figure(const Configuration& c) {
               (" " + sampling_sentence(c))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // White noise of leading order: 400 runs at other seeds and two sizes differ by 0.1 to 1.4 % up
-  // to half of the limit; the 40 runs of the default know a mean to 0.7 %.
-  return {{.series = "d_A", .relative = 0.05}};
-}
-
 /// The limit is a formula of its own: the stationary noise must exist just below it, and not above.
 ClaimResult limit_claim(const BigramSetup& setup) {
   constexpr double kBeside = 0.02;
@@ -185,42 +179,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-stability",
-      .question = "At which learning rate does the attention matrix diverge?",
-      .neglects = "rare runs that carry the mean close to the limit: not compared there",
-      .outside =
-          "above 0.6 of the limit, where rare runs carry the mean, and at rates that sim.length is "
-          "too short for",
-      .parameters = together(
-          {bigram_parameters({.context = 300, .batch = 16, .replicates = 40, .law = unequal_law()}),
-           {reals_parameter("sweep.rate_ratio",
-                            {0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5},
-                            "learning rate of A over its stability limit",
-                            kPositive),
-            integer_parameter("sim.length", 1300, "steps of a run")}}),
-      .series = bigram_series(
-          {"d_A"}, {{"diverged", "", "fraction of runs with an entry above 1e6 or not finite"}}),
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 300, B = 16", {}},
-                  {"paper",
-                   "T = 5000, B = 64",
-                   circulant_law({{"model.context", 5000}, {"sim.batch", 64}})}},
-      .sources = {cited("ren2024learning", "experiments report divergence for small batches")},
-      .make = make<Stability>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "bigrams-stability-text",
-                   .meaning = "Six characters of the psalms: the limit of the learning rate is "
-                              "that of their law.",
-                   .values = text_law(),
-                   .expected = Verdict::agree}},
-      .plants = {
-          // Not T: at a given share of the limit it drops out of d_A.
-          {.name = "diagonal",
-           .values = {{"model.p_diagonal", 0.85}},
-           .meaning = "the next token 0.1 less likely"},
-          {.name = "factor", .series = "d_A", .factor = 1.1, .meaning = "a remainder times 1.1"}}};
+  return described(
+      {.name = "bigrams-stability", .make = make<Stability>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::bigrams_stability

@@ -17,7 +17,7 @@ namespace {
 using Eigen::MatrixXd;
 
 const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d_A"};
-constexpr double kHalfSamples = 0.03;  ///< 30 runs know it to 0.6 %
+///< 30 runs know it to 0.6 %
 
 /// Samples at which the signal of A, 0 at the start, is a half, on a line between two records.
 Crossing half_signal() { return {0.5, 0, 0}; }
@@ -250,85 +250,10 @@ Figure figure(const Configuration& c) {
           (" " + sampling_sentence(c))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  std::vector<AgreementRule> all = rules(kNames, {.series = {}, .relative = 0.02});
-  all.push_back({.series = "half_samples", .relative = kHalfSamples});
-  return all;
-}
-
 }  // namespace
 
 Study study() {
-  const Range correlation{.low = -1, .high = 1};
-  return {
-      .name = "bigrams-transfer",
-      .question = "How much of training does a correlated source task save?",
-      .neglects = "covariance of the gradient noise beyond leading order",
-      .parameters = together(
-          {bigram_parameters({.steps = {10, 20, 40, 60, 100, 150, 200, 300, 400},
-                              .replicates = 72,
-                              .law = unequal_law()}),
-           {transfer_theta_parameter(),
-            optional_parameter(real_parameter("model.correlation",
-                                              0,
-                                              "a single correlation, in place of sweep.correlation",
-                                              correlation)),
-            real_parameter("model.source_contrast",
-                           4,
-                           "the source has tokens' frequencies of its own, mixed from the target's "
-                           "and U[1, source_contrast]; 0: the target's",
-                           {.low = 0}),
-            word_parameter("sim.pretraining",
-                           "oracle",
-                           "P_source: the source's law itself (oracle), or what training from "
-                           "scratch on the source finds (trained)",
-                           {"oracle", "trained"}),
-            integer_parameter("sim.pretraining_length",
-                              600,
-                              "steps with l1 on the source, after its signal has grown"),
-            reals_parameter("sweep.correlation",
-                            {0.5, 0.7, 0.9},
-                            "correlation of the source's bigram law with the target's",
-                            correlation)}}),
-      .series = bigram_series(
-          kNames, {{"half_samples", "n_1/2", "samples after which the signal of A is a half"}}),
-      .presets = {{"quick",
-                   "the defaults: N = 3 unequal tokens, T = 1000, three correlations; the source's "
-                   "tokens have frequencies of their own",
-                   {}},
-                  {"l1",
-                   "with l1 from the first step on",
-                   circulant_law({{"model.source_contrast", 0.0},
-                                  {"sim.l1", 0.02},
-                                  {"sim.replicates", 120}})},
-                  {"trained",
-                   "the start is trained on the source task first",
-                   circulant_law({{"model.source_contrast", 0.0}, {"sim.pretraining", "trained"}})},
-                  {"shifted", "the source has other frequencies of tokens", circulant_law({})},
-                  {"paper",
-                   "N = 10, T = 5000, B = 512",
-                   circulant_law({{"model.source_contrast", 0.0},
-                                  {"model.tokens", 10},
-                                  {"model.context", 5000},
-                                  {"sim.batch", 512}})}},
-      .sources = {cited("ren2024learning",
-                        "transfer: a positive correlation skips the first stage")},
-      .make = make<Transfer>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "bigrams-transfer-text",
-                   .meaning = "Six characters of the psalms, from sources that are correlated with "
-                              "them.",
-                   .values = text_law({{"sim.replicates", 144}}),
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "context",
-                  .values = {{"model.context", 1150}},
-                  .meaning = "T 15 % too large"},
-                 {.name = "factor",
-                  .series = "alpha_A",
-                  .factor = 1.1,
-                  .meaning = "a coefficient times 1.1"}},
-      .renamed = {{"sim.pretraining_steps", "sim.pretraining_length"}}};
+  return described({.name = "bigrams-transfer", .make = make<Transfer>, .figure = figure});
 }
 
 }  // namespace attica::bigrams_transfer

@@ -129,39 +129,6 @@ class TransformerLayer : public PointwiseExperiment {
   BigramTransformerTask task_;
 };
 
-Figure figure(const Configuration&) {
-  const auto panel = [](const char* series, const char* label, AxisScale scale) {
-    Panel p{.x = {.label = "step"},
-            .y = {.label = label, .scale = scale},
-            .layers = {},
-            .x_name = "step"};
-    for (const Variant& v : kVariants) {
-      p.layers.push_back({.series = series, .label = v.label, .only = point_of(v)});
-    }
-    return p;
-  };
-  Panel loss = panel("loss", "cross-entropy (nats)", AxisScale::linear);
-  loss.layers.push_back(
-      {.series = "unigram_loss", .label = "frequencies", .simulation = false, .reference = true});
-  loss.layers.push_back(
-      {.series = "bayes_loss", .label = "entropy", .simulation = false, .reference = true});
-  return {.name = "bigrams-transformer",
-          .panels = {loss,
-                     panel("excess_log_loss", "divergence (nats)", AxisScale::log),
-                     panel("support_attention", "attention at true positions", AxisScale::linear)},
-          .columns = 1,
-          .caption =
-              "One transformer layer with softmax attention and MLP on sequences, means and "
-              "standard errors over runs. Dashed: entropies of the tokens' frequencies and of "
-              "the next token given the sequence."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // A mean over thousands of test sequences: normal.
-  return rules({"bayes_loss", "unigram_loss"},
-               {.series = {}, .relative = 0.01, .tails = Tails::normal});
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all;
   const double floor = observed.predicted("bayes_loss").value_or(0);
@@ -199,73 +166,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  const Range width{.low = 1, .high = 4096};
-  return {
-      .name = "bigrams-transformer",
-      .question = "Does a whole transformer layer learn what the linear one is asked to?",
-      .neglects = "there is no theory of its training: the entropy bounds what any network reaches",
-      .parameters = together(
-          {bigram_parameters({.context = 10,
-                              .eta = 0.3,
-                              .batch = 64,
-                              .steps = {0, 100, 200, 400, 700, 1000, 1500},
-                              .replicates = 12,
-                              .law = {.instance = "cyclic",
-                                      .weights = "random",
-                                      .contrast = 1.5,
-                                      .p_diagonal = 0.8}}),
-           {real_parameter(
-                "sim.eta_adam", 0.003, "learning rate of Adam; sim.eta is SGD's", kPositive),
-            integer_parameter("sim.width", 16, "D, width of the network", width),
-            integer_parameter("sim.mlp_width", 32, "hidden units of the MLP", width),
-            integer_parameter("sim.heads", 1, "heads; they divide the width", width),
-            integer_parameter("sim.test_sequences", 10000, "fresh sequences to test on", kCount),
-            real_parameter("sim.near",
-                           0.15,
-                           "what counts as near the floor: a share of the difference of the "
-                           "entropies of frequencies and of the next token",
-                           {.low = 0, .high = 1, .low_open = true})}}),
-      .series =
-          {{"loss", "", "cross-entropy on fresh sequences, nats"},
-           {"excess_log_loss",
-            "KL",
-            "divergence of the network's law of the next token from the true one, mean over fresh "
-            "sequences"},
-           {"support_attention",
-            "",
-            "share of the last token's attention at the true positions, of the head with most "
-            "there"},
-           {"sampled_excess",
-            "",
-            "cross-entropy minus that of the true law, both of the tokens that follow the test "
-            "sequences"},
-           {"bayes_loss", "", "entropy of the next token; of a run, cross-entropy of the true law"},
-           {"unigram_loss",
-            "",
-            "entropy of the tokens' frequencies; of a run, their cross-entropy"}},
-      .presets = {{"quick", "the defaults: N = 3 unequal tokens, T = 10, width 16", {}},
-                  {"paper",
-                   "N = 5, T = 50, width 64, two heads",
-                   {{"model.tokens", 5},
-                    {"model.context", 50},
-                    {"sim.width", 64},
-                    {"sim.mlp_width", 128},
-                    {"sim.heads", 2},
-                    {"sim.eta", 0.1},
-                    {"sim.steps", List{0, 500, 1000, 2000, 5000, 10000, 20000}}}}},
-      .sources = {cited("ren2024learning", "the task")},
-      .make = make<TransformerLayer>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "law",
-                  .values = {{"model.p_diagonal", 0.78}},
-                  .meaning = "a law 2 % less sure"},
-                 {.name = "factor",
-                  .series = "bayes_loss",
-                  .factor = 1.02,
-                  .meaning = "an entropy times 1.02"}},
-      .renamed = {{"sim.adam_rate", "sim.eta_adam"}}};
+  return described(
+      {.name = "bigrams-transformer", .make = make<TransformerLayer>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_transformer

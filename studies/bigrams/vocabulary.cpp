@@ -76,12 +76,6 @@ Figure figure(const Configuration& c) {
               (" " + sampling_sentence(c))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // The mean field of 68 runs at N = 3 and 8 and at the paper's N = 3 and 10, other seeds: 0.2
-  // to 1.5 % off; 30 runs know a mean to 1 %.
-  return {{.series = "distance_A", .relative = 0.06}};
-}
-
 constexpr double kTimesNearer = 2;
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -108,44 +102,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "bigrams-vocabulary",
-      .question = "Does l1 keep its advantage as the vocabulary grows?",
-      .neglects =
-          "run-to-run differences at the end of boosting, covariance of the gradient noise "
-          "beyond leading order",
-      .parameters =
-          together({bigram_parameters({.context = 500,
-                                       .l1 = 0.02,
-                                       .steps = {600},
-                                       .replicates = 64,
-                                       .law = unequal_law(),
-                                       .algorithms = {"l1", "l1_sum1"}}),
-                    {integers_parameter("sweep.tokens",
-                                        {3, 4, 5},
-                                        "sizes N of the vocabulary; they take the place of tokens",
-                                        {.low = 2, .high = 1e4})}}),
-      .series = bigram_series({"distance_A"}),
-      .presets = {{"quick", "the defaults: N = 3, 4, 5 unequal tokens, T = 500", {}},
-                  {"paper",
-                   "N = 3 to 20, T = 5000",
-                   circulant_law({{"sweep.tokens", List{3, 5, 10, 20}},
-                                  {"model.context", 5000},
-                                  {"sim.batch", 256},
-                                  {"sim.eta", 0.02},
-                                  {"sim.steps", List{2000}},
-                                  {"sim.replicates", 30}})}},
-      .sources = {cited("ren2024learning", "experiments over vocabularies, l1 against SGD")},
-      .make = make<Vocabulary>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {
-          {.name = "context", .values = {{"model.context", 450}}, .meaning = "T a tenth too small"},
-          {.name = "factor",
-           .series = "distance_A",
-           .factor = 1.1,
-           .meaning = "a squared distance times 1.1"}}};
+  return described(
+      {.name = "bigrams-vocabulary", .make = make<Vocabulary>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::bigrams_vocabulary

@@ -114,92 +114,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-double-descent",
-      .question =
-          "How many samples does ridge regression need to fill in a masked site of Gaussian "
-          "sequences?",
-      .neglects = kRidgeNeglects,
-      .outside = kRidgeOutside,
-      // The hardest point, lambda = 0.001 near alpha = 1.3, needs 2400 data sets.
-      .parameters =
-          together({gaussian_model_parameters(),
-                    {order_parameter(),
-                     alpha_parameter(log_grid(0.2, 4, 12)),
-                     lambda_parameter({1e-3, 0.1, 1.0}, true),
-                     data_sets_parameter(16),
-                     replicates_parameter(150, "replicates of every number of samples")}}),
-      .series = {test_error_info(),
-                 train_error_info(),
-                 {"bias", "B", "squared bias of the mean predictor"},
-                 {"sampling_variance",
-                  "B gamma/(1-gamma)",
-                  "what the choice of inputs adds to the test error"},
-                 {"noise_variance",
-                  "sigma^2 gamma/(1-gamma)",
-                  "what the sites' intrinsic noise adds to the test error, besides itself"}},
-      .presets =
-          {{"quick",
-            "the defaults: L = 60, 12 alpha, 3 lambda, 150 replicates of 16 data sets",
-            {}},
-           {"paper",
-            "L = 400, 40 alpha, 3 lambda, 150 replicates of 2 data sets",
-            {{"model.sites", 400},
-             {"sweep.alpha", log_grid(0.2, 4, 40)},
-             {"sim.data_sets", 2},
-             {"sim.replicates", 150}}},
-           {"demo",
-            "handwritten digits (8 x 8 pixels) against the theory for Gaussian data of equal "
-            "covariance",
-            {{"model.covariance", "data"},
-             {"model.file", "digits.csv"},
-             {"model.sites", 61},
-             {"sweep.alpha", log_grid(0.5, 8, 10)},
-             {"sweep.lambda", List{0.1, 1.0, 10.0}},
-             {"sim.data_sets", 8},
-             {"sim.replicates", 50}}}},
-      .sources = ridge_sources(),
-      .make = make<DoubleDescent>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "sites",
-      .claims = claims,
-      .recipes = {{.name = "gauss-double-descent-digits",
-                   .meaning = "Digits, with a penalty: their covariance is all that counts.",
-                   .preset = "demo",
-                   .expected = Verdict::agree},
-                  {.name = "gauss-double-descent-standardised",
-                   .meaning =
-                       "Digits with every pixel scaled to unit variance: rare pixels then weigh as "
-                       "much as common ones, and they are far from Gaussian.",
-                   .preset = "demo",
-                   .values = {{"model.standardise", true}}},
-                  {.name = "gauss-double-descent-cell-nuclei",
-                   .meaning = "Ten measures of cell nuclei: areas and concavities have an excess "
-                              "kurtosis of up to 49, and samples tell less than their covariance "
-                              "promises.",
-                   .values = {{"model.covariance", "data"}, {"model.file", "cell_nuclei.csv"}},
-                   .fetched = true},
-                  {.name = "gauss-double-descent-few-replicates",
-                   .meaning = "Eight replicates do not decide at a margin of 1 %.",
-                   .values = {{"sim.replicates", 8}},
-                   .expected = Verdict::inconclusive}},
-      .plants = {{.name = "correlation",
-                  .values = {{"model.rho", 0.714}},
-                  .meaning = "neighbours' correlation taken 2 % too large"},
-                 {.name = "test_error",
-                  .series = "test_error",
-                  .factor = 1.02,
-                  .meaning = "a test error 2 % too large, as with M - 1 in place of M = 50"},
-                 {.name = "train_error",
-                  .series = "train_error",
-                  .factor = 0.98,
-                  .meaning = "a train error 2 % too small: degrees of freedom counted twice"},
-                 {.name = "noise_variance",
-                  .series = "noise_variance",
-                  .factor = 1.05,
-                  .meaning = "noise that is 5 % too large: the variance of the sites in place of "
-                             "that of their noise, at weak correlation"}}};
+  return described({.name = "gauss-double-descent",
+                    .make = make<DoubleDescent>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::gauss_double_descent

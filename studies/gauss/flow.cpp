@@ -343,78 +343,11 @@ std::vector<ClaimResult> claims(const Configuration& configuration, const Observ
 }  // namespace
 
 Study study() {
-  std::vector<Source> sources = ridge_sources();
-  sources.push_back(cited("ali2019continuous", "gradient flow against ridge at lambda = 1/t"));
-  return {.name = "gauss-flow",
-          .question = "When should training on few Gaussian sequences stop?",
-          .neglects =
-              "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and "
-              "samples "
-              "(theory.order = leading: of relative order 1/(M (1 - gamma))), gamma that of ridge "
-              "regression at lambda = 1/t; on data, everything beyond the covariance",
-          .outside = std::string(kRidgeOutside) +
-                     "; at time 0, where nothing is learnt, and train errors below 3 % of the test "
-                     "error, which few data sets carry",
-          .parameters = together(
-              {gaussian_model_parameters(61),  // 60 inputs
-               {order_parameter(),
-                alpha_parameter({0.5, 1.0, 2.5}),
-                reals_parameter("sim.times",
-                                log_grid(0.1, 300, 12),
-                                "recorded training times of dw/dt = -gradient of (1/2M) sum of "
-                                "squares, in 1/lambda_unit",
-                                kNotNegative),
-                data_sets_parameter(1),
-                replicates_parameter(600, "replicates of every size; all times share them")}}),
-          .series = {test_error_info(),
-                     train_error_info(),
-                     {"population_error",
-                      "E",
-                      "error of flow on infinitely many samples (theory; a claim compares it)"},
-                     {"ridgeless_error",
-                      "E_test(lambda -> 0)",
-                      "test error at late times; none at M = N, where its mean diverges"}},
-          .presets = {{"quick",
-                       "the defaults: L = 61, 3 alpha, 12 times, 600 replicates of one data set",
-                       {}},
-                      {"paper",
-                       "L = 301, 3 alpha, 30 times, 150 replicates of one data set",
-                       {{"model.sites", 301},
-                        {"sim.times", log_grid(0.03, 300, 30)},
-                        {"sim.data_sets", 1},
-                        {"sim.replicates", 150}}}},
-          .sources = std::move(sources),
-          .make = make<FlowCurves>,
-          .figure = figure,
-          .agreement = agreement,
-          .claims = claims,
-          .recipes = {{.name = "gauss-flow-digits",
-                       .meaning = "Handwritten digits: early times agree; late ones learn from "
-                                  "rare pixels, which are far from Gaussian.",
-                       .values = {{"model.covariance", "data"}, {"model.file", "digits.csv"}}},
-                      {.name = "gauss-flow-digits-early",
-                       .meaning = "The same at M = N, stopped at time 20: what is learnt by then "
-                                  "depends on the covariance only.",
-                       .values = {{"model.covariance", "data"},
-                                  {"model.file", "digits.csv"},
-                                  {"sweep.alpha", List{1.0}},
-                                  {"sim.times", log_grid(0.1, 20, 8)}},
-                       .expected = Verdict::agree}},
-          .plants = {{.name = "correlation",
-                      .values = {{"model.rho", 0.714}},
-                      .meaning = "neighbours' correlation taken 2 % too large"},
-                     {.name = "test_error",
-                      .series = "test_error",
-                      .factor = 1.02,
-                      .meaning = "a test error 2 % too large, as with M - 1 in place of M = 50"},
-                     {.name = "train_error",
-                      .series = "train_error",
-                      .factor = 0.99,
-                      .meaning = "a train error 1 % too small, as after 2 % more time"},
-                     {.name = "ridgeless_error",
-                      .series = "ridgeless_error",
-                      .factor = 1.05,
-                      .meaning = "late times taken 5 % too high"}}};
+  return described({.name = "gauss-flow",
+                    .make = make<FlowCurves>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::gauss_flow

@@ -142,73 +142,11 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {.name = "gauss-lambda",
-          .question = "Which ridge penalty fills in a masked site of Gaussian sequences best?",
-          .neglects = kRidgeNeglects,
-          .outside = kRidgeOutside,
-          .parameters =
-              together({gaussian_model_parameters(),
-                        {order_parameter(),
-                         alpha_parameter({0.5, 1.0, 2.0}),
-                         lambda_parameter(log_grid(1e-3, 10, 15), false),
-                         data_sets_parameter(6),
-                         replicates_parameter(160, "replicates of every number of samples")}}),
-          .series =
-              {test_error_info(),
-               {"optimal_lambda",
-                "lambda*",
-                "penalty with the smallest test error, against alpha (theory; not compared itself: "
-                "claims say that simulation has its optimum within a factor 2), in lambda_unit"},
-               {"optimal_test_error",
-                "E_test(lambda*)",
-                "test error at the predicted optimum against lambda*, alpha running along the "
-                "curve"},
-               {"rise_below",
-                "E(lambda*/2) - E(lambda*)",
-                "by how much the test error of a data set is larger at half the predicted "
-                "optimum (simulation)"},
-               {"rise_above",
-                "E(2 lambda*) - E(lambda*)",
-                "the same at twice the predicted optimum (simulation)"}},
-          .presets = {{"quick",
-                       "the defaults: L = 60, 3 alpha, 15 lambda, 160 replicates of 6 data sets",
-                       {}},
-                      {"paper",
-                       "L = 400, 5 alpha, 31 lambda, 50 replicates of 2 data sets",
-                       {{"model.sites", 400},
-                        {"sweep.alpha", List{0.25, 0.5, 1.0, 2.0, 4.0}},
-                        {"sweep.lambda", log_grid(1e-3, 10, 31)},
-                        {"sim.data_sets", 2},
-                        {"sim.replicates", 50}}}},
-          .sources = ridge_sources(),
-          .make = make<PenaltySweep>,
-          .figure = figure,
-          .agreement = agreement,
-          .size_coordinate = "sites",
-          .claims = claims,
-          .recipes = {{.name = "gauss-lambda-digits",
-                       .meaning = "Handwritten digits, 61 pixels that vary: with a penalty of a "
-                                  "mean eigenvalue or so their covariance is all that counts.",
-                       .values = {{"model.covariance", "data"},
-                                  {"model.file", "digits.csv"},
-                                  {"sweep.lambda", List{0.3, 1.0, 3.0, 10.0}}},
-                       .expected = Verdict::agree},
-                      {.name = "gauss-lambda-digits-small-penalty",
-                       .meaning = "At a thousandth of the mean eigenvalue rare pixels count, of "
-                                  "which few digits tell less than Gaussian samples would.",
-                       .values = {{"model.covariance", "data"}, {"model.file", "digits.csv"}}}},
-          .plants = {{.name = "correlation",
-                      .values = {{"model.rho", 0.714}},
-                      .meaning = "neighbours' correlation taken 2 % too large"},
-                     {.name = "test_error",
-                      .series = "test_error",
-                      .factor = 1.02,
-                      .meaning = "a test error 2 % too large, as with M - 1 in place of M = 50"},
-                     {.name = "optimal_test_error",
-                      .series = "optimal_test_error",
-                      .factor = 0.98,
-                      .meaning = "what can be reached taken 2 % too low"}},
-          .diagnostic = {"optimal_lambda", "rise_below", "rise_above"}};
+  return described({.name = "gauss-lambda",
+                    .make = make<PenaltySweep>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::gauss_lambda

@@ -144,67 +144,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-logistic",
-      .question =
-          "Does logistic regression remember random labels of real inputs as of Gaussian ones?",
-      .neglects =
-          "corrections of relative order 1/(M (1 - gamma)) to the limit of many inputs and "
-          "samples; "
-          "on data, everything beyond the covariance",
-      .parameters = together(
-          {random_label_parameters(),
-           {reals_parameter("sweep.alpha",
-                            {0.5, 1.0, 2.0, 3.0, 5.0},
-                            "samples per input, alpha = M / N; every site is an input, N = L",
-                            kPositive),
-            reals_parameter("sweep.lambda",
-                            {0.1, 0.3, 1.0},
-                            "penalty of (1/M) sum of losses + (lambda/2) |w|^2, in lambda_unit",
-                            kPositive),
-            replicates_parameter(1500, "replicates of every number of samples")}}),
-      .series = {{"train_loss",
-                  "E_train",
-                  "mean of ln(1 + exp(-y w.x)) over the samples, Gaussian inputs, nats"},
-                 {"objective",
-                  "min (E_train + (lambda/2) |w|^2)",
-                  "least value of what is minimised, Gaussian inputs"},
-                 {"data_train_loss", "E_train(data)", "train loss on rows of the data"},
-                 {"data_objective",
-                  "min (E_train + (lambda/2) |w|^2)(data)",
-                  "least objective on rows of the data"}},
-      .presets = {{"quick", "the defaults: handwritten digits, N = 61, 5 alpha, 3 lambda", {}},
-                  {"paper",
-                   "handwritten digits, 12 alpha, 5 lambda, 4000 replicates",
-                   {{"sweep.alpha", log_grid(0.5, 6, 12)},
-                    {"sweep.lambda", List{0.1, 0.2, 0.5, 1.0, 2.0}},
-                    {"sim.replicates", 4000}}}},
-      .sources = {cited("gerace2024universality",
-                        "replica-symmetric equations; random labels: training loss of data as of "
-                        "Gaussian inputs of equal covariance"),
-                  cited("rende2024mapping", "Gaussian data as stand-ins of real ones")},
-      .make = make<Logistic>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "gauss-logistic-standardised",
-                   .meaning = "With every pixel scaled to unit variance rare pixels weigh as much "
-                              "as common ones: the digits are far from Gaussian.",
-                   .values = {{"model.standardise", true}, {"sweep.lambda", List{0.03}}}}},
-      .plants = {{.name = "train_loss",
-                  .series = "train_loss",
-                  .factor = 0.98,
-                  .meaning = "a train loss 2 % too small"},
-                 {.name = "objective",
-                  .series = "objective",
-                  .factor = 1.015,
-                  .meaning = "an objective 1.5 % too large"},
-                 {.name = "data_objective",
-                  .series = "data_objective",
-                  .factor = 0.97,
-                  .meaning = "the objective of rows 3 % too small"},
-                 {.name = "standardised",
-                  .values = {{"model.standardise", true}},
-                  .meaning = "the covariance of columns scaled to unit variance"}}};
+  return described(
+      {.name = "gauss-logistic", .make = make<Logistic>, .figure = figure, .agreement = agreement});
 }
 
 }  // namespace attica::gauss_logistic

@@ -327,22 +327,6 @@ Table GaussianModel::diagnostics() const {
   return facts;
 }
 
-SeriesInfo test_error_info() {
-  return {
-      "test_error", "E_test", "population mean squared error, averaged over sites, no factor 1/2"};
-}
-
-SeriesInfo train_error_info() {
-  return {
-      "train_error", "E_train", "mean squared error on the training samples, averaged over sites"};
-}
-
-SeriesInfo divergence_step_info() {
-  return {"divergence_step",
-          "n_div",
-          "step in which an unstable run left the finite numbers (simulation)"};
-}
-
 Panel error_panel(const std::string& kind, Axis x, std::string x_name, std::vector<Layer> layers) {
   return {.x = std::move(x),
           .y = {.label = kind + " error {/:Italic E}_{" + kind + "}", .scale = AxisScale::log},

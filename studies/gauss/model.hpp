@@ -71,9 +71,6 @@ class GaussianModel {
 
 /// @name Words and panels
 /// @{
-SeriesInfo test_error_info();
-SeriesInfo train_error_info();
-SeriesInfo divergence_step_info();
 /// @brief Errors against x, both on logarithmic axes. @param kind "test" or "train"
 Panel error_panel(const std::string& kind, Axis x, std::string x_name, std::vector<Layer> layers);
 /// @}

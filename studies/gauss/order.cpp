@@ -14,15 +14,6 @@ const Choices<RidgeOrder>& orders() {
 
 }  // namespace
 
-Parameter order_parameter() {
-  return orders().parameter(
-      "theory.order",
-      "first",
-      "where the expansion in 1/M ends: leading, the limit of many sites and "
-      "samples; first, with the terms of order 1/M of Gaussian samples (of others, "
-      "always leading)");
-}
-
 RidgeOrder configured_order(const Configuration& c) { return orders().of(c, "theory.order"); }
 
 std::string order_words(const Configuration& c) {

@@ -9,17 +9,9 @@
 
 namespace attica {
 
-/// @brief `theory.order`, with the first order as default.
-Parameter order_parameter();
 RidgeOrder configured_order(const Configuration& configuration);
 /// @brief For the caption of a figure: "theory to order 1/M" or "theory at leading order".
 std::string order_words(const Configuration& configuration);
-
-/// @brief For a study's `outside`: what `told_to` and `told_train_to` mark.
-inline constexpr const char* kRidgeOutside =
-    "where the term of order 1/M is above a tenth of the error, next to the interpolation peak, "
-    "and the expansion is not seen to converge; train errors below 1e-10 of the test error (1e-2 "
-    "at leading order)";
 
 /// @brief A value with its allowance and the theory's own error, compared where the theory
 /// describes it: at first order where the allowance is at most a tenth of the value. Beyond, the

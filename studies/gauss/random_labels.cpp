@@ -18,16 +18,6 @@
 
 namespace attica {
 
-std::vector<Parameter> random_label_parameters() {
-  constexpr std::int64_t kDigits = 61;  // columns of digits.csv that vary
-  std::vector<Parameter> all = gaussian_model_parameters(kDigits);
-  for (Parameter& p : all) {
-    if (p.key == "model.covariance") p.fallback = Value("data");
-    if (p.key == "model.file") p.fallback = Value("digits.csv");
-  }
-  return all;
-}
-
 Panel random_label_panel(const Configuration& configuration,
                          const char* label,
                          const char* gaussian,
@@ -208,82 +198,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-random-labels",
-      .question =
-          "Do real inputs remember random labels as Gaussian inputs of equal covariance do?",
-      .neglects = kRidgeNeglects,
-      .outside = kRidgeOutside,
-      .parameters = together(
-          {random_label_parameters(),
-           {order_parameter(),
-            reals_parameter("sweep.alpha",
-                            {0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0},
-                            "samples per input, alpha = M / N; every site is an input, N = L",
-                            kPositive),
-            lambda_parameter({1.0, 3.0, 10.0}, true),
-            data_sets_parameter(4),
-            integer_parameter("sim.labellings",
-                              8,
-                              "independent labellings of every data set, averaged",
-                              {.low = 1, .high = 1e6}),
-            replicates_parameter(500, "replicates of every number of samples")}}),
-      .series = {{"train_error",
-                  "E_train",
-                  "mean squared error on the random signs, Gaussian inputs"},
-                 {"objective",
-                  "min (E_train + lambda |w|^2)",
-                  "least value of what is minimised, without factor 1/2, Gaussian inputs"},
-                 {"data_train_error", "E_train(data)", "error on random signs of rows of the data"},
-                 {"data_objective",
-                  "min (E_train + lambda |w|^2)(data)",
-                  "least objective on rows of the data"}},
-      .presets = {{"quick",
-                   "the defaults: handwritten digits, N = 61, 7 alpha, 3 lambda, 500 replicates of "
-                   "4 data sets",
-                   {}},
-                  {"paper",
-                   "handwritten digits, 20 alpha, 5 lambda, 500 replicates of 8 data sets",
-                   {{"sweep.alpha", log_grid(0.5, 6, 20)},
-                    {"sweep.lambda", List{1.0, 2.0, 5.0, 10.0, 20.0}},
-                    {"sim.data_sets", 8}}}},
-      .sources = {cited("gerace2024universality",
-                        "random labels: training loss of data as of Gaussian inputs of equal "
-                        "covariance; here for the square loss"),
-                  cited("rende2024mapping", "Gaussian data as stand-ins of real ones"),
-                  cited("dobriban2018high", "deterministic equivalents of ridge regression")},
-      .make = make<RandomLabels>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "gauss-random-labels-small-penalty",
-                   .meaning = "At a hundredth of the mean eigenvalue directions count in which few "
-                              "rows of the digits differ: they are far from Gaussian.",
-                   .values = {{"sweep.alpha", List{0.5, 1.0, 2.0}}, {"sweep.lambda", List{0.01}}}},
-                  {.name = "gauss-random-labels-standardised",
-                   .meaning =
-                       "With every pixel scaled to unit variance rare pixels weigh as much as "
-                       "common ones.",
-                   .values = {{"model.standardise", true}}}},
-      .plants = {
-          {.name = "train_error",
-           .series = "train_error",
-           .factor = 1.02,
-           .meaning = "a train error 2 % too large"},
-          {.name = "objective",
-           .series = "objective",
-           .factor = 0.98,
-           .meaning = "an objective 2 % too small"},
-          {.name = "data_train_error",
-           .series = "data_train_error",
-           .factor = 1.08,
-           .meaning = "the train error of rows 8 % too large: that of N - 1 inputs at M = N"},
-          {.name = "data_objective",
-           .series = "data_objective",
-           .factor = 0.93,
-           .meaning = "the objective of rows 7 % too small"},
-          {.name = "standardised",
-           .values = {{"model.standardise", true}},
-           .meaning = "the covariance of columns scaled to unit variance"}}};
+  return described({.name = "gauss-random-labels",
+                    .make = make<RandomLabels>,
+                    .figure = figure,
+                    .agreement = agreement});
 }
 
 }  // namespace attica::gauss_random_labels

@@ -10,9 +10,6 @@
 
 namespace attica {
 
-/// @brief The parameters of gaussian_model_parameters, by default on the handwritten digits.
-std::vector<Parameter> random_label_parameters();
-
 /// @brief A quantity against samples per input. @param rows its series on rows of data, drawn if
 /// the configuration has data
 Panel random_label_panel(const Configuration& configuration,

@@ -14,38 +14,9 @@ double ridge_flops(Eigen::Index samples, Eigen::Index sites, std::size_t lambdas
          (kReduction + kPenalty * static_cast<double>(lambdas)) * l * l * l;
 }
 
-Parameter alpha_parameter(const std::vector<double>& fallback) {
-  return reals_parameter(
-      "sweep.alpha", fallback, "samples per input, alpha = M / N with N = L - 1", kPositive);
-}
-
-Parameter lambda_parameter(const std::vector<double>& fallback, bool zero_allowed) {
-  return reals_parameter(
-      "sweep.lambda",
-      fallback,
-      "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) |w|^2, in lambda_unit",
-      zero_allowed ? kNotNegative : kPositive);
-}
-
-Parameter data_sets_parameter(std::int64_t fallback) {
-  constexpr double kMost = 1e6;
-  return integer_parameter("sim.data_sets",
-                           fallback,
-                           "independent data sets in a replicate, which averages over them: the "
-                           "mean of several is less skew than one",
-                           {.low = 1, .high = kMost});
-}
-
 RidgeOrder ridge_order(Configuration& c) {
   if (on_data(c)) c.set("theory.order", Value("leading"), false);
   return configured_order(c);
-}
-
-std::vector<Source> ridge_sources() {
-  return {cited("rende2024mapping",
-                "setting: masked modelling with Gaussian data, ridge generalization error"),
-          cited("dobriban2018high", "deterministic equivalents of ridge risk"),
-          cited("hastie2022surprises", "ridgeless limit, correlated features")};
 }
 
 namespace {

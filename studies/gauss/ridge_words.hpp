@@ -26,24 +26,11 @@ double mean_over(const std::vector<Set>& sets, const Measure& measure) {
 
 /// @name Parameters `sweep.alpha` and `sweep.lambda`
 /// @{
-Parameter alpha_parameter(const std::vector<double>& fallback);
-Parameter lambda_parameter(const std::vector<double>& fallback, bool zero_allowed);
-/// `sim.data_sets`, and the number of data sets that it stands for.
-Parameter data_sets_parameter(std::int64_t fallback);
 /// @}
 
 /// @brief The order of `theory.order`; on data, whose terms of order 1/M are not those of Gaussian
 /// samples, always the leading one, which is then what the configuration says.
 RidgeOrder ridge_order(Configuration& configuration);
-
-/// @brief What the theory leaves out.
-inline constexpr const char* kRidgeNeglects =
-    "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and samples "
-    "(theory.order = leading: of relative order 1/(M (1 - gamma))); on data, everything beyond the "
-    "covariance";
-
-/// @brief The papers behind setting and theory.
-std::vector<Source> ridge_sources();
 
 /// @name Axis and legend texts
 /// @{

@@ -119,15 +119,6 @@ class OnlineCurves : public SgdCurves {
   OnlineSgd sgd_;
 };
 
-Figure figure(const Configuration&) {
-  return sgd_figure(
-      "gauss-sgd",
-      "Online stochastic gradient descent of linear attention in Gaussian masked modelling: test "
-      "error, averaged over sites, against the number of steps. Lines: exact second moments; "
-      "points: simulation, mean and standard error over replicates; dashed: the error at which it "
-      "settles; band: declared margin.");
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Single samples at a large rate make errors of long tails: 1 % would take ten times the runs.
   constexpr double kMargin = 0.02;
@@ -141,77 +132,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-sgd",
-      .question = "How fast, and how far, does online SGD learn to fill in a masked site?",
-      .neglects =
-          "nothing on Gaussian data, at any size, step or learning rate; on data, the moments of "
-          "fourth order beyond the covariance",
-      .parameters = together(
-          {gaussian_model_parameters(20),
-           sgd_sweep({0.01, 0.03}, {1, 8}),
-           {steps_parameter(log_steps(1000, 16)),
-            mask_probability_parameter(),
-            real_parameter("sim.lambda",
-                           0.0,
-                           "weight decay lambda of every step, in lambda_unit",
-                           kNotNegative),
-            allow_unstable_parameter(),
-            replicates_parameter(1000, "independent runs of every learning rate and batch")}}),
-      .series = {test_error_info(),
-                 late_error_info(),
-                 {"rule_error",
-                  "<E_test>",
-                  "the same over 400 steps of other rules: one site masked, every other, decay"},
-                 {"steady_error",
-                  "sigma^2/(1-chi)",
-                  "test error at late times, averaged over sites (theory, without decay)"},
-                 divergence_step_info()},
-      .presets = {{"quick",
-                   "the defaults: L = 20, 2 eta, 2 batch sizes, 1000 steps, 1000 runs",
-                   {}},
-                  {"paper",
-                   "L = 200, 2 eta, 2 batch sizes, 100000 steps, 100 runs",
-                   {{"model.sites", 200},
-                    {"sweep.eta", List{1e-3, 4e-3}},
-                    {"sim.steps", log_steps(100000, 31)},
-                    {"sim.replicates", 100}}}},
-      .sources = sgd_sources(),
-      .make = make<OnlineCurves>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "gauss-sgd-digits",
-                   .meaning = "Handwritten digits: small steps average over many of them, fourth "
-                              "moments beyond the covariance do not show.",
-                   .values = {{"model.covariance", "data"},
-                              {"model.file", "digits.csv"},
-                              {"sweep.eta", List{0.003, 0.01}},
-                              {"sim.replicates", 200}},
-                   .expected = Verdict::agree},
-                  {.name = "gauss-sgd-standardised",
-                   .meaning = "Digits with every pixel scaled to unit variance: a rare white pixel "
-                              "is a step many times too long.",
-                   .values = {{"model.covariance", "data"},
-                              {"model.file", "digits.csv"},
-                              {"model.standardise", true},
-                              {"sweep.eta", List{0.003, 0.01}},
-                              {"sim.replicates", 200}}}},
-      .plants = {{.name = "correlation",
-                  .values = {{"model.rho", 0.714}},
-                  .meaning = "neighbours' correlation taken 2 % too large"},
-                 {.name = "late_error",
-                  .series = "late_error",
-                  .factor = 1.02,
-                  .meaning = "noise of single samples a few per cent too strong at late times"},
-                 {.name = "test_error",
-                  .series = "test_error",
-                  .factor = 1.05,
-                  .meaning = "an error 5 % too large"},
-                 {.name = "masks",
-                  .values = {{"sim.mask_probability", 0.9}},
-                  .meaning = "every tenth site not learnt from"}},
-      .renamed = {{"sim.decay", "sim.lambda"}},
-      .diagnostic = {"divergence_step"}};
+  return described({.name = "gauss-sgd", .make = make<OnlineCurves>, .agreement = agreement});
 }
 
 }  // namespace attica::gauss_sgd

@@ -209,62 +209,6 @@ Outcome SgdCurves::run(const Replicate& replicate) const {
   return outcome;
 }
 
-std::vector<Parameter> sgd_sweep(const std::vector<double>& eta, List batch) {
-  constexpr double kMostSamples = 1e6;
-  return {
-      reals_parameter("sweep.eta",
-                      eta,
-                      "learning rate of the loss (1/2B) sum of squares, in 1/lambda_unit",
-                      kPositive),
-      integers_parameter(
-          "sweep.batch", std::move(batch), "samples per step B", {.low = 1, .high = kMostSamples})};
-}
-
-List log_steps(std::int64_t last, int n) {
-  const std::vector<std::int64_t> steps = whole_log_grid(1, last, n);
-  return {steps.begin(), steps.end()};
-}
-
-Parameter mask_probability_parameter() {
-  return real_parameter("sim.mask_probability",
-                        1.0,
-                        "probability that a site of a sample is masked and learnt from; 1: all "
-                        "are, 1/L: one is, at random; else independently",
-                        {.low = 0, .high = 1, .low_open = true});
-}
-
-Parameter allow_unstable_parameter() {
-  return flag_parameter("sim.allow_unstable",
-                        false,
-                        "simulate learning rates at which the mean error grows without bound");
-}
-
-SeriesInfo late_error_info() {
-  return {"late_error",
-          "<E_test>",
-          "test error, averaged over sites and over the second half of the run (50 steps of it)"};
-}
-
-Figure sgd_figure(std::string name, std::string caption) {
-  return {.name = std::move(name),
-          .panels = {error_panel(
-              "test",
-              {.label = "step {/:Italic n}", .scale = AxisScale::log},
-              "step",
-              {{.series = "test_error", .label = "{/:Italic η} = {eta}, {/:Italic B} = {batch}"},
-               {.series = "steady_error", .label = "steady state", .reference = true}})},
-          .columns = 1,
-          .caption = std::move(caption)};
-}
-
-std::vector<Source> sgd_sources() {
-  return {cited("rende2024mapping",
-                "setting: masked modelling with Gaussian data, linear attention by position"),
-          cited("paquette2021sgd", "Volterra equation of the error, critical learning rate"),
-          cited("bordelon2022learning",
-                "recursion of second moments for batches of Gaussian features")};
-}
-
 double sgd_margin(const Configuration& c, double gaussian) {
   constexpr double kDataMargin = 0.05;
   return on_data(c) ? kDataMargin : gaussian;

@@ -74,17 +74,6 @@ class SgdCurves : public PointwiseExperiment {
 
 /// @name Parameters, wording and figure of the SGD studies
 /// @{
-/// `sweep.eta` and `sweep.batch`
-std::vector<Parameter> sgd_sweep(const std::vector<double>& eta, List batch);
-/// `sim.steps`: `n` whole numbers from 1 to `last` at about equal ratios.
-List log_steps(std::int64_t last, int n);
-Parameter mask_probability_parameter();
-Parameter allow_unstable_parameter();
-/// The series `late_error`.
-SeriesInfo late_error_info();
-/// @brief Test error against steps, with the steady state.
-Figure sgd_figure(std::string name, std::string caption);
-std::vector<Source> sgd_sources();
 /// @brief Relative margin of online SGD: `gaussian` on Gaussian samples, the precision asked of an
 /// exact theory; 5 % on data, whose moments of fourth order it does not know.
 double sgd_margin(const Configuration& configuration, double gaussian);

@@ -158,24 +158,6 @@ class SteadySgd : public PointwiseExperiment {
   std::vector<SgdRule> rules_;  ///< those that are simulated
 };
 
-Figure figure(const Configuration&) {
-  Panel steady{.x = {.label = "learning rate {/:Italic η}", .scale = AxisScale::log},
-               .y = {.label = "steady error {/:Italic E}_{∞}", .scale = AxisScale::log},
-               .layers = {{.series = "steady_error", .label = "{/:Italic B} = {batch}"},
-                          {.series = "bayes_error", .label = "{/:Italic σ}^2", .reference = true}},
-               .x_name = "eta",
-               .residuals = true};
-  return {.name = "gauss-sgd-steady",
-          .panels = {steady},
-          .columns = 1,
-          .caption =
-              "Online stochastic gradient descent of linear attention in Gaussian masked "
-              "modelling: the test error at which it settles, averaged over sites, against the "
-              "learning rate. Lines: exact second moments, ending where they diverge; points: time "
-              "averages, mean and standard error over runs, compared up to twice the error of the "
-              "best predictor (dashed); band: declared margin."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   constexpr double kMargin = 0.01;
   return {{.series = "steady_error", .relative = sgd_margin(c, kMargin)}};
@@ -184,66 +166,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-sgd-steady",
-      .question = "At which error does online SGD settle, and which learning rate is too large?",
-      .neglects =
-          "nothing on Gaussian data; of the simulation, what the burn-in leaves of the start. On "
-          "data, the moments of fourth order beyond the covariance",
-      .outside = "above chi = 0.5, where few long excursions make most of the average",
-      .parameters = together(
-          {gaussian_model_parameters(20),
-           sgd_sweep(log_grid(0.012, 0.35, 10), {1, 4, 16}),
-           {mask_probability_parameter(),
-            real_parameter("sim.burn_in_time",
-                           20.0,
-                           "eta times the steps before the average, in 1/lambda_unit",
-                           kNotNegative),
-            real_parameter("sim.average_time",
-                           30.0,
-                           "eta times the steps of the average, in 1/lambda_unit",
-                           kPositive),
-            allow_unstable_parameter(),
-            replicates_parameter(160, "independent runs of every learning rate and batch")}}),
-      .series = {{"steady_error",
-                  "sigma^2/(1-chi)",
-                  "test error at late times, averaged over sites, no factor 1/2"},
-                 {"bayes_error", "sigma^2", "error of the best predictor (theory)"},
-                 {"block_error",
-                  "SEM",
-                  "standard error of a run's time average from its blocks (simulation)"},
-                 divergence_step_info()},
-      .presets = {{"quick", "the defaults: L = 20, 10 eta, 3 batch sizes, 160 runs", {}},
-                  {"paper",
-                   "L = 200, 16 eta, 3 batch sizes, 20 runs",
-                   {{"model.sites", 200},
-                    {"sweep.eta", log_grid(1e-3, 0.3, 16)},
-                    {"sweep.batch", List{1, 4, 64}},
-                    {"sim.replicates", 20}}}},
-      .sources = sgd_sources(),
-      .make = make<SteadySgd>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "gauss-sgd-steady-digits",
-                   .meaning = "Handwritten digits: at small steps fourth moments beyond the "
-                              "covariance do not show.",
-                   .values = {{"model.covariance", "data"},
-                              {"model.file", "digits.csv"},
-                              {"sweep.eta", List{0.003, 0.01}},
-                              {"sweep.batch", List{1, 4}},
-                              {"sim.replicates", 40}},
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "correlation",
-                  .values = {{"model.rho", 0.714}},
-                  .meaning = "neighbours' correlation taken 2 % too large"},
-                 {.name = "steady_error",
-                  .series = "steady_error",
-                  .factor = 1.02,
-                  .meaning = "an error 2 % too large"},
-                 {.name = "masks",
-                  .values = {{"sim.mask_probability", 0.9}},
-                  .meaning = "every tenth site not learnt from"}},
-      .diagnostic = {"block_error", "divergence_step"}};
+  return described({.name = "gauss-sgd-steady", .make = make<SteadySgd>, .agreement = agreement});
 }
 
 }  // namespace attica::gauss_sgd_steady

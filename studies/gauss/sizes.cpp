@@ -133,35 +133,6 @@ class SizeSweep : public PointwiseExperiment {
   std::vector<Size> sizes_;
 };
 
-Figure figure(const Configuration&) {
-  const Axis sites{.label = "sites {/:Italic L}", .scale = AxisScale::log};
-  Panel flat{.x = sites,
-             .y = {.label = "({/:Italic E}_{sim} / {/:Italic E}_{theory} − 1) {/:Italic M}"},
-             .layers = {{.series = "scaled_deviation", .label = "deviation", .theory = false},
-                        {.series = "allowance", .label = "allowance 1/(1 − {/:Italic γ})"}},
-             .x_name = "sites"};
-  Panel error{.x = sites,
-              .y = {.label = "test error {/:Italic E}_{test}"},
-              .layers = {{.series = "test_error"}},
-              .x_name = "sites"};
-  return {.name = "gauss-sizes",
-          .panels = {flat, error},
-          .columns = 1,
-          .caption =
-              "Ridge regression in Gaussian masked modelling at fixed samples per input: deviation "
-              "of the simulated test error from theory times the number of samples, flat where the "
-              "deviation falls as 1/M, with the margins' allowance dashed; and the test error "
-              "itself. Lines: theory at leading order; points: mean and standard error over "
-              "replicates."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Nothing but the allowance E/(M (1 - gamma)): what is tested is that it covers the deviation.
-  // Of the limit: what is left of order 1/L^2, and a scatter of 0.09 %.
-  constexpr double kLimit = 0.006;
-  return {{.series = "test_error", .relative = 0}, {.series = "limit_error", .relative = kLimit}};
-}
-
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -202,52 +173,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "gauss-sizes",
-      .question = "How fast does simulation approach the theory as the sequences grow longer?",
-      .neglects =
-          "corrections of relative order 1/(M (1 - gamma)), whose order in M is what the study "
-          "measures",
-      .parameters =
-          together({gaussian_family_parameters(),
-                    {integers_parameter("sweep.sites",
-                                        List{20, 40, 80, 160},
-                                        "numbers of sites L",
-                                        {.low = 2, .high = 100000}),
-                     alpha_parameter({0.5, 2.0}),
-                     lambda_parameter({0.01}, false),
-                     replicates_parameter(
-                         2000, "independent data sets of every size; all lambda share them")}}),
-      .series = {{"scaled_deviation",
-                  "(E_sim / E_theory - 1) M",
-                  "relative deviation of the test error from theory, times the number of samples; "
-                  "0 at leading order"},
-                 test_error_info(),
-                 {"limit_error",
-                  "E_test(L -> ∞)",
-                  "theory for covariances drawn from the precision ensemble (nu 2.5, tau 0.8), "
-                  "extrapolated in 1/L from 50 and 100; theory: its limit"},
-                 {"allowance",
-                  "1/(1 - gamma)",
-                  "largest scaled deviation that the studies' margins allow for (theory)"}},
-      .presets = {{"quick", "the defaults: L = 20, 40, 80, 160, 2 alpha, 2000 replicates", {}},
-                  {"paper",
-                   "L = 20 to 640, 3 alpha, 4000 replicates",
-                   {{"sweep.sites", List{20, 40, 80, 160, 320, 640}},
-                    {"sweep.alpha", List{0.5, 1.0, 2.0}},
-                    {"sim.replicates", 4000}}}},
-      .sources = ridge_sources(),
-      .make = make<SizeSweep>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "correlation",
-                  .values = {{"model.rho", 0.714}},
-                  .meaning = "neighbours' correlation taken 2 % too large"},
-                 {.name = "test_error",
-                  .series = "test_error",
-                  .factor = 1.03,
-                  .meaning = "a test error 3 % too large, at every size"}}};
+  return described({.name = "gauss-sizes", .make = make<SizeSweep>, .claims = claims});
 }
 
 }  // namespace attica::gauss_sizes

@@ -287,11 +287,6 @@ Figure figure(const Configuration& c) {
           order_words(c) + "; points: simulation, mean and standard error over replicates."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  return rules({"test_error", "teacher_error", "peak", "teacher_peak", "clean_peak"},
-               {.series = {}, .relative = ridge_margin(c)});
-}
-
 /// Whether the theory denies a peak at M = N, as it does of large penalties.
 bool denies_peak(const Observed& observed, const Series& masked) {
   for (const Prediction& theory : observed.theory) {
@@ -347,100 +342,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
-std::vector<Parameter> model_parameters() {
-  std::vector<Parameter> family = gaussian_family_parameters();
-  Parameter covariance = family.front();
-  covariance.meaning = "covariance of the sites: ar1 rho^|i-j|; equi rho off the diagonal";
-  covariance.choices = {"ar1", "equi"};
-  return together(
-      {{covariance,
-        integer_parameter("model.sites", 60, "number of sites L", {.low = 3, .high = 100000})},
-       without(std::move(family), {"model.covariance", "model.nu", "model.tau"})});
-}
-
 }  // namespace
 
 Study study() {
-  constexpr double kMostTeachers = 1e4;
-  return {
-      .name = "gauss-teacher",
-      .question = "Is the peak of masked modelling that of a teacher whose labels are noisy?",
-      .neglects =
-          "corrections of relative order 1/(M (1 - gamma))^2 to the limit of many sites and "
-          "samples "
-          "(theory.order = leading: of relative order 1/(M (1 - gamma)))",
-      .outside = kRidgeOutside,
-      .parameters = together(
-          {model_parameters(),
-           {order_parameter(),
-            alpha_parameter({0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 4.0}),
-            lambda_parameter({0.01}, false),
-            reals_parameter("sweep.noise",
-                            {0.0, 0.1, 0.35},
-                            "noise of the teacher's labels, a share of their variance 1",
-                            {.low = 0, .high = 1}),
-            reals_parameter(kPeakRho,
-                            {0.0, 0.3, 0.5, 0.7, 0.85},
-                            "correlations whose error at M = N is looked at; each sets the noise "
-                            "of masked sites, and that of a teacher to match",
-                            {.low = 0, .high = 1, .high_open = true}),
-            data_sets_parameter(16),
-            integer_parameter("sim.teachers",
-                              16,
-                              "teachers of every data set, whose errors are averaged",
-                              {.low = 1, .high = kMostTeachers}),
-            replicates_parameter(240, "replicates of every number of samples")}}),
-      .series = {test_error_info(),
-                 {"teacher_error",
-                  "E_test(teacher)",
-                  "population mean squared error on a teacher's labels of variance 1, mean over "
-                  "teachers of random direction"},
-                 {"peak", "E_test(M = N)", "test error of masked modelling at M = N"},
-                 {"teacher_peak",
-                  "E_test(M = N, teacher)",
-                  "error on a teacher's labels at M = N, with the noise that masked sites have"},
-                 {"clean_peak",
-                  "E_test(M = N, no noise)",
-                  "error on a teacher's labels without noise at M = N"}},
-      .presets = {{"quick",
-                   "the defaults: L = 60, 9 alpha, 3 noises, 5 correlations, 240 replicates of 16 "
-                   "data sets",
-                   {}},
-                  {"paper",
-                   "L = 400, 21 alpha, 4 noises, 8 correlations, 450 replicates of 2 data sets",
-                   {{"model.sites", 400},
-                    {"sweep.alpha", List{0.2, 0.3, 0.4, 0.5, 0.6,  0.7, 0.75, 0.8, 0.85, 0.9, 0.95,
-                                         1.0, 1.1, 1.2, 1.3, 1.45, 1.6, 2.0,  2.5, 3.0,  4.0}},
-                    {"sweep.noise", List{0.0, 0.1, 0.35, 1.0}},
-                    {kPeakRho, List{0.0, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9}},
-                    {"sim.data_sets", 2},
-                    {"sim.replicates", 450}}}},
-      .sources = ridge_sources(),
-      .make = make<Teacher>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "sites",
-      .claims = claims,
-      .recipes = {{.name = "gauss-teacher-leading-order",
-                   .meaning =
-                       "Twenty sites are not many: without the terms of order 1/M the theory "
-                       "is off by more than a per cent.",
-                   .values = {{"theory.order", "leading"}, {"model.sites", 20}}}},
-      .plants = {{.name = "correlation",
-                  .values = {{"model.rho", 0.714}},
-                  .meaning = "neighbours' correlation taken 2 % too large"},
-                 {.name = "teacher_error",
-                  .series = "teacher_error",
-                  .factor = 1.02,
-                  .meaning = "a teacher's error 2 % too large, as with M - 1 in place of M = 50"},
-                 {.name = "peak",
-                  .series = "peak",
-                  .factor = 0.97,
-                  .meaning = "a peak 3 % too low: that of N - 1 inputs"},
-                 {.name = "teacher_peak",
-                  .series = "teacher_peak",
-                  .factor = 1.03,
-                  .meaning = "the teacher's peak 3 % too high"}}};
+  return described(
+      {.name = "gauss-teacher", .make = make<Teacher>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::gauss_teacher

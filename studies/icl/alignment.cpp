@@ -280,79 +280,21 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return {claim_above("misaligned", statement, rises, 0, "by how much")};
 }
 
+std::vector<AgreementRule> agreement(const Configuration& c) {
+  constexpr double kSquare = 0.01;  // 1000 test tasks scatter
+  return {{.series = "icl", .relative = context_margin(context_level(c))},
+          {.series = "limit_icl", .relative = kLimitMargin},
+          {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
+}
+
 }  // namespace
 
 Study study() {
-  Parameter tests = spectra().parameter(
-      "sweep.test_spectrum", "ramp", "spectra of the test tasks, of mean 1, in the same basis");
-  tests.list = true;
-  tests.fallback = Value(List{"ramp", "flat", "ramp-reversed"});
-  return {
-      .name = "icl-alignment",
-      .question =
-          "How does learning in context depend on the tasks of pretraining resembling "
-          "those of the test?",
-      .neglects = kContextNeglects,
-      .outside = kContextOutside,
-      .parameters = together(
-          {context_parameters(
-               {.alpha = 2, .tau = 2, .lambda = 0.05, .rho = 0.1, .replicates = 500}),
-           {spectra().parameter("model.train_spectrum",
-                                "ramp",
-                                "spectrum of the pretraining tasks' covariance, of mean 1: flat; "
-                                "ramp j; ramp-reversed d+1-j; half 1, then 0.001; power j^-1/2"),
-            optional_parameter(real_parameter("model.alpha_test",
-                                              2,
-                                              "context of the test sequences per dimension; "
-                                              "unset: that of pretraining",
-                                              kPositive)),
-            tests,
-            reals_parameter("sweep.kappa",
-                            {0.3, 0.6, 1, 2, 5},
-                            "pretraining tasks per dimension, kappa = k/d",
-                            kPositive)}}),
-      .series =
-          {{"icl",
-            "E_ICL",
-            "mean square error on sequences of fresh tasks with the test spectrum, noise "
-            "included"},
-           {"limit_icl",
-            "E_ICL(d → ∞)",
-            "E_ICL given random pools at the middle kappa, extrapolated in 1/d from d >= 40 and 2 "
-            "d; "
-            "theory: the limit"},
-           {"context_square",
-            "E |h|^2/d",
-            "mean square of what attention reads off a sequence of the test spectrum; none: of "
-            "the largest training set"}},
-      .presets = {{"quick", "the defaults: d = 16, 5 kappa, 3 test spectra, 500 replicates", {}},
-                  {"paper",
-                   "d = 32, 6 kappa, 5 test spectra, 320 replicates",
-                   {{"model.dimension", 32},
-                    {"sweep.kappa", log_grid(0.25, 8, 6)},
-                    {"sweep.test_spectrum", List{"ramp", "flat", "half", "power", "ramp-reversed"}},
-                    {"sim.replicates", 320}}}},
-      .sources = {cited("letey2025pretrain", "limit with task covariances"),
-                  cited("lu2025asymptotic", "model"),
-                  cited("dobriban2018high",
-                        "deterministic equivalents, by which the pool's inverse is replaced here")},
-      .make = make<Alignment>,
-      .figure = figure,
-      .agreement = [](const Configuration& c) -> std::vector<AgreementRule> {
-        constexpr double kSquare = 0.01;  // 1000 test tasks scatter
-        return {{.series = "icl", .relative = context_margin(context_level(c))},
-                {.series = "limit_icl", .relative = kLimitMargin},
-                {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
-      },
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .plants = {{.name = "reversed",
-                  .values = {{"model.train_spectrum", "ramp-reversed"}},
-                  .meaning = "eigenvalues of the two covariances matched in opposite order"},
-                 {.name = "half-square",
-                  .series = "icl",
-                  .factor = 0.5,
-                  .meaning = "a loss with the factor 1/2 read as one without"}}};
+  return described({.name = "icl-alignment",
+                    .make = make<Alignment>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::icl_alignment

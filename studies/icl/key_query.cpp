@@ -18,37 +18,6 @@ const Choices<TrainingData>& training_data() {
 
 }  // namespace
 
-std::vector<Parameter> key_query_parameters(const KeyQueryDefaults& defaults) {
-  return {
-      integer_parameter("model.dimension", defaults.dimension, "inputs D", {.low = 1, .high = 64}),
-      integer_parameter("model.context", defaults.context, "pairs of a context N"),
-      real_parameter("model.spectrum_power",
-                     1,
-                     "eigenvalues of the inputs' covariance (D+1-i)^power, of trace 1; 0: "
-                     "white"),
-      optional_parameter(integer_parameter(
-          "model.heads",
-          defaults.heads,
-          "heads H; unset: " + std::to_string(defaults.heads) + ", or as many as inputs if aligned",
-          {.low = 1, .high = 1000})),
-      integer_parameter("model.init_seed",
-                        1,
-                        "seed of the start, the same in all replicates",
-                        {.low = 0, .high = 1e15}),
-      real_parameter("sim.eta", 0.05, "learning rate for L = (1/2) E (y - f)^2", kLearningRate),
-      training_data().parameter("sim.data",
-                                "online",
-                                "online: fresh sequences in every step; fixed: the same, all in "
-                                "every step; population: the loss itself"),
-      integer_parameter("sim.batch", 64, "sequences of a step; fixed: of the data set"),
-      reals_parameter("sim.times",
-                      defaults.times,
-                      "recorded times, learning rate times steps; rounded to steps",
-                      kNotNegative),
-      replicates_parameter(defaults.replicates,
-                           "runs from the same start, with sequences of their own")};
-}
-
 KeyQuerySetup::KeyQuerySetup(const Configuration& c)
     : task(KeyQueryTask::power_law(c.integer("model.dimension"),
                                    c.real("model.spectrum_power"),
@@ -233,23 +202,10 @@ void draw_contexts(const KeyQueryTask& task, const Replicate& replicate, Outcome
       outcome, "context_fourth", batch.beta.colwise().squaredNorm().array().square().mean());
 }
 
-std::vector<SeriesInfo> with_context_moments(std::vector<SeriesInfo> series) {
-  series.push_back(
-      {"context_square", "E |β|^2", "of β = (1/N) sum y x in contexts of N = 4 pairs"});
-  series.push_back({"context_fourth", "E |Λ^-1/2 β|^4", "of the same, in whitened inputs"});
-  return series;
-}
-
 std::vector<AgreementRule> context_moments_rules() {
   // Exact: more than five standard errors of 500000 sequences.
   return {{.series = "context_square", .relative = 0.02},
           {.series = "context_fourth", .relative = 0.1}};
-}
-
-std::vector<Source> key_query_sources() {
-  return {
-      cited("zhang2025training",
-            "model, population loss, fixed points, plateaus; the closed forms are derived here")};
 }
 
 }  // namespace attica

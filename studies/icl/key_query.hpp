@@ -21,7 +21,6 @@ struct KeyQueryDefaults {
   std::vector<double> times = {};
   std::int64_t replicates = 32;
 };
-std::vector<Parameter> key_query_parameters(const KeyQueryDefaults& defaults);
 
 /// @brief The problem as configured.
 struct KeyQuerySetup {
@@ -69,10 +68,6 @@ inline constexpr double kPopulationMargin = 0.0025;
 /// @brief Says that a run diverged. @return whether it did
 bool record_divergence(Outcome& outcome, const KeyQueryRun& run);
 
-/// For a study's `outside`.
-inline constexpr const char* kKeyQueryOutside =
-    "training on fewer than 1000 fixed sequences, which fit these and not the population";
-
 /// @brief Whether theory, which is of the population, describes training: on at least 1000 fixed
 /// sequences, which leave the error off by 250 over their number.
 bool enough_sequences(const Configuration& configuration);
@@ -87,10 +82,7 @@ AgreementRule mse_rule(const Configuration& configuration, double base);
 /// @{
 void add_context_moments(const KeyQueryTask& task, TheoryResult& result);
 void draw_contexts(const KeyQueryTask& task, const Replicate& replicate, Outcome& outcome);
-std::vector<SeriesInfo> with_context_moments(std::vector<SeriesInfo> series);
 std::vector<AgreementRule> context_moments_rules();
 /// @}
-
-std::vector<Source> key_query_sources();
 
 }  // namespace attica

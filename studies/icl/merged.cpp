@@ -188,26 +188,6 @@ class Merged : public PointwiseExperiment {
   bool enough_;  ///< sequences for the population's theory
 };
 
-Figure figure(const Configuration&) {
-  return {.name = "icl-merged",
-          .panels = {{.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
-                      .y = {.label = "mean square error"},
-                      .layers = {{.series = "mse", .label = "start {init_scale}"},
-                                 {.series = "plateau", .label = "fixed points", .reference = true}},
-                      .x_name = "t",
-                      .residuals = true},
-                     {.x = {.label = "scale of the start", .scale = AxisScale::log},
-                      .y = {.label = "drop time"},
-                      .layers = {{.series = "drop_time"}},
-                      .x_name = "init_scale"}},
-          .columns = 1,
-          .caption =
-              "Linear attention with merged keys and queries on regression in context: exact mean "
-              "square error along training, and the time at which it is half-way down. Lines: "
-              "gradient flow, small-start formula; points: stochastic gradient descent, mean and "
-              "standard error over runs; dashed: fixed points; band: declared margin."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   const AgreementRule mse = mse_rule(c, 0.015);
   std::vector<AgreementRule> all = context_moments_rules();
@@ -272,59 +252,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  std::vector<double> times;
-  for (int k = 1; k <= 30; ++k) times.push_back(2.0 * k);
-  return {.name = "icl-merged",
-          .question =
-              "Why does linear attention with merged keys and queries learn regression in "
-              "context in one abrupt drop?",
-          .neglects =
-              "finite batches: relative order eta; of the drop time also the size of the start and "
-              "what falls besides the leading direction",
-          .outside = kKeyQueryOutside,
-          .parameters = together(
-              {key_query_parameters({.heads = Merged::kHeads, .times = times, .replicates = 128}),
-               {word_parameter("model.init",
-                               "gaussian",
-                               "start: gaussian, all weights N(0, init_scale^2); white, U_h "
-                               "proportional to the identity, with a closed form",
-                               {"gaussian", "white"}),
-                reals_parameter("sweep.init_scale",
-                                {0.003, 0.01, 0.05},
-                                "scale of the start",
-                                {.low = 0, .high = 10})}}),
-          .series = with_context_moments(
-              {{"mse", "2L", "exact mean square error of the current weights"},
-               {"white_mse",
-                "2L",
-                "the same for equal eigenvalues on the population, from starts proportional to "
-                "the identity: one that grows, one that only decays"},
-               {"plateau", "2L_m", "its values at the two fixed points, m = 0 and D (theory)"},
-               {"drop_time", "t_1/2", "time at which the error is half-way between them"}}),
-          .presets = {{"quick", "the defaults: D = 4, N = 31, H = 8, 3 starts, 128 replicates", {}},
-                      {"paper",
-                       "5000 fixed sequences, start 5.6e-6, t to 140, 600 data sets",
-                       {{"sim.data", "fixed"},
-                        {"sim.batch", 5000},
-                        {"sweep.init_scale", List{5.6e-6}},
-                        {"sim.times", log_grid(1, 140, 40)},
-                        {"sim.replicates", 600}}}},
-          .sources = key_query_sources(),
-          .make = make<Merged>,
-          .figure = figure,
-          .agreement = agreement,
-          .claims = claims,
-          .plants = {{.name = "long-context",
-                      .values = {{"model.context", 1000}},
-                      .meaning = "the limit N to infinity, in which the error vanishes at the end"},
-                     {.name = "half-square",
-                      .series = "mse",
-                      .factor = 0.5,
-                      .meaning = "a loss with the factor 1/2 read as one without"},
-                     {.name = "no-half",
-                      .series = "drop_time",
-                      .factor = 0.5,
-                      .meaning = "time of a loss without the factor 1/2"}}};
+  return described(
+      {.name = "icl-merged", .make = make<Merged>, .agreement = agreement, .claims = claims});
 }
 
 }  // namespace attica::icl_merged

@@ -24,22 +24,6 @@ PositionalOverlaps moved(const PositionalOverlaps& start, double e, double m) {
 
 }  // namespace
 
-std::vector<Parameter> positional_parameters(std::int64_t dimension,
-                                             double eta,
-                                             std::int64_t test_pairs) {
-  constexpr double kStart = 0.2;
-  const Range overlap{.low = -1, .high = 1};
-  return {real_parameter("model.e0", kStart, "overlap of the start with position", overlap),
-          real_parameter("model.m0", kStart, "overlap of the start with the teacher", overlap),
-          integer_parameter(
-              "model.dimension", dimension, "dimension d of a token", {.low = 4, .high = 1e9}),
-          real_parameter("sim.eta", eta, "learning rate: a step is eta/d", kLearningRate),
-          integer_parameter("sim.test_pairs",
-                            test_pairs,
-                            "fresh pairs of tokens on which a loss is measured",
-                            {.low = 1, .high = 1e9})};
-}
-
 PositionalSetup::PositionalSetup(const Configuration& c)
     : start{c.real("model.e0"), c.real("model.m0")},
       dimension(c.integer("model.dimension")),
@@ -123,12 +107,6 @@ int state_of(const PositionalOverlaps& overlaps) {
   const bool semantic = std::abs(overlaps.m) > std::abs(overlaps.e);
   const double larger = semantic ? overlaps.m : overlaps.e;
   return (semantic ? 1 : 2) * (larger < 0 ? -1 : 1);
-}
-
-std::vector<Source> positional_sources() {
-  return {cited("arnaboldi2025asymptotics",
-                "model of two tokens, flow of spherical online SGD, transition and phase diagram"),
-          cited("cui2024phase", "the question: positional and semantic minima of attention")};
 }
 
 }  // namespace attica

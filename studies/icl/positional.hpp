@@ -15,11 +15,6 @@ namespace attica {
 
 class PositionalLandscape;
 
-/// `model.e0`, `model.m0`, `model.dimension`, `sim.eta`, `sim.test_pairs`
-std::vector<Parameter> positional_parameters(std::int64_t dimension,
-                                             double eta,
-                                             std::int64_t test_pairs);
-
 /// A student, its start and how it is trained.
 struct PositionalSetup {
   /// @throws Error (input) naming model.e0
@@ -65,7 +60,5 @@ int state_of(const PositionalOverlaps& overlaps);
 /// @brief The claim that runs end in the state that the flow goes to.
 /// @param same whether each did, where `decided`
 ClaimResult basin_claim(const std::vector<bool>& same);
-
-std::vector<Source> positional_sources();
 
 }  // namespace attica

@@ -102,35 +102,6 @@ class PositionalFlow : public PointwiseExperiment {
   Lazy<PositionalLandscape> landscape_{[] { return PositionalLandscape(); }};
 };
 
-Figure figure(const Configuration&) {
-  const Axis time{.label = "time {/:Italic t} = {/:Italic η} × steps / {/:Italic d}"};
-  const auto panel = [&](const char* series, const char* label) {
-    return Panel{.x = time,
-                 .y = {.label = label},
-                 .layers = {{.series = series, .label = "{/:Italic ω} = {omega}"}},
-                 .x_name = "t"};
-  };
-  return {
-      .name = "positional-flow",
-      .panels = {panel("m", "semantic overlap {/:Italic m}"),
-                 panel("e", "positional overlap {/:Italic e}"),
-                 panel("loss", "loss {/:Italic L}")},
-      .columns = 1,
-      .caption =
-          "Attention between two tokens learns meaning or position from a teacher with a share "
-          "ω of position, by online SGD on the sphere. Lines: flow of the overlaps as d → ∞ and "
-          "its population loss; points: simulation, mean and standard error over runs."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOverlap = 0.002;  // what 600 runs resolve
-  constexpr double kLoss = 0.01;      // measured: up to 0.24(13) % off over 1800 runs
-  std::vector<AgreementRule> all =
-      rules({"e", "m"}, {.series = {}, .relative = 0, .absolute = kOverlap});
-  all.push_back({.series = "loss", .relative = kLoss});
-  return all;
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<bool> same;
   std::vector<bool> ended;
@@ -167,67 +138,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  std::vector<double> times;
-  for (int k = 1; k <= 16; ++k) times.push_back(2.5 * k);
-  List shares;
-  // At 0.6 and 0.7 the edge of the basins is near, and runs scatter most.
-  for (const int k : {1, 2, 3, 4, 5, 8, 9, 10}) shares.emplace_back(k / 10.0);
-  std::vector<double> long_times;
-  for (int k = 1; k <= 12; ++k) long_times.push_back(5.0 * k);
-  return {
-      .name = "positional-flow",
-      .question = "Does attention learn meaning or position, and how fast?",
-      .neglects =
-          "finite dimension: 0.5/d in either overlap, and what the scatter of runs, sqrt(eta/d), "
-          "makes of their mean; nothing is compared from starts near the edge of a basin",
-      .outside =
-          "starts that within three standard deviations end in different states, where runs have "
-          "no common mean; at omega = 0 also once m is within 1e-4 of 1, where all runs are one "
-          "point",
-      .parameters = together({{real_parameter("model.a",
-                                              1,
-                                              "strength of the teacher's positional attention",
-                                              {.low = 0, .high = 10, .low_open = true})},
-                              positional_parameters(400, 0.2, 1000),
-                              {reals_parameter("sweep.omega",
-                                               {0.3, 0.9},
-                                               "share of positional attention in the teacher",
-                                               {.low = 0, .high = 1}),
-                               reals_parameter("sim.times", times, "recorded times", kNotNegative),
-                               replicates_parameter(600, "independent runs at every omega")}}),
-      .series = {{"e", "e", "overlap of the student's direction with position"},
-                 {"m", "m", "its overlap with the teacher's direction"},
-                 {"loss", "L", "half the squared distance of the attention matrices, mean"},
-                 {"decided",
-                  "",
-                  "1 where starts within three deviations end in one state (theory)"}},
-      .presets = {{"quick", "the defaults: d = 400, eta 0.2, omega 0.3 and 0.9, 600 runs", {}},
-                  {"paper",
-                   "d = 400, eta 0.1, t to 60, omega 0.1 to 0.5 and 0.8 to 1, 200 runs",
-                   {{"model.dimension", 400},
-                    {"sim.eta", 0.1},
-                    {"sweep.omega", shares},
-                    {"sim.times", List(long_times.begin(), long_times.end())},
-                    {"sim.test_pairs", 4000},
-                    {"sim.replicates", 200}}}},
-      .sources = positional_sources(),
-      .make = make<PositionalFlow>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .plants = {{.name = "gradient-flow",
-                  .values = {{"sim.eta", 0.01}},
-                  .meaning =
-                      "a learning rate twenty times smaller: the term of order eta left out"},
-                 {.name = "position-a",
-                  .values = {{"model.a", 0.9}},
-                  .meaning = "a positional attention that is weaker by a tenth"},
-                 {.name = "unsquared",
-                  .series = "loss",
-                  .factor = 2,
-                  .meaning = "a loss without the factor 1/2"}},
-      .diagnostic = {"decided"}};
+  return described({.name = "positional-flow", .make = make<PositionalFlow>, .claims = claims});
 }
 
 }  // namespace attica::positional_flow_study

@@ -235,70 +235,6 @@ class PositionalPhase : public PointwiseExperiment {
   Lazy<PositionalMoments> moments_{[] { return PositionalMoments(); }};
 };
 
-Figure figure(const Configuration&) {
-  const std::string share = "share of position {/:Italic ω}";
-  const auto line = [](const char* series, const char* label) {
-    return Layer{.series = series, .label = label, .simulation = false};
-  };
-  return {
-      .name = "positional-phase",
-      .panels = {{.kind = PanelKind::heat_map,
-                  .x = {.label = "strength of position {/:Italic a}"},
-                  .y = {.label = share, .low = 0.4, .high = 1.0},
-                  .layers = {{.series = "loss_difference", .simulation = false},
-                             {.series = "omega_switch", .label = "lower loss"},
-                             line("omega_basin", "flow from the start"),
-                             line("omega_direction", "flow from 0"),
-                             line("omega_semantic", "semantic minimum"),
-                             line("omega_positional", "positional minimum")},
-                  .x_name = "a",
-                  .y_coordinate = "omega",
-                  .value = {.label = "loss difference"}},
-                 {.x = {.label = share},
-                  .y = {.label = "overlap at the end"},
-                  .layers = {{.series = "m_end", .label = "{/:Italic m}, {/:Italic a} = {a}"},
-                             {.series = "e_end",
-                              .label = "{/:Italic e}, {/:Italic a} = {a}",
-                              .hollow = true}},
-                  .x_name = "omega"},
-                 {.x = {.label = share},
-                  .y = {.label = "loss {/:Italic L}"},
-                  .layers = {{.series = "semantic_loss", .label = "semantic, {/:Italic a} = {a}"},
-                             {.series = "positional_loss",
-                              .label = "positional, {/:Italic a} = {a}",
-                              .hollow = true}},
-                  .x_name = "omega"}},
-      .columns = 1,
-      .caption =
-          "Attention between two tokens with a teacher of strength a and share ω of position. Map: "
-          "loss of the positional minus that of the semantic state, and the shares above which "
-          "position has the lower loss, attracts the flow from the start and from 0, the "
-          "semantic state is no minimum, the positional one is. Points: overlaps after online SGD, "
-          "losses on fresh pairs and the share at which they are equal, mean and standard error."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOverlap = 0.005;
-  constexpr double kLoss = 0.01;
-  std::vector<AgreementRule> all =
-      rules({"e_end", "m_end"}, {.series = {}, .relative = 0, .absolute = kOverlap});
-  for (const AgreementRule& rule : rules(kLosses, {.series = {}, .relative = kLoss})) {
-    all.push_back(rule);
-  }
-  all.push_back({.series = "omega_switch", .relative = kLoss});
-  constexpr double kFewer = 0.02;  // a quarter of the pairs
-  for (AgreementRule& rule : rules(kBetween, {.series = {}, .relative = kFewer})) {
-    all.push_back(std::move(rule));
-  }
-  // Against sums over a grid, 0.07 % off.
-  constexpr double kGrid = 0.002;
-  for (AgreementRule& rule : rules({"omega_direction", "omega_semantic", "omega_positional"},
-                                   {.series = {}, .relative = kGrid, .deterministic = true})) {
-    all.push_back(std::move(rule));
-  }
-  return all;
-}
-
 /// The value of a theory's curve at x.
 std::optional<double> told_at(const Observed& observed,
                               const char* series,
@@ -353,72 +289,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  std::vector<double> shares;
-  for (int k = 4; k <= 10; ++k) shares.push_back(k / 10.0);
-  return {
-      .name = "positional-phase",
-      .question = "At which share of position does attention turn from semantic to positional?",
-      .neglects =
-          "of the losses nothing; of the ends of runs finite dimension, 0.5/d, and what the "
-          "scatter "
-          "of runs makes of their mean; ends near the edge of a basin are not compared",
-      .outside =
-          "ends of starts that within three standard deviations end in different states, where "
-          "runs have no common mean, and at omega = 0 all semantic ones, where the loss vanishes "
-          "and all runs are one point",
-      .parameters = together({positional_parameters(200, 0.4, 4000),
-                              {reals_parameter("sweep.a",
-                                               {0.7, 0.85, 1.0},
-                                               "strength of the teacher's positional attention",
-                                               {.low = 0, .high = 10, .low_open = true}),
-                               reals_parameter("sweep.omega",
-                                               {0.3, 0.5, 0.9},
-                                               "share of positional attention in the teacher",
-                                               {.low = 0, .high = 1}),
-                               real_parameter("sim.horizon", 60, "length of a run", kPositive),
-                               replicates_parameter(240, "independent runs at every strength")}}),
-      .series =
-          {{"semantic_loss", "L(0,1)", "loss of the semantic state"},
-           {"positional_loss", "L(1,0)", "loss of the positional state"},
-           {"e_end", "e", "overlap with position at the end of a run"},
-           {"m_end", "m", "overlap with the teacher's direction there"},
-           {"between_loss", "L", "loss at e = 0.6, m = 0.5"},
-           {"between_gradient", "", "mean square of the loss's derivatives by q_1, q_2 there"},
-           {"omega_switch", "omega_c", "share at which both states have the same loss"},
-           {"omega_direction",
-            "",
-            "share above which descent from the origin starts towards position (theory)"},
-           {"omega_semantic", "", "share below which the semantic state is a minimum (theory)"},
-           {"omega_positional", "", "share above which the positional state is a minimum (theory)"},
-           {"omega_basin", "", "share above which the flow from the start ends there (theory)"},
-           {"loss_difference", "", "positional minus semantic loss (theory)"},
-           {"decided", "", "1 where starts within three deviations end in one state (theory)"}},
-      .presets = {{"quick", "the defaults: a 0.7, 0.85, 1, d = 200, 240 runs", {}},
-                  {"paper",
-                   "a 0.7, 0.85, 1, omega 0.4 to 1, d = 400, eta 0.2, 300 runs",
-                   {{"model.dimension", 400},
-                    {"sim.eta", 0.2},
-                    {"sim.test_pairs", 20000},
-                    {"sweep.omega", List(shares.begin(), shares.end())},
-                    {"sim.replicates", 300}}}},
-      .sources = positional_sources(),
-      .make = make<PositionalPhase>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "switch-five-percent",
-                  .series = "omega_switch",
-                  .factor = 1.05,
-                  .meaning = "the share of equal losses off by a twentieth"},
-                 {.name = "unsquared",
-                  .series = "positional_loss",
-                  .factor = 2,
-                  .meaning = "a loss without the factor 1/2"},
-                 {.name = "gradient-flow",
-                  .values = {{"sim.eta", 0.01}},
-                  .meaning =
-                      "a learning rate twenty times smaller: the term of order eta left out"}},
-      .diagnostic = {"decided"}};
+  return described({.name = "positional-phase", .make = make<PositionalPhase>, .claims = claims});
 }
 
 }  // namespace attica::positional_phase

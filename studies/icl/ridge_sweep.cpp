@@ -466,49 +466,6 @@ void require_pool(const ContextSizes& sizes, const char* key, double kappa) {
           "a pool of at most 1e8 numbers, or theory.level = \"limit\"");
 }
 
-Parameter max_memory_parameter() {
-  return real_parameter(
-      "sim.max_memory", 4, "gigabytes that a data set with its Gram matrix may take", kPositive);
-}
-
-std::vector<Parameter> context_parameters(const ContextDefaults& defaults) {
-  std::vector<Parameter> all = {integer_parameter(
-      "model.dimension", defaults.dimension, "token dimension d", {.low = 2, .high = 1000})};
-  const auto ratio = [&](const char* key, std::optional<double> value, const char* meaning) {
-    if (value) all.push_back(real_parameter(key, *value, meaning, kPositive));
-  };
-  ratio("model.alpha", defaults.alpha, "context length per dimension, alpha = l/d");
-  ratio("model.kappa", defaults.kappa, "pretraining tasks per dimension, kappa = k/d");
-  ratio("model.tau", defaults.tau, "pretraining sequences per squared dimension, tau = n/d^2");
-  all.push_back(real_parameter("model.rho", defaults.rho, "variance of the noise", kNotNegative));
-  if (defaults.lambda) {
-    all.push_back(real_parameter("model.lambda",
-                                 *defaults.lambda,
-                                 "ridge penalty of sum of squares + (n/d) lambda |Gamma|^2",
-                                 kNotNegative));
-  }
-  const std::vector<Parameter> rest = {
-      word_parameter("model.pool",
-                     "fixed",
-                     "pool of tasks: fixed by model.pool_seed, or fresh in every replicate",
-                     {"fixed", "fresh"}),
-      integer_parameter("model.pool_seed", 1, "seed of the fixed pool", {.low = 0, .high = 1e15}),
-      levels().parameter("theory.level",
-                         "pool",
-                         "pool: finite d, l, k, n given the pool of tasks; gaussian: the same of "
-                         "Gaussian features; limit: d to infinity"),
-      max_memory_parameter(),
-      replicates_parameter(defaults.replicates, "independent data sets of every size")};
-  return together({all, rest});
-}
-
-std::vector<Source> context_sources(const std::string& figure) {
-  return {cited("lu2025asymptotic", "model, limit of the ICL and IDG errors; " + figure),
-          cited("dobriban2018high",
-                "deterministic equivalents of ridge risk, by which the theory "
-                "given the pool is derived here")};
-}
-
 std::vector<AgreementRule> context_agreement(const Configuration& c) {
   std::vector<AgreementRule> all =
       rules({"icl", "idg"}, {.series = {}, .relative = context_margin(context_level(c))});
@@ -526,37 +483,6 @@ std::vector<AgreementRule> context_agreement(const Configuration& c) {
   }
   if (c.declares("sweep.lambda")) all.push_back({.series = "limit_icl", .relative = kLimitMargin});
   return all;
-}
-
-std::vector<SeriesInfo> context_series() {
-  return {
-      {"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
-      {"idg", "E_IDG", "mean square error on sequences of the pool's tasks, noise included"},
-      {"gap", "E_ICL - E_IDG", "what the pool's tasks are better known than others"},
-      {"context_square",
-       "E |h|^2/d",
-       "mean square of what attention reads off the largest data set"},
-      {"label_square", "E g^2", "mean of the squared mean square g of a context's labels, there"},
-      {"label_noise", "rho", "mean square of y - w.x in the largest data set"},
-      {"context_noise",
-       "rho",
-       "of what noise adds to h along the task, given the labels: its variance times l/d"},
-      {"bayes", "E_B", "error of the best predictor of a fresh task, ridge in context (theory)"}};
-}
-
-Panel context_panel(const std::string& series, Axis x, std::string x_name, std::string label) {
-  Panel panel{.x = std::move(x),
-              .y = {.label = series == "icl" ? "ICL error {/:Italic E}_{ICL}"
-                                             : "IDG error {/:Italic E}_{IDG}",
-                    .scale = AxisScale::log},
-              .layers = {{.series = series, .label = std::move(label)}},
-              .x_name = std::move(x_name),
-              .residuals = true};
-  // The best predictor of a fresh task is no bound for tasks of the pool.
-  if (series == "icl") {
-    panel.layers.push_back({.series = "bayes", .label = "Bayes", .reference = true});
-  }
-  return panel;
 }
 
 ClaimResult above_bayes(const Observed& observed) {

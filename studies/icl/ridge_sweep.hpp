@@ -103,7 +103,6 @@ struct ContextDefaults {
   std::int64_t dimension = 16;
   std::int64_t replicates = 400;
 };
-std::vector<Parameter> context_parameters(const ContextDefaults& defaults);
 /// @throws Error (input) naming theory.level where every replicate has a pool of its own and the
 /// theory would be that given one
 ContextLevel context_level(const Configuration& configuration);
@@ -114,23 +113,11 @@ double context_margin(ContextLevel level);
 int context_line_parts(ContextLevel level);
 /// @throws Error (input) naming `key` for a pool of more than 1e8 numbers
 void require_pool(const ContextSizes& sizes, const char* key, double kappa);
-/// `sim.max_memory`
-Parameter max_memory_parameter();
 
 /// @brief Beside what extrapolation leaves: the scatter of some 100 pools.
 inline constexpr double kLimitMargin = 0.005;
 /// @brief Points with a larger share γ of variance are drawn, not compared.
 inline constexpr double kLargestGamma = 0.9;
-inline constexpr const char* kContextOutside =
-    "above a share gamma = 0.9 of variance and within 2 % of the interpolation threshold without a "
-    "penalty, where the expansion in 1/d does not converge; contexts of fewer than 8 pairs with "
-    "fixed tasks, of which rare ones carry the error; noise where there is none";
-inline constexpr const char* kContextNeglects =
-    "that sequences of one task meet in d dimensions of their d(d+1): relative order 0.2/((1 - "
-    "gamma) "
-    "d); at level gaussian that the features, products of the query with (h, g), are not Gaussian, "
-    "which "
-    "is ten times as much; at level limit also the pool's own fluctuations";
 
 /// @brief The errors given a pool, at the levels that ask for one: for every kind of test, which
 /// together take the time of one.
@@ -156,15 +143,10 @@ double towards_limit(Eigen::Index dimension, const std::function<double(Eigen::I
 Told limit_told(const ContextErrors& limit, Eigen::Index dimension);
 /// @}
 
-/// @brief The papers behind setting and theory.
-std::vector<Source> context_sources(const std::string& figure);
 std::vector<AgreementRule> context_agreement(const Configuration& configuration);
 
 /// @name Series and panels
 /// @{
-std::vector<SeriesInfo> context_series();
-/// One of the errors against x; ICL with the Bayes error.
-Panel context_panel(const std::string& series, Axis x, std::string x_name, std::string label);
 /// @}
 
 /// @brief The claim that the ICL error is above the Bayes error at every point of a run.

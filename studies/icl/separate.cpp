@@ -275,62 +275,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "icl-separate",
-      .question =
-          "Why does linear attention with separate keys and queries learn principal "
-          "components one by one?",
-      .neglects =
-          "finite steps and batches: relative order eta; of random starts also the second "
-          "order of the step times' scatter",
-      .outside = kKeyQueryOutside,
-      .parameters = together(
-          {key_query_parameters(
-               {.heads = 4,
-                .times = {5,   10,  15,  20,  25,  30,  35,  40,  50,  60,  80,  100,
-                          120, 150, 200, 250, 300, 350, 375, 400, 425, 450, 475, 500},
-                .replicates = 48}),
-           {integer_parameter("model.rank", 1, "rank of keys and queries", {.low = 1, .high = 64}),
-            word_parameter("model.init",
-                           "aligned",
-                           "start: aligned, head i along eigenvector i, with a closed form; "
-                           "gaussian, all weights N(0, init_scale^2)",
-                           {"aligned", "gaussian"}),
-            real_parameter("model.init_scale", 0.25, "scale of the start", kNotNegative)}}),
-      .series = with_context_moments(
-          {{"mse", "2L", "exact mean square error of the current weights"},
-           {"plateau",
-            "2L_m",
-            "error of regression in context on the first m principal components (theory)"},
-           {"step_time", "t_m", "time at which the error is half-way between plateaus m - 1 and m"},
-           {"population_mse", "2L", "the error of descent on the population in small steps"},
-           {"population_step_time", "t_m", "its step times"}}),
-      .presets = {{"quick", "the defaults: D = 4, N = 31, aligned, 48 replicates", {}},
-                  {"paper",
-                   "D = 4, H = 5, gaussian start, 80000 fixed sequences, 300 data sets",
-                   {{"model.init", "gaussian"},
-                    {"model.heads", 5},
-                    {"model.init_scale", 0.2},
-                    {"sim.data", "fixed"},
-                    {"sim.batch", 80000},
-                    {"sim.times", log_grid(5, 400, 40)},
-                    {"sim.replicates", 300}}}},
-      .sources = key_query_sources(),
-      .make = make<Separate>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "long-context",
-                  .values = {{"model.context", 1000}},
-                  .meaning = "the limit N to infinity, in which the error vanishes at the end"},
-                 {.name = "half-square",
-                  .series = "mse",
-                  .factor = 0.5,
-                  .meaning = "a loss with the factor 1/2 read as one without"},
-                 {.name = "no-half",
-                  .series = "step_time",
-                  .factor = 0.5,
-                  .meaning = "time of a loss without the factor 1/2"}}};
+  return described({.name = "icl-separate",
+                    .make = make<Separate>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::icl_separate

@@ -282,71 +282,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  std::vector<double> times;
-  for (int k = 1; k <= 12; ++k) times.push_back(k / 2.0);
-  return {
-      .name = "token-curve",
-      .question = "How do tokens on the sphere cluster under self-attention?",
-      .neglects =
-          "the scatter of initial overlaps beyond order 1/d; above beta = 4 early clusters form "
-          "from the largest of them, and nothing is compared. Variance: linear response, "
-          "relative order 1/d",
-      .outside =
-          "above beta = 4, where clusters form from the largest overlaps; tokens that have merged; "
-          "the variance where rho is below 0.05 or above 0.9, or scatters by more than 0.05, "
-          "beyond linear response",
-      .parameters = together(
-          {token_parameters(16, 256),
-           {normalisations().parameter("model.normalisation",
-                                       "softmax",
-                                       "what attention weights are divided by: softmax, their "
-                                       "sum; mean, n"),
-            word_parameter("model.start",
-                           "iid",
-                           "iid: independent, uniform on the sphere; equiangular: all overlaps "
-                           "equal, where the theory is exact",
-                           {"iid", "equiangular"}),
-            real_parameter("model.overlap", 0, "overlap of an equiangular start"),
-            token_betas_parameter({0, 1, 4}),
-            reals_parameter("sim.times", times, "recorded times", kNotNegative),
-            integer_parameter(
-                "sim.systems",
-                64,
-                "independent systems of a replicate, whose variance is one observation",
-                {.low = 2, .high = 1e6}),
-            replicates_parameter(60, "groups of systems")}}),
-      .series = {{"rho", "rho", "overlap x_i.x_j, averaged over pairs"},
-                 {"variance_gain",
-                  "Var rho/Var rho(0)",
-                  "its variance over starts, in units of that at time 0"},
-                 {"right_angle_rho", "rho", "from tokens at right angles, either normalisation"},
-                 {"start_variance", "Var rho(0)", "the same at time 0, over more starts"}},
-      .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0, 1, 4, 60 groups of 64", {}},
-                  {"paper",
-                   "n = 32, d = 1024, beta 0, 1, 2, 4, 60 groups of 64",
-                   {{"model.tokens", 32},
-                    {"model.dimension", 1024},
-                    {"sweep.beta", List{0.0, 1.0, 2.0, 4.0}},
-                    {"sim.replicates", 60}}}},
-      .sources = token_sources(),
-      .make = make<TokenCurve>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .recipes = {{.name = "token-curve-equiangular",
-                   .meaning = "From an equiangular start the equation is exact.",
-                   .values = {{"model.start", "equiangular"}, {"model.overlap", 0.1}},
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "unnormalised",
-                  .values = {{"model.normalisation", "mean"}},
-                  .meaning = "weights divided by n instead of their sum"},
-                 {.name = "twice-as-many",
-                  .values = {{"model.tokens", 32}},
-                  .meaning = "counts queries and keys as different tokens"},
-                 {.name = "twice-the-scatter",
-                  .series = "variance_gain",
-                  .factor = 2,
-                  .meaning = "x_i.x_j and x_j.x_i counted as if they scattered apart"}}};
+  return described(
+      {.name = "token-curve", .make = make<TokenCurve>, .figure = figure, .agreement = agreement});
 }
 
 }  // namespace attica::token_curve

@@ -121,24 +121,6 @@ class TokenMetastable : public PointwiseExperiment {
   std::vector<std::int64_t> steps_;
 };
 
-Figure figure(const Configuration&) {
-  return {.name = "token-metastable",
-          .panels = {{.x = {.label = "time {/:Italic t}"},
-                      .y = {.label = "between groups"},
-                      .layers = {{.series = "between", .label = "{/:Italic β} = {beta}"}},
-                      .x_name = "t",
-                      .residuals = true},
-                     {.x = {.label = "time {/:Italic t}"},
-                      .y = {.label = "within groups"},
-                      .layers = {{.series = "within", .label = "{/:Italic β} = {beta}"}},
-                      .x_name = "t"}},
-          .columns = 1,
-          .caption =
-              "Two groups of tokens on the sphere under self-attention: mean overlap between "
-              "and within them. Lines: the equation of two tokens; points: simulation of "
-              "all tokens, mean and standard error over starts; band: declared margin."};
-}
-
 /// Tokens of a group stay as near to one another as they start, and nearer.
 ClaimResult stays_together(const Configuration& c, const Observed& observed) {
   const double jitter = c.real("model.jitter");
@@ -202,67 +184,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  std::vector<double> times;
-  for (int k = 0; k <= 12; ++k) times.push_back(2.0 * k);
-  return {
-      .name = "token-metastable",
-      .question = "How long do two clusters of tokens live before they merge?",
-      .neglects = "the scatter within groups: order jitter^2",
-      .outside =
-          "overlaps within a group, which is what the theory takes to be 1, and groups that have "
-          "merged",
-      .parameters =
-          together({token_parameters(16, 1024),
-                    {real_parameter("model.overlap",
-                                    0,
-                                    "overlap of the two centres",
-                                    {.low = -1, .high = 1, .low_open = true, .high_open = true}),
-                     real_parameter("model.jitter",
-                                    0.1,
-                                    "scatter of the tokens: centre + jitter N(0, 1/d), normalised",
-                                    {.low = 0, .high = 1}),
-                     token_betas_parameter({2, 4, 5}),
-                     reals_parameter("sim.times", times, "recorded times", kNotNegative),
-                     replicates_parameter(150, "independent starts at every beta")}}),
-      .series = {{"between", "r", "mean overlap of tokens of different groups"},
-                 {"within", "q", "mean overlap of tokens of the same group"},
-                 {"lifetime",
-                  "T_2",
-                  "time from the start to an overlap of 0.95 between groups (theory)"}},
-      .presets =
-          {{"quick", "the defaults: n = 16, d = 1024, beta 2, 4, 5, 150 replicates", {}},
-           {"paper",
-            "n = 64, d = 1024, beta 3, 5, 7, 200 replicates",
-            {{"model.tokens", 64},
-             {"sweep.beta", List{3.0, 5.0, 7.0}},
-             {"sim.times",
-              List{0.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0, 80.0, 90.0, 100.0, 120.0}},
-             {"sim.replicates", 200}}}},
-      .sources =
-          [] {
-            std::vector<Source> all = token_sources();
-            all.push_back(cited("geshkovski2024metastability", "metastability of clusters"));
-            return all;
-          }(),
-      .make = make<TokenMetastable>,
-      .figure = figure,
-      .agreement =
-          [](const Configuration& c) {
-            return std::vector<AgreementRule>{{.series = "between",
-                                               .relative = 0,
-                                               .absolute = 0.003,
-                                               .deterministic = c.real("model.jitter") == 0}};
-          },
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .plants = {{.name = "colder",
-                  .values = {{"model.overlap", 0.1}},
-                  .meaning = "centres nearer than they are"},
-                 {.name = "self-overlap",
-                  .series = "between",
-                  .factor = 1.143,
-                  .meaning = "a mean over n/2 tokens divided by n/2 - 1, as within groups"}},
-      .diagnostic = {"lifetime"}};
+  return described({.name = "token-metastable", .make = make<TokenMetastable>, .claims = claims});
 }
 
 }  // namespace attica::token_metastable

@@ -252,63 +252,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "token-time",
-      .question = "How long do tokens on the sphere take to cluster, and when do they freeze?",
-      .neglects =
-          "the scatter of initial overlaps beyond order 1/d; above beta = 4, and in "
-          "fewer than 32 dimensions, nothing is compared",
-      .outside =
-          "above beta = 4 and in fewer than 32 dimensions, where clusters form from the largest "
-          "overlaps",
-      .parameters = together(
-          {token_parameters(16, 256),
-           {normalisations().parameter("model.normalisation",
-                                       "softmax",
-                                       "what attention weights are divided by: softmax, their "
-                                       "sum; mean, n"),
-            real_parameter("model.delta",
-                           0.05,
-                           "clustered is a mean overlap of 1 - delta",
-                           {.low = 0, .high = 1, .low_open = true, .high_open = true}),
-            token_betas_parameter({0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4}),
-            real_parameter("sim.horizon", 60, "longest simulated time", kPositive),
-            replicates_parameter(96, "independent starts at every beta")}}),
-      .series = {{"time", "T", "time at which the mean overlap reaches 1 - delta"},
-                 {"right_angle_time",
-                  "T",
-                  "the same from tokens at right angles to one another, either normalisation"},
-                 {"long_context_time", "T(gamma ln n)", "the same at beta = gamma ln n (theory)"}},
-      .presets = {{"quick", "the defaults: n = 16, d = 256, beta 0 to 4, 96 replicates", {}},
-                  {"paper",
-                   "n = 32, d = 512, beta 0 to 9, 200 replicates",
-                   {{"model.tokens", 32},
-                    {"model.dimension", 512},
-                    {"sweep.beta", List{0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0}},
-                    {"sim.horizon", 400.0},
-                    {"sim.replicates", 200}}}},
-      .sources =
-          [] {
-            std::vector<Source> all = token_sources();
-            all.push_back(cited("rigollet2025mean", "long contexts, beta = gamma ln n"));
-            return all;
-          }(),
-      .make = make<TokenTime>,
-      .figure = figure,
-      .agreement = [](const Configuration&) -> std::vector<AgreementRule> {
-        constexpr double kStep = 1e-3;  // of the interpolation between steps
-        return {{.series = "time", .relative = 0.003},
-                {.series = "right_angle_time", .relative = kStep, .deterministic = true}};
-      },
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .plants = {{.name = "twice-as-many",
-                  .values = {{"model.tokens", 32}},
-                  .meaning = "counts queries and keys as different tokens"},
-                 {.name = "twice-as-fast",
-                  .series = "time",
-                  .factor = 0.5,
-                  .meaning = "an overlap moves with both of its tokens: the factor 2 twice"}}};
+  return described(
+      {.name = "token-time", .make = make<TokenTime>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::token_time

@@ -12,9 +12,6 @@
 namespace attica {
 
 const Choices<AttentionNormalisation>& normalisations();
-/// `model.tokens`, `model.dimension`, `sim.step`
-std::vector<Parameter> token_parameters(std::int64_t tokens, std::int64_t dimension);
-Parameter token_betas_parameter(const std::vector<double>& fallback);
 
 /// @brief What the orders beyond 1/d may add to a shift of order 1/d, in units of it: 4 (1 + β²)/d,
 /// twice that of fewer than 12 tokens. Measured at d = 256: 1.5 % at β = 1 and n = 16; at β = 4 in
@@ -30,7 +27,5 @@ inline constexpr double kResponseStep = 0.01;
 /// @brief Times as whole numbers of steps.
 /// @throws Error (input) naming sim.times unless they are, rising, >= 0; naming sim.step
 std::vector<std::int64_t> steps_of_times(const Configuration& configuration);
-
-std::vector<Source> token_sources();
 
 }  // namespace attica

@@ -146,29 +146,6 @@ class Training : public PointwiseExperiment {
   Lazy<MatrixXd> pool_;
 };
 
-Figure figure(const Configuration&) {
-  const Axis step{.label = "step", .scale = AxisScale::log};
-  return {.name = "icl-training",
-          .panels = {{.x = step,
-                      .y = {.label = "ICL error {/:Italic E}_{ICL}"},
-                      .layers = {{.series = "icl", .label = "training", .theory = false},
-                                 {.series = "icl_end",
-                                  .label = "ridge theory",
-                                  .simulation = false,
-                                  .reference = true}},
-                      .x_name = "step"},
-                     {.x = step,
-                      .y = {.label = "‖Γ − Γ*‖/‖Γ*‖", .scale = AxisScale::log},
-                      .layers = {{.series = "distance", .theory = false}},
-                      .x_name = "step"}},
-          .columns = 1,
-          .caption =
-              "Linear attention Γ = vM trained by gradient descent on sequences of linear "
-              "regression in context: error on fresh tasks, and distance from the ridge solution "
-              "Γ* of the same sequences. Points: mean and standard error over data sets; dashed: "
-              "theory of the ridge solution."};
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kBelow = 0.01;
   const std::string statement = "on the way the ICL error is more than 1 % below its end";
@@ -192,62 +169,8 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "icl-training",
-      .question = "Does training linear attention in context end at the ridge solution?",
-      .neglects =
-          "of the end: relative order 1/((1 - gamma) d), features that are not Gaussian; of "
-          "the way there is no theory",
-      .outside =
-          "the end of minibatches before batch * lambda * eta * steps / 2 = 900, where more than "
-          "a hundredth of the error is theirs",
-      .parameters = together(
-          {context_parameters(
-               {.alpha = 4, .kappa = 1, .tau = 2, .lambda = 0.01, .rho = 0.1, .replicates = 400}),
-           {word_parameter("sim.optimiser",
-                           "gd",
-                           "gd: all sequences in every step; sgd: minibatches, the rate falling "
-                           "as a half cosine",
-                           {"gd", "sgd"}),
-            real_parameter("sim.eta", 0.1, "learning rate of M; that of v is eta/d", kPositive),
-            integer_parameter("sim.batch", 64, "sgd: sequences of a step"),
-            steps_parameter({1, 3, 10, 20, 30, 50, 100, 200, 300, 500, 1000, 2000})}}),
-      .series =
-          {{"icl", "E_ICL", "mean square error on sequences of fresh tasks, noise included"},
-           {"distance", "|Gamma - Gamma*|/|Gamma*|", "distance from the ridge solution"},
-           {"icl_end", "E_ICL(end)", "ICL error at the last step, and of ridge in theory"},
-           {"end_ratio",
-            "E_ICL(end)/E_ICL(ridge)",
-            "ICL error at the last step over that of the ridge solution of the same sequences"},
-           {"icl_ridge", "E_ICL(ridge)", "ICL error of the ridge solution (simulation)"},
-           {"bayes", "E_B", "error of the best predictor of a fresh task (theory)"}},
-      .presets = {{"quick", "the defaults: d = 16, gradient descent, 400 replicates", {}},
-                  {"paper",
-                   "d = 20, minibatches of 64, 60000 steps, 300 replicates",
-                   {{"model.dimension", 20},
-                    {"sim.optimiser", "sgd"},
-                    {"sim.eta", 0.05},
-                    {"sim.batch", 64},
-                    {"sim.steps", List{1, 3, 10, 30, 100, 300, 1000, 3000, 10000, 30000, 60000}},
-                    {"sim.replicates", 300}}}},
-      .sources = context_sources("linear attention as ridge regression"),
-      .make = make<Training>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .plants = {{.name = "early-stop",
-                  .values = {{"model.lambda", 0.3}},
-                  .meaning = "takes the end of training for a strongly regularised solution"},
-                 {.name = "half-square",
-                  .series = "icl_end",
-                  .factor = 0.5,
-                  .meaning = "a loss with the factor 1/2 read as one without"},
-                 {.name = "not-there-yet",
-                  .series = "end_ratio",
-                  .factor = 1.0005,
-                  .meaning = "training that ends 0.05 % above the minimum"}},
-      .diagnostic = {"icl_ridge", "bayes"}};
+  return described(
+      {.name = "icl-training", .make = make<Training>, .agreement = agreement, .claims = claims});
 }
 
 }  // namespace attica::icl_training

@@ -81,63 +81,8 @@ class Blowup : public PointwiseExperiment {
   double blowup_;
 };
 
-Figure figure(const Configuration&) {
-  const Axis gap{.label = "({/:Italic t}* − {/:Italic t}) / {/:Italic t}*",
-                 .scale = AxisScale::log};
-  return {.name = "joma-blowup",
-          .panels = {{.x = gap,
-                      .y = {.label = "weights {/:Italic v_l}"},
-                      .layers = {{.series = "v", .label = "{/:Italic l} = {token}"}},
-                      .x_name = "gap"},
-                     {.x = gap,
-                      .y = {.label = "1 − {/:Italic p} of the winner", .scale = AxisScale::log},
-                      .layers = {{.series = "attention_deficit", .label = "closed form"}},
-                      .x_name = "gap"}},
-          .columns = 1,
-          .caption =
-              "Approach to the blow-up of exponential attention with a linear unit. Lines: inverse "
-              "complementary error function; points: integration in the logarithm of the remaining "
-              "time. No randomness, no error bars."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kIntegration = 1e-10;  // integrated to 1e-13 per step
-  const auto rule = [](const char* name, double absolute) {
-    return AgreementRule{
-        .series = name, .relative = kIntegration, .absolute = absolute, .deterministic = true};
-  };
-  return {rule("v", kIntegration),
-          rule("attention_deficit", kIntegration * kIntegration),
-          rule("blowup_time", 0)};
-}
-
 }  // namespace
 
-Study study() {
-  std::vector<double> gaps;
-  for (int k = 0; k <= 15; ++k) gaps.push_back(std::pow(10.0, -k) * (k == 0 ? 0.9 : 1));
-  return {
-      .name = "joma-blowup",
-      .question = "How mild is the blow-up of exponential attention?",
-      .neglects = "nothing; both routes are exact up to integration",
-      .parameters =
-          {reals_parameter("model.delta", {0.8, 0.5, -0.3, 0.79, 0.01, 0}, "Delta_l of each token"),
-           reals_parameter(
-               "sweep.gap", gaps, "relative gaps (t* - t)/t*", {.low = 1e-200, .high = 1}),
-           replicates_parameter(8, "identical by design")},
-      .series = {{"v", "v_l", "weight of a token"},
-                 {"attention_deficit", "1 - p", "attention that the winners do not have"},
-                 {"blowup_time", "t*", "sqrt(pi/2)/max |Delta|"}},
-      .presets = {{"quick", "the defaults", {}}, {"paper", "the same", {}}},
-      .sources = {cited("tian2023joma", "Theorem 2")},
-      .make = make<Blowup>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "v", .series = "v", .factor = 1.01, .meaning = "a weight times 1.01"},
-                 {.name = "time",
-                  .series = "blowup_time",
-                  .factor = 0.99,
-                  .meaning = "the time of the blow-up 1 % too early"}}};
-}
+Study study() { return described({.name = "joma-blowup", .make = make<Blowup>}); }
 
 }  // namespace attica::joma_blowup

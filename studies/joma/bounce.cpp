@@ -313,66 +313,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "joma-bounce",
-      .question = "Why does attention first concentrate and then spread again?",
-      .neglects =
-          "nothing for the reduced model, which is itself a heuristic limit; for SGD the "
-          "step size",
-      .parameters =
-          {reals_parameter("model.mu", {1, 1.5, 2, 2.5, 3}, "fixed points of the MLP weights"),
-           real_parameter("model.v0", 0, "start of every weight"),
-           kKinds.parameter(
-               "model.kind", "exp", "rate of a weight: exp(gamma v^2), softmax(gamma v^2), or 1"),
-           reals_parameter(
-               "sweep.gamma", {0.05, 0.1, 0.2, 0.5, 0.8}, "exponents of attention", kNotNegative),
-           reals_parameter("model.probability",
-                           {0.4, 0.3, 0.2, 0.1},
-                           "one-token regression: P_l",
-                           {.low = 0, .high = 1}),
-           reals_parameter("model.target", {6, 3, 1.5, 6}, "one-token regression: y_l"),
-           reals_parameter("sim.times",
-                           {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1, 1.4, 2, 3, 5, 8, 12},
-                           "times of the entropy curves",
-                           kNotNegative),
-           reals_parameter("sim.token_times",
-                           {0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.4, 2, 3},
-                           "one-token regression: times",
-                           kPositive),
-           real_parameter("sim.eta",
-                          0.01,
-                          "one-token regression: learning rate times the largest rate of a token",
-                          {.low = 0, .high = 1, .low_open = true}),
-           integer_parameter("sim.batch", 8, "one-token regression: samples per step"),
-           real_parameter(
-               "check.visible", 1e-3, "depth from which a bounce counts as visible", kPositive),
-           replicates_parameter(200, "runs of SGD on the one-token regression")},
-      .series = {{"attention_entropy", "H(t)", "entropy of softmax(gamma v^2), nats"},
-                 {"minimum_time", "t_min", "time of the deepest minimum"},
-                 {"minimum_entropy", "H_min", "entropy there"},
-                 {"bounces", "", "1 where the entropy has a minimum below its end, else 0"},
-                 {"final_entropy", "H_∞", "entropy at the end, that of softmax(gamma mu^2)"},
-                 {"bounce_depth", "H_∞ - H_min", "0 if H is monotone"},
-                 {"token_entropy", "H(t)", "one-token regression: entropy of softmax(z)"},
-                 {"linear_entropy",
-                  "H",
-                  "control, drawn only: linear MLP with Delta = mu by the closed form that "
-                  "joma-blowup compares (theory)"}},
-      .presets = {{"quick", "the defaults: 5 values of gamma", {}},
-                  {"paper", "40 values of gamma", {{"sweep.gamma", log_grid(0.02, 1, 40)}}}},
-      .sources = {cited("tian2023joma", "nonlinear dynamics, Fig. 4")},
-      .make = make<BounceExperiment>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "start",
-                  .values = {{"model.v0", 0.05}},
-                  .meaning = "a start that is not zero"},
-                 {.name = "factor",
-                  .series = "attention_entropy",
-                  .factor = 1.01,
-                  .meaning = "an entropy times 1.01"}},
-      .renamed = {{"sim.rate", "sim.eta"}},
-      .diagnostic = {"final_entropy", "minimum_entropy", "minimum_time"}};
+  return described({.name = "joma-bounce",
+                    .make = make<BounceExperiment>,
+                    .figure = figure,
+                    .agreement = agreement});
 }
 
 }  // namespace attica::joma_bounce

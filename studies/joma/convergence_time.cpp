@@ -107,45 +107,11 @@ Figure figure(const Configuration& c) {
               "small ε; points: integration. No randomness."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kIntegration = 1e-9;  // integrated to 1e-12 per step
-  return {{.series = "convergence_time", .relative = kIntegration, .deterministic = true}};
-}
-
 }  // namespace
 
 Study study() {
-  constexpr double kLow = 0.01;
-  constexpr double kHigh = 30;
-  return {
-      .name = "joma-convergence-time",
-      .question = "How long does a weight take to converge when attention speeds it up?",
-      .neglects = "nothing; the asymptote neglects terms of order epsilon",
-      .parameters = {reals_parameter("sweep.mu", log_grid(kLow, kHigh, 30), "fixed points, not 0"),
-                     reals_parameter("sweep.epsilon",
-                                     {0.1, 0.01, 1e-4, 1e-8},
-                                     "relative distance to the fixed point, of that at the start",
-                                     {.low = 0, .high = 1, .low_open = true, .high_open = true}),
-                     real_parameter("model.v0", 0, "start"),
-                     saturating_gamma_parameter(),
-                     replicates_parameter(8, "identical by design")},
-      .series = {{"convergence_time", "T_ε", "time until |mu - v| = epsilon |mu - v0|"},
-                 {"asymptotic_time", "", "exp(-gamma mu^2) ln(1/epsilon) + Q (theory)"},
-                 {"correction_q", "Q", "time before convergence is exponential (theory)"}},
-      .presets = {{"quick", "the defaults: 30 values of mu", {}},
-                  {"paper", "200 values of mu", {{"sweep.mu", log_grid(kLow, kHigh, 200)}}}},
-      .sources = {cited("tian2023joma", "nonlinear dynamics")},
-      .make = make<ConvergenceTime>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "late",
-                  .series = "convergence_time",
-                  .factor = 1.01,
-                  .meaning = "a time 1 % too late"},
-                 {.name = "early",
-                  .series = "convergence_time",
-                  .factor = 0.99,
-                  .meaning = "a time 1 % too early"}}};
+  return described(
+      {.name = "joma-convergence-time", .make = make<ConvergenceTime>, .figure = figure});
 }
 
 }  // namespace attica::joma_convergence_time

@@ -17,55 +17,6 @@ namespace {
 
 constexpr double kSmallStart = 0.1;  // bound of the text encoder's embeddings and decoder
 
-std::vector<Parameter> deep_parameters(std::int64_t replicates) {
-  constexpr double kMany = 1e6;
-  const auto open_integer = [](const std::string& key, const std::string& meaning, double most) {
-    return optional_parameter(integer_parameter(key, 1, meaning, {.low = 1, .high = most}));
-  };
-  const auto open_real = [](const std::string& key, const std::string& meaning, Range range) {
-    return optional_parameter(real_parameter(key, 0, meaning, range));
-  };
-  return {
-      file_parameter("model.file", "plain text to learn; unset: sequences of a latent tree"),
-      integer_parameter("model.tokens",
-                        2000,
-                        "text: vocabulary with <unk>, most frequent words",
-                        {.low = 2, .high = kMany}),
-      integer_parameter("model.window", 35, "text: words per window", {.low = 2, .high = 4096}),
-      integer_parameter("model.classes", 4, "tree: classes D", {.low = 2, .high = 1000}),
-      integer_parameter("model.depth", 4, "tree: depth L", {.low = 1, .high = 10}),
-      real_parameter(
-          "model.rho", 0.9, "tree: correlation of a node with its parent", {.low = -1, .high = 1}),
-      word_parameter("model.mask",
-                     "causal",
-                     "what attention sees; bidirectional on text: predict 15 % masked words",
-                     {"causal", "bidirectional"}),
-      open_integer("model.layers", "layers; default: text 1, tree 2, several widths 1", 1000),
-      integer_parameter(
-          "model.heads", 1, "attention heads; divides the width", {.low = 1, .high = 1000}),
-      open_integer("model.width", "width and hidden units; default: text 64, tree 32", kMany),
-      open_real("sim.dropout",
-                "dropout; default: text 0.2, tree 0",
-                {.low = 0, .high = 1, .high_open = true}),
-      open_real("sim.lambda",
-                "weight decay: lambda w is added to the gradient; default: text 0, tree 1e-4",
-                kNotNegative),
-      open_real(
-          "sim.clip", "largest gradient norm, 0: any; default: text 0.5, tree 0", kNotNegative),
-      open_integer(
-          "sim.batch", "sequences per step; default: text 20, masked text and tree 128", kMany),
-      optional_parameter(integers_parameter(
-          "sim.steps",
-          {},
-          "recorded steps; default: text 0, 100, ..., 2000, tree 0, 20, ..., 400, several "
-          "widths 0, 50, ..., 1000",
-          {.low = 0, .high = 1e9})),
-      open_integer("sim.starts",
-                   "random starts of a run whose mean is compared; default: text 64, tree 768",
-                   kMany),
-      replicates_parameter(replicates, "training runs")};
-}
-
 std::vector<std::int64_t> widths_of(const Configuration& c) {
   if (c.declares("sweep.width")) return ascending(c.integers("sweep.width"));
   return {c.integer("model.width")};
@@ -366,25 +317,12 @@ class DeepExperiment : public PointwiseExperiment {
   Lazy<DeepTask> start_task_{[this] { return make_start_task(); }};
 };
 
-/// Means over hundreds of starts, hence near-symmetric.
-std::vector<AgreementRule> start_rules(const Configuration& c) {
-  // Beyond kappa_4 of normal scores: kappa_2 varies from start to start, and kappa_2^3. Measured
-  // with 10000 starts: 0.4(2) % on the tree; 2.1(7) % on a text, with 400. Logits of 32 inputs are
-  // normal to 0.1 %: the loss is so fine as these starts tell, to 0.5 and 1.2 %.
-  const double start = c.has("model.file") ? 0.05 : 0.03;
-  // Johnstone's law of normal matrices, 0.6 % off at 32 x 32.
-  constexpr double kRank = 0.01;
-  return {{.series = "start_deficit", .relative = start, .tails = Tails::normal},
-          {.series = "start_excess", .relative = start, .tails = Tails::normal},
-          {.series = "start_stable_rank", .relative = kRank, .tails = Tails::normal}};
-}
+}  // namespace
 
 std::unique_ptr<Experiment> make_deep(Configuration& c) {
   complete(c);
   return make<DeepExperiment>(c);
 }
-
-}  // namespace
 
 int layers_of(const Observed& observed) {
   return static_cast<int>(
@@ -442,74 +380,6 @@ Panel loss_panel() {
 
 Figure deep_figure(const std::string& name, std::vector<Panel> panels, const std::string& caption) {
   return {.name = name, .panels = std::move(panels), .columns = 1, .caption = caption};
-}
-
-Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own) {
-  // A learning rate changes no start: that of one rate is compared, by the other studies.
-  const bool swept = std::ranges::count(own, "sweep.eta", &Parameter::key) > 0;
-  std::vector<Parameter> common = deep_parameters(swept ? 6 : 8);
-  if (swept) std::erase_if(common, [](const Parameter& p) { return p.key == "sim.starts"; });
-  if (std::ranges::count(own, "sweep.width", &Parameter::key) > 0) {
-    std::erase_if(common, [](const Parameter& p) { return p.key == "model.width"; });
-  }
-  List steps;
-  for (std::int64_t n = 0; n <= 7000; n += 100) steps.emplace_back(n);
-  Study study{
-      .name = name,
-      .question = question,
-      .neglects =
-          "there is no theory of the training of deeper networks: of that claims only, with the "
-          "Bayes loss of trees as floor (Adam keeps none of what gradient flow conserves); the "
-          "start is compared by deep-entropy",
-      .parameters = together({std::move(common), std::move(own)}),
-      .series =
-          {{"attention_entropy", "H", "mean over sequences, heads and positions, nats, per layer"},
-           {"stable_rank", "|W_1|_F²/|W_1|²", "of the first MLP matrix, per layer"},
-           {"embedding_cosine", "|cos|", "mean over pairs of columns of W_2, per layer"},
-           {"test_loss", "L", "cross-entropy on held-out data, nats"},
-           {"accuracy", "acc", "share of right predictions on held-out data"},
-           {"best_loss", "min L", "smallest recorded test loss"},
-           {"bounce", "b", "(H_end - H_min)/(H_0 - H_min), smoothed over five records, per layer"},
-           {"rank_bounce", "b_r", "the same of the stable rank, per layer"},
-           {"unigram_loss", "", "text: loss of predicting by frequency (theory)"},
-           {"bayes_loss", "", "tree: loss of the exact posterior on the held-out data (theory)"},
-           {"uniform_entropy", "", "entropy of uniform attention, the maximum (theory)"}},
-      .presets = {{"quick",
-                   "the defaults; with model.file: 1 layer, width 64, 2000 words, 2000 steps",
-                   {}},
-                  {"paper", "7000 steps", {{"sim.steps", steps}}}},
-      .sources = {cited("tian2023joma", "Figs. 6-8")},
-      .make = make_deep,
-      .figure = nullptr,
-      .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
-      .renamed = {{"sim.weight_decay", "sim.lambda"}}};
-  if (swept) return study;
-  study.neglects =
-      "of the start: higher orders in 1/width and in the scores; no theory follows the training of "
-      "deeper networks: of that claims only, with the Bayes loss of trees as floor";
-  study.outside =
-      "the stable rank of a start less than 32 wide, where the edge of its spectrum is not sharp";
-  study.series.insert(
-      study.series.end(),
-      {{"start_deficit",
-        "ln t - H_0",
-        "entropy of layer 1 below that of uniform attention, mean over random starts, nats"},
-       {"start_excess", "L_0 - ln C", "loss above that of equal logits, mean over starts, nats"},
-       {"start_stable_rank", "", "stable rank of W_1, mean over layers and random starts"}});
-  study.agreement = start_rules;
-  study.plants = {{.name = "query-scale",
-                   .series = "start_deficit",
-                   .factor = 1.21,
-                   .meaning = "W_Q wider by a tenth"},
-                  {.name = "decoder-scale",
-                   .series = "start_excess",
-                   .factor = 1.21,
-                   .meaning = "W_dec wider by a tenth"},
-                  {.name = "no-edge-law",
-                   .series = "start_stable_rank",
-                   .factor = 0.88,
-                   .meaning = "the edge of Marchenko and Pastur without Tracy and Widom"}};
-  return study;
 }
 
 }  // namespace attica

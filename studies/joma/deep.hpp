@@ -9,13 +9,11 @@
 
 namespace attica {
 
-/// @brief A deep study without claims of its own but that the network learns, its figure still to
-/// be set: one network with the learning rate `sim.eta`, or one for each of `sweep.eta`, told apart
+/// @brief One network with the learning rate `sim.eta`, or one for each of `sweep.eta`, told apart
 /// in the points; with `sweep.width` one for each width, against which `best_loss`, `bounce`,
 /// `rank_bounce` and `final_entropy` are curves. But of several rates, entropy, loss and rank at
 /// random starts are compared with their means (theory/joma/random_start).
-/// @param own the parameter `sim.eta` or `sweep.eta`, and `sweep.width` in place of `model.width`
-Study deep_study(const std::string& name, const std::string& question, std::vector<Parameter> own);
+std::unique_ptr<Experiment> make_deep(Configuration& configuration);
 
 /// @brief Number of layers that were recorded.
 int layers_of(const Observed& observed);

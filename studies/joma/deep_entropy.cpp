@@ -12,17 +12,6 @@
 namespace attica::deep_entropy {
 namespace {
 
-Figure figure(const Configuration&) {
-  Panel entropy = layer_panel("attention_entropy", "entropy {/:Italic H} (nats)");
-  entropy.x_name = {};
-  entropy.layers.push_back(
-      {.series = "uniform_entropy", .label = "uniform attention", .reference = true});
-  return deep_figure("deep-entropy",
-                     {entropy, loss_panel()},
-                     "Attention entropy of a transformer during training, per layer, and its loss "
-                     "on held-out data. Means and standard errors over runs.");
-}
-
 /// Trainings of causal networks for which a claim was measured.
 struct TrainingRange {
   std::int64_t width = 0;  ///< or wider
@@ -119,58 +108,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study study() {
-  Study study = deep_study("deep-entropy",
-                           "Does attention entropy bounce in trained transformers?",
-                           {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive)});
-  study.figure = figure;
-  study.claims = claims;
-  study.diagnostic = {
-      "accuracy", "best_loss", "bounce", "embedding_cosine", "rank_bounce", "stable_rank"};
-  study.recipes = {
-      {.name = "deep-entropy-one-layer",
-       .meaning = "One layer on the tree: the entropy of its attention falls, and most "
-                  "of the fall comes back.",
-       .values = {{"model.layers", 1}},
-       .expected = Verdict::agree},
-      {.name = "deep-entropy-no-signal",
-       .meaning = "Leaves that tell nothing of the class: entropy hardly falls, and what "
-                  "moves it is weight decay.",
-       .values = {{"model.rho", 0.0}}},
-      {.name = "deep-entropy-psalms",
-       .meaning = "Sixty psalms: hidden words are predicted better than by their "
-                  "frequencies, and the start is that of the theory.",
-       .values = {{"model.file", "psalms.txt"},
-                  {"model.mask", "bidirectional"},
-                  {"model.tokens", 1000},
-                  {"model.width", 32},
-                  {"sim.steps", List{0, 100, 200}},
-                  {"sim.starts", 512}},
-       .expected = Verdict::agree},
-      {.name = "deep-entropy-bible",
-       .meaning = "The King James Bible, its 200 most frequent words: the same.",
-       .values = {{"model.file", "kjv.txt"},
-                  {"model.mask", "bidirectional"},
-                  {"model.tokens", 200},
-                  {"model.width", 32},
-                  {"sim.steps", List{0, 150, 300}},
-                  {"sim.starts", 2048}},
-       .expected = Verdict::agree,
-       .fetched = true},
-      {.name = "deep-entropy-bible-causal",
-       .meaning = "The King James Bible, one causal layer trained at the defaults: of the fall of "
-                  "the entropy of attention more than 0.15 comes back, in at least half of all "
-                  "runs.",
-       .values = {{"model.file", "kjv.txt"}, {"sim.starts", 256}},
-       .expected = Verdict::agree,
-       .fetched = true},
-      {.name = "deep-entropy-bible-masked",
-       .meaning = "Hidden words of the King James Bible, trained at the defaults: 128 windows a "
-                  "step hide enough of them to beat word frequencies.",
-       .values = {{"model.file", "kjv.txt"}, {"model.mask", "bidirectional"}, {"sim.starts", 512}},
-       .expected = Verdict::agree,
-       .fetched = true}};
-  return study;
-}
+Study study() { return described({.name = "deep-entropy", .make = make_deep, .claims = claims}); }
 
 }  // namespace attica::deep_entropy

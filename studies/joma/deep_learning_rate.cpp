@@ -131,26 +131,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  Study study = deep_study(
-      "deep-learning-rate",
-      "How does the learning rate shape the entropy of attention?",
-      {reals_parameter("sweep.eta", {3e-4, 3e-3, 1e-2}, "learning rates of Adam", kPositive)});
-  study.presets[1].values.emplace_back("sweep.eta", List{1e-6, 5e-6, 1e-5, 5e-5, 1e-4, 1e-3, 1e-2});
-  study.presets[1].values.emplace_back("model.layers", 5);
-  study.figure = figure;
-  study.claims = claims;
-  study.files = files;
-  study.shown = {"bounce_correlation.csv"};
-  study.series.push_back(
-      {"bounce_loss", "min L", "smallest recorded test loss against the bounce, a run each"});
-  study.diagnostic = {"accuracy",
-                      "best_loss",
-                      "bounce",
-                      "embedding_cosine",
-                      "rank_bounce",
-                      "stable_rank",
-                      "uniform_entropy"};
-  return study;
+  return described({.name = "deep-learning-rate",
+                    .make = make_deep,
+                    .figure = figure,
+                    .claims = claims,
+                    .files = files});
 }
 
 }  // namespace attica::deep_learning_rate

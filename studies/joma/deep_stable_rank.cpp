@@ -10,15 +10,6 @@
 namespace attica::deep_stable_rank {
 namespace {
 
-Figure figure(const Configuration&) {
-  return deep_figure("deep-stable-rank",
-                     {layer_panel("stable_rank", "stable rank of {/:Italic W}_1"),
-                      layer_panel("embedding_cosine", "mean |cos|, {/:Italic W}_2"),
-                      loss_panel()},
-                     "Stable rank of the first MLP matrix and alignment of the columns of the "
-                     "second during training, per layer. Means and standard errors over runs.");
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all = learning_claims(c, observed);
   for (int layer = 1; layer <= layers_of(observed); ++layer) {
@@ -44,29 +35,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  Study study = deep_study("deep-stable-rank",
-                           "Does training lower the rank of MLP weights, and does it return?",
-                           {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive)});
-  // The rank falls in most runs, not in all: of 16 enough do, of 8 one that does not decides
-  // nothing.
-  constexpr std::int64_t kRuns = 16;
-  std::ranges::find(study.parameters, "sim.replicates", &Parameter::key)->fallback = kRuns;
-  study.figure = figure;
-  study.claims = claims;
-  study.diagnostic = {
-      "attention_entropy", "accuracy", "best_loss", "bounce", "rank_bounce", "uniform_entropy"};
-  study.recipes = {
-      {.name = "deep-stable-rank-psalms",
-       .meaning = "Sixty psalms: training lowers the rank of the weights, whose start is that of "
-                  "the theory.",
-       .values = {{"model.file", "psalms.txt"},
-                  {"model.tokens", 500},
-                  {"model.width", 32},
-                  {"sim.steps", List{0, 100, 200}},
-                  {"sim.replicates", 8},
-                  {"sim.starts", 256}},
-       .expected = Verdict::agree}};
-  return study;
+  return described({.name = "deep-stable-rank", .make = make_deep, .claims = claims});
 }
 
 }  // namespace attica::deep_stable_rank

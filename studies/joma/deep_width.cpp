@@ -9,27 +9,6 @@
 namespace attica::deep_width {
 namespace {
 
-Figure figure(const Configuration&) {
-  const auto panel = [](const std::string& series, const std::string& label) {
-    return Panel{.x = {.label = "width {/:Italic d}", .scale = AxisScale::log},
-                 .y = {.label = label},
-                 .layers = {{.series = series, .label = "layer {layer}", .theory = false}},
-                 .x_name = {}};
-  };
-  Panel loss = loss_panel();
-  loss.x = {.label = "width {/:Italic d}", .scale = AxisScale::log};
-  loss.y.label = "best test loss (nats)";
-  loss.layers.front().series = "best_loss";
-  Panel entropy = panel("final_entropy", "entropy {/:Italic H}, end (nats)");
-  entropy.layers.push_back(
-      {.series = "uniform_entropy", .label = "uniform attention", .reference = true});
-  return deep_figure("deep-width",
-                     {std::move(loss), std::move(entropy), panel("bounce", "bounce {/:Italic b}")},
-                     "Transformers of several widths, with as many hidden units: best loss on "
-                     "held-out data, entropy of attention at the end, and how much of its fall "
-                     "came back. Means and standard errors over runs.");
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const std::vector<std::int64_t> widths = ascending(c.integers("sweep.width"));
   const auto widest = static_cast<double>(widths.back());
@@ -83,34 +62,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study study() {
-  Study study = deep_study("deep-width",
-                           "What does the width of a transformer do to its loss and its attention?",
-                           {real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
-                            integers_parameter("sweep.width",
-                                               {2, 3, 4, 8, 16, 32},
-                                               "widths, each with as many hidden units",
-                                               {.low = 1, .high = 1e6})});
-  study.series.push_back({"final_entropy", "H", "attention entropy at the last record, per layer"});
-  study.figure = figure;
-  study.claims = claims;
-  study.diagnostic = {"accuracy",
-                      "attention_entropy",
-                      "embedding_cosine",
-                      "rank_bounce",
-                      "stable_rank",
-                      "test_loss"};
-  study.recipes = {
-      {.name = "deep-width-psalms",
-       .meaning = "Sixty psalms at two widths: the wider network is better, and starts as the "
-                  "theory says.",
-       .values = {{"model.file", "psalms.txt"},
-                  {"model.tokens", 500},
-                  {"sweep.width", List{4, 32}},
-                  {"sim.steps", List{0, 100, 200}},
-                  {"sim.starts", 256}},
-       .expected = Verdict::agree}};
-  return study;
-}
+Study study() { return described({.name = "deep-width", .make = make_deep, .claims = claims}); }
 
 }  // namespace attica::deep_width

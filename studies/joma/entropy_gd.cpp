@@ -149,48 +149,10 @@ Figure figure(const Configuration& c) {
               "Lines: flow; points: descent with whole steps. No randomness, no error bars."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Beside the allowance for whole steps.
-  return {{.series = "attention_entropy", .relative = 0, .absolute = 2e-4, .deterministic = true}};
-}
-
 }  // namespace
 
 Study study() {
-  std::vector<double> mu;
-  for (int i = 0; i < 10; ++i) mu.push_back(1 + i / 3.0);
-  List steps;
-  for (std::int64_t n = 0; n <= 1000; n += 50) steps.emplace_back(n);
-  List many;
-  for (std::int64_t n = 0; n <= 5000; n += 100) many.emplace_back(n);
-  return {
-      .name = "joma-entropy-gd",
-      .question = "How does attention entropy fall and rise under gradient descent?",
-      .neglects =
-          "the step size of descent: a lag of (ln M)/2 steps, and 0.35 of what the entropy "
-          "changes in its steepest step",
-      .parameters = {reals_parameter("model.mu", mu, "fixed points; 1 + 3U sorted in the paper"),
-                     real_parameter("model.v0", 0.05, "start of every weight"),
-                     real_parameter("model.gamma",
-                                    1.0 / 3,
-                                    "attention is softmax(gamma v^2); temperature 3",
-                                    kNotNegative),
-                     real_parameter("sim.eta", 0.02, "step size", kPositive),
-                     steps_parameter(steps),
-                     replicates_parameter(8, "identical by design")},
-      .series = {{"attention_entropy", "H", "entropy of softmax(gamma v^2), nats"},
-                 {"v", "v_j", "weights by component, components sorted by mu"}},
-      .presets = {{"quick", "the defaults: 1000 steps", {}},
-                  {"paper", "5000 steps", {{"sim.steps", many}}}},
-      .sources = {cited("tian2023joma", "Fig. 4")},
-      .make = make<EntropyGd>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "gamma", .values = {{"model.gamma", 0.34}}, .meaning = "gamma 2 % off"},
-                 {.name = "factor",
-                  .series = "attention_entropy",
-                  .factor = 1.01,
-                  .meaning = "an entropy times 1.01"}}};
+  return described({.name = "joma-entropy-gd", .make = make<EntropyGd>, .figure = figure});
 }
 
 }  // namespace attica::joma_entropy_gd

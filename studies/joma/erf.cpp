@@ -186,27 +186,6 @@ class Erf : public PointwiseExperiment {
   std::vector<std::int64_t> steps_;
 };
 
-Figure figure(const Configuration&) {
-  const auto panel = [](const std::string& series,
-                        const std::string& y,
-                        const std::string& label = "{/:Italic l} = {token}") {
-    return Panel{.x = {.label = "time {/:Italic t} / {/:Italic t}*"},
-                 .y = {.label = y},
-                 .layers = {{.series = series, .label = label}},
-                 .x_name = "time_fraction"};
-  };
-  return {.name = "joma-erf",
-          .panels = {panel("v", "weights {/:Italic v_l}"),
-                     panel("erf_coordinate", "{/:Italic y_l} ∝ erf({/:Italic v_l}/√2)"),
-                     panel("fluctuation", "Var {/:Italic y_l}"),
-                     panel("attention_entropy", "entropy (nats)", "closed form")},
-          .columns = 2,
-          .caption =
-              "Exponential attention and a linear hidden unit learning which tokens tell the "
-              "classes apart. Lines: error-function law with SGD's bias of first order in η, "
-              "and random walk of SGD; points: SGD, mean and standard error over runs."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Second order in eta is neglected. A scan at eta = 0.01 and 0.04 with other seeds found y within
   // 0.4 % at 0.8 t* and variances within 6 %; 20000 runs at 0.02 found y and v within 0.1 %.
@@ -249,57 +228,8 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  std::vector<double> fractions;
-  for (int k = 1; k <= 8; ++k) fractions.push_back(0.1 * k);
-  // The paper's scale: power-law frequencies, alternating classes.
-  List many;
-  for (int l = 1; l <= 50; ++l) many.emplace_back((l % 3 == 0 ? -0.2 : 0.2) / std::sqrt(l));
-  return {.name = "joma-erf",
-          .question = "How do attention and a linear MLP grow together, and when do they blow up?",
-          .neglects =
-              "the step size of SGD beyond first order: its random walk and bias are part "
-              "of the theory",
-          .parameters = {reals_parameter("model.delta",
-                                         {0.2, 0.13, 0.06, 0.02, 0.02, -0.03},
-                                         "Delta_l, discriminancy times frequency of each token"),
-                         integer_parameter("model.context", 8, "T_ctx, tokens per sample"),
-                         reals_parameter("sweep.time_fraction",
-                                         fractions,
-                                         "recorded times t/t*; a run rounds them to steps",
-                                         {.low = 0, .high = 1, .high_open = true}),
-                         real_parameter("sim.eta", 0.02, "learning rate of SGD", kPositive),
-                         integer_parameter("sim.batch", 16, "samples per step"),
-                         replicates_parameter(4500, "independent runs of SGD")},
-          .series = {{"v", "v_l", "weight of a token, mean over runs"},
-                     {"erf_coordinate", "y_l", "sqrt(pi/2) erf(v_l/sqrt2), which grows linearly"},
-                     {"bias",
-                      "E y_l - Δ_l t",
-                      "y less the random walk of the run's own gradients, whose mean is Delta t"},
-                     {"fluctuation", "Var y_l", "square distance of y from its predicted mean"},
-                     {"mean_fluctuation",
-                      "",
-                      "the same over its prediction, mean over tokens and times"},
-                     {"attention_entropy", "H", "entropy of softmax(z), nats"},
-                     {"descent_error", "", "descent with eta/2: distance of the winner's v"},
-                     {"richardson_error", "", "the same of 2 v(eta/2) - v(eta)"}},
-          .presets = {{"quick", "the defaults: 6 tokens, eta = 0.02", {}},
-                      {"paper",
-                       "50 tokens, eta = 0.002",
-                       {{"model.delta", many}, {"sim.eta", 0.002}, {"sim.replicates", 6000}}}},
-          .sources = {cited("tian2023joma", "Theorem 2")},
-          .make = make<Erf>,
-          .figure = figure,
-          .agreement = agreement,
-          .claims = claims,
-          .recipes = {{.name = "joma-erf-large-steps",
-                       .meaning = "Steps of size 1 are not a flow: the growth runs ahead of it.",
-                       .values = {{"sim.eta", 1.0}, {"sim.replicates", 1000}}}},
-          .plants = {{.name = "v", .series = "v", .factor = 1.02, .meaning = "a weight times 1.02"},
-                     {.name = "erf",
-                      .series = "erf_coordinate",
-                      .factor = 0.985,
-                      .meaning = "a coordinate times 0.985"}},
-          .diagnostic = {"richardson_error", "descent_error"}};
+  return described(
+      {.name = "joma-erf", .make = make<Erf>, .agreement = agreement, .claims = claims});
 }
 
 }  // namespace attica::joma_erf

@@ -49,10 +49,6 @@ void mark_diverged(Outcome& outcome, std::int64_t step) {
   outcome.message = fmt::format("training diverged: numbers are not finite at step {}", step);
 }
 
-Parameter saturating_gamma_parameter() {
-  return real_parameter("model.gamma", 0.5, "exponent: v' = (mu - v) exp(gamma v^2)", kNotNegative);
-}
-
 void require_exponent(double gamma, double v, const char* name) {
   constexpr double kLargestExponent = 600;
   require(gamma * v * v <= kLargestExponent,
@@ -79,27 +75,6 @@ LatentTree configured_tree(const Configuration& c) {
         Eigen::Map<const Eigen::RowVectorXd>(rows[a].data(), tree.classes());
   }
   return tree;
-}
-
-Parameter tree_depth_parameter(std::int64_t fallback) {
-  return integer_parameter(
-      "model.depth", fallback, "L, edges from root to leaves", {.low = 1, .high = 24});
-}
-
-Parameter root_prior_parameter(const std::vector<double>& fallback) {
-  return reals_parameter(
-      "model.root_prior", fallback, "p_0(k), probabilities of the classes", {.low = 0, .high = 1});
-}
-
-Parameter root_child_parameter(const List& fallback) {
-  Parameter children = reals_parameter(
-      "model.root_child",
-      {},
-      "q_ak = P(child a of the root is 1 | class k), a row per child; one row: for both",
-      {.low = 0, .high = 1});
-  children.fallback = Value(fallback);
-  children.rows = true;
-  return children;
 }
 
 }  // namespace attica

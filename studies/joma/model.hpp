@@ -75,16 +75,11 @@ void mark_failed(Outcome& outcome, const OdeResult& solution, const std::string&
 /// is marked already.
 void mark_diverged(Outcome& outcome, std::int64_t step);
 
-/// @brief `model.gamma` of the saturating model.
-Parameter saturating_gamma_parameter();
 /// @brief Throws Error (input) naming the parameter unless exp(gamma v^2) is a number.
 void require_exponent(double gamma, double v, const char* name);
 
 /// @brief The tree of `model.depth`, `model.root_prior` and `model.root_child`, but for rho; not
 /// validated.
 LatentTree configured_tree(const Configuration& c);
-Parameter tree_depth_parameter(std::int64_t fallback);
-Parameter root_prior_parameter(const std::vector<double>& fallback);
-Parameter root_child_parameter(const List& fallback);
 
 }  // namespace attica

@@ -309,18 +309,6 @@ Figure figure(const Configuration& c) {
               "draws. Bottom: violation of the one identity that overlap leaves, rounding only."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Beside what stands with the theory: where its second order happens to vanish.
-  constexpr double kThirdOrder = 0.0005;
-  constexpr double kRounding = 1e-12;  // some thousand accumulated steps
-  return {{.series = "equal_drift", .relative = kThirdOrder, .deterministic = true},
-          // Beside what stands with the theory: some three standard errors.
-          {.series = "random_drift", .relative = 0.0075},
-          // Exact: fifty embeddings a replicate leave 0.13 %.
-          {.series = "mean_square_cosine", .relative = 0.006, .tails = Tails::normal},
-          {.series = "invariant_drift", .relative = 0, .absolute = kRounding}};
-}
-
 std::vector<ExponentClaim> exponents(const Configuration& c) {
   std::vector<ExponentClaim> all;
   for (const std::string& attention : c.texts("model.attention")) {
@@ -337,77 +325,8 @@ std::vector<ExponentClaim> exponents(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "joma-overlap",
-      .question = "What remains conserved if embeddings overlap, and how fast does the rest drift?",
-      .neglects =
-          "the third order of the step size, within the second; random cosines: relative order "
-          "1/d, within 12/d, of two or three tokens more",
-      .parameters = {reals_parameter("sweep.overlap",
-                                     {0.0125, 0.025, 0.05, 0.1},
-                                     "equal cosine of all tokens; of random ones, 1/sqrt(d)",
-                                     {.low = 0, .high = 1, .low_open = true, .high_open = true}),
-                     {.key = "model.attention",
-                      .type = ParameterType::text,
-                      .fallback = Value(List{"exp", "linear"}),
-                      .meaning = "attentions that have the invariants",
-                      .list = true,
-                      .choices = {"exp", "linear"}},
-                     word_parameter("model.activation",
-                                    "tanh",
-                                    "activation of the MLP",
-                                    {"linear", "quadratic", "tanh", "silu"}),
-                     integer_parameter(
-                         "model.tokens", 6, "M, contextual tokens", {.low = 2, .high = 1000}),
-                     integer_parameter("model.samples", 8, "samples of the population"),
-                     integer_parameter("model.classes", 3, "labels"),
-                     integer_parameter("model.units", 5, "K, hidden units"),
-                     integer_parameter("model.queries", 2, "query tokens"),
-                     real_parameter("model.temperature", 0.7, "T of attention", kPositive),
-                     real_parameter(
-                         "sim.scale", 0.5, "deviation of the normal start", kNotNegative),
-                     real_parameter("sim.logit", 1, "linear attention: added to the logits' start"),
-                     real_parameter("sim.eta", 0.05, "learning rate", kPositive),
-                     integer_parameter("sim.length", 100, "steps", {.low = 1, .high = 1e6}),
-                     replicates_parameter(2000, "draws of random embeddings")},
-      .series =
-          {{"equal_drift",
-            "⟨Δc²⟩",
-            "equal cosines: squared change of what orthonormal embeddings conserve, less what "
-            "whole steps change of it, mean over tokens"},
-           {"equal_drift_first", "", "the same to first order in the overlap (theory)"},
-           {"random_drift", "⟨Δc²⟩", "the same with random embeddings"},
-           {"mean_square_cosine",
-            "⟨cos²⟩",
-            "of two random embeddings, at the largest overlap: one over their dimension"},
-           {"invariant_drift",
-            "left − right",
-            "random embeddings: violation of the identity that is left, relative to max(1, "
-            "|z|)"}},
-      .presets = {{"quick", "the defaults: 6 tokens, 100 steps, 2000 draws", {}},
-                  {"paper",
-                   "20 tokens, 1000 steps, 500 draws",
-                   {{"model.tokens", 20},
-                    {"model.samples", 40},
-                    {"model.classes", 10},
-                    {"model.units", 20},
-                    {"sim.length", 1000},
-                    {"sim.replicates", 500}}}},
-      .sources = {cited("tian2023joma", "Theorem 1, beyond orthonormal embeddings")},
-      .make = make<Overlap>,
-      .figure = figure,
-      .agreement = agreement,
-      .exponents = exponents,
-      .plants = {
-          {.name = "equal_drift",
-           .series = "equal_drift",
-           .factor = 1.01,
-           .meaning = "a drift half a per cent too large"},
-          {.name = "random_drift",
-           .series = "random_drift",
-           .factor = 1.03,
-           .meaning = "cosines whose deviation is 1.5 % too large"},
-          {.name = "step", .values = {{"sim.eta", 0.0505}}, .meaning = "a learning rate 1 % off"}}};
+  return described(
+      {.name = "joma-overlap", .make = make<Overlap>, .figure = figure, .exponents = exponents});
 }
 
 }  // namespace attica::joma_overlap

@@ -9,9 +9,6 @@
 namespace attica::joma_salience {
 namespace {
 
-/// The integration's absolute tolerance is 1e-13: fewer nats are not found.
-constexpr Range kNats{.low = 1e-6};
-
 /// All (mu_j, mu_k) that differ.
 std::vector<std::pair<double, double>> pairs_of(const Configuration& c) {
   std::vector<std::pair<double, double>> pairs;
@@ -133,49 +130,10 @@ Figure figure(const Configuration& c) {
               "that dies like 1/ℓ. Lines: closed form; points: integration. No randomness."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kIntegration = 1e-8;
-  return {{.series = "log_ratio", .relative = kIntegration, .deterministic = true},
-          {.series = "lambda_correction",
-           .relative = 0,
-           .absolute = kIntegration,
-           .deterministic = true}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "joma-salience",
-      .question = "By how much do salient components converge first?",
-      .neglects =
-          "terms of the order of the remaining distances delta; their bound is the allowance",
-      .outside = "where the bound on what is neglected is above a fifth of what is predicted",
-      .parameters = {reals_parameter("sweep.mu_j", {1.5, 2, 3}, "fixed points of the component"),
-                     reals_parameter("sweep.mu_k", {1}, "fixed points of the reference component"),
-                     reals_parameter("sweep.ell",
-                                     {5, 8, 10, 12, 15, 20, 30},
-                                     "nats ln(1/delta_k) that the reference has gained",
-                                     kNats),
-                     saturating_gamma_parameter(),
-                     replicates_parameter(8, "identical by design")},
-      .series = {{"log_ratio", "ℓ_j/ℓ_k", "ratio of nats gained"},
-                 {"lambda_correction", "Λ", "its relative distance to the limit"},
-                 {"limit_ratio", "", "exp(gamma (mu_j^2 - mu_k^2)) (theory)"}},
-      .presets = {{"quick", "the defaults: 3 pairs", {}},
-                  {"paper",
-                   "20 pairs up to mu = 3",
-                   {{"sweep.mu_j", List{1.5, 2.0, 2.5, 3.0, 3.2}},
-                    {"sweep.mu_k", List{0.5, 1.0, 1.25, 1.75}}}}},
-      .sources = {cited("tian2023joma", "Theorem 4")},
-      .make = make<Salience>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "gamma", .values = {{"model.gamma", 0.51}}, .meaning = "gamma 2 % off"},
-                 {.name = "factor",
-                  .series = "log_ratio",
-                  .factor = 1.01,
-                  .meaning = "a logarithm times 1.01"}}};
+  return described({.name = "joma-salience", .make = make<Salience>, .figure = figure});
 }
 
 }  // namespace attica::joma_salience

@@ -226,15 +226,6 @@ Figure figure(const Configuration& c) {
           "randomness, no error bars."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Beyond the step size (in the predictions' allowances) integration to 1e-11; two residuals are
-  // quotients of small numbers at the first step.
-  constexpr double kIntegration = 1e-6;
-  AgreementRule rule{
-      .series = {}, .relative = kIntegration, .absolute = kIntegration, .deterministic = true};
-  return rules(kNames, rule);
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   std::vector<ClaimResult> all;
   for (const std::string& inputs : c.texts("model.inputs")) {
@@ -253,74 +244,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "joma-softmax",
-      .question = "How far does the approximate invariant of softmax attention carry?",
-      .neglects =
-          "the third order of descent's step size (bounded by the second); the invariant itself "
-          "neglects variations of attended contexts, which is what is displayed",
-      .parameters = {{.key = "model.inputs",
-                      .type = ParameterType::text,
-                      .fallback = Value(List{"gaussian", "random"}),
-                      .meaning = "classes' contexts: a bump over the distinct tokens, or random",
-                      .list = true,
-                      .choices = {"gaussian", "random"}},
-                     integer_parameter("model.tokens",
-                                       20,
-                                       "M, half distinct and half common",
-                                       {.low = 2, .high = 1000}),
-                     integer_parameter(
-                         "model.classes", 20, "classes and hidden units", {.low = 2, .high = 1000}),
-                     real_parameter("model.temperature", 0.5, "T of attention", kPositive),
-                     word_parameter("sim.initialisation",
-                                    "deterministic",
-                                    "contexts and start by formula, or drawn from the seed",
-                                    {"deterministic", "random"}),
-                     real_parameter("sim.eta", 0.1, "learning rate", kPositive),
-                     steps_parameter({1, 2, 5, 10, 20, 50, 100, 150, 200, 300, 400}),
-                     replicates_parameter(8, "identical by design")},
-      .series = {{"correlation_nc",
-                  "NC",
-                  "Pearson correlation over tokens of logits and invariant"},
-                 {"correlation_weights", "NC_1", "with its part sum_k v_k^2/2T alone"},
-                 {"correlation_norm", "NC_2", "with its part -|V|^2 bbar/2T alone"},
-                 {"slope", "slope", "of the regression of logits on the invariant"},
-                 {"relative_defect", "|eps|/|Δz|", "distance to the invariant over distance moved"},
-                 {"loss", "L", "cross-entropy, nats"},
-                 {"gradient_drift",
-                  "|Δg|/|g(0)|",
-                  "how far back-propagated gradients g = -∂L/∂h have moved"},
-                 {"gradient_turn", "sin(g, g(0))", "sine of the angle by which they have turned"},
-                 {"delta_drift", "|ΔΔ|/|Δ(0)|", "how far Δ_kl = E[g_k x_l] has moved"},
-                 {"stationary_error",
-                  "|V - V_0|/|V - V(0)|",
-                  "distance to the weights V_0 of a network in which g stays g(0), over the "
-                  "distance moved"},
-                 {"v", "v_1l", "weights of the first unit (simulation)"},
-                 {"input", "x", "contexts of the classes (simulation)"},
-                 {"weights_start", "V(0)", "weights (simulation)"},
-                 {"weights_end", "V", "weights at the end (simulation)"}},
-      .presets = {{"quick", "the defaults: 400 steps", {}},
-                  {"paper",
-                   "2000 steps, drawn contexts and start",
-                   {{"sim.initialisation", "random"},
-                    {"sim.steps",
-                     List{1, 2, 5, 10, 20, 50, 100, 200, 300, 500, 700, 1000, 1500, 2000}}}}},
-      .sources = {cited("tian2023joma", "Theorem 1, Figs. 2 and 3")},
-      .make = make<Softmax>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "joma-softmax-large-steps",
-                   .meaning = "The defect is predicted for small steps; these are twenty times "
-                              "larger than the default.",
-                   .values = {{"sim.eta", 2.0}}}},
-      .plants =
-          {{.name = "temperature",
-            .values = {{"model.temperature", 0.52}},
-            .meaning = "the temperature off"},
-           {.name = "factor", .series = "loss", .factor = 1.02, .meaning = "a loss times 1.02"}},
-      .diagnostic = {"weights_start"}};
+  return described(
+      {.name = "joma-softmax", .make = make<Softmax>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::joma_softmax

@@ -142,12 +142,6 @@ Figure figure(const Configuration& c) {
   return figure;
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // The theory is exact: what is left is some five standard errors.
-  return rules({"conditional_probability", "conditional_probability_root", "token_probability"},
-               {.series = {}, .relative = 0.005});
-}
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kLevel = 0.05;  // of each sample: 95 % pass under the exact law
   std::vector<bool> holds;
@@ -168,44 +162,10 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "tree-cooccurrence",
-      .question = "How does co-occurrence of tokens show the hierarchy behind them?",
-      .neglects = "nothing",
-      .parameters = {tree_depth_parameter(4),
-                     root_prior_parameter({0.5, 0.3, 0.2}),
-                     root_child_parameter({List{0.9, 0.2, 0.6}, List{0.9, 0.2, 0.6}}),
-                     reals_parameter("sweep.rho",
-                                     {-0.6, 0.3, 0.9},
-                                     "correlation of a node with its parent",
-                                     {.low = -1, .high = 1}),
-                     integer_parameter("sim.samples", 20000, "sequences per replicate"),
-                     replicates_parameter(180, "independent samples")},
-      .series = {{"conditional_probability",
-                  "P(l|m)",
-                  "tokens under the first root child, by the height of their common ancestor"},
-                 {"conditional_probability_root",
-                  "P(l|m)",
-                  "l under the second root child, m under the first"},
-                 {"token_probability", "P(m)", "probability that the first token occurs"},
-                 {"cooccurrence", "P(l|m)", "all pairs, largest rho, up to 32 tokens"},
-                 {"chi_square_p", "p", "of class and pairs of tokens, Bonferroni (simulation)"}},
-      .presets = {{"quick", "the defaults: depth 4, 100 samples of 20000", {}},
-                  {"paper",
-                   "depth 8, a million sequences each",
-                   {{"model.depth", 8}, {"sim.samples", 1000000}}}},
-      .sources = {cited("tian2023joma", "Theorem 5")},
-      .make = make<Cooccurrence>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "prior",
-                  .values = {{"model.root_prior", List{0.5, 0.25, 0.25}}},
-                  .meaning = "the prior of two classes exchanged for their mean"},
-                 {.name = "factor",
-                  .series = "conditional_probability",
-                  .factor = 1.04,
-                  .meaning = "a probability times 1.04"}}};
+  return described({.name = "tree-cooccurrence",
+                    .make = make<Cooccurrence>,
+                    .figure = figure,
+                    .claims = claims});
 }
 
 }  // namespace attica::tree_cooccurrence

@@ -148,38 +148,6 @@ class Latents : public PointwiseExperiment {
   std::vector<std::uint64_t> steps_;
 };
 
-Figure figure(const Configuration&) {
-  std::vector<Panel> panels;
-  for (const double level : {0.0, 1.0}) {
-    Panel panel{.x = {.label = "step {/:Italic n}"},
-                .y = {.label = fmt::format("correlation, level {}", level), .low = 0, .high = 1.05},
-                .layers = {},
-                .x_name = "step"};
-    for (const char* model : {"untrained", "permuted", "trained"}) {  // the last is on top
-      panel.layers.push_back({.series = "normalised_correlation",
-                              .label = model,
-                              .theory = false,
-                              .only = {{"level", level}, {"model", model}}});
-    }
-    panels.push_back(std::move(panel));
-  }
-  panels.push_back(
-      {.x = {.label = "step {/:Italic n}"},
-       .y = {.label = "trained − untrained"},
-       .layers = {{.series = "learnt_correlation", .label = "level {level}", .theory = false}},
-       .x_name = "step"});
-  return {.name = "tree-latents",
-          .panels = std::move(panels),
-          .columns = 1,
-          .caption =
-              "Largest correlation of a latent with a hidden unit of its layer, mean over "
-              "latents: trained network, the same before training, and trained with the latents of "
-              "classes exchanged; bottom: what training adds. Means and standard errors over "
-              "hierarchies."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) { return {}; }
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   const auto values = [&](double level, const char* model) {
     return observed.last("normalised_correlation", {{"level", level}, {"model", model}});
@@ -234,58 +202,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "tree-latents",
-      .question = "Do hidden units of a transformer learn the latents of a hierarchy?",
-      .neglects =
-          "there is no theory of the best of many hidden units that Adam has trained: the "
-          "untrained "
-          "network and exchanged latents are the baselines",
-      .parameters =
-          {integer_parameter(
-               "model.tokens", 100, "M, ids; the last is padding", {.low = 2, .high = 1e6}),
-           integer_parameter("model.length", 30, "L, sequence length", {.low = 1, .high = 1e4}),
-           integers_parameter("model.units",
-                              {10, 20},
-                              "N_0 and N_1, latents of the lower and the upper level",
-                              {.low = 1, .high = 1e5}),
-           integer_parameter("model.classes", 20, "C", {.low = 2, .high = 1e4}),
-           integer_parameter("model.children", 2, "N_ch, lower units per latent"),
-           integer_parameter("model.layers", 3, "layers", {.low = 2, .high = 100}),
-           integer_parameter("model.heads", 1, "attention heads"),
-           integer_parameter("model.width", 64, "width d", {.low = 1, .high = 1e5}),
-           integer_parameter("model.hidden", 400, "hidden units of the MLP, 4 M"),
-           real_parameter("sim.eta", 1e-3, "learning rate of Adam", kPositive),
-           real_parameter(
-               "sim.lambda", 1e-4, "weight decay: lambda w is added to the gradient", kNotNegative),
-           integer_parameter("sim.batch", 128, "samples per step"),
-           steps_parameter({0, 25, 50, 100, 150, 200, 300}),
-           replicates_parameter(8, "hierarchies and networks")},
-      .series = {{"normalised_correlation",
-                  "NC",
-                  "largest correlation of a latent with a hidden unit of its layer, mean over "
-                  "latents"},
-                 {"learnt_correlation", "ΔNC", "trained minus untrained, the same network"},
-                 {"found_share",
-                  "share found",
-                  "latents that a unit follows more closely than any follows an exchanged one; by "
-                  "chance 1/(n + 1) of n"},
-                 {"excluded_latents", "", "latents that are never or always active"},
-                 {"test_loss", "L", "cross-entropy over classes, nats"},
-                 {"accuracy", "acc", "share of classes recognised"}},
-      .presets = {{"quick", "the defaults: width 64, 300 steps", {}},
-                  {"paper",
-                   "width 1024, 200 of 10000 steps: the loss has come down to 0.001",
-                   {{"model.width", 1024},
-                    {"sim.eta", 1e-4},
-                    {"sim.steps", List{0, 10, 20, 50, 100, 200}}}}},
-      .sources = {cited("tian2023joma", "Table 1")},
-      .make = make<Latents>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .renamed = {{"sim.weight_decay", "sim.lambda"}},
-      .diagnostic = {"test_loss", "excluded_latents", "found_share"}};
+  return described({.name = "tree-latents", .make = make<Latents>, .claims = claims});
 }
 
 }  // namespace attica::tree_latents

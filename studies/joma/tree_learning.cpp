@@ -228,17 +228,6 @@ Figure figure(const Configuration& c) {
               "height; points: SGD on sampled trees, mean and standard error over runs."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // What the theory neglects is less: at four times the step size times are within 1.6 %. The
-  // margins are four to five standard errors of the slowest height in the quick preset (0.4 %), for
-  // weights that have hardly grown and for weak signals in absolute numbers. Means of many bounded
-  // steps have no heavy tails.
-  return {{.series = "learning_time", .relative = 0.02, .tails = Tails::normal},
-          {.series = "salience", .relative = 0.004, .absolute = 5e-4, .tails = Tails::normal},
-          {.series = "scatter", .relative = 0.015, .absolute = 5e-4, .tails = Tails::normal},
-          {.series = "v", .relative = 0.02, .absolute = 0.005, .tails = Tails::normal}};
-}
-
 /// Of all pairs of heights that are predicted a tenth apart: how many come in that order, and how
 /// many do not.
 std::pair<int, int> pairs_in_order(const std::vector<double>& predicted,
@@ -292,54 +281,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "tree-learning",
-      .question = "Which tokens of a latent tree are learnt first, and when?",
-      .neglects = "the step size beyond first order",
-      .outside =
-          "once the tokens are learnt; learning times so near the horizon, or so scattered, that "
-          "some tokens miss the threshold; the scatter of a single step",
-      .parameters =
-          {tree_depth_parameter(4),
-           root_prior_parameter({0.7, 0.3}),
-           root_child_parameter({List{0.9, 0.2}, List{0.9, 0.2}}),
-           reals_parameter("model.rewards", {1, -1}, "s_k, gradient of the unit in each class"),
-           real_parameter("model.threshold", 1, "|v| of a token that is learnt", kPositive),
-           reals_parameter("sweep.rho",
-                           {0.7, 0.8, 0.9},
-                           "correlation of a node with its parent",
-                           {.low = -1, .high = 1, .low_open = true, .high_open = true}),
-           reals_parameter("sweep.time",
-                           {0.5, 1, 1.5, 4, 6, 9.5, 14, 24},
-                           "recorded times, learning rate x steps",
-                           kPositive),
-           real_parameter("sim.eta", 0.02, "learning rate", kLearningRate),
-           integer_parameter("sim.batch", 32, "sequences per step, all with the query", {.low = 2}),
-           real_parameter("sim.horizon", 200, "longest time of a run", kPositive),
-           replicates_parameter(160, "independent runs of SGD")},
-      .series = {{"learning_time",
-                  "T_H",
-                  "time until |v| passes the threshold, mean over the tokens of a height"},
-                 {"salience", "Δ_H", "mean of g x, or covariance, given the query"},
-                 {"scatter", "B Var", "batch size times the variance of a step's salience"},
-                 {"v", "v_H", "weight, mean over the tokens of a height"}},
-      .presets =
-          {{"quick", "the defaults: depth 4, three rho", {}},
-           {"paper",
-            "depth 6, eta = 0.01, 64 sequences a step",
-            {{"model.depth", 6}, {"sim.eta", 0.01}, {"sim.batch", 64}, {"sim.replicates", 240}}}},
-      .sources = {cited("tian2023joma", "Theorems 2 and 5")},
-      .make = make<TreeLearning>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "time",
-                  .series = "learning_time",
-                  .factor = 1.03,
-                  .meaning = "times 3 % too long"},
-                 {.name = "prior",
-                  .values = {{"model.root_prior", List{0.67, 0.33}}},
-                  .meaning = "classes of another law"}}};
+  return described(
+      {.name = "tree-learning", .make = make<TreeLearning>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::tree_learning

@@ -303,18 +303,6 @@ Figure figure(const Configuration& c) {
           c.integer("model.sites"))};
 }
 
-// Replicates are means over tens of thousands of predictions: near normal.
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  constexpr double kExact = 0.02;
-  constexpr double kStudent = 0.01;
-  std::vector<AgreementRule> all =
-      rules({"floor", "plateau"}, {.relative = kExact, .tails = Tails::normal});
-  for (const char* series : {"student_loss", "variation"}) {
-    all.push_back({.series = series, .relative = kStudent, .tails = Tails::normal});
-  }
-  return all;
-}
-
 /// Whether each replicate's variation of the clone at a pattern is below (or above) the text's own
 /// plus a margin.
 std::vector<double> beyond_text(const Observed& observed, const std::string& clone, std::size_t k) {
@@ -479,101 +467,14 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   return {{.name = "samples.txt", .content = samples}};
 }
 
-Recipe text_recipe(const std::string& language) {
-  return {.name = "language-clones-" + language,
-          .meaning =
-              "Quotations, windows of four letters: floors and plateaus of chains, and what "
-              "pairs learn of them.",
-          .values = {{"model.file", language + ".txt"},
-                     {"model.sites", 4},
-                     {"model.chain_orders", List{1, 2}},
-                     {"sim.clone_length", 1000}},
-          .expected = Verdict::agree,
-          .fetched = true};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "language-clones",
-      .question =
-          "Are copies of a text with interactions of n symbols what they should be, and what can "
-          "be learnt on them?",
-      .neglects =
-          "that students are trained for finitely long, which the allowance states; floors and "
-          "plateaus are exact",
-      .outside = "the student on clones of higher order than its own, which it cannot represent",
-      .parameters = together(
-          {language_parameters(List{1, 2, 3, 4}),
-           {integer_parameter(
-                "sim.clone_windows", 4096, "windows that are drawn from every clone and the text"),
-            integer_parameter("sim.clone_length",
-                              2000,
-                              "steps of fitting pairs, each on fresh windows",
-                              {.low = 10, .high = 1e7}),
-            integer_parameter(
-                "sim.clone_batch", 1024, "windows of a step", {.low = 1, .high = 1e6}),
-            real_parameter("sim.clone_eta",
-                           0.015,
-                           "learning rate of Adam; a half cosine to 0 over the last 70 % of steps",
-                           kPositive),
-            flag_parameter("model.factored",
-                           false,
-                           "a clone of order 3 at all distances besides: a factored network of "
-                           "one layer with squares, for a long text"),
-            factored_length_parameter(),
-            integer_parameter("sim.gibbs_sweeps",
-                              16,
-                              "sweeps of Gibbs sampling from independent symbols",
-                              {.low = 1, .high = 1e5}),
-            replicates_parameter(8, "repetitions with other windows")}}),
-      .series = language_series(
-          {{"student_loss",
-            "X",
-            "loss on the clone of order n of pairs that were trained on it, nats"},
-           {"clone_entropy",
-            "H_n",
-            "mean entropy of the clone's laws in windows drawn from it: the floor, sampled, nats"},
-           {"pairs_plateau", "ε_p", "loss on the held-out text of pairs fitted to the text, nats"},
-           {"factored_plateau", "ε_f", "the same of the factored clone of order 3, nats"},
-           {"variation",
-            "TV",
-            "total variation of the tuples at a pattern of sites, to the training text; theory: "
-            "neighbours in the clone of order 1"}}),
-      .presets = {{"quick", "the defaults: 60 psalms, L = 8, chains of order 1 to 4, pairs", {}},
-                  {"paper",
-                   "a long text: give model.file; L = 12, chains up to 5, 10000 steps",
-                   {{"model.sites", 12},
-                    {"model.chain_orders", List{1, 2, 3, 4, 5}},
-                    {"model.factored", true},
-                    {"sim.factored_length", 10000},
-                    {"sim.clone_length", 10000},
-                    {"sim.gibbs_sweeps", 40}}}},
-      .sources = {cited("rende2024distributional", "Figs. 3, 4: clones of a text of given order")},
-      .make = make<Clones>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .files = files,
-      .recipes = {text_recipe("german"), text_recipe("spanish")},
-      .plants = {{.name = "bits",
-                  .series = "floor",
-                  .factor = 1.4427,
-                  .meaning = "an entropy in bits read as one in nats"},
-                 {.name = "short-window",
-                  .values = {{"model.sites", 4}},
-                  .meaning = "forgets that most sites are seen from both sides"},
-                 {.name = "few-letters",
-                  .values = {{"model.vocabulary", 16}},
-                  .meaning = "leaves out the rarer letters"},
-                 {.name = "student-below",
-                  .series = "student_loss",
-                  .factor = 0.95,
-                  .meaning = "a floor that is too low by 5 %"}},
-      .renamed = {{"sim.clone_steps", "sim.clone_length"},
-                  {"sim.factored_steps", "sim.factored_length"}},
-      .shown = {"samples.txt"}};
+  return described({.name = "language-clones",
+                    .make = make<Clones>,
+                    .figure = figure,
+                    .claims = claims,
+                    .files = files});
 }
 
 }  // namespace attica::language_clones

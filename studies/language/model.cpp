@@ -116,29 +116,6 @@ void LanguageProblem::warn_of_repetition(std::uint64_t steps,
       different));
 }
 
-std::vector<Parameter> language_parameters(const List& orders) {
-  Parameter file = file_parameter(
-      "model.file", "a plain text, UTF-8; psalms.txt, 60 psalms in English, comes with attica");
-  file.fallback = Value(std::string("psalms.txt"));
-  return {
-      file,
-      kinds().parameter("model.symbols",
-                        "letters",
-                        "lower-case letters, and one space for all between words; or words"),
-      integer_parameter("model.vocabulary",
-                        64,
-                        "most symbols that are kept: rarer letters are read as spaces, rarer "
-                        "words as one",
-                        {.low = 2, .high = 4096}),
-      integer_parameter(
-          "model.sites", 8, "symbols of a window, L, one of them hidden", {.low = 3, .high = 64}),
-      integers_parameter("model.chain_orders",
-                         orders,
-                         "orders n of the clones that are Markov chains: interactions of n "
-                         "neighbours",
-                         {.low = 1, .high = 24})};
-}
-
 void require_laws(Index windows, int tables, Index symbols, const std::string& parameter) {
   constexpr double kMost = 4e9;
   const double bytes =
@@ -209,30 +186,11 @@ MaskedNetwork fitted_factored(const LanguageProblem& problem,
   return network;
 }
 
-Parameter factored_length_parameter() {
-  return integer_parameter("sim.factored_length",
-                           3000,
-                           "steps of fitting the factored clone, each on 256 fresh windows",
-                           {.low = 10, .high = 1e7});
-}
-
 std::string chain_name(int order) { return fmt::format("chain-{}", order); }
 
 std::string clone_label(const std::string& clone) {
   const std::string chain = "chain-";
   return clone.starts_with(chain) ? "chain {/:Italic n} = " + clone.substr(chain.size()) : clone;
-}
-
-std::vector<SeriesInfo> language_series(const std::vector<SeriesInfo>& own) {
-  std::vector<SeriesInfo> all = {
-      {"floor",
-       "H_n",
-       "entropy of a hidden symbol of the clone of order n: no loss on it is lower, nats"},
-      {"plateau",
-       "ε_n",
-       "loss on the held-out text of predictions with interactions of n neighbours, nats"}};
-  all.insert(all.end(), own.begin(), own.end());
-  return all;
 }
 
 }  // namespace attica

@@ -53,9 +53,6 @@ class LanguageProblem {
   Lazy<std::shared_ptr<const TupleFrequencies>> frequencies_;
 };
 
-/// @brief model.file, model.symbols, model.vocabulary, model.sites, model.chain_orders.
-std::vector<Parameter> language_parameters(const List& orders);
-
 /// @brief Refuses tables of laws, windows times symbols, that would take more than 4 GB.
 /// @param tables how many of them a run holds
 /// @throws Error (input) naming the parameter
@@ -86,7 +83,6 @@ MaskedNetwork fitted_factored(const LanguageProblem& problem,
                               const MaskedTraining& training,
                               const StreamAddress& address,
                               const std::function<bool()>& stop = {});
-Parameter factored_length_parameter();
 
 /// What is said where the factored network predicts the held-out text no better than pairs.
 inline constexpr const char* kNoClone =
@@ -97,8 +93,5 @@ inline constexpr const char* kNoClone =
 std::string chain_name(int order);
 /// @brief A clone in a legend.
 std::string clone_label(const std::string& clone);
-
-/// @brief `floor` and `plateau`, then a study's own.
-std::vector<SeriesInfo> language_series(const std::vector<SeriesInfo>& own);
 
 }  // namespace attica

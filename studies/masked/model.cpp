@@ -9,47 +9,13 @@ namespace attica {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-namespace {
-
-/// Below it λ is lost in the rounding of a singular sample covariance.
-constexpr double kLeastPenalty = 1e-8;
-
-}  // namespace
-
-Parameter masked_dimension_parameter(std::int64_t fallback) {
-  return integer_parameter(
-      "model.dimension", fallback, "number of coordinates d", {.low = 4, .high = 100000});
-}
-
-Parameter masked_alphas_parameter(const std::vector<double>& fallback) {
-  return reals_parameter(
-      "sweep.alpha", fallback, "samples per coordinate, alpha = n/d = 1/gamma", kPositive);
-}
-
-Parameter masked_lambdas_parameter(const std::vector<double>& fallback) {
-  return reals_parameter("sweep.lambda",
-                         fallback,
-                         "ridge penalty of (1/2n) sum of squares + (lambda/2) |A_k|^2",
-                         {.low = kLeastPenalty, .high = 1e8});
-}
-
-Parameter spike_strengths_parameter(const std::vector<double>& fallback) {
-  return reals_parameter("sweep.theta",
-                         fallback,
-                         "strength of the spike, Sigma = Psi + theta u u^T; positive spikes only",
-                         {.low = 0, .high = 1e8});
-}
+namespace {}  // namespace
 
 Parameter noise_ratio_parameter(double fallback) {
   return real_parameter("model.noise_ratio",
                         fallback,
                         "noise variance of the second half of the coordinates; 1 on the first",
                         {.low = 1e-6, .high = 1e6});
-}
-
-Parameter masked_memory_parameter() {
-  return real_parameter(
-      "sim.max_memory", 4, "gigabytes that a replicate's matrices may take", kPositive);
 }
 
 SampleSizes masked_sizes(const Configuration& c) {
@@ -153,13 +119,6 @@ std::string masked_label(const Configuration& c, const std::string& estimator, b
   add("sweep.alpha", "{/:Italic α} = {alpha}");
   if (penalised) add("sweep.lambda", "{/:Italic λ} = {lambda}");
   return label;
-}
-
-std::vector<Source> masked_sources(const std::string& used) {
-  return {cited("wortsman2026random",
-                "setting: masked regression of all coordinates, its spectrum and spikes; the "
-                "formulas are derived here"),
-          cited("silverstein1995empirical", used)};
 }
 
 }  // namespace attica

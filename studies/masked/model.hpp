@@ -15,17 +15,8 @@ namespace attica {
 
 /// @name Parameters
 /// @{
-/// `model.dimension`
-Parameter masked_dimension_parameter(std::int64_t fallback);
-/// `sweep.alpha`, `sweep.lambda`
-Parameter masked_alphas_parameter(const std::vector<double>& fallback);
-Parameter masked_lambdas_parameter(const std::vector<double>& fallback);
-/// `sweep.theta`
-Parameter spike_strengths_parameter(const std::vector<double>& fallback);
 /// `model.noise_ratio`
 Parameter noise_ratio_parameter(double fallback);
-/// `sim.max_memory`
-Parameter masked_memory_parameter();
 /// @}
 
 /// @brief n = αd for every α. @throws Error (input) naming sweep.alpha unless αd >= 2
@@ -72,7 +63,5 @@ std::vector<double> values_at(const Observed& observed,
 std::string masked_label(const Configuration& configuration,
                          const std::string& estimator,
                          bool penalised = true);
-
-std::vector<Source> masked_sources(const std::string& used);
 
 }  // namespace attica

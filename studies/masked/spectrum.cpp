@@ -690,115 +690,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
-Table of_digits(bool standardised = false) {
-  return {{"model.covariance", "data"},
-          {"model.standardise", standardised},
-          {"model.file", "digits.csv"},
-          {"sweep.alpha", List{0.5, 2.0, 8.0}},
-          {"sweep.lambda", List{0.1, 1.0}},
-          {"sim.replicates", 300}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "masked-spectrum",
-      .question = "What is the spectrum of a predictor of every coordinate from all others?",
-      .neglects =
-          "order 1/d of the density (a bin's mass within 1/d, 3/d for 0.7 < d/n < 1.4), order "
-          "1/n^2 of the second and third moments for equal variances, order 1/n for others",
-      .outside =
-          "edges, of which the largest eigenvalues of a data set scatter: claims; bins of the "
-          "density where it has no bound; the third moment below lambda = 0.3 and the atom above "
-          "alpha = 0.55; the second moment at leading order, which is drawn beside the exact one",
-      .parameters = together(
-          {{masked_dimension_parameter(200),
-            covariances().parameter("model.covariance",
-                                    "identity",
-                                    "identity; groups: variances 1 and noise_ratio on halves of "
-                                    "the coordinates; ar1: rho^|i-j|; data: empirical, with the "
-                                    "rows of a file as population, and the penalty in units of "
-                                    "its mean eigenvalue"),
-            file_parameter("model.file", "data: CSV with a header, one row per observation"),
-            flag_parameter("model.standardise", false, "data: scale every column to unit variance"),
-            noise_ratio_parameter(MaskedSpectrum::kRatio),
-            MaskedSpectrum::rho_parameter(),
-            masked_alphas_parameter({0.25, 0.5, 2, 4}),
-            masked_lambdas_parameter({1}),
-            integer_parameter(
-                "sim.bins", 40, "bins of the histogram, at most", {.low = 5, .high = 10000}),
-            masked_memory_parameter(),
-            replicates_parameter(192, "data sets of every size")}}),
-      .series = {{"density",
-                  "rho_bin(w)",
-                  "share of A's eigenvalues in a bin over its width; without the kernel's atom"},
-                 {"moment2", "tr A^2/d", "second moment of the eigenvalues"},
-                 {"moment2_leading", "m2", "its leading order (theory)"},
-                 {"moment3", "tr A^3/d", "third moment of the eigenvalues"},
-                 {"gaussian_density",
-                  "rho_bin(w)",
-                  "density of as many Gaussian samples of the covariance of the data (simulation)"},
-                 {"gaussian_moment2",
-                  "tr A^2/d",
-                  "second moment of as many Gaussian samples of the covariance of the data"},
-                 {"form_variance",
-                  "Var x'Qx/2 tr(SQ)^2",
-                  "variance over the rows of data of x'Qx, Q = (Sigma + kappa)^-1, over that of "
-                  "Gaussian ones (theory)"},
-                 {"lower_edge", "w_-", "smallest eigenvalue outside the kernel's atom"},
-                 {"upper_edge", "w_+", "largest eigenvalue"},
-                 {"atom", "w_0", "mean of the kernel's d - n eigenvalues, n < d"},
-                 {"trace", "tr A", "sum of the eigenvalues (simulation)"},
-                 {"below_gap", "d - n", "number of eigenvalues below the gap (simulation)"}},
-      .presets = {{"quick", "the defaults: d = 200, alpha 0.25 to 4, lambda 1, 192 replicates", {}},
-                  {"paper",
-                   "d = 500, alpha 0.25 to 4, lambda 0.3 to 3, 1200 replicates",
-                   {{"model.dimension", 500},
-                    {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
-                    {"sweep.lambda", List{0.3, 1.0, 3.0}},
-                    {"sim.replicates", 1200}}},
-                  {"large",
-                   "d = 1000, alpha 0.25 to 4, lambda 0.3 to 3, 40 replicates",
-                   {{"model.dimension", 1000},
-                    {"sweep.alpha", List{0.25, 0.5, 2.0, 4.0}},
-                    {"sweep.lambda", List{0.3, 1.0, 3.0}},
-                    {"sim.replicates", 40}}}},
-      .sources = masked_sources("equation for the resolvent of a sample covariance"),
-      .make = make<MaskedSpectrum>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      // Of the density in its own units: relative to itself it has none at an edge.
-      .limits = {{.series = "density", .relative = 0, .absolute = 0.02},
-                 {.series = "moment3", .relative = 0.02, .power = 2},
-                 {.series = "atom", .relative = 0.01}},
-      .claims = claims,
-      .recipes = {{.name = "masked-spectrum-digits",
-                   .meaning = "Handwritten digits are not Gaussian, but their quadratic forms "
-                              "scatter nearly as those of Gaussian rows do.",
-                   .values = of_digits(),
-                   .expected = Verdict::agree},
-                  {.name = "masked-spectrum-standardised",
-                   .meaning = "With every pixel at unit variance rare ones weigh as much as common "
-                              "ones, and quadratic forms scatter 80 times as much.",
-                   .values = of_digits(true)}},
-      .plants = {{.name = "penalty",
-                  .values = {{"sweep.lambda", List{1.03}}},
-                  .meaning = "a penalty 3 % too large"},
-                 {.name = "moment2",
-                  .series = "moment2",
-                  .factor = 1.01,
-                  .meaning = "the order 1/n with d + 1 in place of d - 1"},
-                 {.name = "moment3",
-                  .series = "moment3",
-                  .factor = 1.03,
-                  .meaning = "the leading order of few samples in place of the order 1/n"},
-                 {.name = "density",
-                  .series = "density",
-                  .factor = 1.25,
-                  .meaning = "a density that is not normalised"}},
-      .diagnostic = {"trace", "below_gap"}};
+  return described({.name = "masked-spectrum",
+                    .make = make<MaskedSpectrum>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::masked_spectrum

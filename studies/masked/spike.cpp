@@ -466,89 +466,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "masked-spike",
-      .question = "From which strength on does masked regression see a spike in the covariance?",
-      .neglects =
-          "order 1/d of the outlier (1.5/d, 1 %) and of overlaps (0.01 + 2/(d "
-          "(1-theta_c/theta)^2)); "
-          "the window 0.7 < theta/theta_c < 1.3 is not compared",
-      .outside =
-          "theta between 0.7 and 1.3 of a threshold, which finite size smears, eigenvalues below "
-          "it, and localised outliers within 1.5 times the bulk; thresholds, which are read off "
-          "the curves",
-      .parameters = together(
-          {{masked_dimension_parameter(200),
-            word_parameter("model.signal",
-                           "delocalised",
-                           "delocalised: u = random signs/sqrt(d); localised: one coordinate",
-                           {"delocalised", "localised"}),
-            noise_ratio_parameter(1),
-            masked_alphas_parameter({2}),
-            masked_lambdas_parameter({1}),
-            spike_strengths_parameter({0.2, 0.35, 0.7, 0.9, 1.6, 2, 2.5, 3}),
-            masked_memory_parameter(),
-            replicates_parameter(240, "data sets of every size and strength")}}),
-      .series =
-          {{"outlier", "w_max", "largest eigenvalue of A; theory: its upper edge below theta_c"},
-           {"overlap", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
-           {"overlap_right", "(u.r)^2", "squared cosine of u with A's right eigenvector"},
-           {"overlap_left", "(u.l)^2", "squared cosine of u with A's left eigenvector"},
-           {"pca_outlier", "x_max", "largest eigenvalue of the sample covariance"},
-           {"pca_overlap", "(u.p)^2", "squared cosine of u with its eigenvector"},
-           {"difference", "(u.v)^2 - (u.p)^2", "masked minus PCA on the same samples"},
-           {"threshold", "theta_c", "from which theta on there is an outlier (theory)"},
-           {"lower_threshold", "theta_c^low", "the same below the bulk, localised u (theory)"},
-           {"upper", "w_max", "localised u: largest eigenvalue of A"},
-           {"upper_overlap", "v_1^2", "localised u: squared overlap at it"},
-           {"upper_overlap_right", "r_1^2", "localised u: of the right eigenvector"},
-           {"upper_overlap_left", "l_1^2", "localised u: of the left eigenvector"},
-           {"lower", "w_min", "localised u: smallest eigenvalue of A"},
-           {"lower_overlap", "v_1^2", "localised u: squared overlap at it"},
-           {"lower_overlap_right", "r_1^2", "localised u: of the right eigenvector"},
-           {"lower_overlap_left", "l_1^2", "localised u: of the left eigenvector"}},
-      .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, 8 theta, 240 replicates",
-                   {}},
-                  {"paper",
-                   "d = 400, alpha 0.5 and 2, lambda 0.1, 1, 10, 11 theta, 1300 replicates",
-                   {{"model.dimension", 400},
-                    {"sweep.alpha", List{0.5, 2.0}},
-                    {"sweep.lambda", List{0.1, 1.0, 10.0}},
-                    {"sweep.theta", List{0.2, 0.35, 0.7, 0.9, 1.3, 1.6, 1.8, 2.8, 3.5, 4.5, 6.0}},
-                    {"sim.replicates", 1300}}}},
-      .sources = masked_sources("equation for the resolvent of a sample covariance"),
-      .make = make<MaskedSpike>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .limits = {{.series = "difference", .relative = 0, .absolute = kOverlapMargin}},
-      .claims = claims,
-      .recipes = {{.name = "masked-spike-bottom",
-                   .meaning =
-                       "A spike on one coordinate is seen by the bottom of A's spectrum below "
-                       "PCA's threshold.",
-                   .values = {{"model.signal", "localised"},
-                              {"sweep.alpha", List{1.25}},
-                              {"sweep.lambda", List{10.0}},
-                              {"sweep.theta", List{0.7, 8.0}},
-                              {"sim.replicates", 400}},
-                   .expected = Verdict::agree},
-                  {.name = "masked-spike-blind",
-                   .meaning = "The top of A's spectrum never sees it at a small penalty.",
-                   .values = {{"model.signal", "localised"}, {"sweep.theta", List{20.0}}},
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "samples",
-                  .values = {{"sweep.alpha", List{1.6}}},
-                  .meaning = "samples counted as 0.8 n"},
-                 {.name = "penalty",
-                  .values = {{"sweep.lambda", List{1.25}}},
-                  .meaning = "a penalty 25 % too large"},
-                 {.name = "overlap",
-                  .series = "overlap",
-                  .factor = 1.08,
-                  .meaning = "an overlap that leaves out the fluctuation of the noise"}},
-      .diagnostic = {"threshold", "lower_threshold"}};
+  return described({.name = "masked-spike",
+                    .make = make<MaskedSpike>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::masked_spike

@@ -24,9 +24,6 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Labels that least squares on one feature needs for a mean and a variance.
-constexpr std::int64_t kFewestLabels = 5;
-
 TransferTask task_of(const Configuration& c) {
   return {.dimension = static_cast<double>(c.integer("model.dimension")),
           .theta = c.real("model.theta"),
@@ -267,16 +264,6 @@ Figure figure(const Configuration& c) {
           "numbers of samples; points: simulation, mean and standard error over replicates."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kRelative = 0.01;
-  return {{.series = "raw_risk", .relative = kRelative},
-          {.series = "feature_risk", .relative = kRelative},
-          // Exact, the overlap being that of the run: five standard errors at the fewest labels.
-          {.series = "head_factor", .relative = 0.01, .tails = Tails::normal},
-          {.series = "gain", .relative = 0, .absolute = kOverlapMargin},
-          {.series = "overlap_right", .relative = 0, .absolute = kOverlapMargin}};
-}
-
 /// Where transfer helps: well below the predicted crossing, and not well above; nowhere if there is
 /// none.
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -325,102 +312,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  constexpr double kMostLabels = 1e7;
-  return {
-      .name = "masked-transfer",
-      .question =
-          "How many labels does a direction that masked regression found without labels replace?",
-      .neglects =
-          "corrections of relative order 1/d to the overlap with the spike, of order 1/M^2 to "
-          "ridge regression",
-      .outside =
-          "features learnt below 1.3 of the threshold in theta, whose overlap finite size smears; "
-          "the best penalty, which is searched on the theory; the crossing, which is a claim",
-      .parameters =
-          {masked_dimension_parameter(200),
-           real_parameter("model.theta",
-                          2,
-                          "strength of the spike, Sigma = 1 + theta u u^T",
-                          {.low = 0, .high = 1e8}),
-           real_parameter("model.noise",
-                          0.1,
-                          "noise of the labels tau^2 beside a signal of variance 1",
-                          {.low = 0, .high = 1e8}),
-           real_parameter(
-               "model.lambda", 1, "ridge penalty of masked regression", {.low = 1e-8, .high = 1e8}),
-           masked_alphas_parameter({0.05, 1.5, 3}),
-           integers_parameter("sweep.labels",
-                              List{30, 80, 200, 500, 1000, 2000},
-                              "labelled samples M",
-                              {.low = kFewestLabels, .high = kMostLabels}),
-           integer_parameter("sim.data_sets",
-                             2,
-                             "labelled data sets of every size in a replicate, whose risks are "
-                             "averaged",
-                             {.low = 1, .high = 1e6}),
-           masked_memory_parameter(),
-           replicates_parameter(400, "replicates: unlabelled samples and labelled data sets")},
-      .series =
-          {{"raw_risk",
-            "R_raw",
-            "population mean squared error of ridge regression on all coordinates, at the penalty "
-            "that is best in the limit"},
-           {"raw_lambda", "lambda*", "that penalty (theory; it is what the simulation takes)"},
-           {"feature_risk",
-            "R(q, M)",
-            "population mean squared error of least squares on the direction's projection"},
-           {"head_factor",
-            "(M-1)/(M-2)",
-            "that over the risk of the best multiple of the same direction"},
-           {"gain", "R_raw - R(q, M)", "risk saved by transfer, on the same labelled samples"},
-           {"overlap_right", "(u.r)^2", "squared cosine of the spike and A's right eigenvector"},
-           {"crossing",
-            "M_x/d",
-            "labels beyond which all coordinates do better, over d (theory; claims say that "
-            "simulation has the sign of the gain on either side)"}},
-      .presets = {{"quick",
-                   "the defaults: d = 200, 3 alpha, 6 numbers of labels, 400 replicates",
-                   {}},
-                  {"paper",
-                   "d = 800, 4 alpha, 9 numbers of labels, 1800 replicates of 2 data sets",
-                   {{"model.dimension", 800},
-                    {"sweep.alpha", List{0.05, 0.5, 1.0, 4.0}},
-                    {"sweep.labels", List{25, 50, 100, 200, 400, 1000, 2500, 6000, 15000}},
-                    {"sim.data_sets", 2},
-                    {"sim.replicates", 1800}}}},
-      .sources =
-          [] {
-            std::vector<Source> all =
-                masked_sources("the deterministic equivalent behind overlaps");
-            all.push_back(cited("rende2024mapping",
-                                "setting of the masked pretraining; ridge generalization error"));
-            return all;
-          }(),
-      .make = make<Transfer>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .recipes = {{.name = "masked-transfer-few-replicates",
-                   .meaning = "Twenty replicates do not decide at margins of a few per cent.",
-                   .values = {{"sim.replicates", 20}},
-                   .expected = Verdict::inconclusive}},
-      .plants = {{.name = "theta",
-                  .values = {{"model.theta", 2.12}},
-                  .meaning = "a spike 6 % stronger than it is"},
-                 {.name = "raw_risk",
-                  .series = "raw_risk",
-                  .factor = 1.03,
-                  .meaning = "a rival 3 % worse than it is, as at half the best penalty"},
-                 {.name = "feature_risk",
-                  .series = "feature_risk",
-                  .factor = 0.96,
-                  .meaning = "a risk 4 % too low"},
-                 {.name = "gain",
-                  .series = "gain",
-                  .factor = 1.15,
-                  .meaning = "transfer that saves 15 % more than it does"}},
-      .diagnostic = {"raw_lambda"}};
+  return described(
+      {.name = "masked-transfer", .make = make<Transfer>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::masked_transfer

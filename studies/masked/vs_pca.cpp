@@ -255,18 +255,6 @@ Figure figure(const Configuration& c) {
               "simulation, mean and standard error over replicates."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  return rules({"masked",
-                "masked_right",
-                "masked_left",
-                "pca",
-                "correlation",
-                "correlation_right",
-                "correlation_left",
-                "hollow"},
-               {.series = {}, .relative = 0, .absolute = kOverlapMargin});
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kBelow = 0.7;
   constexpr double kAbove = 1.3;
@@ -348,84 +336,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "masked-vs-pca",
-      .question = "When does masked regression recover a spike that PCA misses?",
-      .neglects =
-          "order 1/d of overlaps: 0.01 + 2/(d (1-theta_c/theta)^2) above the threshold of an "
-          "estimator, the same with theta/theta_c below; 0.7 < theta/theta_c < 1.3 is not compared",
-      .outside = "theta between 0.7 and 1.3 of the estimator's threshold, which finite size smears",
-      .parameters = together(
-          {{masked_dimension_parameter(200),
-            noise_ratio_parameter(9),
-            signals().parameter("model.signal",
-                                "quiet",
-                                "where u is: uniform, on all coordinates; quiet or noisy, on the "
-                                "half of that noise"),
-            masked_alphas_parameter({2}),
-            masked_lambdas_parameter({1}),
-            spike_strengths_parameter({0.05, 0.6, 3, 4, 10, 25}),
-            masked_memory_parameter(),
-            replicates_parameter(192, "data sets of every size and strength")}}),
-      .series =
-          {{"masked", "(u.v)^2", "squared cosine of u with the eigenvector of the symmetric form"},
-           {"masked_right", "(u.r)^2", "the same of A's right eigenvector, D^-1/2 v"},
-           {"masked_left", "(u.l)^2", "the same of A's left eigenvector, D^1/2 v"},
-           {"pca", "(u.p)^2", "of the first principal component"},
-           {"correlation", "(u.c)^2", "of that of the correlation matrix"},
-           {"correlation_right", "(u.c')^2", "of diag(S)^1/2 times it"},
-           {"correlation_left", "(u.c'')^2", "of diag(S)^-1/2 times it"},
-           {"hollow", "(u.h)^2", "of the first eigenvector of S - diag(S)"},
-           {"threshold",
-            "theta_c",
-            "from which theta on an estimator sees the spike; of the masked one against lambda "
-            "(theory)"}},
-      .presets = {{"quick",
-                   "the defaults: d = 200, alpha 2, lambda 1, quiet, 6 theta, 192 replicates",
-                   {}},
-                  {"paper",
-                   "d = 400, alpha 0.5 and 2, lambda 0.1, 1, 10, quiet, 10 theta, 900 replicates",
-                   {{"model.dimension", 400},
-                    {"sweep.alpha", List{0.5, 2.0}},
-                    {"sweep.lambda", List{0.1, 1.0, 10.0}},
-                    {"sweep.theta", List{0.05, 0.3, 0.6, 1.5, 3.0, 4.0, 6.0, 10.0, 18.0, 25.0}},
-                    {"sim.replicates", 900}}}},
-      .sources = masked_sources("equation for the resolvent of a sample covariance"),
-      .make = make<MaskedVsPca>,
-      .figure = figure,
-      .agreement = agreement,
-      .size_coordinate = "dimension",
-      .claims = claims,
-      .recipes = {{.name = "masked-vs-pca-uniform",
-                   .meaning = "On all coordinates, at a strong spike, an intermediate penalty sees "
-                              "more than PCA and than correlations in each of their forms.",
-                   .values = {{"model.signal", "uniform"},
-                              {"sweep.lambda", List{1.0, 2.0}},
-                              {"sweep.theta", List{8.0}},
-                              {"sim.replicates", 300}},
-                   .expected = Verdict::agree},
-                  {.name = "masked-vs-pca-noisy",
-                   .meaning = "On the noisy half PCA sees the spike first.",
-                   .values = {{"model.signal", "noisy"},
-                              {"sweep.theta", List{10.0}},
-                              {"sim.replicates", 400}},
-                   .expected = Verdict::agree},
-                  {.name = "masked-vs-pca-equal",
-                   .meaning = "With equal noise masking gains and loses nothing.",
-                   .values = {{"model.signal", "uniform"},
-                              {"model.noise_ratio", 1.0},
-                              {"sweep.theta", List{1.6, 3.0}}},
-                   .expected = Verdict::agree}},
-      .plants = {{.name = "penalty",
-                  .values = {{"sweep.lambda", List{0.5}}},
-                  .meaning = "a penalty that lacks the factor 2 of the objective"},
-                 {.name = "noise",
-                  .values = {{"model.noise_ratio", 7.5}},
-                  .meaning = "noise of the noisy half taken too small"},
-                 {.name = "overlap",
-                  .series = "masked_left",
-                  .factor = 0.94,
-                  .meaning = "an overlap of the left eigenvector 6 % too small"}}};
+  return described(
+      {.name = "masked-vs-pca", .make = make<MaskedVsPca>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::masked_vs_pca

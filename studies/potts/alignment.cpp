@@ -276,8 +276,6 @@ Figure figure(const Configuration& c) {
               std::filesystem::path(c.text("model.file")).filename().string())};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) { return {}; }
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   if (c.real("sim.held_out") == 0) return {};
   const auto independent = observed.last("test_loss", model_point("independent"));
@@ -349,98 +347,14 @@ std::vector<TextFile> files(const Configuration& /*c*/, const Observed& observed
   return written;
 }
 
-std::vector<Parameter> parameters() {
-  return {
-      {.key = "model.file",
-       .type = ParameterType::file,
-       .fallback = Value("ring.fa"),
-       .meaning = "the alignment: FASTA, A2M, A3M, Stockholm, Clustal, or one sequence a line"},
-      {.key = "model.alphabet",
-       .type = ParameterType::text,
-       .fallback = Value(std::string(kAminoAcids)),
-       .meaning = "letters of the colours, the first one for gaps and unknown letters; one that "
-                  "begins with a letter has no gap"},
-      real_parameter(
-          "model.identity",
-          0.8,
-          "sequences that share this part of their sites are relatives: they share their weight, "
-          "and all are trained on or none; 1: only equal ones",
-          {.low = 0, .high = 1, .low_open = true}),
-      real_parameter("sim.lambda",
-                     0.01,
-                     "penalty (lambda/2) sum_j |W_ij|^2 on the mean loss of every site i",
-                     kPositive),
-      real_parameter("sim.bias_lambda",
-                     0.001,
-                     "penalty (bias_lambda/2) |b_i|^2 on the fields of every site i",
-                     kPositive),
-      real_parameter("sim.held_out",
-                     0.1,
-                     "share of the sequences that is not trained on but predicted, in whole groups "
-                     "of relatives",
-                     {.low = 0, .high = 1, .high_open = true}),
-      real_parameter("sim.tolerance",
-                     1e-4,
-                     "both fits end when no component of the gradient is larger",
-                     kPositive),
-      replicates_parameter(8, "splits into training and held-out sequences"),
-  };
-}
-
-/// On half of a family, with a strong penalty: a tenth of the time.
-Recipe family_recipe(const std::string& name, const std::string& file, const std::string& family) {
-  return {.name = name,
-          .meaning = family +
-                     ": both models predict held-out sequences better than independent "
-                     "sites do, and both fits are minima.",
-          .values = {{"model.file", file},
-                     {"sim.lambda", 0.2},
-                     {"sim.tolerance", 0.002},
-                     {"sim.held_out", 0.5}},
-          .expected = Verdict::claims_hold,
-          .fetched = true};
-}
-
 }  // namespace
 
 Study study() {
-  return {.name = "potts-alignment",
-          .question =
-              "Which sites of a sequence family are coupled, and does one matrix of values "
-              "serve all pairs?",
-          .neglects =
-              "there is no theory of a user's data; the claims are inequalities on held-out "
-              "sequences",
-          .parameters = parameters(),
-          .series =
-              {{"test_loss", "ε", "-ln p(s_i | rest) of held-out sequences, nats per site"},
-               {"train_loss", "ε_train", "the same of the sequences trained on"},
-               {"effective_sequences", "M_eff", "sum of the weights of the training sequences"},
-               {"parameters", "n", "free parameters of the model, without what no data determine"},
-               {"score",
-                "S_ij",
-                "Frobenius norm of the couplings of sites i < j with average-product correction"},
-               {"penalty_balance",
-                "-w·∇ε_train/λ|w|²",
-                "slope of the training loss along couplings or fields, over that of their penalty"},
-               {"rank_correlation", "ρ", "Spearman's correlation of the two models' scores"}},
-          .presets = {{"quick", "the defaults, on a small alignment with known couplings", {}},
-                      {"paper", "twenty splits", {{"sim.replicates", 20}}}},
-          .sources = {cited("ekeberg2013improved",
-                            "pseudo-likelihood, sequence weights, Frobenius scores"),
-                      potts_source("factored attention as a Potts model")},
-          .make = make<AlignmentFits>,
-          .figure = figure,
-          .agreement = agreement,
-          .claims = claims,
-          .files = files,
-          .recipes = {family_recipe("potts-alignment-chey", "demo_1000.aln", "Response regulators"),
-                      family_recipe("potts-alignment-ras", "PF00071_v25_999.fa", "Ras proteins")},
-          .diagnostic = {"parameters",
-                         "effective_sequences",
-                         "train_loss",
-                         "penalty_balance",
-                         "rank_correlation"}};
+  return described({.name = "potts-alignment",
+                    .make = make<AlignmentFits>,
+                    .figure = figure,
+                    .claims = claims,
+                    .files = files});
 }
 
 }  // namespace attica::potts_alignment

@@ -61,13 +61,6 @@ struct BodyDefaults {
   std::vector<double> initial_scale = {0.04, 0.2, 0.2};
 };
 
-/// @brief All parameters of a study: the model's, its own, and those of training.
-std::vector<Parameter> body_parameters(const std::vector<Parameter>& own,
-                                       const BodyDefaults& defaults = {});
-
-/// @brief What every such study yields: `test_loss`, `bayes_loss`, `plateau`.
-std::vector<SeriesInfo> body_series();
-
 /// @brief How far a measured loss may be below the true one, nats: rounding, or the draw of the
 /// sequences it is measured on.
 double loss_error(const Configuration& configuration);

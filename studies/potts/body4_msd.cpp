@@ -256,14 +256,6 @@ Figure figure(const Configuration& c) {
               c.integer("model.order"))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Beside what batches change at first order and a share of the largest value:
-  // docs/beyond-pairs.md.
-  return {{.series = "test_loss", .relative = 0.0012},
-          {.series = "msd", .relative = 0.04},
-          {.series = "half_time", .relative = 0.015}};
-}
-
 /// Of starts that have a theory: it reaches every step that the runs do.
 void descent_claims(const Configuration& c,
                     const Observed& observed,
@@ -317,77 +309,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return results;
 }
 
-std::vector<SeriesInfo> series() {
-  std::vector<SeriesInfo> all = body_series();
-  all.push_back(
-      {"msd", "MSD_l", "|A_l - A_l(0)|²/L + |V_l - V_l(0)|²/C of layer l = 1 (first) to N (last)"});
-  all.push_back(
-      {"half_time", "t_l", "step at which MSD_l first reaches half of its value at the end"});
-  return all;
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "body4-msd",
-      .question = "When does each layer of a deep factored network learn, and in which order?",
-      .neglects =
-          "orders of 1/batch beyond the first: the theory is gradient descent on the whole "
-          "population from the same start and at the same rate, with the first order of what "
-          "batches add. It ends where the learning rate times the sharpness reaches 2, or "
-          "gradients are clipped",
-      .outside =
-          "once the learning rate times the sharpness reaches 2, or gradients come near sim.clip: "
-          "training is no longer near the flow; once batches change a curve by more than a tenth "
-          "of "
-          "its size, where one order of 1/batch does not tell by how much",
-      .parameters = body_parameters(
-          {integer_parameter("sim.layers", 3, "number of layers", {.low = 1, .high = 16}),
-           integer_parameter("sim.starts",
-                             1,
-                             "starting values, each of them learnt from by all replicates",
-                             {.low = 1, .high = 1000}),
-           replicates_parameter(48, "trainings from every start, each on its own data")},
-          {.sites = 4,
-           .length = 10000,
-           .batch = 512,
-           .eta = 0.05,
-           .clip = 0,
-           .initial_scale = {0.2, 0.4, 0.4}}),
-      .series = series(),
-      .presets = {{"quick", "the defaults: L = 4, C = 3, one interaction of four bodies", {}},
-                  {"paper",
-                   "L = 8, beta = 0.4, rate 0.2 and clipped, 60000 steps: no theory of the times",
-                   {{"model.sites", 8},
-                    {"model.beta", 0.4},
-                    {"sim.length", 60000},
-                    {"sim.batch", 256},
-                    {"sim.eta", 0.2},
-                    {"sim.clip", 1.0},
-                    {"sim.initial_scale", List{0.04, 0.2, 0.2}},
-                    {"sim.starts", 8},
-                    {"sim.replicates", 8}}}},
-      .sources = {potts_source("interactions beyond pairs: layers of deep factored attention learn "
-                               "one after the other"),
-                  cited("rende2024distributional",
-                        "plateaus of limited interaction order in time")},
-      .make = make<Displacement>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 0.72}},
-                  .meaning = "the inverse temperature off"},
-                 {.name = "eta",
-                  .values = {{"sim.eta", 0.052}},
-                  .meaning = "a learning rate 4 % off: all times"},
-                 {.name = "factor",
-                  .series = "half_time",
-                  .factor = 1.05,
-                  .meaning = "times 5 % too late"}},
-      .renamed = {{"sim.steps", "sim.length"}},
-      .diagnostic = {"bayes_loss"}};
+  return described(
+      {.name = "body4-msd", .make = make<Displacement>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::body4_msd

@@ -182,11 +182,6 @@ Figure figure(const Configuration& c) {
               c.integer("sim.starts"))};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // What the last fifth of the steps, at a tenth of the rate, leaves: docs/beyond-pairs.md.
-  return {{.series = "end_loss", .relative = 1e-3}};
-}
-
 /// The logits of a softmax layer have no bounded order: only the Bayes loss is a bound. Measured at
 /// the defaults of the data: docs/beyond-pairs.md.
 std::vector<ClaimResult> softmax_claims(const Configuration& c, const Observed& observed) {
@@ -311,70 +306,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return results;
 }
 
-std::vector<SeriesInfo> stairs_series() {
-  std::vector<SeriesInfo> all = body_series();
-  all.push_back({"end_loss", "ε_end", "loss of one layer after the last step, nats"});
-  return all;
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "body4-stairs",
-      .question = "Which orders of interaction do deep factored networks learn, and when?",
-      .neglects =
-          "what finite training leaves: the plateaus are exact optima over all predictions of an "
-          "order. That two and more layers reach theirs is not proven, and some starts stay above: "
-          "claims, which are inequalities",
-      .parameters = body_parameters(
-          {integers_parameter(
-               "sim.layers", List{1, 2, 3}, "numbers of layers", {.low = 1, .high = 16}),
-           word_parameter("sim.network",
-                          "factored",
-                          "factored: deep factored networks; transformer: softmax attention, "
-                          "trained with Adam at rate 0.003 unless told otherwise",
-                          {"factored", "transformer"}),
-           integer_parameter(
-               "sim.width", kWidth, "transformers: width D", {.low = 1, .high = 4096}),
-           integer_parameter(
-               "sim.heads", kHeads, "transformers: heads per layer", {.low = 1, .high = 64}),
-           integer_parameter("sim.starts",
-                             3,
-                             "starts of every depth; some stay on a plateau for long",
-                             {.low = 1, .high = 1000}),
-           replicates_parameter(8, "repetitions of every start with other data and values")}),
-      .series = stairs_series(),
-      .presets =
-          {{"quick", "the defaults: L = 6, C = 3, four-body mean field", {}},
-           {"paper",
-            "L = 8, beta = 0.4, 60000 steps, 8 starts",
-            {{"model.sites", 8}, {"model.beta", 0.4}, {"sim.length", 60000}, {"sim.starts", 8}}}},
-      .sources = {potts_source("interactions beyond pairs: deep factored attention with squares "
-                               "between layers; the loss falls in stairs"),
-                  cited("rende2024distributional",
-                        "plateaus of limited interaction order in time")},
-      .make = make<Stairs>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "body4-softmax",
-                   .meaning = "softmax attention is not bounded by orders: one layer learns more "
-                              "than pairs and two learn nearly all of four-body interactions",
-                   .values = {{"sim.network", "transformer"},
-                              {"sim.layers", List{1, 2}},
-                              {"sim.starts", 1},
-                              {"sim.length", 4000}},
-                   .expected = Verdict::claims_hold}},
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 0.72}},
-                  .meaning = "the inverse temperature off"},
-                 {.name = "factor",
-                  .series = "end_loss",
-                  .factor = 1.005,
-                  .meaning = "a plateau half a per cent too high"}},
-      .renamed = {{"sim.steps", "sim.length"}},
-      .diagnostic = {"bayes_loss"}};
+  return described(
+      {.name = "body4-stairs", .make = make<Stairs>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::body4_stairs

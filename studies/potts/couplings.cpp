@@ -152,60 +152,6 @@ class Couplings : public PointwiseExperiment {
   FactoredPlan plan_;
 };
 
-Figure figure(const Configuration& /*c*/) {
-  const auto scatter =
-      [](const char* series, const char* x, const char* truth, const char* learnt) {
-        Panel panel{.kind = PanelKind::scatter,
-                    .x = {.label = truth},
-                    .y = {.label = learnt},
-                    .layers = {{.series = series, .label = "", .theory = false}},
-                    .x_name = x};
-        panel.diagonal = true;
-        return panel;
-      };
-  Panel error{.x = {.label = "step", .scale = AxisScale::log},
-              .y = {.label = "coupling error {/:Italic ε_W}", .scale = AxisScale::log},
-              .layers = {{.series = "coupling_error", .label = "factored attention"}},
-              .x_name = "step"};
-  const auto map = [](const char* title, bool theory) {
-    Panel panel{.kind = PanelKind::heat_map,
-                .x = {.label = "site {/:Italic j}"},
-                .y = {.label = "site {/:Italic i}"},
-                .layers = {{.series = "attention", .theory = theory, .simulation = !theory}},
-                .x_name = "key"};
-    panel.y_coordinate = "query";
-    panel.title = title;
-    panel.value = {.label = theory ? "{/:Italic βJ_{ij}}" : "{/:Italic A_{ij}}"};
-    return panel;
-  };
-  return {
-      .name = "potts-couplings",
-      .panels = {scatter("coupling",
-                         "beta_J",
-                         "coupling {/:Italic β J_{ij}}",
-                         "learnt attention {/:Italic A_{ij}}"),
-                 scatter("colour_coupling",
-                         "U",
-                         "colour coupling {/:Italic U_{ab}}",
-                         "learnt value {/:Italic V_{ab}}"),
-                 map("couplings {/:Italic βJ}", true),
-                 map("learnt {/:Italic A}", false),
-                 error},
-      .columns = 2,
-      .caption =
-          "What factored attention learns from sequences of a Potts model, in the gauge of the "
-          "model: attention against couplings of sites, values against couplings of colours, both "
-          "matrices of sites in the same colours, and the error of all couplings against "
-          "training steps, the last drop of which is the cosine decay of the learning rate. Mean "
-          "and standard error over training runs."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Sums of many small steps: no heavier tails than normal ones (76 points of two seeds).
-  return {{.series = "coupling", .relative = 0, .tails = Tails::normal},
-          {.series = "colour_coupling", .relative = 0, .tails = Tails::normal}};
-}
-
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
   constexpr double kSmall = 0.02;
   std::vector<bool> holds;
@@ -223,56 +169,7 @@ std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& obse
 }  // namespace
 
 Study study() {
-  return {
-      .name = "potts-couplings",
-      .question = "Are the weights that factored attention learns the couplings of the data?",
-      .neglects =
-          "the noise that training with a finite learning rate leaves: 1 % of the largest coupling",
-      .outside =
-          "attention row by row, which is the heat map: its entries are compared as couplings",
-      .parameters = together(
-          {potts_model_parameters(PottsDefaults::gaussian(8, 4, 1.5, 0.2, 2e-3)),
-           factored_plan_parameters(3000, "sim.eta"),
-           {replicates_parameter(30, "training runs with their own data and start; one model")},
-           gibbs_pool_parameters()}),
-      .series = {{"coupling", "A_ij", "learnt attention in the gauge of the model, over beta J_ij"},
-                 {"colour_coupling",
-                  "V_ab",
-                  "learnt values in the gauge of the model, over U_ab; of both the mean over a "
-                  "removed, and the symmetric part"},
-                 kCouplingError,
-                 kStartSpread,
-                 {"attention", "A", "rows of the attention matrix in the gauge of the model"}},
-      .presets = {{"quick", "the defaults: L = 8, C = 4, 3000 steps, 30 runs", {}},
-                  {"paper",
-                   "L = 20, C = 20, a pool of a million sequences",
-                   {{"model.sites", 20},
-                    {"model.colours", 20},
-                    {"model.least_learnable", 0.0},
-                    {"model.least_curvature", 0.0},
-                    {"sim.burn_in", 4000},
-                    {"sim.chains", 100000},
-                    {"sim.draws", 10},
-                    {"sim.eta", 2.0}}}},
-      .sources = {potts_source("the attention matrix becomes the interaction matrix")},
-      .make = make<Couplings>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "beta",
-                  .series = "coupling",
-                  .factor = 1.03,
-                  .meaning = "the inverse temperature 3 % too high"},
-                 {.name = "colours",
-                  .series = "colour_coupling",
-                  .factor = 0.97,
-                  .meaning = "couplings of colours 3 % too small"},
-                 {.name = "factor",
-                  .series = "coupling",
-                  .factor = 0.9,
-                  .meaning = "a forgotten factor of nine tenths"}},
-      .renamed = {{"sim.steps", "sim.length"}},
-      .diagnostic = {"start_spread"}};
+  return described({.name = "potts-couplings", .make = make<Couplings>, .claims = claims});
 }
 
 }  // namespace attica::potts_couplings

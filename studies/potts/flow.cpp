@@ -257,29 +257,6 @@ class Flow : public PointwiseExperiment {
   FactoredTraining training_;
 };
 
-Figure figure(const Configuration& /*c*/) {
-  const Axis time{.label = "time {/:Italic t} = {/:Italic η} × steps"};
-  Panel excess{.x = time,
-               .y = {.label = "excess loss (nats)"},
-               .layers = {{.series = "excess_loss", .label = "population gradient flow"}},
-               .x_name = "time"};
-  excess.residuals = true;
-  Panel overlap{.x = time,
-                .y = {.label = "⟨{/:Italic u}_1, {/:Italic A}⟩", .scale = AxisScale::log},
-                .layers = {{.series = "leading_overlap", .label = "population gradient flow"},
-                           {.series = "early_overlap", .label = "cosh law", .reference = true}},
-                .x_name = "time"};
-  return {.name = "potts-flow",
-          .panels = {excess, overlap},
-          .columns = 1,
-          .caption =
-              "Factored attention learning a Potts model: excess loss and overlap of the attention "
-              "matrix with the leading correlation mode. Lines: gradient flow on the population; "
-              "dashed: its linear early stage, A(t) = A(0) cosh(st) + V(0) sinh(st) along the "
-              "leading mode, which the flow follows as far as the start is small; points: SGD, "
-              "mean and standard error over runs; band: declared margin."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Learning rate and noise are small, not zero: docs/potts.md. Overlaps were up to 0.08, 0.16 and
   // 0.29 % behind at rates of 0.0125, 0.025 and 0.05, and 0.35 % where the start has little overlap
@@ -296,61 +273,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return {
-      .name = "potts-flow",
-      .question = "How does factored attention find the couplings in time?",
-      .neglects =
-          "the finite learning rate, which delays leaving saddle points, and the noise of SGD, of "
-          "order learning rate / batch, which lifts the mean there and at the end",
-      .outside = "at time 0, where every run is at the start",
-      .parameters = together(
-          {potts_model_parameters({.sites = 5, .colours = 3, .beta = 0.8}),
-           {reals_parameter("sim.times",
-                            {0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 80.0, 100.0, 130.0, 160.0},
-                            "recorded times, learning rate x steps",
-                            {.low = 0, .high = 1e7}),
-            word_parameter("sim.initialisation",
-                           "small",
-                           "start: small, independent normals of deviation scale; deterministic, "
-                           "A = scale sin(1+i+2j), V = scale cos(1+2a+c)",
-                           {"small", "deterministic"}),
-            real_parameter("sim.scale", 0.3, "scale of the start", kPositive),
-            real_parameter("sim.eta", 0.0125, "learning rate of SGD", kPositive)},
-           masked_batch_parameters(2048),
-           {replicates_parameter(32, "independent training runs from the same start")}}),
-      .series =
-          {kExcessLoss,
-           {"leading_overlap",
-            "⟨u_1, A⟩",
-            "overlap of A with the leading left singular vector of the pair correlations"},
-           {"small_overlap",
-            "⟨u_1, A⟩/ε",
-            "the same, over ε, of descent on the population from ε = 1/1000 times the start; "
-            "theory: cosh law"},
-           {"first_step_A",
-            "⟨A, ΔA⟩",
-            "part along A = sin(1+i+2j), V = cos(1+2a+c) of one step of rate 1 from there, one "
-            "random masked site a sequence"},
-           {"first_step_V", "⟨V, ΔV⟩", "the same of V"},
-           {"early_overlap", "cosh law", "the same while A and V are small (theory)"}},
-      .presets = {{"quick", "the defaults: L = 5, C = 3, beta = 0.8, 32 runs of batch 2048", {}},
-                  {"paper",
-                   "L = 8, C = 4",
-                   {{"model.sites", 8}, {"model.colours", 4}, {"sim.replicates", 200}}}},
-      .sources = {potts_source("factored attention trained by SGD on the masked loss")},
-      .make = make<Flow>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "potts-flow-large-steps",
-                   .meaning = "80 times the default learning rate: SGD leaves the flow.",
-                   .values = {{"sim.eta", 1.0}}}},
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 0.85}},
-                  .meaning = "the inverse temperature off"},
-                 {.name = "factor",
-                  .series = "excess_loss",
-                  .factor = 1.05,
-                  .meaning = "a loss per site times 1.05"}}};
+  return described({.name = "potts-flow", .make = make<Flow>, .agreement = agreement});
 }
 
 }  // namespace attica::potts_flow

@@ -246,27 +246,6 @@ class Learning : public PointwiseExperiment {
   int starts_;
 };
 
-Figure figure(const Configuration& /*c*/) {
-  Panel excess{
-      .x = {.label = "samples {/:Italic M}", .scale = AxisScale::log},
-      .y = {.label = "excess loss (nats)", .scale = AxisScale::log},
-      .layers = {{.series = "excess_loss",
-                  .label = "factored attention, tr({/:Italic H}^+{/:Italic K})/2{/:Italic M}",
-                  .only = of_model("factored")},
-                 {.series = "excess_loss",
-                  .label = "general couplings, {/:Italic d}/2{/:Italic M}",
-                  .only = of_model("general")}},
-      .x_name = "samples"};
-  excess.residuals = true;
-  return {.name = "potts-learning",
-          .panels = {excess},
-          .columns = 1,
-          .caption =
-              "Excess loss of maximum pseudo-likelihood on sequences of a Potts model against "
-              "their number. Lines: leading order for many samples; points: estimates, mean and "
-              "standard error over data sets; band: declared margin where the two are compared."};
-}
-
 std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
   std::vector<ExponentClaim> claims;
   for (const char* model : {"factored", "general"}) {
@@ -280,59 +259,10 @@ std::vector<ExponentClaim> exponents(const Configuration& /*c*/) {
   return claims;
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Beside what stands with the theory: four standard errors. The coefficient of the tail is
-  // exact: differences of the gradient leave 1e-8.
-  return {{.series = "excess_loss", .relative = 0.0075},
-          {.series = "tail_trace", .relative = 1e-5, .deterministic = true}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "potts-learning",
-      .question = "How many sequences does it take to learn the conditionals of a Potts model?",
-      .neglects = "higher orders in 1/M",
-      .outside =
-          "where sequences are few for the parameters, and the next order in 1/M is above 5 %: 2 "
-          "and the kurtosis of what a sequence tells (its root for factored attention), times "
-          "parameters per sequence",
-      .parameters = together(
-          {potts_model_parameters({.sites = 5, .colours = 3, .beta = 1.2}),
-           {reals_parameter("sweep.samples",
-                            {300.0, 1000.0, 3000.0, 10000.0},
-                            "number of training sequences M",
-                            {.low = 1, .high = 1e8}),
-            integer_parameter("sim.starts",
-                              0,
-                              "factored attention: random starts besides the one from the general "
-                              "couplings, of which the lowest loss is kept",
-                              {.low = 0, .high = 1000}),
-            replicates_parameter(400, "independent data sets at every number of samples")}}),
-      .series = {kExcessLoss,
-                 {"tail_trace",
-                  "tr(H⁺K)",
-                  "coefficient of the tail; simulation: H by differences of the gradient, K from "
-                  "all states"}},
-      .presets = {{"quick", "the defaults: L = 5, C = 3, M = 300 to 10000", {}},
-                  {"paper",
-                   "L = 8, C = 4, M up to 100000",
-                   {{"model.sites", 8},
-                    {"model.colours", 4},
-                    {"sweep.samples", List{1000.0, 3000.0, 10000.0, 30000.0, 100000.0}},
-                    {"sim.replicates", 100}}}},
-      .sources = {potts_source("the masked loss of factored attention is a pseudo-likelihood"),
-                  cited("ekeberg2013improved", "general couplings by pseudo-likelihood")},
-      .make = make<Learning>,
-      .figure = figure,
-      .agreement = agreement,
-      .exponents = exponents,
-      .plants = {{.name = "sites", .values = {{"model.sites", 6}}, .meaning = "L + 1 for L"},
-                 {.name = "factor",
-                  .series = "excess_loss",
-                  .factor = 1.06,
-                  .meaning = "a parameter in eighteen counted twice"}}};
+  return described({.name = "potts-learning", .make = make<Learning>, .exponents = exponents});
 }
 
 }  // namespace attica::potts_learning

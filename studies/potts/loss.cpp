@@ -321,12 +321,6 @@ Figure figure(const Configuration& c) {
               c.integer("sim.heads") == 1 ? "" : "s")};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // What is left of the training: docs/potts.md. What it is masked at, the loss of a layer blind to
-  // positions hardly feels.
-  return {{.series = "end_loss", .relative = 1e-3}, {.series = "mask_evenness", .relative = 1e-3}};
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   constexpr double kSmall = 0.01;
   constexpr double kTimes = 10;
@@ -409,111 +403,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "potts-loss",
-      .question =
-          "Does attention learn the conditionals of a Potts model, and how many layers does "
-          "that take?",
-      .neglects =
-          "what finite training leaves: the best losses are exact. One softmax head on couplings "
-          "of "
-          "both signs, and several layers, have no known best loss: claims on them are "
-          "inequalities",
-      .outside =
-          "attention with positions, whose training is slow, and minima that few starts of the "
-          "minimisation find or that lie far away, to which training need not come",
-      .parameters = together(
-          {potts_model_parameters(PottsDefaults::gaussian(6, 3, 1.0, 0.1)),
-           factored_plan_parameters(1800, "sim.eta_factored", 4),
-           {integers_parameter("sim.layers",
-                               List{1, 2},
-                               "transformers: numbers of layers",
-                               {.low = 1, .high = 100}),
-            integer_parameter(
-                "sim.heads", 1, "transformers: heads per layer", {.low = 1, .high = 64}),
-            integer_parameter("sim.width", 16, "transformers: width D", {.low = 1, .high = 4096}),
-            word_parameter(
-                "sim.variant",
-                "minimal",
-                "transformers: minimal has attention only; full adds an MLP of width 4 D and "
-                "LayerNorm",
-                {"minimal", "full"}),
-            real_parameter("sim.eta_transformer",
-                           3e-3,
-                           "transformers: learning rate of Adam (gradients clipped at norm 1)",
-                           kPositive),
-            integer_parameter("sim.test_sequences",
-                              1024,
-                              "sequences on which the divergence is averaged, over all their sites",
-                              {.low = 1, .high = 1e7}),
-            word_parameter(
-                "sim.claims",
-                "all",
-                "which claims are made: all, or only that factored attention reaches the optimum",
-                {"all", "factored"}),
-            integer_parameter(
-                "sim.realisations",
-                2,
-                "couplings that are drawn and learnt; 1 for a model that is not drawn",
-                {.low = 1, .high = 10000}),
-            replicates_parameter(10, "trainings on every realisation, with own data and starts")},
-           gibbs_pool_parameters()}),
-      .series =
-          {kExcessLoss,
-           {"test_loss", "ε", "cross-entropy per masked site, nats"},
-           {"end_loss",
-            "ε_end",
-            "the same after the last step, and the smallest loss that the network can "
-            "represent, nats"},
-           {"mask_evenness",
-            "L Σ f_i²",
-            "of the shares f_i in which the training of the blind layer masks the sites: 1 if "
-            "they are equal"},
-           {"bayes_loss", "ε_opt", "entropy of the true conditionals, nats per site (theory)"},
-           {"marginal_loss",
-            "ε_1",
-            "entropy of the marginals, nats per site: the loss without the other sites (theory)"},
-           kCouplingError,
-           kStartSpread},
-      .presets = {{"quick", "the defaults: L = 6, C = 3, beta = 1, 1 and 2 layers, 1800 steps", {}},
-                  {"paper",
-                   "L = 20, C = 20, width 64; the transformers are not converged",
-                   {{"model.sites", 20},
-                    {"model.colours", 20},
-                    {"model.beta", 1.5},
-                    {"model.least_learnable", 0.0},
-                    {"sim.burn_in", 4000},
-                    {"sim.width", 64},
-                    {"sim.length", 9000},
-                    {"sim.starts", 8},
-                    {"sim.realisations", 5},
-                    {"sim.replicates", 1},
-                    {"sim.eta_factored", 2.0},
-                    {"sim.claims", "factored"}}}},
-      .sources = {potts_source("factored attention has the conditionals of the Potts model; excess "
-                               "loss of one layer and of transformers")},
-      .make = make<Loss>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "potts-loss-binary",
-                   .meaning =
-                       "Couplings 0 or 1 are within reach of one softmax head, whose weights "
-                       "are not negative: that a layer falls short does not hold of them.",
-                   .values = {{"model.couplings", "binary"},
-                              {"sim.layers", List{1}},
-                              {"sim.length", 2700},
-                              {"sim.eta_transformer", 0.01},
-                              {"sim.replicates", 8}}}},
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 1.02}},
-                  .meaning = "the inverse temperature off"},
-                 {.name = "factor",
-                  .series = "end_loss",
-                  .factor = 1.005,
-                  .meaning = "best losses half a per cent too high"}},
-      .renamed = {{"sim.steps", "sim.length"}},
-      .diagnostic = {"bayes_loss", "marginal_loss", "coupling_error", "start_spread"}};
+  return described({.name = "potts-loss", .make = make<Loss>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::potts_loss

@@ -81,49 +81,6 @@ void refuse_unused(const Configuration& c, const char* key, bool used, const cha
 
 }  // namespace
 
-std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults) {
-  return {
-      integer_parameter("model.sites",
-                        defaults.sites,
-                        "number of sites L; from the file for explicit couplings",
-                        {.low = 2, .high = 10000}),
-      integer_parameter("model.colours",
-                        defaults.colours,
-                        "number of colours C; from the file for explicit colour couplings",
-                        {.low = 2, .high = 255}),
-      real_parameter("model.beta", defaults.beta, "inverse temperature, of either sign"),
-      kCouplings.parameter("model.couplings",
-                           defaults.couplings,
-                           "J: binary 0/1 with probability density; gauss N(0, 1/L); ring; "
-                           "explicit from file; cosine, a fixed generic matrix"),
-      kColourCouplings.parameter("model.colour_couplings",
-                                 defaults.colour_couplings,
-                                 "U: gauss symmetric normal; potts the identity; explicit from "
-                                 "colour_file; cosine, a fixed generic matrix"),
-      optional_parameter(
-          real_parameter("model.density",
-                         1,
-                         "binary: probability that two sites are coupled; unset: min(1, 3/(L-1))",
-                         {.low = 0, .high = 1, .low_open = true})),
-      flag_parameter("model.zero_sum",
-                     defaults.zero_sum,
-                     "project U so that its rows and columns add up to 0: no colour is preferred"),
-      file_parameter("model.file",
-                     "explicit J: CSV of the L x L matrix, symmetric with zero diagonal"),
-      file_parameter("model.colour_file", "explicit U: CSV of the symmetric C x C matrix"),
-      real_parameter("model.least_learnable",
-                     defaults.least_learnable,
-                     "ensembles: draw again while the other sites lower the loss by less, in nats; "
-                     "0 for a model that is not drawn",
-                     kNotNegative),
-      real_parameter("model.least_curvature",
-                     defaults.least_curvature,
-                     "ensembles: draw again while the loss of factored attention is flatter in "
-                     "some direction of the couplings; learning it takes a time of 1 over that",
-                     kNotNegative),
-  };
-}
-
 PottsFamily::PottsFamily(Configuration& c)
     : couplings_(c.text("model.couplings")),
       colour_couplings_(c.text("model.colour_couplings")),
@@ -248,29 +205,6 @@ void tell_rejected(std::int64_t draws, TheoryResult& result) {
                   draws));
 }
 
-std::vector<Parameter> gibbs_pool_parameters() {
-  return {
-      integer_parameter("sim.chains",
-                        20000,
-                        "models too large to enumerate: chains that make the pool of sequences",
-                        {.low = 16, .high = 1e7}),
-      integer_parameter(
-          "sim.burn_in",
-          100,
-          "models too large to enumerate: Gibbs sweeps before a chain's state is used",
-          {.low = 1, .high = 1e7}),
-      integer_parameter("sim.draws",
-                        1,
-                        "models too large to enumerate: states taken from every chain, a quarter "
-                        "of the burn-in apart",
-                        {.low = 1, .high = 1e4}),
-      flag_parameter("sim.allow_unconverged",
-                     false,
-                     "use the sampler's states even where its diagnostics say it has not "
-                     "converged"),
-  };
-}
-
 GibbsPoolOptions gibbs_pool_options(const Configuration& c) {
   constexpr double kMostSequences = 1e8;
   const double most = kMostSequences / static_cast<double>(c.integer("sim.chains"));
@@ -283,14 +217,6 @@ GibbsPoolOptions gibbs_pool_options(const Configuration& c) {
           .burn_in = c.integer("sim.burn_in"),
           .draws = c.integer("sim.draws"),
           .allow_unconverged = c.flag("sim.allow_unconverged")};
-}
-
-std::vector<Parameter> masked_batch_parameters(std::int64_t batch) {
-  return {integer_parameter("sim.batch", batch, "sequences per step, B", {.low = 1, .high = 1e6}),
-          kMasked.parameter("sim.masked",
-                            "all",
-                            "factored attention: mask all sites in turn, or one random site per "
-                            "sequence")};
 }
 
 MaskedSites masked_sites(const Configuration& c) { return kMasked.of(c, "sim.masked"); }
@@ -306,25 +232,6 @@ FactoredPlan::FactoredPlan(const Configuration& c, const std::string& eta_key, i
               .recorded = steps_to_length(c, records)};
   starts = {.count = static_cast<int>(c.integer("sim.starts")),
             .trial_steps = length / kTrialShare};
-}
-
-std::vector<Parameter> factored_plan_parameters(std::int64_t length,
-                                                const std::string& eta_key,
-                                                std::int64_t starts) {
-  return together(
-      {{integer_parameter(
-           "sim.length",
-           length,
-           "training steps, each on fresh sequences; the learning rate is constant for the first "
-           "half, then falls to 0 along a cosine",
-           {.low = 10, .high = 1e9})},
-       masked_batch_parameters(128),
-       {real_parameter(eta_key, 1.0, "factored attention: learning rate of SGD", kPositive),
-        integer_parameter("sim.starts",
-                          starts,
-                          "factored attention: random starts tried for a tenth of the steps, of "
-                          "which the one with the lowest loss is trained",
-                          {.low = 1, .high = 1000})}});
 }
 
 networks::Schedule half_constant(std::uint64_t length) {
@@ -356,7 +263,5 @@ std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count) {
   const std::vector<std::int64_t> steps = whole_log_grid(kFirst, c.integer("sim.length"), count);
   return {steps.begin(), steps.end()};
 }
-
-Source potts_source(const std::string& used) { return cited("rende2024mapping", used); }
 
 }  // namespace attica

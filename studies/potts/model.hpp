@@ -42,9 +42,6 @@ struct PottsDefaults {
   }
 };
 
-/// @brief The parameters `model.sites` ... `model.least_curvature`.
-std::vector<Parameter> potts_model_parameters(const PottsDefaults& defaults);
-
 /// @brief A checked [model] section: one model, or an ensemble of which realisations are drawn.
 class PottsFamily {
  public:
@@ -99,12 +96,8 @@ class PottsFamily {
 /// warning if there were any, since what is compared is conditional on it.
 void tell_rejected(std::int64_t draws, TheoryResult& result);
 
-/// @brief The parameters `sim.chains`, `sim.burn_in`, `sim.allow_unconverged`, and their values.
-std::vector<Parameter> gibbs_pool_parameters();
 GibbsPoolOptions gibbs_pool_options(const Configuration& c);
 
-/// @brief The parameters `sim.batch` and `sim.masked`.
-std::vector<Parameter> masked_batch_parameters(std::int64_t batch);
 MaskedSites masked_sites(const Configuration& c);
 
 /// Training of factored attention on fresh sequences from the best of several starts.
@@ -116,10 +109,6 @@ struct FactoredPlan {
   /// @param records number of recorded steps, about
   FactoredPlan(const Configuration& c, const std::string& eta_key, int records);
 };
-/// @brief The parameters `sim.length`, `sim.batch`, `sim.masked`, the learning rate, `sim.starts`.
-std::vector<Parameter> factored_plan_parameters(std::int64_t length,
-                                                const std::string& eta_key,
-                                                std::int64_t starts = 8);
 /// @brief Constant for the first half of the steps, then down to 0 along a cosine.
 networks::Schedule half_constant(std::uint64_t length);
 
@@ -141,19 +130,6 @@ std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count);
 
 /// @name What many of these studies yield
 /// @{
-inline const SeriesInfo kExcessLoss{
-    "excess_loss",
-    "ε - ε_opt",
-    "divergence of the learnt conditionals from the true ones, nats per masked site"};
-inline const SeriesInfo kCouplingError{
-    "coupling_error",
-    "ε_W",
-    "squared error of the learnt couplings over their square, gauge removed"};
-inline const SeriesInfo kStartSpread{
-    "start_spread", "Δε", "highest minus lowest loss of the starts after their trial, nats"};
 /// @}
-
-/// @brief The paper behind these studies.
-Source potts_source(const std::string& used);
 
 }  // namespace attica

@@ -178,35 +178,6 @@ class Peak : public PointwiseExperiment {
   std::vector<double> lambdas_;
 };
 
-Figure figure(const Configuration& /*c*/) {
-  const Axis alpha{.label = "{/:Italic α} = {/:Italic M} / {/:Italic L}", .scale = AxisScale::log};
-  const std::string label = "{/:Italic λ} = {lambda}";
-  Panel excess{
-      .x = alpha,
-      .y = {.label = "excess loss (nats)", .scale = AxisScale::log},
-      .layers = {{.series = "excess_loss", .label = label, .theory = false},
-                 {.series = "tail", .label = "{/:Italic d} / 2{/:Italic M}", .reference = true}},
-      .x_name = "alpha"};
-  Panel square{.x = alpha,
-               .y = {.label = "square loss {/:Italic E}_{test}", .scale = AxisScale::log},
-               .layers = {{.series = "square_error", .label = label}},
-               .x_name = "alpha"};
-  return {.name = "potts-peak",
-          .panels = {excess, square},
-          .columns = 1,
-          .caption =
-              "Above: excess cross-entropy of penalised pseudo-likelihood against the number of "
-              "sequences, mean and standard error over data sets; dashed: its tail without "
-              "penalty. Below: square loss of ridge regression on the same data, and its theory."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Every replicate is a mean over many data sets.
-  // What the end of a search leaves of the balance is far below its margin.
-  return {{.series = "square_error", .relative = 0.01, .tails = Tails::normal},
-          {.series = "penalty_balance", .relative = 1e-3}};
-}
-
 /// The theory's square loss at a penalty, or nullptr.
 const Series* square_of(const Observed& observed, double lambda) {
   for (const Prediction& p : observed.theory) {
@@ -301,69 +272,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 
 }  // namespace
 
-Study study() {
-  return {
-      .name = "potts-peak",
-      .question =
-          "Does masked modelling with cross-entropy get worse with more sequences before it gets "
-          "better?",
-      .neglects =
-          "what is not Gaussian in the data, for the square loss; of cross-entropy there is no "
-          "theory "
-          "but its tail: the claims are about shapes",
-      .outside =
-          "where the first order in 1/M is above a tenth of the error, and between M = 0.4 N and "
-          "2.5 N below lambda = 1e-3, where rare data sets of nearly equal sequences carry the "
-          "mean",
-      .parameters = together(
-          {potts_model_parameters(PottsDefaults::gaussian(10, 3, 1.0)),
-           {reals_parameter("sweep.alpha",
-                            {0.4, 0.8, 1.2, 1.8, 2.5, 3.5, 5.0, 8.0, 15.0, 40.0, 120.0},
-                            "training sequences per site, alpha = M / L",
-                            kPositive),
-            reals_parameter("sweep.lambda",
-                            {1e-4, 1e-2, 1e-1},
-                            "penalty (lambda/2) (|W|^2 + |b|^2) of every site's mean loss",
-                            kPositive),
-            integer_parameter("sim.test_sequences",
-                              1000,
-                              "sequences on which the divergence is averaged, over all their sites",
-                              {.low = 1, .high = 1e7}),
-            replicates_parameter(160, "independent data sets at every alpha")},
-           gibbs_pool_parameters()}),
-      .series = {kExcessLoss,
-                 {"tail", "d/2M", "its leading order for many sequences, without penalty (theory)"},
-                 {"square_error",
-                  "E_test",
-                  "test error of ridge regression of the coded sites at the same penalty"},
-                 {"penalty_balance",
-                  "-w·∇ε_train/λ|w|²",
-                  "slope of the training loss along the parameters w, over that of their penalty, "
-                  "the largest one"}},
-      .presets = {{"quick", "the defaults: L = 10, C = 3", {}},
-                  {"paper",
-                   "L = 20, C = 10",
-                   {{"model.sites", 20},
-                    {"model.colours", 10},
-                    {"sim.burn_in", 500},
-                    {"sim.replicates", 32}}}},
-      .sources = {potts_source("learning curves of masked modelling with cross-entropy")},
-      .make = make<Peak>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "potts-peak-cold",
-                   .meaning = "A quarter of the entropy is left at beta = 3: without noise in the "
-                              "data there is no peak, and codes are far from Gaussian.",
-                   .values = {{"model.beta", 3.0}}}},
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 0.9}},
-                  .meaning = "the temperature a ninth too high"},
-                 {.name = "factor",
-                  .series = "square_error",
-                  .factor = 0.95,
-                  .meaning = "a square loss 5 % too small"}},
-  };
-}
+Study study() { return described({.name = "potts-peak", .make = make<Peak>, .claims = claims}); }
 
 }  // namespace attica::potts_peak

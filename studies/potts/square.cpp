@@ -207,104 +207,10 @@ Figure figure(const Configuration& c) {
               order_words(c) + "; band: declared margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& /*c*/) {
-  // Of the control the allowance is all that theory neglects: beside it stands four times what 4000
-  // data sets leave of their scatter.
-  constexpr double kControlTest = 0.001;
-  constexpr double kControlTrain = 0.003;
-  return {{.series = "test_error", .relative = 0.003},
-          {.series = "train_error", .relative = 0.005},
-          {.series = "gaussian_test_error", .relative = kControlTest},
-          {.series = "gaussian_train_error", .relative = kControlTrain}};
-}
-
-/// Equal couplings of all pairs, colours alike: sequences order at beta = 4 ln 2/L in mean field.
-Table all_pairs(double beta) {
-  return {{"model.couplings", "binary"},
-          {"model.density", 1.0},
-          {"model.colour_couplings", "potts"},
-          {"model.beta", beta},
-          {"sweep.alpha", List{0.5, 1.0, 2.0}},
-          {"sim.burn_in", 600},
-          {"sim.gaussian_control", false},
-          {"sim.replicates", 150}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "potts-square",
-      .question =
-          "Does masked modelling of Potts sequences with square loss behave as if they were "
-          "Gaussian?",
-      .neglects =
-          "everything beyond the covariance, and corrections of order 1/M: allowed are 0.65 of "
-          "those "
-          "that Gaussian data have, and 0.3/N; of the control, "
-          "corrections of relative order 1/(M (1 - gamma))^2",
-      .outside =
-          "where more than 15 % is allowed for what is neglected; train errors below a thousandth "
-          "of the test error, where data are interpolated; of the "
-          "control, " +
-          std::string(kRidgeOutside),
-      .parameters = together(
-          {potts_model_parameters(PottsDefaults::gaussian(30, 3, 0.5)),
-           {order_parameter(),
-            reals_parameter("sweep.alpha",
-                            {0.5, 0.75, 1.0, 1.5, 2.0, 4.0},
-                            "samples per input, alpha = M / ((L-1)(C-1))",
-                            kPositive),
-            reals_parameter("sweep.lambda",
-                            {0.05, 0.5},
-                            "ridge penalty of the objective (1/2M) sum of squares + (lambda/2) "
-                            "|W|^2; 0: solutions of smallest norm",
-                            kNotNegative),
-            flag_parameter(
-                "sim.gaussian_control", true, "simulate Gaussian data of equal covariance, too"),
-            replicates_parameter(4000, "independent data sets at every alpha")},
-           gibbs_pool_parameters()}),
-      .series =
-          {{"test_error",
-            "E_test",
-            "population mean squared error of a site's code, summed over its C-1 channels, mean "
-            "over sites"},
-           {"train_error", "E_train", "the same on the training samples"},
-           {"gaussian_test_error", "E_test", "test error on Gaussian data of equal covariance"},
-           {"gaussian_train_error", "E_train", "train error on Gaussian data of equal covariance"}},
-      .presets = {{"quick", "the defaults: L = 30, C = 3, beta = 0.5", {}},
-                  {"paper",
-                   "L = 60, C = 10, 150 data sets",
-                   {{"model.sites", 60},
-                    {"model.colours", 10},
-                    {"sim.chains", 100000},
-                    {"sim.replicates", 150}}}},
-      .sources = {potts_source("square loss on Potts data")},
-      .make = make<Square>,
-      .figure = figure,
-      .agreement = agreement,
-      .recipes = {{.name = "potts-square-disordered",
-                   .meaning =
-                       "All pairs coupled alike, at two thirds of the inverse temperature at "
-                       "which sequences order: in the class of Gaussian data.",
-                   .values = all_pairs(0.06),
-                   .expected = Verdict::agree},
-                  {.name = "potts-square-ordered",
-                   .meaning =
-                       "Beyond it sequences are clusters, one for every colour that prevails, "
-                       "each with a covariance of its own: out of the class.",
-                   .values = all_pairs(0.1)}},
-      .plants = {{.name = "beta",
-                  .values = {{"model.beta", 0.55}},
-                  .meaning = "the inverse temperature a tenth too high"},
-                 {.name = "control",
-                  .series = "gaussian_test_error",
-                  .factor = 1.003,
-                  .meaning = "a control 0.3 % too high"},
-                 {.name = "factor",
-                  .series = "test_error",
-                  .factor = 1.05,
-                  .meaning = "a test error times 1.05"}}};
+  return described({.name = "potts-square", .make = make<Square>, .figure = figure});
 }
 
 }  // namespace attica::potts_square

@@ -224,58 +224,11 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  std::vector<std::string> series = kAverages;
-  series.emplace_back("omega");
-  return {
-      .name = "topics-attention",
-      .question = "Does learnt attention prefer words of the same topic?",
-      .neglects = "the learning rate and the noise of SGD; Adam has claims only",
-      .parameters = together(
-          {without(topic_parameters({.topics = 4,
-                                     .words = 2,
-                                     .keep_rate = 0.3,
-                                     .lambda = 0.0,
-                                     .initialisation = "identity",
-                                     .scale = 1.0 / 3,
-                                     .epsilon = 0.5}),
-                   {"model.loss"}),
-           {optional_word("model.loss", "loss; unset: both", {"squared", "cross_entropy"}),
-            optional_word("model.value",
-                          "W_V: frozen at blocks 1/(kappa v), frozen at I/kappa, or trained from "
-                          "0; unset: all three",
-                          {"block", "diagonal", "trained"}),
-            optional_word("sim.optimiser", "update rule; unset: both", {"sgd", "adam"}),
-            topic_times({50, 100, 200, 300, 500, 750, 1000}),
-            real_parameter("sim.eta", 0.5, "learning rate of SGD", kPositive),
-            real_parameter("sim.eta_adam",
-                           2e-3,
-                           "learning rate of Adam, whose steps are counted as those of SGD",
-                           kPositive),
-            replicates_parameter(32, "independent runs")},
-           batch_parameters(32)}),
-      .series = topic_series(series),
-      .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
-                  {"paper",
-                   "T = 6, v = 5, batches of 256, 24 runs",
-                   {{"model.topics", 6},
-                    {"model.words_per_topic", 5},
-                    {"model.epsilon", 1.0},
-                    {"sim.times", List{200.0, 500.0, 1000.0, 1200.0, 1600.0, 2000.0}},
-                    {"sim.batch", 256},
-                    {"sim.replicates", 24}}}},
-      .sources = {topic_source("average attention of trained networks, table and figure")},
-      .make = make<Attention>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "scale",
-                  .values = {{"model.scale", 0.3}},
-                  .meaning = "the scale of attention a tenth too small"},
-                 {.name = "factor",
-                  .series = "attention_same_topic",
-                  .factor = 0.93,
-                  .meaning = "a weight times 0.93"}},
-      .renamed = {{"model.penalty", "model.lambda"}, {"sim.adam_eta", "sim.eta_adam"}}};
+  return described({.name = "topics-attention",
+                    .make = make<Attention>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::topics_attention

@@ -331,67 +331,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return {
-      .name = "topics-compensation",
-      .question = "Do the parts that are trained make up for those that are not?",
-      .neglects = "the noise of SGD; with trained attention there are claims only",
-      .outside =
-          "the mean output with a trained embedding, which can carry it as well: how much it does, "
-          "the noise of SGD decides",
-      .parameters = together(
-          {topic_parameters(
-               {.topics = 4, .words = 2, .length = 20, .scale = 1.0 / 3, .epsilon = 0.5}),
-           {optional_word("model.embedding",
-                          "W_E: one-hot tokens, or trained from there; unset: both",
-                          kEmbeddings),
-            optional_word("model.value",
-                          "W_V: frozen at I/kappa, at blocks 1/(kappa v), or trained from 0; "
-                          "unset: all three",
-                          kValues),
-            optional_word("model.attention",
-                          "uniform, or W_K and W_Q trained from epsilon I; unset: both",
-                          kAttentions),
-            real_parameter(
-                "sim.eta", 0.5, "learning rate; falls to 0 in the second half", kPositive),
-            integer_parameter("sim.length", 1500, "steps of SGD"),
-            integer_parameter(
-                "sim.test_documents", 16000, "fresh documents that measure the loss at the end"),
-            replicates_parameter(64, "independent runs")},
-           batch_parameters(32)}),
-      .series = {{"end_loss", "L", "loss on fresh documents at the end of training"},
-                 {"end_value",
-                  "W_V p̂",
-                  "what W_V adds to the outputs at the end, mean over words and documents"},
-                 {"descent_slope",
-                  "-d·∇L/|d|²",
-                  "fall of the loss along its descent direction d at the end, by a difference of "
-                  "losses"},
-                 {"optimum_loss", "L*", "least loss of invariant parts (theory)"}},
-      .presets = {{"quick", "the defaults: T = 4, v = 2, N = 20", {}},
-                  {"paper",
-                   "T = v = 10, Dirichlet 0.1, N = 100..150",
-                   paper_documents({{"model.scale", 10.0},
-                                    {"model.epsilon", 0.1},
-                                    {"sim.length", 3500},
-                                    {"sim.test_documents", 32000},
-                                    {"sim.replicates", 36}})}},
-      .sources = {topic_source(
-          "that the other parts learn topics if one is not trained; the optima are ours")},
-      .make = make<Compensation>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "kept",
-                  .values = {{"model.keep_rate", 0.15}},
-                  .meaning = "selected tokens kept half as often again"},
-                 {.name = "length",
-                  .values = {{"model.length", List{18}}},
-                  .meaning = "N - 2 for N"},
-                 {.name = "factor",
-                  .series = "end_loss",
-                  .factor = 0.995,
-                  .meaning = "a loss times 0.995"}},
-      .diagnostic = {"optimum_loss"}};
+  return described({.name = "topics-compensation",
+                    .make = make<Compensation>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::topics_compensation

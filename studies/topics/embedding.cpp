@@ -113,27 +113,6 @@ class Embedding : public PointwiseExperiment {
   double epsilon_;
 };
 
-Figure figure(const Configuration&) {
-  const Axis lambda{.label = "penalty {/:Italic λ}"};
-  return {.name = "topics-embedding",
-          .panels = {{.x = lambda,
-                      .y = {.label = "contrast {/:Italic δ}", .low = 0},
-                      .layers = {{.series = "delta", .label = "own − other topics"}},
-                      .x_name = "lambda"},
-                     {.x = lambda,
-                      .y = {.label = "mean inner product"},
-                      .layers = {{.series = "inner_same_topic", .label = "same topic"},
-                                 {.series = "inner_other_topic", .label = "other topic"}},
-                      .x_name = "lambda"},
-                     gram_panel("smallest penalty")},
-          .columns = 1,
-          .caption =
-              "Word embeddings trained with uniform attention and a tied decoder: contrast between "
-              "words of the same and of other topics, inner products, and the matrix of inner "
-              "products. Lines: minimiser in closed form; points: end of gradient descent on all "
-              "entries. No randomness, no error bars."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Descent stops when its last modes still decay: rates of order λ. Inner products are compared on
   // the scale of the contrast.
@@ -155,46 +134,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  std::vector<SeriesInfo> series = gram_series();
-  series.insert(series.begin(),
-                {"delta", "delta", "contrast of E = W_E'W_E between own and other topics"});
-  series.push_back({"word_bias", "b", "bias of a word at the end, smallest penalty"});
-  for (const auto& [name, meaning] :
-       {std::pair{"early_delta", "a word with itself less words of other topics"},
-        {"early_inner", "words of a topic"},
-        {"early_mask", "mask and word"},
-        {"early_bias", "bias of a word"},
-        {"early_mask_bias", "bias of the mask"}}) {
-    series.push_back({name, "E_ij, b", std::string(meaning) + ", after 20 steps"});
-  }
-  return {
-      .name = "topics-embedding",
-      .question = "Are embeddings of words that share a topic closer?",
-      .neglects = "for descent the finite number of steps",
-      .parameters =
-          together({topic_parameters({.topics = 4, .words = 2, .epsilon = 0.1}),
-                    {reals_parameter("sweep.lambda",
-                                     {0.001, 0.003, 0.01, 0.02, 0.03, 0.05, 0.07, 0.09},
-                                     "lambda of + lambda |W_E|^2",
-                                     kNotNegative),
-                     real_parameter("sim.eta", 0.2, "learning rate of descent", kPositive),
-                     integer_parameter("sim.length", 40000, "steps of descent"),
-                     replicates_parameter(8, "independent runs")}}),
-      .series = std::move(series),
-      .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
-                  {"paper", "T = 6, v = 5", {{"model.topics", 6}, {"model.words_per_topic", 5}}}},
-      .sources = {topic_source("Theorem 1; the penalised version is ours")},
-      .make = make<Embedding>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "mask",
-                  .values = {{"model.mask_rate", 0.16}},
-                  .meaning = "the rate of masking 0.01 off"},
-                 {.name = "factor",
-                  .series = "delta",
-                  .factor = 0.99,
-                  .meaning = "a contrast times 0.99"}},
-      .renamed = {{"sweep.penalty", "sweep.lambda"}}};
+  return described({.name = "topics-embedding", .make = make<Embedding>, .agreement = agreement});
 }
 
 }  // namespace attica::topics_embedding

@@ -177,16 +177,6 @@ Figure figure(const Configuration& c) {
           "position alone does to the loss."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Its parts are of order 0.1 to 1, and the extrapolation leaves 0.001.
-  constexpr double kExtrapolation = 0.002;
-  // What 3/N does not cover: with attention weights of 100 the gap lies 1 % below its order 1/N at
-  // N = 400 and 800 (mask rate 0.3, 64 runs).
-  return {
-      {.series = "gap", .relative = 0.0125},
-      {.series = "gap_limit", .relative = 0, .absolute = kExtrapolation, .deterministic = true}};
-}
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kLow = -1.35;
   constexpr double kHigh = -0.75;
@@ -237,50 +227,10 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return {
-      .name = "topics-finite-length",
-      .question = "How fast does the loss of finite documents approach the infinite one?",
-      .neglects =
-          "order 1/N^2, of which 3/N of the gap are allowed for. The 1/N of attention: the query's "
-          "own token, the tokens selected beside it, mean and scatter of the other keys",
-      .parameters = together(
-          {without(topic_parameters({.topics = 5, .words = 4, .topics_per_document = 2}),
-                   {"model.length"}),
-           fixed_value_parameters("diagonal"),
-           {real_parameter(
-                "model.same_word", 4, "a, attention weight between equal words", kPositive),
-            real_parameter("model.same_topic", 2, "s, between other words of a topic", kPositive),
-            integers_parameter("sweep.length",
-                               {20, 50, 100, 200, 400, 800},
-                               "N, tokens of a document",
-                               {.low = 1, .high = 1e6}),
-            integer_parameter("sim.documents", 1000, "documents of a sample"),
-            replicates_parameter(128, "independent runs")}}),
-      .series = {{"loss", "L", "mean loss at fixed weights"},
-                 {"infinite_loss", "L_inf", "that of infinite documents (theory)"},
-                 {"gap", "L_N - L_inf", "difference from infinite documents"},
-                 {"gap_limit",
-                  "N (L_N - L_inf)",
-                  "its limit for two topics of two words, sums over all documents"},
-                 {"gap_own_position",
-                  "",
-                  "size of what the query's own position alone does to the loss (theory)"}},
-      .presets = {{"quick", "the defaults: T = 5, v = 4, diagonal W_V", {}},
-                  {"paper",
-                   "T = v = 10",
-                   {{"model.topics", 10}, {"model.words_per_topic", 10}, {"sim.replicates", 200}}}},
-      .sources = {topic_source("population loss; the order 1/N of finite lengths is ours")},
-      .make = make<FiniteLength>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .plants = {{.name = "keep_rate",
-                  .values = {{"model.keep_rate", 0.12}},
-                  .meaning = "a fifth more of the selected tokens kept"},
-                 {.name = "gap", .series = "gap", .factor = 1.06, .meaning = "a gap 6 % too large"},
-                 {.name = "mask_rate",
-                  .values = {{"model.mask_rate", 0.18}},
-                  .meaning = "a fifth more tokens selected"}}};
+  return described({.name = "topics-finite-length",
+                    .make = make<FiniteLength>,
+                    .figure = figure,
+                    .claims = claims});
 }
 
 }  // namespace attica::topics_finite_length

@@ -15,11 +15,6 @@ namespace {
 
 const std::vector<std::string> kMinimum = {"minimum_loss", "minimum_omega"};
 
-/// From 1/4 to 4096.
-std::vector<double> powers_of_two() {
-  return {0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-}
-
 class Landscape : public PointwiseExperiment {
  public:
   explicit Landscape(const Configuration& c)
@@ -148,66 +143,10 @@ Figure figure(const Configuration& c) {
                      "and to T, all topics")};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Both find the same minimum of the same function: 1e-6 in the loss. ω, or where it is flat the
-  // weights, then follows to about the square root of what is left.
-  constexpr double kLoss = 1e-6;
-  constexpr double kOmega = 1e-3;
-  return {{.series = "minimum_loss", .relative = 0, .absolute = kLoss, .deterministic = true},
-          {.series = "minimum_omega", .relative = kOmega, .deterministic = true}};
-}
-
 }  // namespace
 
 Study study() {
-  return {
-      .name = "topics-landscape",
-      .question = "Does attention prefer the own topic once the value matrix is learnt?",
-      .neglects = "nothing: both sides minimise the same function",
-      .parameters = together(
-          {topic_parameters({.topics = 10, .words = 10, .topics_per_document = 2}),
-           fixed_value_parameters("block"),
-           {real_parameter("model.mask_attention",
-                           1,
-                           "weight of the mask as a key of words, relative to other topics, and of "
-                           "a mask query",
-                           kPositive),
-            reals_parameter("sweep.same_word",
-                            powers_of_two(),
-                            "a, attention weight between equal words",
-                            kPositive),
-            reals_parameter("sweep.same_topic",
-                            powers_of_two(),
-                            "s, between other words of a topic",
-                            kPositive),
-            replicates_parameter(8, "independent runs")}}),
-      .series = {{"loss", "L", "population loss on the grid of attention weights (theory)"},
-                 {"minimum_loss", "L*", "at the best attention weights"},
-                 {"minimum_omega", "omega*", "weight of the own topic there, others 1"},
-                 {"minimum", "(s*, a*)", "the minimum, diagonal value matrix (theory)"},
-                 {"omega_minimum", "", "line of omega through the minimum (theory)"},
-                 {"omega_tau", "", "line omega = tau (theory)"},
-                 {"omega_T", "", "line omega = T (theory)"},
-                 {"descent_end", "(s, a)", "end of the descent"}},
-      .presets = {{"quick", "the defaults: T = v = 10, tau = 2, block", {}},
-                  {"diagonal",
-                   "the same with a diagonal value matrix",
-                   {{"model.value", "diagonal"}}},
-                  {"paper",
-                   "T = 100, tau = 10",
-                   {{"model.topics", 100}, {"model.topics_per_document", 10}}}},
-      .sources = {topic_source("Theorem 3")},
-      .make = make<Landscape>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "words",
-                  .values = {{"model.words_per_topic", 11}},
-                  .meaning = "v + 1 for v"},
-                 {.name = "factor",
-                  .series = "minimum_omega",
-                  .factor = 1.03,
-                  .meaning = "a ratio times 1.03"}},
-      .diagnostic = {"minimum"}};
+  return described({.name = "topics-landscape", .make = make<Landscape>, .figure = figure});
 }
 
 }  // namespace attica::topics_landscape

@@ -126,69 +126,8 @@ class ModeGrowth : public PointwiseExperiment {
   RecordedTimes times_;
 };
 
-Figure figure(const Configuration&) {
-  return {.name = "topics-mode-growth",
-          .panels = {{.x = {.label = "time {/:Italic t}"},
-                      .y = {.label = "topic contrast of {/:Italic W}_K^T{/:Italic W}_K",
-                            .scale = AxisScale::log},
-                      .layers = {{.series = "contrast_K", .label = "flow"},
-                                 {.series = "contrast_K_linear",
-                                  .label = "slope 2{/:Italic σ}",
-                                  .reference = true}},
-                      .x_name = "time"}},
-          .caption =
-              "Growth of the part of the keys that tells topics apart, at W_V of Theorem 2. Line: "
-              "gradient flow in 24 numbers; dashed: its linear stage; points: gradient descent on "
-              "all entries. No randomness, no error bars."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // Of (1 + ησ)^2n against e^{2σηn}, relative σ t ησ, the extrapolation leaves the square.
-  constexpr double kStep = 0.001;
-  return rules({"contrast_K", "contrast_K_linear"},
-               {.series = {}, .relative = kStep, .deterministic = true});
-}
-
 }  // namespace
 
-Study study() {
-  return {
-      .name = "topics-mode-growth",
-      .question = "At what rate do the keys learn to tell topics apart?",
-      .neglects = "the second order of the step of descent",
-      .outside =
-          "the linear stage once the contrast is above 0.02, where attention is no longer uniform",
-      .parameters = together(
-          {topic_parameters({.topics = 4,
-                             .words = 2,
-                             .keep_rate = 0.3,
-                             .lambda = 0.001,
-                             .initialisation = "identity",
-                             .scale = 1.0,
-                             .epsilon = 0.02}),
-           {topic_times({0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 240}),
-            real_parameter("sim.eta",
-                           0.25,
-                           "largest learning rate; lowered so that growth per step is at most 1 %",
-                           kPositive),
-            replicates_parameter(8, "independent runs")}}),
-      .series = {{"contrast_K", "c_t(C_K)", "eigenvalue of W_K'W_K on topic contrasts"},
-                 {"contrast_K_linear",
-                  "",
-                  "its linear stage in closed form, compared while it is early"}},
-      .presets = {{"quick", "the defaults: T = 4, v = 2, identity start", {}},
-                  {"paper", "T = 6, v = 3", {{"model.topics", 6}, {"model.words_per_topic", 3}}}},
-      .sources = {topic_source("second stage of training; the rate is ours")},
-      .make = make<ModeGrowth>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "epsilon",
-                  .values = {{"model.epsilon", 0.022}},
-                  .meaning = "the scale of the start a tenth too large"},
-                 {.name = "factor",
-                  .series = "contrast_K",
-                  .factor = 0.9,
-                  .meaning = "a contrast times 0.9"}}};
-}
+Study study() { return described({.name = "topics-mode-growth", .make = make<ModeGrowth>}); }
 
 }  // namespace attica::topics_mode_growth

@@ -42,113 +42,6 @@ bool has(const Configuration& c, std::string_view key) { return c.declares(key) 
 
 }  // namespace
 
-Parameter topic_times(const std::vector<double>& fallback) {
-  return reals_parameter("sim.times",
-                         fallback,
-                         "recorded times, learning rate x steps, the last one being the length",
-                         {.low = 0, .high = kMost});
-}
-
-std::vector<Parameter> fixed_value_parameters(const char* fallback) {
-  return {kFixedValues.parameter("model.value",
-                                 fallback,
-                                 "W_V: the optimum of the first stage, c/v on the blocks of "
-                                 "topics, or c on the diagonal"),
-          optional_parameter(real_parameter(
-              "model.value_scale", 1, "c of a block or diagonal W_V; unset: 1/kappa", kPositive))};
-}
-
-std::vector<Parameter> optimiser_parameters() {
-  constexpr Range kRate{.low = 0, .high = 1, .high_open = true};
-  return {kOptimisers.parameter("sim.optimiser", "sgd", "update rule"),
-          real_parameter("sim.momentum", 0.9, "heavy-ball momentum", kRate),
-          real_parameter("sim.beta1", 0.9, "Adam: decay of the mean gradient", kRate),
-          real_parameter("sim.beta2", 0.999, "Adam: decay of the mean squared gradient", kRate),
-          real_parameter("sim.adam_epsilon",
-                         1e-8,
-                         "Adam: gradients well below it hardly move a parameter",
-                         kPositive)};
-}
-
-std::vector<Parameter> batch_parameters(std::int64_t batch) {
-  return {integer_parameter("sim.batch", batch, "documents per step"),
-          integer_parameter("sim.queries", 4, "selected positions of an infinite document")};
-}
-
-std::vector<Parameter> data_parameters() {
-  return {kSources.parameter("sim.data",
-                             "fresh",
-                             "a step reads fresh documents, some of a fixed set whose masks are "
-                             "fixed too, or the whole population"),
-          integer_parameter("sim.documents", 10000, "documents of the fixed set")};
-}
-
-Parameter optional_word(const char* key, const char* meaning, std::vector<std::string> choices) {
-  return optional_parameter(word_parameter(key, "", meaning, std::move(choices)));
-}
-
-std::vector<Parameter> topic_parameters(const TopicDefaults& d) {
-  std::vector<Parameter> all = {
-      integer_parameter("model.topics", d.topics, "T, number of topics"),
-      integer_parameter("model.words_per_topic", d.words, "v, words of each topic"),
-      integer_parameter("model.topics_per_document",
-                        d.topics_per_document,
-                        "tau, topics of a document of the subset prior"),
-      kPriors.parameter(
-          "model.prior",
-          d.prior,
-          "topic weights: 1/tau on a random set of tau topics, or symmetric Dirichlet"),
-      real_parameter("model.concentration", 0.1, "alpha per topic, Dirichlet", kPositive),
-      integers_parameter(
-          "model.length",
-          {d.length},
-          "N, tokens of a document; [lo, hi]: uniform; \"infinite\": exact frequencies",
-          {.low = 1, .high = kMost}),
-      real_parameter("model.mask_rate",
-                     0.15,
-                     "p_m, probability that a position is selected",
-                     {.low = 0, .high = 1, .low_open = true}),
-      real_parameter("model.keep_rate",
-                     d.keep_rate,
-                     "p_c, probability that a selected token stays what it is",
-                     kShare),
-      real_parameter("model.random_rate",
-                     0.1,
-                     "p_r, probability that a selected token becomes a random word",
-                     kShare),
-      kLosses.parameter("model.loss", d.loss, "|F - e|^2 over all outputs, or -log softmax")};
-  for (Parameter& p : all) {
-    if (p.key == "model.length") p.choices = {"infinite"};
-  }
-  if (d.lambda) {
-    all.push_back(real_parameter(
-        "model.lambda", *d.lambda, "lambda of + lambda |W|^2 per trained matrix", kNotNegative));
-  }
-  if (d.initialisation) {
-    all.push_back(kStarts.parameter("model.initialisation",
-                                    *d.initialisation,
-                                    "start of W_K and W_Q: both epsilon I; (epsilon I, 0) and "
-                                    "(0, epsilon I); N(0, epsilon^2/d_a); epsilon U(0,1)"));
-  }
-  if (d.scale) {
-    all.push_back(real_parameter("model.scale",
-                                 *d.scale,
-                                 "factor of the attention scores; unset: 1/sqrt(inner dimension)",
-                                 kPositive));
-  }
-  if (d.epsilon) {
-    all.push_back(real_parameter(
-        "model.epsilon", *d.epsilon, "scale of the start of W_K and W_Q", kPositive));
-  }
-  if (d.threshold) {
-    all.push_back(real_parameter("model.threshold",
-                                 *d.threshold,
-                                 "growth of (W_K, W_Q) that marks the second stage",
-                                 {.low = 1, .low_open = true}));
-  }
-  return all;
-}
-
 TopicSettings topic_settings(const Configuration& c) {
   TopicSettings s;
   if (has(c, "model.topics")) s.vocabulary.topics = c.integer("model.topics");
@@ -372,12 +265,6 @@ std::vector<Layer> norm_layers() {
           {.series = "norm_Q", .label = "{/:Italic W}_Q"}};
 }
 
-std::vector<SeriesInfo> gram_series() {
-  return {{"inner_same_topic", "E_ij", "mean over different words of a topic"},
-          {"inner_other_topic", "E_ij", "mean over words of different topics"},
-          {"gram_entry", "E_ij", "all inner products of embeddings"}};
-}
-
 Panel gram_panel(const std::string& title) {
   return {.kind = PanelKind::heat_map,
           .x = {.label = "token"},
@@ -387,40 +274,6 @@ Panel gram_panel(const std::string& title) {
           .y_coordinate = "row",
           .title = title,
           .value = {.label = "inner product"}};
-}
-
-std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names) {
-  static const std::map<std::string, std::pair<const char*, const char*>> known = {
-      {"value_00", {"W[0,0]", "value matrix, mask to mask"}},
-      {"value_0w", {"W[0,w]", "value matrix, row mask, column word"}},
-      {"value_b", {"b", "value matrix, row word, column mask"}},
-      {"value_d", {"d", "value matrix, same word"}},
-      {"value_s", {"s", "value matrix, other words of the topic"}},
-      {"value_g", {"g", "value matrix, words of other topics"}},
-      {"value_entry", {"W[i,j]", "all entries of the value matrix"}},
-      {"norm_V", {"|W_V|", "Frobenius norm"}},
-      {"norm_K", {"|W_K|", "Frobenius norm"}},
-      {"norm_Q", {"|W_Q|", "Frobenius norm"}},
-      {"loss", {"L", "mean over selected positions of the sum over outputs; nats"}},
-      {"omega", {"omega", "mean attention weight of the own topic, other topics 1"}},
-      {"attention_same_word", {"N A", "mean attention between equal words, uniform = 1"}},
-      {"attention_same_topic", {"N A", "mean attention between words of a topic, uniform = 1"}},
-      {"attention_other_topic", {"N A", "mean attention between topics, uniform = 1"}}};
-  std::vector<SeriesInfo> infos;
-  for (const std::string& name : names) {
-    infos.push_back({name, known.at(name).first, known.at(name).second});
-  }
-  return infos;
-}
-
-Table paper_documents(Table more) {
-  Table all = {{"model.topics", 10},
-               {"model.words_per_topic", 10},
-               {"model.prior", "dirichlet"},
-               {"model.length", List{100, 150}},
-               {"sim.batch", 40}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
 }
 
 void Uncovered::refuse() const {

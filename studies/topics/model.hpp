@@ -37,22 +37,8 @@ struct TopicDefaults {
   std::optional<double> threshold = {};
 };
 
-/// @brief The parameters `model.*`.
-std::vector<Parameter> topic_parameters(const TopicDefaults& defaults);
-
 /// @name Single parameters
 /// @{
-Parameter topic_times(const std::vector<double>& fallback);
-/// model.value of a fixed value matrix, and model.value_scale.
-std::vector<Parameter> fixed_value_parameters(const char* fallback);
-/// sim.optimiser, momentum, beta1, beta2, adam_epsilon.
-std::vector<Parameter> optimiser_parameters();
-/// sim.batch, queries.
-std::vector<Parameter> batch_parameters(std::int64_t batch);
-/// sim.data, documents.
-std::vector<Parameter> data_parameters();
-/// A text parameter that is unset unless given.
-Parameter optional_word(const char* key, const char* meaning, std::vector<std::string> choices);
 /// @}
 
 /// @brief The settings of the [model] section. Keys that a study does not have keep their defaults.
@@ -141,16 +127,10 @@ std::vector<Layer> value_layers(const Configuration& configuration);
 std::vector<std::string> norm_names();
 std::vector<Layer> norm_layers();
 
-/// @brief Mean inner products of embeddings, inner_same_topic and inner_other_topic, and all of
-/// them, gram_entry; a panel of the latter.
-std::vector<SeriesInfo> gram_series();
 Panel gram_panel(const std::string& title);
 
-std::vector<SeriesInfo> topic_series(const std::vector<std::string>& names);
 /// What of Li, Li and Risteski (2023) is used.
 inline Source topic_source(const std::string& used) { return cited("li2023topic", used); }
-/// T = v = 10, Dirichlet 0.1, N = 100..150 and batches of 40: documents of the paper, and more.
-Table paper_documents(Table more);
 
 /// A setting that a theory does not cover.
 struct Uncovered {

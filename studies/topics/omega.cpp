@@ -105,48 +105,8 @@ Figure figure(const Configuration& c) {
               "of all tokens; dashed: limit of many topics."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration&) {
-  constexpr double kOmega = 1e-4;  // the loss is flat at its minimum, L-BFGS ends within 1e-6 of it
-  return rules({"omega", "omega_ratio"}, {.series = {}, .relative = kOmega, .deterministic = true});
-}
-
 }  // namespace
 
-Study study() {
-  return {
-      .name = "topics-omega",
-      .question = "How does the best attention on the own topic grow with the topics?",
-      .neglects = "nothing: both sides minimise the same function",
-      .parameters = together(
-          {without(topic_parameters({.words = 10}),
-                   {"model.topics", "model.topics_per_document", "model.concentration"}),
-           fixed_value_parameters("block"),
-           {optional_parameter(integer_parameter(
-                "model.topics", 2, "T, number of topics; unset: tau^2", {.low = 2, .high = 1e9})),
-            integers_parameter("sweep.topics_per_document",
-                               {2, 3, 4, 5, 6, 8, 10, 20, 50, 100, 300, 1000, 3000, 10000},
-                               "tau",
-                               {.low = 1, .high = 30000}),
-            integer_parameter("sim.most_tokens",
-                              400,
-                              "largest vocabulary whose tokens are enumerated for comparison"),
-            replicates_parameter(8, "independent runs")}}),
-      .series = {{"omega", "omega*", "best attention weight of the own topic"},
-                 {"omega_ratio", "omega*/tau", "the same per topic of a document"},
-                 {"same_word_ratio", "a*/(tau v)", "weight of the own word (theory)"},
-                 {"limit", "1/(1-kappa)", "limit of 1 << tau << T (theory)"}},
-      .presets = {{"quick", "the defaults: v = 10, T = tau^2, block", {}},
-                  {"paper", "diagonal value matrix", {{"model.value", "diagonal"}}}},
-      .sources = {topic_source("Theorem 3; the limits are ours")},
-      .make = make<Omega>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants =
-          {{.name = "masking",
-            .values = {{"model.mask_rate", 0.151}},
-            .meaning = "masking rate off"},
-           {.name = "factor", .series = "omega", .factor = 0.97, .meaning = "a ratio times 0.97"}},
-      .diagnostic = {"same_word_ratio"}};
-}
+Study study() { return described({.name = "topics-omega", .make = make<Omega>, .figure = figure}); }
 
 }  // namespace attica::topics_omega

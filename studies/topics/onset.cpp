@@ -109,65 +109,8 @@ class Onset : public PointwiseExperiment {
   double scale_;
 };
 
-Figure figure(const Configuration&) {
-  return {.name = "topics-onset",
-          .panels = {{.x = {.label = "keep rate {/:Italic p}_c", .scale = AxisScale::log},
-                      .y = {.label = "onset time {/:Italic t}_{KQ}", .scale = AxisScale::log},
-                      .layers = {{.series = "onset_time"}},
-                      .x_name = "keep_rate"}},
-          .caption =
-              "Time at which keys and queries have grown by the threshold, against the share of "
-              "selected tokens that are shown unchanged. Line: closed form for a small start; "
-              "points: gradient descent on all entries with W_V of Theorem 2. No randomness, no "
-              "error bars."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration&) {
-  // The second order of steps, which lengthen the start by 1 % each at most: below 1e-4 of the
-  // time.
-  constexpr double kStep = 2e-4;
-  return {{.series = "onset_time", .relative = kStep, .deterministic = true}};
-}
-
 }  // namespace
 
-Study study() {
-  return {
-      .name = "topics-onset",
-      .question = "When does attention start to learn topics?",
-      .neglects = "the second order of the step of descent and the finite size of the start",
-      .outside = "where scores have grown so far that more than 5 % is allowed for it",
-      .parameters = together(
-          {without(topic_parameters({.topics = 4,
-                                     .words = 2,
-                                     .initialisation = "split",
-                                     .scale = 1.0,
-                                     .epsilon = 0.02,
-                                     .threshold = 1.1}),
-                   {"model.keep_rate"}),
-           {reals_parameter("sweep.keep_rate",
-                            {0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8},
-                            "p_c, probability that a selected token stays what it is",
-                            {.low = 0, .high = 1}),
-            real_parameter("sim.eta",
-                           1,
-                           "largest learning rate; lowered so that growth per step is at most 1 %",
-                           kPositive),
-            replicates_parameter(8, "independent runs")}}),
-      .series = {{"onset_time", "t_KQ", "time at which |(W_K, W_Q)| has grown by the threshold"}},
-      .presets = {{"quick", "the defaults: T = 4, v = 2, split start of scale 0.02", {}},
-                  {"paper", "T = 6, v = 3", {{"model.topics", 6}, {"model.words_per_topic", 3}}}},
-      .sources = {topic_source("second stage of training; the closed form is ours")},
-      .make = make<Onset>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "scale",
-                  .values = {{"model.scale", 0.95}},
-                  .meaning = "the scale of attention 5 % too small"},
-                 {.name = "factor",
-                  .series = "onset_time",
-                  .factor = 1.05,
-                  .meaning = "a growth rate 5 % too small"}}};
-}
+Study study() { return described({.name = "topics-onset", .make = make<Onset>}); }
 
 }  // namespace attica::topics_onset

@@ -546,137 +546,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return results;
 }
 
-std::vector<Parameter> parameters() {
-  constexpr Range kSize{.low = 1, .high = 4096};
-  return together(
-      {topic_parameters({.topics = 4,
-                         .words = 2,
-                         .keep_rate = 0.3,
-                         .lambda = 0.0,
-                         .initialisation = "identity",
-                         .scale = 1.0 / 3,
-                         .epsilon = 0.5,
-                         .threshold = 1.5}),
-       fixed_value_parameters("optimum"),
-       {optional_parameter(
-            real_parameter("model.lambda_V", 0, "lambda of W_V; unset: lambda", kNotNegative)),
-        optional_parameter(real_parameter(
-            "model.lambda_KQ", 0, "lambda of W_K and W_Q; unset: lambda", kNotNegative)),
-        kValueLaws.parameter("model.value_initialisation",
-                             "zero",
-                             "start of W_V: 0, value_epsilon I, or N(0, value_epsilon^2)"),
-        real_parameter("model.value_epsilon", 0.1, "scale of the start of W_V", kPositive),
-        word_parameter("model.embedding",
-                       "one_hot",
-                       "tokens: one-hot, or a trained W_E from N(0, 1/width)",
-                       {"one_hot", "trained"}),
-        kDecoders.parameter("model.decoder",
-                            "identity",
-                            "outputs: those of attention, W_E' (with one-hot tokens the same), or "
-                            "a trained W_dec from N(0, 1/width)"),
-        flag_parameter("model.bias", false, "a trained bias of the outputs"),
-        optional_parameter(integer_parameter(
-            "model.width", 1, "d, columns of W_V; unset: topics x words_per_topic + 1", kSize)),
-        optional_parameter(integer_parameter(
-            "model.inner_dimension",
-            1,
-            "d_a, rows of W_K and W_Q; unset: the width, twice that for a split start",
-            kSize)),
-        word_parameter(
-            "sim.frozen",
-            "none",
-            "value: W_V stays at model.value; attention: W_K and W_Q stay at their start",
-            {"none", "value", "attention"}),
-        topic_times({0, 10, 25, 50, 100, 150, 200, 300, 500, 750, 1000, 1500, 2000}),
-        real_parameter("sim.eta", 0.5, "learning rate", kPositive),
-        replicates_parameter(40, "independent runs")},
-       batch_parameters(32),
-       data_parameters(),
-       optimiser_parameters()});
-}
-
-/// W_E learns, beside W_K and W_Q, at W_V = 1 as in Theorem 1, with its tied decoder and a bias.
-Table trained_embedding(Table more) {
-  Table all = {{"model.embedding", "trained"},
-               {"model.decoder", "tied"},
-               {"model.bias", true},
-               {"model.value", "diagonal"},
-               {"model.value_scale", 1.0},
-               {"sim.frozen", "value"},
-               {"model.keep_rate", 0.1},
-               {"model.initialisation", "gaussian"},
-               {"model.loss", "cross_entropy"},
-               {"sim.optimiser", "adam"},
-               {"sim.eta", 0.01},
-               {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}}};
-  all.insert(all.end(), more.begin(), more.end());
-  return all;
-}
-
 }  // namespace
 
 Study study() {
-  std::vector<SeriesInfo> series = topic_series(norm_names());
-  for (SeriesInfo& info : topic_series(value_names())) series.push_back(std::move(info));
-  series.push_back(topic_series({"loss"}).front());
-  for (SeriesInfo& info : gram_series()) series.push_back(std::move(info));
-  for (const std::string& name : kStepNames) {
-    series.push_back(
-        {name, "|W|, L", "after 80 whole steps on a population, both losses and starts"});
-  }
-  series.push_back({"t_V", "t_V", "first time |W_V| has 0.9 of its first-stage norm"});
-  series.push_back({"t_KQ", "t_KQ", "first time |(W_K, W_Q)| has grown by the threshold"});
-  series.push_back({"attention_share",
-                    "",
-                    "at 2 t_V: rise of the loss with the scores of the start in place of those "
-                    "learnt, over its fall since the start (1: no fall)"});
-  series.push_back({"end_share", "", "the same at the end"});
-  return {
-      .name = "topics-two-stage",
-      .question = "Is the value matrix learnt before attention?",
-      .neglects = "the learning rate and the noise of SGD",
-      .outside = "at time 0, where every run is where the flow is",
-      .parameters = parameters(),
-      .series = std::move(series),
-      .presets = {{"quick", "the defaults: T = 4, v = 2", {}},
-                  {"paper",
-                   "T = v = 10, Dirichlet 0.1, N = 100..150, Adam; no theory",
-                   paper_documents({{"model.keep_rate", 0.1},
-                                    {"model.initialisation", "uniform"},
-                                    {"sim.optimiser", "adam"},
-                                    {"sim.eta", 0.01},
-                                    {"sim.times", List{0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0}},
-                                    {"sim.replicates", 16}})},
-                  {"embedding",
-                   "the same documents; W_E trained, W_V = 1, cross-entropy, Adam; a claim",
-                   paper_documents(trained_embedding({{"sim.replicates", 8}}))}},
-      .sources = {topic_source("two stages of training; the flow in 24 numbers is ours")},
-      .make = make<TwoStage>,
-      .figure = figure,
-      .agreement = agreement,
-      .claims = claims,
-      .recipes = {{.name = "topics-two-stage-large-steps",
-                   .meaning = "Ten times the default learning rate: gradient descent leaves the "
-                              "flow, and the values overshoot.",
-                   .values = {{"sim.eta", 5.0}}},
-                  {.name = "topics-two-stage-embedding",
-                   .meaning = "Embeddings trained by Adam on the cross-entropy of short documents "
-                              "of Dirichlet topics: their inner products show the topics.",
-                   .values = trained_embedding({{"model.words_per_topic", 4},
-                                                {"model.prior", "dirichlet"},
-                                                {"model.length", List{40}},
-                                                {"sim.batch", 20},
-                                                {"sim.replicates", 16}}),
-                   .expected = Verdict::claims_hold}},
-      .plants =
-          {{.name = "scale",
-            .values = {{"model.scale", 0.3}},
-            .meaning = "the scale of attention a tenth too small"},
-           {.name = "factor", .series = "norm_K", .factor = 1.05, .meaning = "a norm times 1.05"}},
-      .renamed = {{"model.penalty", "model.lambda"},
-                  {"model.penalty_V", "model.lambda_V"},
-                  {"model.penalty_KQ", "model.lambda_KQ"}},
-      .diagnostic = {"end_share"}};
+  return described({.name = "topics-two-stage",
+                    .make = make<TwoStage>,
+                    .figure = figure,
+                    .agreement = agreement,
+                    .claims = claims});
 }
 
 }  // namespace attica::topics_two_stage

@@ -17,8 +17,6 @@
 namespace attica::topics_two_stage_deep {
 namespace {
 
-constexpr Range kWidths = {.low = 1, .high = 4096};
-
 class Deep : public PointwiseExperiment {
  public:
   explicit Deep(const Configuration& c)
@@ -181,70 +179,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
-List every(std::int64_t step, std::int64_t last) {
-  List steps;
-  for (std::int64_t n = step; n <= last; n += step) steps.emplace_back(n);
-  return steps;
-}
-
 }  // namespace
 
 Study study() {
-  std::vector<SeriesInfo> series = topic_series(norm_names());
-  for (const char* m : {"V", "K", "Q"}) {
-    series.push_back({std::string("layer_norm_") + m, "", "Frobenius norm in each layer"});
-  }
-  series.push_back({"t_V", "t_V", "first step with 0.9 of the largest |W_V| of the run"});
-  series.push_back({"t_KQ", "t_KQ", "first step at which |(W_K, W_Q)| has grown by the threshold"});
-  return {.name = "topics-two-stage-deep",
-          .question = "Do deep networks learn values before attention as well?",
-          .neglects =
-              "there is no theory, claims only: the flow of one layer says nothing of several, "
-              "and Adam's steps do not follow the size of the gradient",
-          .parameters = together(
-              {topic_parameters({.topics = 4,
-                                 .words = 3,
-                                 .length = 32,
-                                 .prior = "dirichlet",
-                                 .loss = "cross_entropy",
-                                 .epsilon = 0.02,
-                                 .threshold = 1.5}),
-               {integer_parameter("model.layers", 4, "layers"),
-                integer_parameter("model.heads", 4, "heads of each layer", kWidths),
-                optional_parameter(integer_parameter(
-                    "model.width",
-                    1,
-                    "width, a multiple of heads; unset: the smallest that holds one-hot tokens",
-                    kWidths)),
-                word_parameter("model.embedding",
-                               "one_hot",
-                               "tokens: one-hot, or a trained W_E from N(0, 1/width)",
-                               {"one_hot", "trained"}),
-                flag_parameter("model.residual", true, "whether layers add to their input"),
-                reals_parameter("sweep.adam_epsilon",
-                                {1e-4, 1e-8},
-                                "Adam's epsilon; two stages are claimed of the largest",
-                                kPositive),
-                steps_parameter(every(5, 600), 1),
-                real_parameter("sim.eta", 3e-3, "learning rate of Adam", kPositive),
-                integer_parameter("sim.batch", 16, "fresh documents per step"),
-                replicates_parameter(6, "independent runs")}}),
-          .series = std::move(series),
-          .presets = {{"quick", "the defaults: 4 layers, 4 heads, T = 4, v = 3", {}},
-                      {"paper",
-                       "T = v = 10",
-                       {{"model.topics", 10},
-                        {"model.words_per_topic", 10},
-                        {"sweep.adam_epsilon", List{1e-6, 1e-8}},
-                        {"sim.eta", 1e-3},
-                        {"sim.steps", every(5, 800)},
-                        {"sim.replicates", 6}}}},
-          .sources = {topic_source("two stages in deep networks")},
-          .make = make<Deep>,
-          .figure = figure,
-          .agreement = [](const Configuration&) { return std::vector<AgreementRule>{}; },
-          .claims = claims,
-          .diagnostic = {"layer_norm_K", "layer_norm_Q", "layer_norm_V"}};
+  return described(
+      {.name = "topics-two-stage-deep", .make = make<Deep>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::topics_two_stage_deep

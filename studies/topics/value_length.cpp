@@ -210,71 +210,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  std::vector<SeriesInfo> series = topic_series(value_names());
-  series.push_back({"limit", "W*", "of each entry for N to infinity (theory)"});
-  series.push_back(
-      {"word_share",
-       "1/v",
-       "share of a word among the shown words of its topic, in the longest documents"});
-  series.push_back({"mask_square", "E p_mask^2", "mean square of a document's share of masks"});
-  series.push_back({"kept_share",
-                    "p_c + p_r/(Tv)",
-                    "share of the selected positions that show their own token"});
-  return {
-      .name = "topics-value-length",
-      .question = "How long must documents be for the infinite-length value matrix?",
-      .neglects = "the bias of least squares on a finite sample, of order 1/documents",
-      .outside = "shares that are 0 for every document",
-      .parameters = together(
-          {without(topic_parameters({.topics = 4, .words = 3, .lambda = 0.0}),
-                   {"model.length", "model.prior"}),
-           {optional_word("model.prior",
-                          "topic weights: subset or dirichlet; unset: both",
-                          {"subset", "dirichlet"}),
-            integers_parameter("sweep.length",
-                               {10, 20, 40, 100, 250, 1000},
-                               "N, tokens of a document",
-                               {.low = 1, .high = 1e6}),
-            integer_parameter(
-                "sim.tokens",
-                200000,
-                "tokens of a sample: tokens/N documents of length N, but at least sim.documents"),
-            integer_parameter("sim.documents", 3000, "fewest documents of a sample"),
-            integer_parameter("sim.masks", 4, "how often each document is corrupted"),
-            replicates_parameter(128, "independent runs")}}),
-      .series = std::move(series),
-      .presets = {{"quick", "the defaults: T = 4, v = 3", {}},
-                  {"paper",
-                   "T = v = 10, 1 million tokens a sample, 250 samples",
-                   {{"model.topics", 10},
-                    {"model.words_per_topic", 10},
-                    {"sim.tokens", 1000000},
-                    {"sim.documents", 15000},
-                    {"sim.replicates", 250}}}},
-      .sources = {topic_source("Theorem 2; finite lengths are ours")},
-      .make = make<Length>,
-      .figure = figure,
-      .agreement = agreement,
-      .plants = {{.name = "mask",
-                  .values = {{"model.mask_rate", 0.16}},
-                  .meaning = "the rate of masking 0.01 off"},
-                 {.name = "factor",
-                  .series = "value_d",
-                  .factor = 1.03,
-                  .meaning = "an entry times 1.03"},
-                 {.name = "independent",
-                  .series = "mask_square",
-                  .factor = 0.99,
-                  .meaning = "numbers of masks that scatter less"},
-                 {.name = "kept",
-                  .values = {{"model.keep_rate", 0.095}},
-                  .meaning = "tokens kept 5 % less often"},
-                 {.name = "share",
-                  .series = "word_share",
-                  .factor = 1.01,
-                  .meaning = "words drawn 1 % too often"}},
-      .renamed = {{"model.penalty", "model.lambda"}},
-      .diagnostic = {"value_0w", "value_00"}};
+  return described({.name = "topics-value-length",
+                    .make = make<Length>,
+                    .figure = figure,
+                    .agreement = agreement});
 }
 
 }  // namespace attica::topics_value_length

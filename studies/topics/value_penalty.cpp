@@ -183,58 +183,10 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  std::vector<SeriesInfo> series = topic_series(value_names());
-  series.push_back(topic_series({"norm_V"}).front());
-  series.push_back({"descent_distance",
-                    "|W - W*|/|W*|",
-                    "of gradient descent on the population after 4000 steps"});
-  return {.name = "topics-value-penalty",
-          .question = "How does the penalty change the optimal value matrix?",
-          .neglects = "for SGD what is left of the start after half the run; otherwise nothing",
-          .outside =
-              "the cross-entropy where training may not have arrived: (1 - 2 eta lambda)^n "
-              "above 1/1000 for SGD after half the run, above 1e-6 for descent",
-          .parameters = together(
-              {topic_parameters({.topics = 4, .words = 3}),
-               {reals_parameter("sweep.lambda",
-                                {1e-5, 1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1},
-                                "lambda of + lambda |W_V|^2",
-                                kNotNegative),
-                real_parameter("sim.eta", 1, "learning rate of SGD and of descent", kPositive),
-                integer_parameter("sim.length",
-                                  800,
-                                  "steps of SGD; averaged over the second half",
-                                  {.low = 2, .high = 1e9}),
-                replicates_parameter(24, "independent runs")},
-               batch_parameters(32)}),
-          .series = std::move(series),
-          .presets = {{"quick", "the defaults: T = 4, v = 3, infinite documents", {}},
-                      {"paper",
-                       "T = 10, v = 5",
-                       {{"model.topics", 10},
-                        {"model.words_per_topic", 5},
-                        {"sim.length", 8000},
-                        {"sim.replicates", 10}}}},
-          .sources = {topic_source("Theorem 2 and its penalised version")},
-          .make = make<Penalty>,
-          .figure = figure,
-          .agreement = agreement,
-          .recipes = {{.name = "topics-value-penalty-cross-entropy",
-                       .meaning = "The cross-entropy has an optimum for every penalty above 0, and "
-                                  "descent finds it.",
-                       .values = {{"model.loss", "cross_entropy"},
-                                  {"sweep.lambda", List{0.01, 0.02, 0.05, 0.1}},
-                                  {"sim.length", 1600}},
-                       .expected = Verdict::agree}},
-          .plants = {{.name = "mask",
-                      .values = {{"model.mask_rate", 0.16}},
-                      .meaning = "the rate of masking 0.01 off"},
-                     {.name = "factor",
-                      .series = "value_s",
-                      .factor = 1.03,
-                      .meaning = "an entry times 1.03"}},
-          .renamed = {{"sweep.penalty", "sweep.lambda"}},
-          .diagnostic = {"value_0w", "value_00"}};
+  return described({.name = "topics-value-penalty",
+                    .make = make<Penalty>,
+                    .figure = figure,
+                    .agreement = agreement});
 }
 
 }  // namespace attica::topics_value_penalty

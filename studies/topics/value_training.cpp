@@ -146,28 +146,6 @@ std::string described_training(const Configuration& c) {
   return text;
 }
 
-std::vector<Parameter> value_training_parameters(const TopicDefaults& defaults,
-                                                 std::int64_t batch,
-                                                 List steps,
-                                                 std::int64_t runs) {
-  return together({topic_parameters(defaults),
-                   {real_parameter("sim.eta", 1, "learning rate", kPositive),
-                    steps_parameter(std::move(steps), 1)},
-                   batch_parameters(batch),
-                   data_parameters(),
-                   optimiser_parameters(),
-                   {replicates_parameter(runs, "independent runs")}});
-}
-
-std::vector<SeriesInfo> value_training_series() {
-  std::vector<SeriesInfo> all = topic_series(value_names());
-  all.push_back({"loss", "L", "loss of the mean weights (theory)"});
-  for (const char* key : {"b", "d", "s", "g"}) {
-    all.push_back({std::string("optimum_") + key, key, "its value at the optimum (theory)"});
-  }
-  return all;
-}
-
 std::vector<AgreementRule> value_training_agreement(const Configuration& c) {
   // The mean is exact.
   std::vector<AgreementRule> all = value_rules(topic_model(c),

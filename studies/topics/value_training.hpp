@@ -42,11 +42,6 @@ std::optional<Uncovered> uncovered_training(const Configuration& configuration);
 /// @brief "SGD", or what else is run.
 std::string described_training(const Configuration& configuration);
 
-std::vector<Parameter> value_training_parameters(const TopicDefaults& defaults,
-                                                 std::int64_t batch,
-                                                 List steps,
-                                                 std::int64_t runs);
-std::vector<SeriesInfo> value_training_series();
 std::vector<AgreementRule> value_training_agreement(const Configuration& configuration);
 /// @brief Without a theory: words of a topic share their columns' large entries in every run.
 std::vector<ClaimResult> value_training_claims(const Configuration& configuration,

@@ -1,4 +1,4 @@
-#include "attica/plots/latex.hpp"
+#include "attica/core/label.hpp"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
-#include "attica/plots/text.hpp"
 
-namespace attica::plots {
+namespace attica {
 namespace {
 
 struct Symbol {
@@ -392,6 +391,15 @@ class Translator {
 
 }  // namespace
 
+std::string escape(std::string_view plain) {
+  std::string text;
+  for (const char c : plain) {
+    if (std::string_view("\\_^{}@&~").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text;
+}
+
 std::string from_latex(std::string_view label, std::string_view parameter) {
   if (label.find("{/") != std::string_view::npos) return std::string(label);
   std::string text;
@@ -430,4 +438,4 @@ std::string from_latex(std::string_view label, std::string_view parameter) {
 
 std::string to_latex(std::string_view enhanced) { return Translator(enhanced).all(); }
 
-}  // namespace attica::plots
+}  // namespace attica

@@ -1,14 +1,12 @@
-#include "attica/plots/latex.hpp"
+#include "attica/core/label.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "attica/core/error.hpp"
-#include "attica/plots/text.hpp"
 
 using namespace attica;
-using namespace attica::plots;
 
-TEST_CASE("from_latex: text stays, mathematics becomes enhanced text", "[plots]") {
+TEST_CASE("from_latex: text stays, mathematics becomes enhanced text", "[core]") {
   const auto label = [](const char* text) { return from_latex(text, "label"); };
   CHECK(label("test_error, 5 %") == "test\\_error, 5 %");
   CHECK(label("$\\lambda$ = {lambda}") == "{/:Italic λ} = {lambda}");
@@ -25,7 +23,7 @@ TEST_CASE("from_latex: text stays, mathematics becomes enhanced text", "[plots]"
   CHECK(label("") == "");
 }
 
-TEST_CASE("from_latex and to_latex: alphabets have letters of their own", "[plots]") {
+TEST_CASE("from_latex and to_latex: alphabets have letters of their own", "[core]") {
   const auto label = [](const char* text) { return from_latex(text, "label"); };
   // Some letters were in Unicode before the alphabets.
   CHECK(label("$\\mathcal{E}$") == "ℰ");
@@ -55,7 +53,7 @@ TEST_CASE("from_latex and to_latex: alphabets have letters of their own", "[plot
   CHECK(to_latex(from_latex("$f^\\prime$", "label")) == "\\ensuremath{f}\\ensuremath{^{\\prime }}");
 }
 
-TEST_CASE("from_latex: what is not known is named", "[plots]") {
+TEST_CASE("from_latex: what is not known is named", "[core]") {
   const auto refused = [](const char* text) -> std::string {
     try {
       from_latex(text, "x.label");
@@ -82,7 +80,7 @@ TEST_CASE("from_latex: what is not known is named", "[plots]") {
   }
 }
 
-TEST_CASE("to_latex: what the drawing writes, as LaTeX of text mode", "[plots]") {
+TEST_CASE("to_latex: what the drawing writes, as LaTeX of text mode", "[core]") {
   CHECK(to_latex("{/:Italic λ} = 0.1") == "\\ensuremath{\\lambda} = 0.1");
   CHECK(to_latex("10^{−3}") == "10\\ensuremath{^{-3}}");
   CHECK(to_latex("test error {/:Italic E}_{test}") ==
@@ -98,7 +96,7 @@ TEST_CASE("to_latex: what the drawing writes, as LaTeX of text mode", "[plots]")
         "a\\_b\\textasciicircum{}\\{c\\}\\textasciitilde{}\\textbackslash{}\\$");
 }
 
-TEST_CASE("from_latex and to_latex: a label comes back", "[plots]") {
+TEST_CASE("from_latex and to_latex: a label comes back", "[core]") {
   CHECK(to_latex(from_latex("rate $\\eta$", "label")) == "rate \\ensuremath{\\eta}");
   CHECK(to_latex(from_latex("$10^{-3}$", "label")) == "10\\ensuremath{^{-3}}");
   CHECK(to_latex(from_latex("$\\Sigma$ & more", "label")) == "\\ensuremath{\\Sigma} \\& more");

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace attica::plots {
+namespace attica {
 
 /// @brief A label as authors write it, as enhanced text: plain UTF-8 in which `$...$` is LaTeX
 /// mathematics (letters, digits, scripts, Greek letters, common symbols, `\mathrm`, `\mathbf`,
@@ -18,4 +18,7 @@ std::string from_latex(std::string_view label, std::string_view parameter);
 /// sizes are left out, since the document has its own.
 std::string to_latex(std::string_view enhanced);
 
-}  // namespace attica::plots
+/// @brief Plain text as enhanced text: what would be markup is escaped.
+std::string escape(std::string_view plain);
+
+}  // namespace attica

@@ -1,0 +1,10 @@
+# Writes a source with all cards of the studies: cmake -D ROOT=... -D OUT=... -P embed_cards.cmake
+file(GLOB_RECURSE cards RELATIVE ${ROOT} ${ROOT}/studies/*.toml)
+list(SORT cards)
+set(text "// Written by cmake/embed_cards.cmake: the cards of all studies.\n#include <array>\n\n#include \"attica/studies/card.hpp\"\n\nnamespace attica {\n\nstd::span<const EmbeddedCard> embedded_cards() {\n  static constexpr std::array all = {\n")
+foreach(card ${cards})
+  file(READ ${ROOT}/${card} content)
+  string(APPEND text "    EmbeddedCard{\"${card}\", R\"card(${content})card\"},\n")
+endforeach()
+string(APPEND text "    EmbeddedCard{}};\n  return std::span<const EmbeddedCard>(all).first(all.size() - 1);\n}\n\n}  // namespace attica\n")
+file(WRITE ${OUT} "${text}")

@@ -1,0 +1,572 @@
+#include "attica/studies/card.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include "attica/core/error.hpp"
+#include "attica/core/words.hpp"
+#include "attica/studies/card_figure.hpp"
+#include "attica/studies/sources.hpp"
+#include "attica/studies/toml_reader.hpp"
+
+namespace attica {
+
+using namespace toml_io;
+
+namespace {
+
+/// The text of a list entry that names a definition of a base; null: the entry is a table of its
+/// own.
+const std::string* name_of(const toml::node& node) {
+  const auto* text = node.as_string();
+  return text == nullptr ? nullptr : &text->get();
+}
+
+TomlKey any_key(const std::string& name, const std::function<bool(const toml::node&)>& set) {
+  return {name, "a value of another type", set};
+}
+
+/// A key that takes a text, which may be empty.
+TomlKey plain_key(const std::string& name, std::string& target) {
+  return {name, "a text", [&target](const toml::node& node) {
+            const auto text = text_of(node);
+            if (text) target = *text;
+            return text.has_value();
+          }};
+}
+
+TomlKey real_key(const std::string& name, double& target) {
+  return {name, "a finite number", [&target](const toml::node& node) {
+            const auto value = number_of(node);
+            if (value) target = *value;
+            return value.has_value();
+          }};
+}
+
+TomlKey texts_key(const std::string& name, std::vector<std::string>& target) {
+  return {name, "a list of texts", [&target](const toml::node& node) {
+            const auto* array = node.as_array();
+            if (array == nullptr) return false;
+            target.clear();
+            for (const toml::node& element : *array) {
+              const auto text = text_of(element);
+              if (!text) return false;
+              target.push_back(*text);
+            }
+            return true;
+          }};
+}
+
+/// A value, or the list that a table {log = [lo, hi], n = N} stands for.
+std::optional<Value> value_of(const toml::node& node, const std::string& name) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return to_value(node);
+  if (!is_range(*table)) return std::nullopt;
+  return Value(expand_range(*table, name));
+}
+
+/// "sites >= 2", "-1 < rho < 1".
+std::optional<Range> range_of(std::string text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  constexpr std::size_t kOneSided = 3;
+  constexpr std::size_t kTwoSided = 5;
+  const auto number = [](const std::string& word) -> std::optional<double> {
+    try {
+      std::size_t read = 0;
+      const double value = std::stod(word, &read);
+      return read == word.size() ? std::optional(value) : std::nullopt;
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+  };
+  Range range;
+  const auto above = [&](const std::optional<double>& low, bool open) {
+    if (low) range.low = *low;
+    range.low_open = open;
+    return low.has_value();
+  };
+  const auto below = [&](const std::optional<double>& high, bool open) {
+    if (high) range.high = *high;
+    range.high_open = open;
+    return high.has_value();
+  };
+  const auto less = [](const std::string& sign) { return sign == "<" || sign == "<="; };
+  if (words.size() == kTwoSided && less(words[1]) && less(words[3])) {
+    if (above(number(words[0]), words[1] == "<") && below(number(words[4]), words[3] == "<"))
+      return range;
+  } else if (words.size() == kOneSided && (words[1] == ">" || words[1] == ">=")) {
+    if (above(number(words[2]), words[1] == ">")) return range;
+  } else if (words.size() == kOneSided && less(words[1])) {
+    if (below(number(words[2]), words[1] == "<")) return range;
+  }
+  return std::nullopt;
+}
+
+/// Whether the list of a default holds lists.
+bool has_rows(const Value& value) {
+  const auto* list = std::get_if<List>(&value);
+  return list != nullptr && !list->empty() && std::holds_alternative<List>(list->front());
+}
+
+/// The type that a default has.
+ParameterType type_of(const Value& value) {
+  if (const auto* list = std::get_if<List>(&value); list != nullptr && !list->empty())
+    return type_of(list->front());
+  if (std::holds_alternative<bool>(value)) return ParameterType::flag;
+  if (std::holds_alternative<std::int64_t>(value)) return ParameterType::integer;
+  return std::holds_alternative<std::string>(value) ? ParameterType::text : ParameterType::real;
+}
+
+std::vector<TomlKey> parameter_keys(Parameter& p, bool& typed) {
+  return {plain_key("key", p.key),
+          plain_key("meaning", p.meaning),
+          any_key("default",
+                  [&p](const toml::node& node) {
+                    p.fallback = value_of(node, p.key);
+                    if (!p.fallback) return false;
+                    if (std::holds_alternative<List>(*p.fallback)) p.list = true;
+                    if (has_rows(*p.fallback)) p.rows = true;
+                    return true;
+                  }),
+          flag_key("list", [&p](bool on) { p.list = on; }),
+          flag_key("rows", [&p](bool on) { p.rows = on; }),
+          texts_key("choices", p.choices),
+          {"range",
+           "a range such as \"rho > 0\" or \"0 <= rho < 1\"",
+           [&p](const toml::node& node) {
+             const auto text = text_of(node);
+             const auto range = text ? range_of(*text) : std::nullopt;
+             if (range) p.range = *range;
+             return range.has_value();
+           }},
+          word_key<ParameterType>("type",
+                                  {{"real", ParameterType::real},
+                                   {"integer", ParameterType::integer},
+                                   {"flag", ParameterType::flag},
+                                   {"text", ParameterType::text},
+                                   {"file", ParameterType::file}},
+                                  [&](ParameterType type) {
+                                    p.type = type;
+                                    typed = true;
+                                  })};
+}
+
+/// The keys of a table in the order of the document; TOML's own is alphabetical.
+std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::pair<const toml::key*, const toml::node*>> found;
+  for (auto&& [key, node] : table) found.emplace_back(&key, &node);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return before(a.first->source().begin, b.first->source().begin);
+  });
+  std::vector<std::pair<std::string, const toml::node*>> all;
+  for (const auto& [key, node] : found) all.emplace_back(key->str(), node);
+  return all;
+}
+
+/// Values by flat dotted key: model.sites = 400, or sim = {data_sets = 2}; without some keys.
+void flatten(const toml::table& table,
+             const std::string& front,
+             const std::vector<std::string>& without,
+             Table& values) {
+  for (const auto& [name, node] : in_order(table)) {
+    if (std::find(without.begin(), without.end(), name) != without.end()) continue;
+    const auto* inner = node->as_table();
+    if (inner != nullptr && !is_range(*inner)) {
+      flatten(*inner, front + name + ".", {}, values);
+    } else if (auto value = value_of(*node, front + name)) {
+      values.emplace_back(front + name, std::move(*value));
+    } else {
+      throw invalid_parameter(front + name, shown(*node), "a value, or a range");
+    }
+  }
+}
+
+/// What a table says of parameters: everything but the keys that it has besides.
+Table values_of(const toml::table& table, const std::vector<std::string>& besides) {
+  Table values;
+  flatten(table, "", besides, values);
+  return values;
+}
+
+/// A parsed card or base.
+struct Document {
+  std::string source;
+  toml::table table;
+};
+
+/// Reads a card and its bases.
+class CardReader {
+ public:
+  CardReader(const std::string& text,
+             const std::string& source,
+             const std::function<std::string_view(const std::string& path)>& base)
+      : card_{source, parsed(text, source, true)}, reader_(source, true) {
+    std::vector<std::string> names;
+    if (const toml::node* node = card_.table.get("base")) {
+      if (const std::string* one = name_of(*node)) {
+        names.push_back(*one);
+      } else if (!texts_key("base", names).set(*node)) {
+        reader_.report(node->source().begin, "base is no name of a file of its folder");
+      }
+    }
+    const std::string folder = source.substr(0, source.rfind('/') + 1);
+    for (const std::string& name : names) {
+      const std::string path = folder + name + ".toml";
+      const std::string_view found = base(path);
+      if (found.empty()) {
+        reader_.report(card_.table.get("base")->source().begin,
+                       fmt::format("there is no {}", path));
+        continue;
+      }
+      bases_.push_back({path, parsed(std::string(found), path, true)});
+    }
+  }
+
+  Study read(Study study) {
+    for (const Document& base : bases_) {
+      TomlReader of_base(base.source, true);
+      read_whole(base.table, study, of_base, true);
+      of_base.finish();
+    }
+    std::vector<SeriesInfo> defined = std::move(study.series);
+    std::vector<std::string> diagnostic = std::move(study.diagnostic);
+    study.series.clear();
+    study.diagnostic.clear();
+    defined_series_ = std::move(defined);
+    defined_diagnostic_ = std::move(diagnostic);
+    study.parameters.clear();
+    read_whole(card_.table, study, reader_, false);
+    if (!card_.table.contains("parameter")) {
+      for (const auto& [key, p] : defined_) study.parameters.push_back(p);
+    }
+    if (!card_.table.contains("series")) {
+      study.series = defined_series_;
+      study.diagnostic = defined_diagnostic_;
+    }
+    reader_.finish();
+    return study;
+  }
+
+  /// @brief The bases' tables and the card's own, those that come later count.
+  std::vector<CardTable> tables() const {
+    std::vector<CardTable> all;
+    for (const Document& base : bases_) all.push_back({base.source, base.table});
+    all.push_back({card_.source, card_.table});
+    return all;
+  }
+
+ private:
+  /// Calls a function for every table of a list.
+  static TomlKey list_key(const std::string& name,
+                          const std::function<bool(const toml::node&)>& each) {
+    return {name, "a list of tables", [each](const toml::node& node) {
+              const auto* array = node.as_array();
+              if (array == nullptr) return false;
+              for (const toml::node& element : *array) {
+                if (!each(element)) return false;
+              }
+              return true;
+            }};
+  }
+
+  void read_whole(const toml::table& table, Study& study, TomlReader& reader, bool base) {
+    std::vector<std::string> later;
+    std::vector<TomlKey> keys = {
+        plain_key("name", study.name),
+        plain_key("question", study.question),
+        plain_key("approximation", study.neglects),
+        plain_key("not_compared", study.outside),
+        plain_key("size_coordinate", study.size_coordinate),
+        real_key("size_power", study.size_power),
+        texts_key("shown", study.shown),
+        list_key("parameter",
+                 [&, base](const toml::node& node) {
+                   return base ? define(node, reader) : choose(node, study, reader);
+                 }),
+        list_key("series",
+                 [&](const toml::node& node) { return read_series(node, study, reader); }),
+        list_key("preset",
+                 [&](const toml::node& node) { return read_preset(node, study, reader); }),
+        {"sources",
+         "a list of tables such as {cite = \"key\", used = \"equations\"}",
+         [&](const toml::node& node) {
+           study.sources.clear();
+           return list_key("sources",
+                           [&](const toml::node& one) { return read_source(one, study, reader); })
+               .set(node);
+         }},
+        list_key("reference_run",
+                 [&](const toml::node& node) { return read_reference(node, study, reader); }),
+        list_key("perturbed",
+                 [&](const toml::node& node) { return read_perturbed(node, study, reader); }),
+        list_key("limit", [&](const toml::node& node) { return read_limit(node, study, reader); }),
+        {"renamed",
+         "a table of old keys with their new ones",
+         [&](const toml::node& node) {
+           if (!node.is_table()) return false;
+           for (const auto& [old, now] : in_order(*node.as_table())) {
+             const auto text = text_of(*now);
+             if (!text) return false;
+             study.renamed.emplace_back(old, *text);
+           }
+           return true;
+         }},
+        // Read when a configuration is there.
+        {"margin", "a list of tables", [](const toml::node& node) { return node.is_array(); }},
+        {"figure", "a table", [](const toml::node& node) { return node.is_table(); }},
+        {"words", "a table of tables", [](const toml::node& node) { return node.is_table(); }}};
+    if (!base) {
+      keys.push_back({"base", "the name of a file of its folder", [](const toml::node& node) {
+                        return node.is_string() || node.is_array();
+                      }});
+    }
+    reader.read(table, "", keys);
+  }
+
+  bool define(const toml::node& node, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    Parameter p;
+    bool typed = false;
+    reader.read(*table, reader.place(), parameter_keys(p, typed));
+    if (!typed && p.fallback) p.type = type_of(*p.fallback);
+    defined_.emplace_back(p.key, p);
+    return true;
+  }
+
+  const Parameter* find_defined(const std::string& key) const {
+    // The last one: a base may take another's definition over.
+    const Parameter* found = nullptr;
+    for (const auto& [name, p] : defined_) {
+      if (name == key) found = &p;
+    }
+    return found;
+  }
+
+  bool choose(const toml::node& node, Study& study, TomlReader& reader) {
+    if (const std::string* name = name_of(node)) {
+      if (name->ends_with(".*")) {
+        const std::string front = name->substr(0, name->size() - 1);
+        for (const auto& [key, p] : defined_) {
+          if (key.starts_with(front)) study.parameters.push_back(p);
+        }
+        return true;
+      }
+      const Parameter* p = find_defined(*name);
+      if (p == nullptr) throw invalid_parameter("parameter", *name, "one that a base defines");
+      study.parameters.push_back(*p);
+      return true;
+    }
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    const auto key = (*table)["key"].value<std::string>();
+    Parameter p;
+    const Parameter* known = key ? find_defined(*key) : nullptr;
+    if (known != nullptr) p = *known;
+    bool typed = known != nullptr;
+    const std::string place = reader.place();
+    reader.read(*table, place, parameter_keys(p, typed));
+    if (!typed && p.fallback) p.type = type_of(*p.fallback);
+    if (p.key.empty() || p.meaning.empty())
+      reader.report(table->source().begin, fmt::format("{}: expected key and meaning", place));
+    if (!typed && !p.fallback)
+      reader.report(table->source().begin, fmt::format("{}: expected default or type", p.key));
+    study.parameters.push_back(std::move(p));
+    return true;
+  }
+
+  bool read_series(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto add = [&](const SeriesInfo& info) {
+      study.series.push_back(info);
+      const auto& list = defined_diagnostic_;
+      return std::find(list.begin(), list.end(), info.name) != list.end();
+    };
+    const auto known = [&](const std::string& name) {
+      return std::find_if(defined_series_.begin(), defined_series_.end(), [&](const SeriesInfo& s) {
+        return s.name == name;
+      });
+    };
+    if (const std::string* name = name_of(node)) {
+      const auto found = known(*name);
+      if (found == defined_series_.end())
+        throw invalid_parameter("series", *name, "one that a base defines");
+      if (add(*found)) study.diagnostic.push_back(*name);
+      return true;
+    }
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    SeriesInfo info;
+    bool diagnostic = false;
+    if (const auto found = known((*table)["name"].value_or(std::string()));
+        found != defined_series_.end())
+      info = *found;
+    reader.read(*table,
+                reader.place(),
+                {plain_key("name", info.name),
+                 plain_key("symbol", info.symbol),
+                 plain_key("meaning", info.meaning),
+                 flag_key("diagnostic", [&](bool on) { diagnostic = on; })});
+    add(info);
+    if (diagnostic) study.diagnostic.push_back(info.name);
+    return true;
+  }
+
+  static bool read_preset(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    Preset preset;
+    preset.name = (*table)["name"].value_or(std::string());
+    preset.meaning = (*table)["meaning"].value_or(std::string());
+    if (preset.name.empty()) reader.report(table->source().begin, "preset: missing key 'name'");
+    preset.values = values_of(*table, {"name", "meaning"});
+    study.presets.push_back(std::move(preset));
+    return true;
+  }
+
+  static bool read_source(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    std::string cite;
+    std::string used;
+    reader.read(*table, reader.place(), {plain_key("cite", cite), plain_key("used", used)});
+    try {
+      study.sources.push_back(cited(cite, used));
+    } catch (const std::logic_error&) {
+      throw invalid_parameter("sources.cite", cite, "a paper of studies/sources.cpp");
+    }
+    return true;
+  }
+
+  static bool read_reference(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    Recipe run;
+    std::vector<TomlKey> keys = {
+        plain_key("name", run.name),
+        plain_key("meaning", run.meaning),
+        plain_key("preset", run.preset),
+        flag_key("fetched", [&](bool on) { run.fetched = on; }),
+        word_key<Verdict>("expected",
+                          {{"AGREE", Verdict::agree},
+                           {"DISAGREE", Verdict::disagree},
+                           {"INCONCLUSIVE", Verdict::inconclusive},
+                           {"CLAIMS HOLD", Verdict::claims_hold}},
+                          [&](Verdict verdict) { run.expected = verdict; })};
+    std::vector<std::string> names;
+    for (const TomlKey& key : keys) names.push_back(key.name);
+    for (auto&& [key, value] : *table) {  // the rest is for parameters
+      if (std::find(names.begin(), names.end(), key.str()) == names.end())
+        keys.push_back(any_key(std::string(key.str()), [](const toml::node&) { return true; }));
+    }
+    reader.read(*table, reader.place(), keys);
+    run.values = values_of(*table, names);
+    study.recipes.push_back(std::move(run));
+    return true;
+  }
+
+  static bool read_perturbed(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    Plant wrong;
+    wrong.name = (*table)["name"].value_or(std::string());
+    wrong.meaning = (*table)["meaning"].value_or(std::string());
+    if (const toml::table* scale = (*table)["scale"].as_table()) {
+      reader.read(*scale,
+                  reader.place(),
+                  {plain_key("series", wrong.series), real_key("by", wrong.factor)});
+    }
+    wrong.values = values_of(*table, {"name", "meaning", "scale"});
+    if (wrong.name.empty() || (wrong.values.empty() && wrong.series.empty()))
+      reader.report(table->source().begin, "perturbed: expected name, and scale or a parameter");
+    study.plants.push_back(std::move(wrong));
+    return true;
+  }
+
+  static bool read_limit(const toml::node& node, Study& study, TomlReader& reader) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return false;
+    LimitRule rule;
+    reader.read(*table,
+                reader.place(),
+                {plain_key("series", rule.series),
+                 real_key("relative", rule.relative),
+                 real_key("absolute", rule.absolute),
+                 real_key("power", rule.power)});
+    study.limits.push_back(rule);
+    return true;
+  }
+
+  Document card_;
+  std::vector<Document> bases_ = {};
+  TomlReader reader_;
+  std::vector<std::pair<std::string, Parameter>> defined_ = {};  ///< by the bases
+  std::vector<SeriesInfo> defined_series_ = {};
+  std::vector<std::string> defined_diagnostic_ = {};
+};
+
+/// The name that a card has if it says none: "studies/gauss/sgd_data.toml" is gauss-sgd-data.
+std::string name_from(const std::string& path) {
+  const std::size_t file = path.rfind('/') + 1;
+  const std::size_t folder = file < 2 ? 0 : path.rfind('/', file - 2) + 1;
+  std::string name =
+      path.substr(folder, file - 1 - folder) + "-" + path.substr(file, path.rfind('.') - file);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+}  // namespace
+
+Study read_card(const std::string& text,
+                const std::string& source,
+                const std::function<std::string_view(const std::string& path)>& base,
+                Study code) {
+  CardReader reader(text, source, base);
+  Study study = reader.read({});
+  if (study.name.empty()) study.name = name_from(source);
+  const auto tables = std::make_shared<const std::vector<CardTable>>(reader.tables());
+  study.figure = [tables, name = study.name](const Configuration& c) {
+    return figure_of_card(*tables, name, c);
+  };
+  study.agreement = [tables](const Configuration& c) { return margins_of_card(*tables, c); };
+  study.make = code.make;
+  if (code.figure) study.figure = std::move(code.figure);
+  if (code.agreement) study.agreement = std::move(code.agreement);
+  study.claims = std::move(code.claims);
+  study.exponents = std::move(code.exponents);
+  study.files = std::move(code.files);
+  return study;
+}
+
+Study described(Study code) {
+  const auto all = embedded_cards();
+  const auto text_at = [&](const std::string& path) -> std::string_view {
+    for (const EmbeddedCard& card : all) {
+      if (card.path == path) return card.text;
+    }
+    return {};
+  };
+  const std::string named = fmt::format("name = \"{}\"\n", code.name);
+  for (const EmbeddedCard& card : all) {
+    const std::string path(card.path);
+    const bool says =
+        card.text.starts_with(named) || card.text.find("\n" + named) != card.text.npos;
+    if (!says && name_from(path) != code.name) continue;
+    try {
+      Study study = read_card(std::string(card.text), path, text_at, std::move(code));
+      return study;
+    } catch (const Error& error) {
+      throw std::logic_error(error.what());
+    }
+  }
+  throw std::logic_error(fmt::format("study '{}' has no card", code.name));
+}
+
+}  // namespace attica
