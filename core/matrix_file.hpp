@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "attica/core/numeric_csv.hpp"
@@ -19,10 +20,13 @@ struct MatrixFile {
 
 /// @brief Reads .npy, or a table of numbers: rows of equal length, every field a finite number. A
 /// first line is a header if any of its fields is no number, or if it counts the columns (0, 1, 2)
-/// above rows that are no such numbers. Without names a blank line between rows is refused: it may
-/// separate matrices.
+/// above rows that are no such numbers. Without names, and below names in a comment, a blank line
+/// between rows is refused: it may separate matrices.
 /// @param header `required`: the columns have names; .npy, which has none, is refused
 /// @throws Error of kind input with file, line and column of the first mistake
 MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header);
+
+/// @brief The matrix of a file's bytes. @param source name of that file, for messages
+MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHeader header);
 
 }  // namespace attica

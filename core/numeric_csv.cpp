@@ -34,19 +34,21 @@ bool is_mistyped_number(std::string_view field) {
 MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header) {
   const std::optional<std::string> bytes = read_bytes(path);
   if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", path.string()));
+  return parse_matrix(*bytes, path.string(), header);
+}
+
+MatrixFile parse_matrix(std::string_view bytes, const std::string& source, CsvHeader header) {
   MatrixFile file;
   NumericTable& table = file.table;
-  if (header == CsvHeader::optional) {
-    const std::string plain = decompressed(*bytes, path.string());
-    if (is_npy(plain)) {
-      NpyMatrix matrix = read_npy(plain, path.string());
-      table.values = std::move(matrix.values);
-      file.rounding = matrix.rounding;
-      return file;
-    }
+  const std::string plain = decompressed(bytes, source);
+  if (header == CsvHeader::optional && is_npy(plain)) {
+    NpyMatrix matrix = read_npy(plain, source);
+    table.values = std::move(matrix.values);
+    file.rounding = matrix.rounding;
+    return file;
   }
   const bool named = header == CsvHeader::required;
-  TableReader reader(*bytes, path.string(), named ? TableNames::required : TableNames::optional);
+  TableReader reader(plain, source, named ? TableNames::required : TableNames::optional);
   std::vector<double> values;
   std::size_t width = 0;
   std::size_t rows = 0;
@@ -63,7 +65,7 @@ MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header)
     }
   }
   while (reader.next()) {
-    if (table.columns.empty() && reader.blank_before() != 0) {
+    if ((table.columns.empty() || reader.header_is_comment()) && reader.blank_before() != 0) {
       throw reader.refusal(reader.blank_before(),
                            1,
                            "a blank line inside the table; several matrices? Expected one a file");
@@ -75,12 +77,14 @@ MatrixFile read_matrix_file(const std::filesystem::path& path, CsvHeader header)
       if (!value || !std::isfinite(*value)) {
         const std::string name =
             table.columns.empty() ? fmt::format("column {}", k + 1) : shortened(table.columns[k]);
-        throw reader.refusal(reader.line(),
-                             row[k].column,
-                             fmt::format("'{}' in {}, expected a finite number{}",
-                                         shortened(row[k].text),
-                                         name,
-                                         number_hint(row[k].text)));
+        throw reader.refusal(
+            reader.line(),
+            row[k].column,
+            fmt::format("'{}' in {}, expected a finite number{}",
+                        shortened(row[k].text),
+                        name,
+                        rows == 0 && !reader.layout_hint().empty() ? reader.layout_hint()
+                                                                   : number_hint(row[k].text)));
       }
       values.push_back(*value);
     }

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #ifdef ATTICA_WITH_ARCHIVES
@@ -18,6 +20,8 @@ namespace {
 using std::literals::string_view_literals::operator""sv;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr std::size_t kMarkedWithin = 64;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 struct Compression {
   std::string_view magic;
@@ -45,66 +49,117 @@ const Compression* compression_of(std::string_view bytes) {
 /// What to write in place of a format that is not read.
 constexpr std::string_view kCsvOfPandas = "pandas: DataFrame.to_csv(FILE, index=False)";
 constexpr std::string_view kNpyOfNumpy = "NumPy: numpy.save(FILE, array) or numpy.savetxt";
+constexpr std::string_view kCsvOfR = "R: write.csv(D, FILE, row.names=FALSE)";
+constexpr std::string_view kSheet = "the sheet saved as CSV (UTF-8)";
+constexpr std::string_view kNumbers = "the numbers as CSV";
+constexpr std::string_view kItself = "the table itself";
 
 struct Format {
   std::string_view magic;
   std::string_view name;
-  std::string_view instead;
+  std::string_view instead;       ///< of a table
+  std::string_view of_text = {};  ///< command that makes a text of it
 };
 
 constexpr auto kFormats = std::to_array<Format>({
-    {"PAR1"sv, "a Parquet file", kCsvOfPandas},
-    {"ARROW1"sv, "a Feather (Arrow) file", kCsvOfPandas},
-    {"FEA1"sv, "a Feather file", kCsvOfPandas},
+    {"ARROW1\0\0"sv, "a Feather (Arrow) file", kCsvOfPandas},
     {"\x89HDF\r\n\x1a\n"sv, "an HDF5 file", "the data set as CSV, or as .npy for a matrix"},
     {"CDF\x01"sv, "a NetCDF file", "the variable as CSV"},
     {"CDF\x02"sv, "a NetCDF file", "the variable as CSV"},
     {"MATLAB 5.0 MAT-file"sv, "a MATLAB .mat file", "MATLAB: writetable(T, FILE) or writematrix"},
     {"SQLite format 3\0"sv, "an SQLite data base", "the query's result as CSV"},
-    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an Excel .xls file", "the sheet saved as CSV (UTF-8)"},
+    {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"sv, "an Excel .xls or Word .doc file", kSheet},
     {"\x93NUMPY"sv,
      "a NumPy .npy file, whose columns have no names",
      "numpy.savetxt(FILE, array, delimiter=',', header='x,value', comments='')"},
-    {"GGUF"sv, "a GGUF file", kNpyOfNumpy},
-    {"%PDF-"sv, "a PDF file", "the numbers as CSV"},
-    {"\x89PNG\r\n"sv, "a PNG image", "the numbers as CSV"},
-    {"\xff\xd8\xff"sv, "a JPEG image", "the numbers as CSV"},
-    {"RDX2\n"sv, "an R data file", "R: write.csv(D, FILE, row.names=FALSE)"},
-    {"RDX3\n"sv, "an R data file", "R: write.csv(D, FILE, row.names=FALSE)"},
-    {"X\n\0\0\0"sv, "an R .rds file", "R: write.csv(D, FILE, row.names=FALSE)"},
-    {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", "the table itself"},
-    {"Rar!"sv, "a RAR archive", "the table itself"},
+    {"GGUF\x02\0"sv, "a GGUF file", kNpyOfNumpy},
+    {"GGUF\x03\0"sv, "a GGUF file", kNpyOfNumpy},
+    {"%PDF-"sv, "a PDF file", kNumbers, "pdftotext FILE"},
+    {"{\\rtf"sv, "an RTF file", kItself, "pandoc -f rtf -t plain FILE"},
+    {"\x89PNG\r\n"sv, "a PNG image", kNumbers},
+    {"\xff\xd8\xff"sv, "a JPEG image", kNumbers},
+    {"RDX2\n"sv, "an R data file", kCsvOfR},
+    {"RDX3\n"sv, "an R data file", kCsvOfR},
+    {"X\n\0\0\0"sv, "an R .rds file", kCsvOfR},
+    {"7z\xbc\xaf\x27\x1c"sv, "a 7z archive", kItself, "7z x FILE"},
+    {"Rar!\x1a\x07"sv, "a RAR archive", kItself, "unrar x FILE"},
+    {"\xff\xfe\0\0"sv,
+     "UTF-32",
+     "UTF-8: iconv -f UTF-32 -t UTF-8 FILE",
+     "iconv -f UTF-32 -t UTF-8 FILE"},
+    {"\0\0\xfe\xff"sv,
+     "UTF-32",
+     "UTF-8: iconv -f UTF-32 -t UTF-8 FILE",
+     "iconv -f UTF-32 -t UTF-8 FILE"},
 });
 
 /// What a ZIP archive is, by the names in it.
 Format zip_format(std::string_view bytes) {
   constexpr std::size_t kLooked = 1 << 16;
+  constexpr std::string_view kPandoc = "pandoc -t plain FILE";
   const auto has = [&](std::string_view name) {
     return bytes.substr(0, kLooked).find(name) != std::string_view::npos ||
            (bytes.size() > kLooked &&
             bytes.substr(bytes.size() - kLooked).find(name) != std::string_view::npos);
   };
-  if (has("xl/workbook") || has("xl/worksheets") || has("[Content_Types].xml"))
-    return {"", "an Excel .xlsx file", "the sheet saved as CSV (UTF-8)"};
-  if (has("opendocument.spreadsheet"))
-    return {"", "an OpenDocument spreadsheet", "the sheet saved as CSV (UTF-8)"};
+  if (has("xl/workbook") || has("xl/worksheets")) return {"", "an Excel .xlsx file", kSheet};
+  if (has("word/document")) return {"", "a Word .docx file", kItself, kPandoc};
+  if (has("[Content_Types].xml")) return {"", "an Office file (.xlsx, .docx)", kSheet, kPandoc};
+  if (has("opendocument.spreadsheet")) return {"", "an OpenDocument spreadsheet", kSheet};
+  if (has("opendocument.text")) return {"", "an OpenDocument text (.odt)", kItself, kPandoc};
+  if (has("application/epub")) return {"", "an EPUB book", kItself, kPandoc};
   if (has("data.pkl"))
     return {"",
             "a PyTorch file",
             "Python: numpy.save(FILE, tensor.numpy()) for a matrix, or rows as CSV"};
   if (has(".npy"))
     return {"", "a NumPy .npz archive", "one array of it: numpy.save(FILE, archive[NAME])"};
-  return {"", "a ZIP archive", "the table itself"};
+  return {"",
+          "a zip archive",
+          kItself,
+          "unzip FILE, or pandoc -t plain FILE for a document (.docx, .odt, .epub)"};
+}
+
+/// UTF-16 and UTF-32 without a mark show by the zero bytes of their ASCII characters.
+std::optional<Format> unmarked_encoding(std::string_view bytes) {
+  if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) return std::nullopt;
+  constexpr std::size_t kLooked = 1024;
+  const std::string_view front = bytes.substr(0, kLooked);
+  std::array<std::size_t, 4> zeros{};
+  for (std::size_t k = 0; k < front.size(); ++k) zeros[k % 4] += front[k] == '\0' ? 1 : 0;
+  const std::size_t quarter = front.size() / 4;
+  const auto many = [&](std::size_t k) { return 2 * zeros[k] > quarter; };
+  constexpr std::string_view k32 = "UTF-32 without a byte-order mark";
+  constexpr std::string_view k16 = "UTF-16 without a byte-order mark";
+  const auto encoding = [](std::string_view name, std::string_view with_utf8) {
+    constexpr std::string_view kUtf8 = "UTF-8: ";
+    return Format{"", name, with_utf8, with_utf8.substr(kUtf8.size())};
+  };
+  if (quarter == 0) return std::nullopt;
+  if (many(1) && many(2) && many(3) && !many(0))
+    return encoding(k32, "UTF-8: iconv -f UTF-32LE -t UTF-8 FILE");
+  if (many(0) && many(1) && many(2) && !many(3))
+    return encoding(k32, "UTF-8: iconv -f UTF-32BE -t UTF-8 FILE");
+  if (many(1) && many(3) && !many(0) && !many(2))
+    return encoding(k16, "UTF-8: iconv -f UTF-16LE -t UTF-8 FILE");
+  if (many(0) && many(2) && !many(1) && !many(3))
+    return encoding(k16, "UTF-8: iconv -f UTF-16BE -t UTF-8 FILE");
+  return std::nullopt;
 }
 
 std::optional<Format> format_of(std::string_view bytes) {
   for (const Format& format : kFormats) {
     if (bytes.starts_with(format.magic)) return format;
   }
+  for (const auto& [mark, name] :
+       {std::pair("PAR1"sv, "a Parquet file"sv), std::pair("FEA1"sv, "a Feather file"sv)}) {
+    if (bytes.starts_with(mark) && (bytes.ends_with(mark) || bytes.find('\0') < kMarkedWithin))
+      return Format{"", name, kCsvOfPandas};
+  }
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06")) return zip_format(bytes);
   constexpr std::size_t kTarAt = 257;
   if (bytes.size() > kTarAt + 5 && bytes.substr(kTarAt, 5) == "ustar")
-    return Format{"", "a tar archive", "the table itself"};
+    return Format{"", "a tar archive", kItself, "tar -xf FILE"};
   // The first records of TensorBoard's events say their version.
   constexpr std::size_t kLooked = 64;
   if (bytes.substr(0, kLooked).find("brain.Event:") != std::string_view::npos)
@@ -120,15 +175,21 @@ std::optional<Format> format_of(std::string_view bytes) {
       bytes[6] == '\0')
     return Format{"", "a safetensors file", kNpyOfNumpy};
   std::string_view rest = bytes;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n"), rest.size()));
   const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
-  for (const std::string_view tag : {"<!doctype html"sv, "<html"sv, "<?xml"sv}) {
+  for (const std::string_view tag : {"<!doctype"sv, "<html"sv, "<?xml"sv, "<mediawiki"sv}) {
     if (rest.size() >= tag.size() &&
         std::equal(
             tag.begin(), tag.end(), rest.begin(), [&](char t, char c) { return same(c, t); }))
-      return Format{"", tag == "<?xml" ? "XML" : "a web page (HTML)", "the table itself"};
+      return tag == "<?xml" || tag == "<mediawiki"
+                 ? Format{"",
+                          "an XML file",
+                          kItself,
+                          "its text alone (WikiExtractor for a dump of Wikipedia)"}
+                 : Format{"", "a web page (HTML)", kItself, "pandoc -f html -t plain FILE"};
   }
-  return std::nullopt;
+  return unmarked_encoding(bytes);
 }
 
 void append_utf8(std::string& text, std::uint32_t c) {
@@ -150,83 +211,135 @@ void append_utf8(std::string& text, std::uint32_t c) {
   }
 }
 
-std::string from_utf16(std::string_view bytes, bool little, const std::string& source) {
+/// Refusals, in the words of what the file is to hold.
+struct Refusals {
+  const std::string& source;
+  TextKind kind;
+
+  Error of(const Format& format) const {
+    const std::string_view of_text = format.of_text;
+    switch (kind) {
+      case TextKind::text:
+        return invalid_parameter(
+            source,
+            fmt::format("a file that is {}", format.name.substr(0, format.name.find(','))),
+            fmt::format("plain text in UTF-8{}{}", of_text.empty() ? "" : ": ", of_text));
+      case TextKind::alignment:
+        return input(
+            fmt::format("{}, expected FASTA, A2M, A3M, Stockholm, Clustal or one sequence "
+                        "a line, in UTF-8{}{}",
+                        format.name.substr(0, format.name.find(',')),
+                        of_text.empty() ? "" : ": ",
+                        of_text));
+      case TextKind::table:
+        break;
+    }
+    return input(
+        fmt::format("{}, which is not read here; expected {}", format.name, format.instead));
+  }
+  Error of(std::string_view compression, const std::string& what) const {
+    if (kind == TextKind::text)
+      return invalid_parameter(source,
+                               fmt::format("a file of {} data", compression),
+                               fmt::format("whole ones: {}", what));
+    return input(fmt::format("{} data: {}", compression, what));
+  }
+  Error damaged_utf16() const { return input("damaged UTF-16, expected UTF-8 text"); }
+  /// A zero byte, or one that is no UTF-8.
+  Error byte(unsigned char value, std::size_t line, std::size_t column) const {
+    if (kind == TextKind::text) {
+      if (value == 0)
+        return invalid_parameter(
+            source,
+            fmt::format("a file with a zero byte at line {}, column {}", line, column),
+            "plain text in UTF-8: zero bytes are those of UTF-16 or of data");
+      return invalid_parameter(
+          source,
+          fmt::format(
+              "a file whose byte 0x{:02X} at line {}, column {} is not UTF-8", value, line, column),
+          "plain text in UTF-8: iconv -f WINDOWS-1252 -t UTF-8 FILE, if that is its encoding");
+    }
+    return {ErrorKind::input,
+            fmt::format("{}:{}:{}: error: no UTF-8 text, expected a table{}",
+                        source,
+                        line,
+                        column,
+                        value == 0 ? "" : "; Latin-1? iconv -f LATIN1 -t UTF-8 FILE")};
+  }
+
+ private:
+  Error input(const std::string& what) const {
+    return {ErrorKind::input, fmt::format("{}: {}", source, what)};
+  }
+};
+
+std::string from_utf16(std::string_view bytes, bool little, const Refusals& refuse) {
   const auto unit = [&](std::size_t at) {
     const auto a = static_cast<unsigned char>(bytes[at]);
     const auto b = static_cast<unsigned char>(bytes[at + 1]);
     return static_cast<std::uint32_t>(little ? a | b << 8 : a << 8 | b);
   };
-  const Error damaged(ErrorKind::input,
-                      fmt::format("{}: damaged UTF-16, expected UTF-8 text", source));
-  if (bytes.size() % 2 != 0) throw damaged;
+  if (bytes.size() % 2 != 0) throw refuse.damaged_utf16();
   std::string text;
   text.reserve(bytes.size());
   for (std::size_t at = 2; at < bytes.size(); at += 2) {
     std::uint32_t c = unit(at);
     if (c >= 0xd800 && c < 0xdc00) {
-      if (at + 4 > bytes.size()) throw damaged;
+      if (at + 4 > bytes.size()) throw refuse.damaged_utf16();
       const std::uint32_t low = unit(at + 2);
-      if (low < 0xdc00 || low > 0xdfff) throw damaged;
+      if (low < 0xdc00 || low > 0xdfff) throw refuse.damaged_utf16();
       c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
       at += 2;
     } else if (c >= 0xdc00 && c <= 0xdfff) {
-      throw damaged;
+      throw refuse.damaged_utf16();
     }
     append_utf8(text, c);
   }
   return text;
 }
 
-/// Names the first byte that is no UTF-8.
-void require_utf8(std::string_view text, const std::string& source) {
+/// Length of the character at the front of a text in bytes; 0: it is no UTF-8.
+std::size_t character_length(std::string_view text) {
+  const auto at = [&](std::size_t k) {
+    return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U;
+  };
+  const auto more = [&](std::size_t n) {
+    for (std::size_t k = 1; k <= n; ++k) {
+      if (at(k) >> 6 != 0x2) return false;
+    }
+    return true;
+  };
+  const unsigned c = at(0);
+  if (c < 0x80) return 1;
+  // Overlong forms, surrogates and what lies above U+10FFFF are none.
+  if (c >= 0xc2 && c <= 0xdf) return more(1) ? 2 : 0;
+  if (c >= 0xe0 && c <= 0xef)
+    return more(2) && (c != 0xe0 || at(1) >= 0xa0) && (c != 0xed || at(1) < 0xa0) ? 3 : 0;
+  if (c >= 0xf0 && c <= 0xf4)
+    return more(3) && (c != 0xf0 || at(1) >= 0x90) && (c != 0xf4 || at(1) < 0x90) ? 4 : 0;
+  return 0;
+}
+
+/// Names the first byte that is zero or no UTF-8, columns counted in characters.
+void require_utf8(std::string_view text, const Refusals& refuse) {
   std::size_t line = 1;
-  std::size_t start = 0;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const auto c = static_cast<unsigned char>(text[k]);
-    if (c == '\n') {
-      ++line;
-      start = k + 1;
-    }
-    // The lengths that UTF-8 gives; the other bytes of a character are 10xxxxxx.
-    const int more = c < 0x80           ? 0
-                     : (c >> 5) == 0x6  ? 1
-                     : (c >> 4) == 0xe  ? 2
-                     : (c >> 3) == 0x1e ? 3
-                                        : -1;
-    bool good = more >= 0 && c != 0;
-    for (int i = 0; good && i < more; ++i) {
-      ++k;
-      good = k < text.size() && (static_cast<unsigned char>(text[k]) >> 6) == 0x2;
-    }
-    if (good) continue;
-    const auto column = std::min(k, text.size() - 1) - start + 1;
-    const auto zeros = std::count(text.begin(), text.end(), '\0');
-    std::string hint = "expected a table";
-    if (zeros > 0 && static_cast<std::size_t>(zeros) * 4 > text.size()) {
-      hint = "expected a table; UTF-16 without byte-order mark? iconv -f UTF-16LE -t UTF-8 FILE";
-    } else if (zeros == 0) {
-      hint = "expected a table; Latin-1? iconv -f LATIN1 -t UTF-8 FILE";
-    }
-    throw Error(ErrorKind::input,
-                fmt::format("{}:{}:{}: error: no UTF-8 text, {}", source, line, column, hint));
+  std::size_t column = 1;
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = c == '\0' ? 0 : character_length(text);
+    if (length == 0) throw refuse.byte(static_cast<unsigned char>(c), line, column);
+    text.remove_prefix(length);
+    const bool ends = c == '\n' || (c == '\r' && !text.starts_with('\n'));
+    line += ends ? 1 : 0;
+    column = ends ? 1 : column + 1;
   }
 }
 
-}  // namespace
-
-std::optional<std::string> binary_format(std::string_view bytes) {
-  const auto format = format_of(bytes);
-  if (!format) return std::nullopt;
-  return fmt::format("{}, which is not read here; expected {}", format->name, format->instead);
-}
-
-std::string decompressed(std::string_view bytes, const std::string& source) {
+std::string decompressed_as(std::string_view bytes, const Refusals& refusals) {
   const Compression* const compression = compression_of(bytes);
   if (compression == nullptr) return std::string(bytes);
 #ifdef ATTICA_WITH_ARCHIVES
-  const auto refuse = [&](const std::string& why) {
-    return Error(ErrorKind::input, fmt::format("{}: {} data: {}", source, compression->name, why));
-  };
+  const auto refuse = [&](const std::string& why) { return refusals.of(compression->name, why); };
   const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(),
                                                                       archive_read_free);
   archive_read_support_filter_gzip(reader.get());
@@ -255,27 +368,39 @@ std::string decompressed(std::string_view bytes, const std::string& source) {
   }
   return text;
 #else
-  throw Error(ErrorKind::input,
-              fmt::format("{}: {} data, which this build does not decompress; decompress it first",
-                          source,
-                          compression->name));
+  throw refusals.of(compression->name, "this build does not decompress; decompress the file first");
 #endif
 }
 
-std::string plain_text(std::string_view bytes, const std::string& source) {
-  std::string text = decompressed(bytes, source);
-  if (const auto format = binary_format(text))
-    throw Error(ErrorKind::input, fmt::format("{}: {}", source, *format));
-  const std::string_view view = text;
-  if (view.starts_with("\xff\xfe\0\0"sv) || view.starts_with("\0\0\xfe\xff"sv)) {
-    throw Error(ErrorKind::input,
-                fmt::format("{}: UTF-32, expected UTF-8; iconv -f UTF-32 -t UTF-8 FILE", source));
+}  // namespace
+
+std::string decompressed(std::string_view bytes, const std::string& source) {
+  return decompressed_as(bytes, {source, TextKind::table});
+}
+
+std::string_view without_compression(std::string_view name) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+  for (const std::string_view ending : {".gz"sv, ".zst"sv, ".bz2"sv, ".xz"sv}) {
+    if (name.size() > ending.size() && std::equal(ending.begin(),
+                                                  ending.end(),
+                                                  name.end() - std::ssize(ending),
+                                                  [&](char e, char c) { return same(c, e); }))
+      return name.substr(0, name.size() - ending.size());
   }
-  if (view.starts_with("\xff\xfe"sv) || view.starts_with("\xfe\xff"sv))
-    text = from_utf16(view, view.front() == '\xff', source);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  return name;
+}
+
+std::string plain_text(std::string_view bytes, const std::string& source, TextKind kind) {
+  const Refusals refuse{source, kind};
+  std::string text = decompressed_as(bytes, refuse);
+  if (const auto format = format_of(text)) throw refuse.of(*format);
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
+    if (kind != TextKind::table)
+      throw refuse.of(Format{"", "UTF-16", "", "iconv -f UTF-16 -t UTF-8 FILE"});
+    text = from_utf16(text, text.front() == '\xff', refuse);
+  }
   if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
-  require_utf8(text, source);
+  if (kind != TextKind::alignment) require_utf8(text, refuse);
   return text;
 }
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "attica/core/error.hpp"
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 namespace attica {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 namespace attica {
 

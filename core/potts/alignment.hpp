@@ -32,8 +32,8 @@ struct Alignment {
 };
 
 /// @brief Reads FASTA, A2M, A3M, Stockholm, Clustal, or plain text with one sequence a line; which
-/// of them it is shows in the first line. Lines may end with LF, CRLF or CR; blank lines are
-/// allowed.
+/// of them it is shows in the first line. The file may be compressed (`plain_text`). Lines may end
+/// with LF, CRLF or CR; blank lines are allowed.
 ///
 /// FASTA, A2M and A3M: a line that begins with '>' starts a sequence, which may go on over several
 /// lines. Lines that begin with '#' before the first one are skipped. A zero byte at the start or
@@ -42,9 +42,10 @@ struct Alignment {
 ///
 /// In A2M and A3M capitals and '-' are sites, lower case and '.' insertions relative to them: these
 /// are left out, whatever letter stands for gaps. A file is read so if its name ends with .a2m or
-/// .a3m in any case, if its first line is that of HH-suite's or ColabFold's A3M, or (Stockholm and
-/// Clustal, too) if its columns say so: there are both kinds, and no column has both. Everywhere
-/// else lower case is read as upper case unless the alphabet has both.
+/// .a3m in any case (before .gz and the like, too), if its first line is that of HH-suite or
+/// ColabFold, or (Stockholm and Clustal, too) if its columns say so: there are both kinds, and
+/// no column has both. Everywhere else lower case is read as upper case unless the alphabet has
+/// both.
 ///
 /// Records that are named as annotation (ss_pred, ss_conf, ss_dssp, sa_dssp, cons, ..._consensus
 /// and the like) are left out.
@@ -58,6 +59,12 @@ struct Alignment {
 /// has fewer than 2 sequences; or `alphabet`, unless it has 2 to 64 different printable characters
 Alignment read_alignment(const std::filesystem::path& path,
                          std::string_view alphabet = kAminoAcids);
+
+/// @brief The alignment of a file's bytes.
+/// @param path of that file, for messages and its ending
+Alignment parse_alignment(std::string_view bytes,
+                          const std::filesystem::path& path,
+                          std::string_view alphabet = kAminoAcids);
 
 /// @brief Weights w_m = 1 / (number of sequences, itself included, that equal sequence m at a share
 /// >= `identity` of the sites): relatives count as one. Their sum is the effective number of

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "attica/core/error.hpp"
+#include "attica/core/plain_text.hpp"
 #include "attica/core/potts/alignment.hpp"
 #include "attica/core/read_bytes.hpp"
 
@@ -82,8 +83,6 @@ struct Line {
 
 /// Lines that end with LF, CRLF or CR.
 std::vector<Line> lines_of(std::string_view bytes) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   std::vector<Line> lines;
   while (!bytes.empty()) {
     const std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
@@ -149,14 +148,12 @@ struct Content {
 
 class Reader {
  public:
-  Reader(const std::filesystem::path& path, std::string_view alphabet)
-      : path_(path), alphabet_(alphabet), table_(letter_table(alphabet)) {
-    std::optional<std::string> bytes = read_bytes(path);
-    if (!bytes) throw refused("cannot be read");
-    bytes_ = *std::move(bytes);
-    refuse_binary();
-    lines_ = lines_of(bytes_);
-  }
+  Reader(std::string_view bytes, const std::filesystem::path& path, std::string_view alphabet)
+      : path_(path),
+        alphabet_(alphabet),
+        table_(letter_table(alphabet)),
+        bytes_(plain_text(bytes, path.string(), TextKind::alignment)),
+        lines_(lines_of(bytes_)) {}
 
   Alignment read() {
     const Content content = recognise();
@@ -207,25 +204,6 @@ class Reader {
                                advice));
   }
 
-  void refuse_binary() const {
-    using namespace std::string_view_literals;
-    const auto begins = [&](std::string_view with) { return bytes_.starts_with(with); };
-    const auto refuse = [&](std::string_view name, std::string_view command) {
-      throw other_format(1, name, fmt::format("{} {}", command, path_.string()));
-    };
-    if (begins("\x1F\x8B"sv)) refuse("gzip", "gunzip");
-    if (begins("BZh"sv) && bytes_.find("1AY&SY") == 4) refuse("bzip2", "bunzip2");
-    if (begins("\xFD\x37zXZ\0"sv)) refuse("xz", "unxz");
-    if (begins("\x28\xB5\x2F\xFD"sv)) refuse("zstd", "unzstd");
-    if (begins("PK\x03\x04"sv)) refuse("zip", "unzip");
-    if (begins("\xFF\xFE"sv) || begins("\xFE\xFF"sv)) refuse("UTF-16", "iconv -f UTF-16 -t UTF-8");
-    // Without a mark every other byte of the first line is zero.
-    if (bytes_.size() > 3 && bytes_[0] == '\0' && bytes_[1] != '\0' && bytes_[2] == '\0')
-      refuse("UTF-16", "iconv -f UTF-16BE -t UTF-8");
-    if (bytes_.size() > 3 && bytes_[1] == '\0' && bytes_[0] != '\0' && bytes_[3] == '\0')
-      refuse("UTF-16", "iconv -f UTF-16LE -t UTF-8");
-  }
-
   /// The format, by the first line that is neither blank nor a comment.
   Content recognise() const {
     Content content;
@@ -252,7 +230,7 @@ class Reader {
       } else if ((lower.starts_with("clustal") &&
                   (lower.size() == 7 || !std::isalpha(static_cast<unsigned char>(lower[7])) ||
                    lower[7] == 'w' || lower[7] == 'x')) ||
-                 lower.starts_with("muscle (") ||
+                 lower.starts_with("muscle (") || lower.starts_with("t-coffee") ||
                  lower.find("multiple sequence alignment") != std::string::npos ||
                  lower.find("clustalw format") != std::string::npos) {
         content.format = Format::clustal;
@@ -283,6 +261,12 @@ class Reader {
     if (line.text.size() > 3 && line.text.front() == '>' && line.text[3] == ';' &&
         is_upper_letter(line.text[1])) {
       seqret("PIR", "nbrf");
+    }
+    if (lower.starts_with("query ") || lower.starts_with("blastp ")) {
+      throw other_format(line.number,
+                         "search-result (.hhr, BLAST)",
+                         "give the alignment: hhblits -oa3m alignment.a3m, or align the hits "
+                         "(mafft hits.fa > alignment.fa)");
     }
     if (lower.starts_with("hmmer3/")) {
       throw other_format(line.number, "HMMER profile", "give the alignment that it was made of");
@@ -454,9 +438,9 @@ class Reader {
 
   void leave_out_insertions(const Content& content) {
     if (content.format == Format::plain) return;
-    const std::string ending = in_lower_case(path_.extension().string());
+    const std::string name = in_lower_case(without_compression(path_.filename().string()));
     const bool named = content.format == Format::fasta &&
-                       (content.insertions || ending == ".a2m" || ending == ".a3m");
+                       (content.insertions || name.ends_with(".a2m") || name.ends_with(".a3m"));
     const bool lower = std::any_of(alphabet_.begin(), alphabet_.end(), is_lower_letter);
     const bool both = std::any_of(alphabet_.begin(), alphabet_.end(), [&](char c) {
       return is_lower_letter(c) && has_letter(alphabet_, other_case(c));
@@ -526,11 +510,37 @@ class Reader {
             static_cast<std::uint8_t>(std::max<std::int16_t>(colour, 0));
       }
     }
+    warn_of_other_meanings();
     if (result_.unknown == 0) return;
     result_.warnings.push_back(
         fmt::format("{} letters that are not in the alphabet were read as gaps: {}",
                     result_.unknown,
                     std::string(unknown.begin(), unknown.end())));
+  }
+
+  /// Of what is read in a sense that its author may not have meant.
+  void warn_of_other_meanings() {
+    constexpr std::string_view kNucleotides = "ACGTUNacgtun-.~";
+    constexpr std::size_t kFewLetters = 100;
+    bool nucleotides = alphabet_ == kAminoAcids;
+    bool dots = false;
+    bool dashes = false;
+    for (const Record& record : records_) {
+      dots = dots || has_letter(record.letters, '.');
+      dashes = dashes || has_letter(record.letters, '-');
+      nucleotides =
+          nucleotides && record.letters.find_first_not_of(kNucleotides) == std::string::npos;
+    }
+    if (nucleotides && records_.size() * records_.front().letters.size() >= kFewLetters) {
+      result_.warnings.emplace_back(
+          "all letters are those of nucleotides, and were read as amino acids: of DNA the alphabet "
+          "is \"-ACGT\", of RNA \"-ACGU\"");
+    }
+    if (dots && dashes && !has_letter(records_.front().letters, '.') && table_['.'] == 0) {
+      result_.warnings.emplace_back(
+          "'.' and '-' were both read as gaps, and the first sequence has no '.': if it stands for "
+          "the letter of the first sequence, write the letters out");
+    }
   }
 
   std::filesystem::path path_;
@@ -544,8 +554,16 @@ class Reader {
 
 }  // namespace
 
+Alignment parse_alignment(std::string_view bytes,
+                          const std::filesystem::path& path,
+                          std::string_view alphabet) {
+  return Reader(bytes, path, alphabet).read();
+}
+
 Alignment read_alignment(const std::filesystem::path& path, std::string_view alphabet) {
-  return Reader(path, alphabet).read();
+  const std::optional<std::string> bytes = read_bytes(path);
+  if (!bytes) throw Error(ErrorKind::input, fmt::format("{}: cannot be read", path.string()));
+  return parse_alignment(*bytes, path, alphabet);
 }
 
 }  // namespace attica

@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "attica/core/error.hpp"
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 namespace attica {
 namespace {

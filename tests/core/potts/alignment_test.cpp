@@ -234,6 +234,8 @@ TEST_CASE("read_alignment: Stockholm and Clustal", "[core]") {
   CHECK(clustal.sequences == plain);
   CHECK(clustal.format == "Clustal");
   CHECK(read("MUSCLE (3.8) multiple sequence alignment\n\na ACDEF\na AC--F\n").sequences == plain);
+  CHECK(read("T-COFFEE, Version_13.45 [http://x] SCORE=9\n\na ACDEF\nb AC--F\n").sequences ==
+        plain);
   CHECK(read("CLUSTAL W\n\nss_pred CCCCC\na ACDEF\nb AC--F\n").sequences == plain);
   CHECK_THROWS_WITH(read("CLUSTAL W\n\na ACD1F\nb AC--F\n"), Contains(":3: '1' at column 6"));
   // A sequence may begin so.
@@ -251,9 +253,27 @@ TEST_CASE("read_alignment: other formats are refused by name", "[core]") {
   refused("PileUp\n\n MSF: 5 Type: P\n", "MSF");
   refused(">P1;CRAB_ANAPL\nALPHA CRYSTALLIN\nACDEF*\n", "PIR");
   refused("HMMER3/f [3.3]\n", "HMMER profile");
-  refused("\x1F\x8B\x08\x08", "gzip");
-  refused("\xFF\xFE>\0a\0"s, "UTF-16");
-  refused(">\0a\0\n\0A\0C\0"s, "UTF-16");
+  refused("Query         sp|P1\n", "search-result (.hhr, BLAST)");
+  CHECK_THROWS_WITH(read("\x1F\x8B\x08\x08"), Contains("gzip"));
+  CHECK_THROWS_WITH(read("\xFF\xFE>\0a\0"s), Contains("UTF-16, expected FASTA"));
+  CHECK_THROWS_WITH(read(">\0a\0\n\0A\0C\0"s), Contains("UTF-16"));
+}
+
+TEST_CASE("read_alignment: warns of letters that may mean something else", "[core]") {
+  const auto warnings = [](const std::string& text, std::string_view alphabet) {
+    return read(text, alphabet).warnings;
+  };
+  std::string dna;
+  for (int k = 0; k < 10; ++k) dna += ">s\nACGTACGT-N\n";
+  REQUIRE(warnings(dna, kAminoAcids).size() == 1);
+  CHECK_THAT(warnings(dna, kAminoAcids)[0], Contains("nucleotides") && Contains("-ACGT"));
+  CHECK(warnings(dna + ">p\nACGTWCGT-N\n", kAminoAcids).empty());
+  // Dots that stand for the letter of the first sequence, as MEGA writes them.
+  const std::string dots = ">a\nACDE-F\n>b\n..W.-.\n>c\nACD..W\n";
+  REQUIRE(warnings(dots, kAminoAcids).size() == 1);
+  CHECK_THAT(warnings(dots, kAminoAcids)[0], Contains("write the letters out"));
+  CHECK(warnings(">a\nACDE.F\n>b\nAC.E-F\n", kAminoAcids).empty());
+  CHECK(warnings(">a\nACDEF\n>b\nAC..F\n", kAminoAcids).empty());
 }
 
 TEST_CASE("read_alignment: an alphabet without a gap reads none", "[core]") {

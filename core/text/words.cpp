@@ -1,4 +1,4 @@
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 #include <fmt/format.h>
 #include <utf8proc.h>
@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "attica/core/error.hpp"
+#include "attica/core/plain_text.hpp"
 
 namespace attica {
 namespace {
@@ -25,7 +26,6 @@ constexpr CodePoint kCapitalSharpS = 0x1E9E;
 constexpr CodePoint kFinalSigma = 0x3C2;
 constexpr std::string_view kSigma = "σ";
 constexpr std::string_view kFinalSigmaText = "ς";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 const utf8proc_uint8_t* unsigned_bytes(std::string_view text) {
   return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -167,88 +167,6 @@ std::string lower_case_line(std::string_view line, Spelling spelling) {
     fold(c < 0 ? kReplacement : c, spelling, folded);
   }
   return composed(folded);
-}
-
-/// A file that is no plain text, by what it begins with; empty if it may be one.
-struct NoText {
-  std::string_view name;
-  std::string_view advice;
-};
-
-NoText no_text(std::string_view bytes) {
-  using namespace std::string_view_literals;
-  const auto begins = [&](std::string_view with) { return bytes.starts_with(with); };
-  if (begins("\xFF\xFE\0\0"sv) || begins("\0\0\xFE\xFF"sv))
-    return {"UTF-32", "iconv -f UTF-32 -t UTF-8 FILE"};
-  if (begins("\xFF\xFE"sv) || begins("\xFE\xFF"sv))
-    return {"UTF-16", "iconv -f UTF-16 -t UTF-8 FILE"};
-  if (begins("\x1F\x8B"sv)) return {"a gzip file", "gunzip FILE"};
-  if (begins("BZh"sv) && bytes.find("1AY&SY"sv) == 4) return {"a bzip2 file", "bunzip2 FILE"};
-  if (begins("\xFD\x37zXZ\0"sv)) return {"an xz file", "unxz FILE"};
-  if (begins("\x28\xB5\x2F\xFD"sv)) return {"a zstd file", "unzstd FILE"};
-  if (begins("PK\x03\x04"sv))
-    return {"a zip archive (also .docx, .odt and .epub)",
-            "unzip FILE, or pandoc -t plain FILE for a document"};
-  if (begins("%PDF-"sv)) return {"a PDF file", "pdftotext FILE"};
-  if (begins("{\\rtf"sv)) return {"an RTF file", "pandoc -f rtf -t plain FILE"};
-  // Without a mark UTF-16 and UTF-32 show by the zero bytes of their ASCII characters.
-  constexpr std::size_t kLooked = 1024;
-  const std::string_view front = bytes.substr(0, kLooked);
-  std::array<std::size_t, 4> zeros{};
-  for (std::size_t k = 0; k < front.size(); ++k) zeros[k % 4] += front[k] == '\0' ? 1 : 0;
-  const std::size_t quarter = front.size() / 4;
-  const auto many = [&](std::size_t k) { return 2 * zeros[k] > quarter; };
-  if (quarter > 0) {
-    if (many(1) && many(2) && many(3) && !many(0))
-      return {"UTF-32", "iconv -f UTF-32LE -t UTF-8 FILE"};
-    if (many(0) && many(1) && many(2) && !many(3))
-      return {"UTF-32", "iconv -f UTF-32BE -t UTF-8 FILE"};
-    if (many(1) && many(3) && !many(0)) return {"UTF-16", "iconv -f UTF-16LE -t UTF-8 FILE"};
-    if (many(0) && many(2) && !many(1)) return {"UTF-16", "iconv -f UTF-16BE -t UTF-8 FILE"};
-  }
-  std::string_view visible = bytes;
-  if (visible.starts_with(kByteOrderMark)) visible.remove_prefix(kByteOrderMark.size());
-  visible.remove_prefix(std::min(visible.find_first_not_of(" \t\r\n"), visible.size()));
-  std::string start(visible.substr(0, 10));
-  for (char& c : start) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  if (start.starts_with("<?xml") || start.starts_with("<mediawiki"))
-    return {"an XML file", "its text alone (WikiExtractor for a dump of Wikipedia)"};
-  if (start.starts_with("<!doctype") || start.starts_with("<html"))
-    return {"an HTML file", "pandoc -f html -t plain FILE"};
-  return {};
-}
-
-void require_text(std::string_view bytes, std::string_view parameter) {
-  const NoText found = no_text(bytes);
-  if (!found.name.empty()) {
-    throw invalid_parameter(parameter,
-                            fmt::format("a file that is {}", found.name),
-                            fmt::format("plain text in UTF-8: {}", found.advice));
-  }
-  std::string_view left = bytes;
-  if (left.starts_with(kByteOrderMark)) left.remove_prefix(kByteOrderMark.size());
-  std::size_t line = 1;
-  std::size_t column = 1;
-  while (!left.empty()) {
-    const auto byte = static_cast<unsigned char>(left.front());
-    const CodePoint c = take(left);
-    if (c < 0) {
-      throw invalid_parameter(
-          parameter,
-          fmt::format(
-              "a file whose byte 0x{:02X} at line {}, column {} is not UTF-8", byte, line, column),
-          "plain text in UTF-8: iconv -f WINDOWS-1252 -t UTF-8 FILE, if that is its encoding");
-    }
-    if (c == 0) {
-      throw invalid_parameter(
-          parameter,
-          fmt::format("a file with a zero byte at line {}, column {}", line, column),
-          "plain text in UTF-8: zero bytes are those of UTF-16 or of data");
-    }
-    const bool ends = c == '\n' || (c == '\r' && !left.starts_with('\n'));
-    line += ends ? 1 : 0;
-    column = ends ? 1 : column + 1;
-  }
 }
 
 /// Every end of a line as '\n'.
@@ -398,10 +316,9 @@ bool is_spaceless(CodePoint c) {
 }  // namespace
 
 PlainText checked_text(std::string_view bytes, std::string_view parameter) {
-  require_text(bytes, parameter);
-  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
   PlainText result;
-  const std::string lines = without_soft_breaks(with_line_feeds(bytes));
+  const std::string lines = without_soft_breaks(
+      with_line_feeds(plain_text(bytes, std::string(parameter), TextKind::text)));
   result.text.reserve(lines.size());
   for_lines(lines, [&](std::string_view line, bool ended) {
     result.text += composed(line);

@@ -1,7 +1,6 @@
 #pragma once
 /// @file
-/// @brief The one reader of plain text: bytes to checked, normalised UTF-8, and that to words or
-/// characters.
+/// @brief Texts as they are counted: normalised UTF-8, and its words or characters.
 ///
 /// Letters, marks, punctuation and case are those of the Unicode Character Database, by utf8proc.
 
@@ -19,15 +18,15 @@ struct PlainText {
   std::vector<std::string> warnings;  ///< each begins with the name of the parameter
 };
 
-/// @brief Reads the bytes of a text file in UTF-8.
+/// @brief Reads the bytes of a text file in UTF-8, compressed or not, as `plain_text` does.
 ///
 /// CR, CRLF, U+0085 and U+2028 end lines as LF does; U+2029 ends a paragraph. Composed and
 /// decomposed letters become equal (form C). A soft hyphen (U+00AD) at the end of a line joins the
 /// word with the next line. It warns of words divided by hyphens at the ends of lines, and of
 /// U+FFFD, which earlier conversions leave in place of letters.
 /// @param parameter what errors and warnings name
-/// @throws Error (input) naming `parameter` for UTF-16, UTF-32, compressed files, PDF, RTF, HTML
-/// and XML, each by name; for a zero byte and for bytes that are not UTF-8, with line and column
+/// @throws Error (input) naming `parameter` for UTF-16, UTF-32, PDF, RTF, HTML, XML and other
+/// formats, each by name; for a zero byte and for bytes that are not UTF-8, with line and column
 PlainText checked_text(std::string_view bytes, std::string_view parameter = "model.file");
 
 /// @brief What becomes of letters and of apostrophes.

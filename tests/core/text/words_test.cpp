@@ -1,4 +1,4 @@
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -38,7 +38,7 @@ TEST_CASE("plain_text: other encodings and formats are refused by name", "[core]
   refused("\xFF\xFE\0\0"s + utf16(utf16(text, true), true), "UTF-32");
   refused("\0\0\xFE\xFF"s + utf16(utf16(text, false), false), "UTF-32");
   refused(utf16(utf16(text, true), true), "UTF-32LE");
-  refused("\x1F\x8B\x08", "gunzip");
+  refused("\x1F\x8B\x08", "gzip");
   refused("PK\x03\x04zip", "zip");
   refused("%PDF-1.7\n", "pdftotext");
   refused("\xEF\xBB\xBF<!DOCTYPE html>\n<p>text", "HTML");

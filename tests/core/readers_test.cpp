@@ -1,0 +1,252 @@
+// What holds for all readers of users' files, whatever they read.
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "attica/core/bigrams/instances.hpp"
+#include "attica/core/error.hpp"
+#include "attica/core/language/text.hpp"
+#include "attica/core/matrix_file.hpp"
+#include "attica/core/plain_text.hpp"
+#include "attica/core/potts/alignment.hpp"
+#include "attica/core/table_reader.hpp"
+#include "attica/core/text/corpus.hpp"
+#include "attica/core/text/words.hpp"
+
+using namespace attica;
+using Catch::Contains;
+using std::literals::string_literals::operator""s;
+
+namespace readers_test {
+
+/// A reader with a file that it takes, lines ending with LF.
+struct Reader {
+  std::string name;
+  std::string content;
+  std::function<std::string(const std::string& bytes)> read;  ///< in words of its own
+  bool spreadsheet = false;                                   ///< UTF-16 with a mark is read
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string all;
+  for (const std::string& word : words) all += word + "|";
+  return all;
+}
+
+std::string rows_of(const std::string& bytes, TableNames names) {
+  TableReader reader(bytes, "file", names);
+  std::string all;
+  for (const TableField& field : reader.header()) all += field.text + "|";
+  while (reader.next()) {
+    for (const TableField& field : reader.row()) all += field.text + "|";
+    all += "\n";
+  }
+  return all;
+}
+
+std::string numbers_of(const std::string& bytes) {
+  const NumericTable table = parse_matrix(bytes, "file", CsvHeader::optional).table;
+  std::string all = joined(table.columns);
+  for (Eigen::Index k = 0; k < table.values.size(); ++k)
+    all += fmt::format("{} ", table.values(k / table.values.cols(), k % table.values.cols()));
+  return all;
+}
+
+std::string letters_of(const std::string& bytes, const char* name) {
+  const Alignment alignment = parse_alignment(bytes, name);
+  std::string all;
+  for (Eigen::Index m = 0; m < alignment.sequences.rows(); ++m) {
+    for (Eigen::Index k = 0; k < alignment.sequences.cols(); ++k)
+      all += kAminoAcids[alignment.sequences(m, k)];
+    all += "\n";
+  }
+  return all;
+}
+
+std::vector<Reader> readers() {
+  std::string prose;
+  for (int k = 0; k < 40; ++k)
+    prose +=
+        "The market rose, and money came to the bank of Été.\nTrade fell — summer, winter, "
+        "spring — while rivers, mountains and music stayed.\n\n";
+  const std::string table = "x,value\n1,2.5\n2,-3\n";
+  return {
+      {"table", table, [](const auto& b) { return rows_of(b, TableNames::required); }, true},
+      {"JSON",
+       "[{\"x\": 1, \"value\": 2.5},\n {\"x\": 2, \"value\": -3}]\n",
+       [](const auto& b) { return rows_of(b, TableNames::required); },
+       true},
+      {"matrix", "1 2.5\n2 -3\n", numbers_of, true},
+      {"named matrix", table, numbers_of, true},
+      {"text", prose, [](const auto& b) { return joined(words_of(checked_text(b).text, 1)); }},
+      {"vocabulary", prose, [](const auto& b) { return joined(read_words(b, 8).words); }},
+      {"documents",
+       prose,
+       [](const auto& b) {
+         return joined(read_text(b, {.least_count = 1, .least_tokens = 1}).vocabulary);
+       }},
+      {"stop words",
+       "the # article\nof\n",
+       [](const auto& b) { return joined(read_stop_words(b, "model.file")); }},
+      {"letters",
+       prose,
+       [](const auto& b) { return joined(read_language(b, SymbolKind::letters, 30, 2).symbols); }},
+      {"bigrams",
+       prose,
+       [](const auto& b) { return joined(text_chain(b, TextUnit::word, 6).symbols); }},
+      {"FASTA", ">a é\nAC-Y\n>b\nDDEE\n", [](const auto& b) { return letters_of(b, "file.fa"); }},
+      {"A3M", "#4\t1\n>a\nAC-Y\n>b\nDDaaEE\n", [](const auto& b) { return letters_of(b, "file"); }},
+      {"Stockholm",
+       "# STOCKHOLM 1.0\n#=GF AU é\na AC-Y\nb DDEE\n//\n",
+       [](const auto& b) { return letters_of(b, "file.sto"); }},
+      {"plain alignment", "AC-Y\nDDEE\n", [](const auto& b) { return letters_of(b, "file"); }},
+  };
+}
+
+std::string with_line_ends(const std::string& text, const std::string& end) {
+  std::string out;
+  for (const char c : text) out += c == '\n' ? end : std::string(1, c);
+  return out;
+}
+
+/// As a text of ASCII in wider characters.
+std::string widened(const std::string& ascii, std::size_t bytes, bool little) {
+  std::string out;
+  for (const char c : ascii) {
+    if (!little) out.append(bytes - 1, '\0');
+    out += c;
+    if (little) out.append(bytes - 1, '\0');
+  }
+  return out;
+}
+
+std::string ascii_only(std::string text) {
+  std::erase_if(text, [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  return text;
+}
+
+std::string compressed(const std::string& text, int (*filter)(archive*)) {
+  std::string out(text.size() + (1 << 16), '\0');
+  std::size_t used = 0;
+  archive* const writer = archive_write_new();
+  filter(writer);
+  archive_write_set_format_raw(writer);
+  archive_write_set_bytes_in_last_block(writer, 1);
+  archive_write_open_memory(writer, out.data(), out.size(), &used);
+  archive_entry* const entry = archive_entry_new();
+  archive_entry_set_filetype(entry, AE_IFREG);
+  archive_entry_set_pathname(entry, "file");
+  archive_write_header(writer, entry);
+  archive_write_data(writer, text.data(), text.size());
+  archive_entry_free(entry);
+  archive_write_close(writer);
+  archive_write_free(writer);
+  out.resize(used);
+  return out;
+}
+
+TEST_CASE("every reader: mark, ends of lines, compression do not change what is read",
+          "[core][readers]") {
+  for (const Reader& reader : readers()) {
+    INFO(reader.name);
+    const std::string& text = reader.content;
+    const std::string expected = reader.read(text);
+    REQUIRE_FALSE(expected.empty());
+    const std::string dressed = "\xEF\xBB\xBF" + with_line_ends(text, "\r\n");
+    CHECK(reader.read("\xEF\xBB\xBF" + text) == expected);
+    CHECK(reader.read(with_line_ends(text, "\r\n")) == expected);
+    CHECK(reader.read(with_line_ends(text, "\r")) == expected);
+    CHECK(reader.read(text.substr(0, text.size() - 1)) == expected);
+    CHECK(reader.read(text + "\n\n") == expected);
+    CHECK(reader.read(dressed) == expected);
+    for (const auto filter : {archive_write_add_filter_gzip,
+                              archive_write_add_filter_zstd,
+                              archive_write_add_filter_bzip2,
+                              archive_write_add_filter_xz}) {
+      CHECK(reader.read(compressed(text, filter)) == expected);
+      CHECK(reader.read(compressed(dressed, filter)) == expected);
+    }
+  }
+}
+
+TEST_CASE("every reader: UTF-16 with a mark is read of tables, else refused with the command",
+          "[core][readers]") {
+  for (const Reader& reader : readers()) {
+    INFO(reader.name);
+    const std::string text = ascii_only(reader.content);
+    const std::string expected = reader.read(text);
+    for (const bool little : {true, false}) {
+      const std::string wide = (little ? "\xFF\xFE" : "\xFE\xFF") + widened(text, 2, little);
+      if (reader.spreadsheet) {
+        CHECK(reader.read(wide) == expected);
+      } else {
+        CHECK_THROWS_WITH(reader.read(wide),
+                          Contains("UTF-16") && Contains("iconv -f UTF-16 -t UTF-8 FILE"));
+      }
+    }
+  }
+}
+
+TEST_CASE("every reader: what is no text is refused by its name, compressed or not",
+          "[core][readers]") {
+  struct Format {
+    std::string bytes;
+    std::string name;
+  };
+  for (const Reader& reader : readers()) {
+    INFO(reader.name);
+    const std::string text = ascii_only(reader.content);
+    const std::vector<Format> formats = {
+        {widened(text, 2, true), "UTF-16LE"},
+        {widened(text, 2, false), "UTF-16BE"},
+        {widened(text, 4, true), "UTF-32LE"},
+        {widened(text, 4, false), "UTF-32BE"},
+        {"\xFF\xFE\0\0"s + widened(text, 4, true), "UTF-32"},
+        {"\0\0\xFE\xFF"s + widened(text, 4, false), "UTF-32"},
+        {"%PDF-1.7\n", "PDF"},
+        {"{\\rtf1 text}", "RTF"},
+        {"\xEF\xBB\xBF<!DOCTYPE html>\n<p>text", "HTML"},
+        {"\n<mediawiki xmlns=\"x\">", "XML"},
+        {"PK\x03\x04 xl/workbook.xml", "Excel .xlsx"},
+        {"PK\x03\x04 word/document.xml", "Word .docx"},
+        {"PK\x03\x04 arr_0.npy", ".npz"},
+        {"PK\x03\x04 a.txt", "zip"},
+        {"PAR1\x15\0\x15\0"s, "Parquet"},
+        {"\x89HDF\r\n\x1a\n", "HDF5"},
+        {"\x80\x04\x95", "pickle"},
+        {"GGUF\x03\0\0\0"s, "GGUF"},
+        {std::string(257, '\0') + "ustar" + std::string(250, '\0'), "tar"},
+    };
+    for (const auto& [bytes, name] : formats) {
+      INFO(name);
+      CHECK_THROWS_WITH(reader.read(bytes), Contains(name));
+      CHECK_THROWS_WITH(reader.read(compressed(bytes, archive_write_add_filter_gzip)),
+                        Contains(name));
+    }
+    const std::string whole = compressed(text, archive_write_add_filter_gzip);
+    CHECK_THROWS_WITH(reader.read(whole.substr(0, whole.size() / 2)), Contains("gzip data"));
+    CHECK_THROWS_WITH(reader.read("\x1F\x8B\x08"), Contains("gzip data"));
+    for (const std::string& foreign : {text + "caf\xE9"s, text + "\xC0\xAF"s, text + "a\0b\0"s}) {
+      CHECK_THROWS_AS(reader.read(foreign), Error);
+    }
+  }
+}
+
+TEST_CASE("without_compression: the name that an ending was added to", "[core][readers]") {
+  CHECK(without_compression("a.a3m.gz") == "a.a3m");
+  CHECK(without_compression("a.A3M.XZ") == "a.A3M");
+  CHECK(without_compression("a.a3m") == "a.a3m");
+  CHECK(without_compression(".gz") == ".gz");
+  const std::string a3m = ">a\nAC-Y\n>b\nDDaaEE\n";
+  const std::string packed = compressed(a3m, archive_write_add_filter_gzip);
+  CHECK(letters_of(packed, "f.a3m.gz") == letters_of(a3m, "f.a3m"));
+  CHECK_THROWS_WITH(letters_of(packed, "f.fa.gz"), Contains("a sequence of 6 letters"));
+}
+
+}  // namespace readers_test
