@@ -46,15 +46,30 @@ std::optional<double> read_number(std::string_view text) {
 }
 
 bool is_missing(std::string_view text) {
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"", "nan", "NaN", "NAN", "-nan", "NA", "<NA>", "N/A", "#N/A", "--", "null", "NULL", "None"});
+  constexpr auto kWords = std::to_array<std::string_view>({"",
+                                                           "nan",
+                                                           "NaN",
+                                                           "NAN",
+                                                           "-nan",
+                                                           "NA",
+                                                           "<NA>",
+                                                           "N/A",
+                                                           "#N/A",
+                                                           "--",
+                                                           "null",
+                                                           "NULL",
+                                                           "None",
+                                                           "missing"});
   return std::find(kWords.begin(), kWords.end(), text) != kWords.end();
 }
 
 std::string number_hint(std::string_view text) {
   constexpr std::string_view kMinus = "\xE2\x88\x92";
   if (text.starts_with(kMinus)) return "; a minus sign is written '-'";
+  if (text.starts_with('#')) return "; a spreadsheet's error value: leave the field empty";
   if (text.find_first_of("0123456789") == std::string_view::npos) return {};
+  if (text.starts_with('\'') && text.ends_with('\''))
+    return "; fields are quoted with double quotes";
   if (text.find_first_not_of("+-0123456789,eE") == std::string_view::npos &&
       std::count(text.begin(), text.end(), ',') == 1)
     return "; decimals are written with a point (Excel: save as CSV with English number formats)";
@@ -66,7 +81,13 @@ std::string number_hint(std::string_view text) {
     return "; an exponent is written with 'e'";
   if (text.find_first_not_of("+-0123456789.eE% ") == std::string_view::npos && text.ends_with('%'))
     return "; a percentage is written as a fraction, without '%'";
-  if (text.find('#') != std::string_view::npos) return "; a comment has a line of its own";
+  if (text.find("*^") != std::string_view::npos) return "; an exponent is written with 'e'";
+  if (text.find("\xC2\xB1") != std::string_view::npos ||
+      (text.ends_with(')') &&
+       text.find_first_not_of("+-0123456789.eE()") == std::string_view::npos))
+    return "; an error has a column of its own";
+  if (text.find("\xC2\xA0") != std::string_view::npos) return "; it contains a no-break space";
+  if (text.find(" #") != std::string_view::npos) return "; a comment has a line of its own";
   return {};
 }
 

@@ -14,7 +14,8 @@ namespace attica {
 std::optional<double> read_number(std::string_view text);
 
 /// @brief Whether a field says that there is no value: empty, `nan`, or the word that R, pandas,
-/// NumPy's masked arrays or SQL write (`NA`, `<NA>`, `N/A`, `--`, `null`, `None`).
+/// NumPy's masked arrays, SQL or Julia write (`NA`, `<NA>`, `N/A`, `--`, `null`, `None`,
+/// `missing`).
 bool is_missing(std::string_view text);
 
 /// @brief What may be meant by a field that is no number, as the end of a message: "; decimals are

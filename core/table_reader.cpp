@@ -37,6 +37,52 @@ std::string shown_field(std::string_view text) {
   return shown + (text.size() > kShown ? "..." : "");
 }
 
+/// "1st", "2nd", "3rd", "4th".
+std::string ordinal(std::size_t n) {
+  constexpr std::size_t kTen = 10;
+  constexpr std::size_t kHundred = 100;
+  const bool teens = n / kTen % kTen == 1;
+  const std::size_t last = teens ? 0 : n % kHundred % kTen;
+  return fmt::format("{}{}", n, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+/// Whether a line is a comment: `#`, but not an error value of a spreadsheet (#N/A, #DIV/0!).
+bool is_comment(std::string_view content) {
+  if (!content.starts_with('#')) return false;
+  for (const std::string_view error :
+       {"#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"}) {
+    if (content.starts_with(error)) return false;
+  }
+  return true;
+}
+
+/// The separator that a spreadsheet states in the first line: "sep=;".
+std::optional<char> stated_separator(std::string_view content) {
+  constexpr std::size_t kLength = 5;
+  constexpr std::string_view kWord = "sep=";
+  if (content.size() != kLength ||
+      !std::equal(kWord.begin(), kWord.end(), content.begin(), [](char w, char c) {
+        return w == (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+      }))
+    return std::nullopt;
+  const char separator = content.back();
+  return separator == ',' || separator == ';' ? std::optional(separator) : std::nullopt;
+}
+
+/// What a first line may be that is no header: "; a Markdown table?". Empty: nothing that is known.
+std::string other_layout(std::string_view line) {
+  const std::string_view content = trimmed_field(line);
+  for (const std::string_view mark : {"//", "%", ";", "!"}) {
+    if (content.starts_with(mark))
+      return fmt::format("; the first line begins with '{}': comments begin with '#'", mark);
+  }
+  if (content.starts_with('|')) return "; a Markdown table? Expected CSV";
+  if (content.find('|') != std::string_view::npos &&
+      content.find_first_of(",;	") == std::string_view::npos)
+    return "; columns separated by '|'? Expected commas: tr '|' ',' < FILE";
+  return {};
+}
+
 /// How many fields a line has with a separator, those in quotes being one.
 std::size_t count_fields(std::string_view line, char separator) {
   bool quoted = false;
@@ -122,6 +168,19 @@ bool are_places(const std::vector<TableField>& fields) {
   });
 }
 
+/// Whether fields are rising whole numbers, as names of columns may be and most rows are not.
+bool are_rising_integers(const std::vector<TableField>& fields) {
+  double last = 0;
+  for (std::size_t k = 0; k < fields.size(); ++k) {
+    const auto value = read_number(fields[k].text);
+    if (!value || std::floor(*value) != *value || !std::isfinite(*value) ||
+        (k > 0 && *value <= last))
+      return false;
+    last = *value;
+  }
+  return fields.size() > 1;
+}
+
 }  // namespace
 
 /// Rows that were read at once.
@@ -171,11 +230,16 @@ bool TableReader::next_record() {
   std::string_view line;
   while (next_line(line)) {
     const std::string_view content = trimmed_field(line);
+    if (at_line_ == stated_line_) continue;
     if (content.empty()) {
       if (blank_ == 0) blank_ = at_line_;
+      ++blanks_;
       continue;
     }
-    if (content.front() == '#') {
+    if (is_comment(content)) {
+      if (rows_ > 0 && header_line_ == named_comment_ && content == names_)
+        throw refusal(
+            at_line_, 1, "the header again: two tables in one file? Expected one table a file");
       comment_ = content;
       comment_line_ = at_line_;
       if (remarked_ == 0) remarked_ = at_line_;
@@ -183,6 +247,12 @@ bool TableReader::next_record() {
     }
     split(line, row_);
     line_ = at_line_;
+    // Below their tables spreadsheets write rows without anything in them.
+    if (row_.size() > 1 &&
+        std::all_of(row_.begin(), row_.end(), [](const TableField& f) { return f.text.empty(); })) {
+      if (blank_ == 0) blank_ = at_line_;
+      continue;
+    }
     return true;
   }
   return false;
@@ -246,20 +316,29 @@ void TableReader::begin_text(TableNames names) {
   std::string_view line;
   while (found < lines.size() && next_line(line)) {
     const std::string_view content = trimmed_field(line);
-    if (!content.empty() && content.front() != '#') lines[found++] = content;
+    if (content.empty() || is_comment(content)) continue;
+    if (const auto stated = stated_separator(content); stated && found == 0 && stated_line_ == 0) {
+      stated_line_ = at_line_;
+      separator_ = *stated;
+      continue;
+    }
+    lines[found++] = content;
   }
-  separator_ = separator_of(lines[0], lines[1]);
+  first_line_ = lines[0];
+  if (stated_line_ == 0) separator_ = separator_of(lines[0], lines[1]);
   rest_ = all;
   at_line_ = 0;
   if (!next_record()) throw refusal(1, 1, "comments only, expected a header and rows");
   width_ = row_.size();
+  if (first_line_.ends_with("\\\\") && first_line_.find('&') != std::string_view::npos)
+    throw refusal(line_, 1, "a LaTeX table, expected CSV");
   if (!all_numbers(row_)) {
     header_ = row_;
     header_line_ = line_;
   } else {
     take_comment(width_);
     held_ = true;
-    if (header_.empty() && counts_columns(row_) && names == TableNames::optional) {
+    if (header_.empty() && names == TableNames::optional && counts_columns(row_)) {
       // What pandas writes of an array is headed 0, 1, 2; a permutation's first row may be so.
       std::vector<TableField> below;
       std::swap(below, row_);
@@ -292,6 +371,14 @@ void TableReader::begin_text(TableNames names) {
                   "line of other names above it"
                 : "a row of numbers; if it names columns, take it out"));
       }
+    } else if (header_.empty() && names == TableNames::optional && are_rising_integers(row_)) {
+      whole_first_ = fmt::format(
+          "{}:{}: the first line, {} to {}, was read as a row of numbers; if it names columns, "
+          "take it out",
+          source_,
+          line_,
+          row_.front().text,
+          row_.back().text);
     } else if (header_.empty() && names == TableNames::required) {
       throw refusal(line_,
                     1,
@@ -300,6 +387,7 @@ void TableReader::begin_text(TableNames names) {
     }
   }
   blank_ = 0;
+  blanks_ = 0;
   remarked_ = 0;
 }
 
@@ -311,7 +399,8 @@ void TableReader::take_comment(std::size_t fields) {
   if (names.empty()) return;
   const std::size_t offset = static_cast<std::size_t>(names.data() - comment_.data());
   const char kept = separator_;
-  for (const char candidate : {kept, ','}) {
+  // Between numbers that are separated by spaces, names may be by commas.
+  for (const char candidate : {',', kept}) {
     if (count_fields(names, candidate) != fields) continue;
     separator_ = candidate;
     std::vector<TableField> split_names;
@@ -324,7 +413,8 @@ void TableReader::take_comment(std::size_t fields) {
       continue;
     for (TableField& field : split_names) field.column += offset;
     header_ = std::move(split_names);
-    header_line_ = comment_line_;
+    header_line_ = named_comment_ = comment_line_;
+    names_ = comment_;
     return;
   }
 }
@@ -335,6 +425,8 @@ void TableReader::begin_json() {
   for (const std::string& name : json_->rows.names) header_.push_back({name, 1});
   width_ = header_.empty() ? json_->rows.rows.front().size() : header_.size();
 }
+
+std::string TableReader::layout_hint() const { return other_layout(first_line_); }
 
 /// Where a column without a name may come from.
 std::string TableReader::unnamed_hint(std::size_t k) const {
@@ -349,12 +441,22 @@ std::string TableReader::unnamed_hint(std::size_t k) const {
   if (k == 0 && header_.size() > 1 && header_[1].text.empty())
     return "; a MultiIndex of a data frame? Write it with .reset_index() and index=False";
   if (k == 0 || !header_[k].text.empty())
-    return "; the index of a data frame? Write it with index=False";
-  return k + 1 == header_.size() ? "; does the line end with a separator?" : "";
+    return "; the index of a data frame? Write it with index=False (R: row.names=FALSE)";
+  if (k == 1 && header_.size() > 2 && header_[2].text.empty())
+    return "; a title above the header? Take it out, or begin it with '#'";
+  if (k == 1 && header_.size() == 2)
+    return "; does the line end with a separator, or is it a title above the header?";
+  const bool rest_empty = std::all_of(header_.begin() + static_cast<std::ptrdiff_t>(k),
+                                      header_.end(),
+                                      [](const TableField& f) { return f.text.empty(); });
+  if (!rest_empty) return "";
+  return k + 1 == header_.size() ? "; does the line end with a separator?"
+                                 : "; does the line end with separators?";
 }
 
 void TableReader::check_header() {
   std::unordered_set<std::string_view> names;
+  const std::string layout = other_layout(first_line_);
   const bool index = !header_.empty() && header_.front().text.empty();
   for (std::size_t k = 0; k < header_.size(); ++k) {
     const TableField& field = header_[k];
@@ -363,18 +465,22 @@ void TableReader::check_header() {
       throw refusal(header_line_,
                     field.column,
                     fmt::format("a column without a name, the {}{}",
-                                k == 0 ? "first" : fmt::format("{}th", k + 1),
-                                unnamed_hint(k)));
+                                k == 0 ? "first" : ordinal(k + 1),
+                                layout.empty() ? unnamed_hint(k) : layout));
     }
     if (!names.insert(field.text).second) {
       throw refusal(
           header_line_,
           field.column,
-          fmt::format("column '{}' twice{}",
-                      shown_field(field.text),
-                      index ? "; a MultiIndex of columns? Give the columns one name each: "
-                              "D.columns = ['_'.join(c) for c in D.columns]"
-                            : ""));
+          fmt::format(
+              "column '{}' twice{}",
+              shown_field(field.text),
+              !layout.empty()
+                  ? layout
+                  : std::string(index
+                                    ? "; a MultiIndex of columns? Give the columns one name each: "
+                                      "D.columns = ['_'.join(c) for c in D.columns]"
+                                    : "")));
     }
   }
 }
@@ -391,6 +497,20 @@ bool TableReader::next() {
   } else {
     if (!next_record()) return false;
     blank_before_ = rows_ > 0 ? blank_ : 0;
+    if (rows_ > 0 && blanks_ > 1) {
+      throw refusal(blank_,
+                    1,
+                    "two blank lines between rows, which separate data blocks in gnuplot; expected "
+                    "one table a file");
+    }
+    if (!whole_first_.empty() && rows_ > 0) {
+      if (std::none_of(row_.begin(), row_.end(), [](const TableField& f) {
+            const auto value = read_number(f.text);
+            return value && std::floor(*value) == *value;
+          }))
+        remarks_.push_back(whole_first_);
+      whole_first_.clear();
+    }
     if (header_.empty() && rows_ > 0 && remarked_ != 0 && remarks_.empty()) {
       remarks_.push_back(
           fmt::format("{}:{}: the rows above and below this comment were read as one table",
@@ -398,6 +518,7 @@ bool TableReader::next() {
                       remarked_));
     }
     blank_ = 0;
+    blanks_ = 0;
     remarked_ = 0;
   }
   if (row_.size() != width_) {
@@ -421,6 +542,8 @@ bool TableReader::next() {
                header_.front().text.find_first_of(" ") != std::string::npos) {
       hint = "; a name with spaces stands in double quotes";
     }
+    if (const std::string other = other_layout(first_line_); rows_ == 0 && !other.empty())
+      hint = other;
     throw refusal(line_,
                   more ? row_[width_].column : 1,
                   fmt::format("{} fields, expected {}{}{}",

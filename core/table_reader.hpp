@@ -3,10 +3,12 @@
 /// @brief The one reader of the tables that users bring: CSV in every dress, and JSON.
 ///
 /// Text: a header and a row a line. Columns are separated by commas, semicolons, tabs or runs of
-/// spaces, whichever gives header and first row equally many fields. Lines end with LF, CRLF or CR;
-/// blank lines and lines that begin with `#` are skipped. Fields in double quotes may hold
-/// separators; "" in them is a quote. Above rows of numbers without a header, the comment line
-/// directly before them is the header if it has as many names (numpy.savetxt).
+/// spaces, whichever gives header and first row equally many fields, or as a first line `sep=;`
+/// says. Lines end with LF, CRLF or CR; blank lines, rows of empty fields and lines that begin with
+/// `#` are skipped; two blank lines between rows are refused (data blocks of gnuplot). Fields in
+/// double quotes may hold separators; "" in them is a quote. Above rows of numbers without a
+/// header, the comment line directly before them is the header if it has as many names
+/// (numpy.savetxt).
 ///
 /// JSON: a list of objects; an object a line; columns, each an object of rows (DataFrame.to_json())
 /// or a list; pandas' orient="split". A list of lists of numbers is a table without names.
@@ -49,6 +51,8 @@ class TableReader {
   /// @brief Distinct names, none of them empty; no fields if the table has none.
   const std::vector<TableField>& header() const { return header_; }
   std::size_t header_line() const { return header_line_; }
+  /// @brief Whether the names stand in a comment above rows of numbers.
+  bool header_is_comment() const { return named_comment_ != 0; }
 
   /// @brief Goes to the next row; false: there is none. @throws Error of kind input for a row with
   /// another number of fields than the header, or the first row, has
@@ -61,6 +65,10 @@ class TableReader {
 
   /// @brief What a user should know of how the table was read.
   const std::vector<std::string>& remarks() const { return remarks_; }
+
+  /// @brief What the first line may be in place of a header, as the end of a message: "; a Markdown
+  /// table? ...". Empty: nothing that is known.
+  std::string layout_hint() const;
 
   [[nodiscard]] Error refusal(std::size_t line, std::size_t column, const std::string& what) const;
 
@@ -84,9 +92,15 @@ class TableReader {
   std::size_t width_ = 0;
   std::string_view comment_;  ///< the last one before the first row
   std::size_t comment_line_ = 0;
-  std::size_t blank_ = 0;     ///< a blank line after the row before
-  std::size_t remarked_ = 0;  ///< a comment after the row before
-  bool held_ = false;         ///< the first row was read with the header
+  std::size_t stated_line_ = 0;    ///< of "sep=;"
+  std::string_view first_line_;    ///< that is neither blank nor a comment
+  std::string_view names_;         ///< the comment that named the columns
+  std::size_t named_comment_ = 0;  ///< its line
+  std::string whole_first_;        ///< remark, if no row has whole numbers but the first
+  std::size_t blank_ = 0;          ///< a blank line after the row before
+  std::size_t blanks_ = 0;         ///< how many
+  std::size_t remarked_ = 0;       ///< a comment after the row before
+  bool held_ = false;              ///< the first row was read with the header
   std::vector<TableField> header_;
   std::size_t header_line_ = 1;
   std::vector<TableField> row_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "attica/core/error.hpp"
@@ -165,7 +166,7 @@ class RowReader {
  private:
   /// Refuses the header for a column that it lacks.
   Error missing(const std::string& name, const std::string& what) const {
-    std::string hint;
+    std::string hint = reader_.layout_hint();
     if (const auto other = columns_.alike(name)) {
       hint = fmt::format("; did you mean '{}'? {}", *other, how_to_name(name, *other));
     } else if (x_ && (columns_.names[*x_] == name || columns_.full[*x_] == name)) {
@@ -502,6 +503,28 @@ double stand_in(const TableRow& row, std::size_t k) {
   return row.value + (k % 2 == 0 ? away : -away);
 }
 
+/// What to say of a table whose coordinates have another value at every x: no curve has two points.
+/// So are a wall time, an epoch or another metric that is logged with x.
+std::string lone_points(const OutsideTable& table) {
+  constexpr std::size_t kFewest = 3;
+  if (!table.has_x || table.coordinates.empty()) return {};
+  std::map<double, std::string> point_at;
+  std::set<std::string> points;
+  for (const TableRow& row : table.rows) {
+    std::string point = row.series + '\x1f' + describe(row.point);
+    const auto [at, fresh] = point_at.try_emplace(row.x, point);
+    if (!fresh && at->second != point) return {};
+    points.insert(std::move(point));
+  }
+  if (points.size() < kFewest || points.size() != point_at.size()) return {};
+  return fmt::format(
+      "{}: every x has values of its own in column{} {}, which count as coordinates: no curve has "
+      "two points. Take out what is logged with x (a wall time, an epoch, another metric)",
+      table.source,
+      table.coordinates.size() == 1 ? "" : "s",
+      fmt::join(table.coordinates, ", "));
+}
+
 }  // namespace
 
 OutsideTable read_table(std::string_view text,
@@ -514,6 +537,7 @@ OutsideTable read_table(std::string_view text,
   if (table.rows.empty()) {
     throw refusal(source, table.header_line, 1, "a header without rows, expected at least one");
   }
+  if (const std::string said = lone_points(table); !said.empty()) table.remarks.push_back(said);
   return table;
 }
 

@@ -1,5 +1,7 @@
 #include "attica/studies/own/table.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -47,9 +49,12 @@ TEST_CASE("read_table: the same table in every dress", "[studies][own]") {
       "x,value,lambda\r1,2.5,0.1\r\r2,-3e-2,0.1\r",
       "\n# x of the run\n\nx value lambda\n1 2.5 0.1\n\n  2\t-0.03   0.1  \n",
       "# x value lambda\n1.0 2.5E0 1e-1\n2.0 -3.0e-02 1E-1\n",
+      "# x, value, lambda\n1.0 2.5 0.1\n2.0 -.03 .1\n",
       "# x,value,lambda\n1.0,2.5,0.1\n2.0,-.03,.1\n",
       "x,\tvalue,\tlambda\n1,\t2.5,\t0.1\n2,\t-3e-2,\t0.1\n",
       "\"lambda\" \"x\" \"value\"\n0.1 1 2.5\n0.1 2 -3E-2\n",
+      "sep=;\r\nx;value;lambda\r\n1;2.5;0.1\r\n2;-3e-2;0.1\r\n;;\r\n",
+      "x,value,lambda\n1,2.5,0.1\n,,\n2,-3e-2,0.1\n,,\n,,\n",
       "# lambda is 0.1, all along\nx,value,lambda\n#1,7,0.1\n1,2.5,0.1\n2,-3e-2,0.1\n# end\n",
       utf16("x,value,lambda\n1,2.5,0.1\n2,-0.03,.1\n"),
       R"([{"x": 1, "value": 2.5, "lambda": 0.1}, {"lambda": 0.1, "x": 2, "value": -0.03}])",
@@ -155,6 +160,28 @@ TEST_CASE("read_table: what other programs write and attica does not read is nam
   says("#: name: Table 1\nx,value\n1,2\n\n#: name: Table 2\nx,value\n1,3\n", "the header again");
   says("x,value\n1,2\n\nx,value,stat\n1,3,4\n", "a second table");
   says("x,value\n1,2\n\npt,sigma\n1,3\n", "a second table");
+  // gnuplot: data blocks.
+  says("# x value\n1 2\n\n\n2 3\n", "t.csv:3:1: error: two blank lines between rows");
+  says("# x value\n1 2\n\n# x value\n2 3\n", "t.csv:4:1: error: the header again");
+  // Layouts that are none of a table's.
+  says("| x | value |\n|---|---|\n| 1 | 2 |\n", "a Markdown table?");
+  says("x|value\n1|2\n", "columns separated by '|'");
+  says("x & value \\\\\n1 & 2 \\\\\n", "a LaTeX table");
+  for (const char* mark : {"//", "%", ";", "!"}) {
+    says(std::string(mark) + " made by hand\nx,value\n1,2\n",
+         fmt::format("begins with '{}': comments begin with '#'", mark));
+  }
+  says("Results,,\nx,value,n\n1,2,3\n", "a title above the header?");
+  says("x,value,,\n1,2,,\n", "the 3rd; does the line end with separators?");
+  // A spreadsheet's errors are no comments.
+  says("x,value\n#DIV/0!,2\n1,2\n", "t.csv:2:1: error: x = '#DIV/0!'");
+  says("x,value\n#N/A,2\n1,2\n", "t.csv:2:1");
+  says("x,value\n1,#DIV/0!\n", "a spreadsheet's error value");
+  says("x,value\n1,1.5(2)\n", "an error has a column of its own");
+  says("x,value\n1,1.5 \u00b1 0.2\n", "an error has a column of its own");
+  says("x,value\n'1','2'\n", "quoted with double quotes");
+  says("x,value\n1,5.*^-1\n", "an exponent is written with 'e'");
+  says("x,value\n1\u00a0,2\n", "a no-break space");
   // TensorBoard: names with capitals, and JSON without names.
   says("Wall time,Step,Value\n1.5,0,2\n", "missing column 'x'");
   says("[[1611111111.1, 0, 0.5]]", "TensorBoard");
@@ -207,7 +234,7 @@ TEST_CASE("read_table: what other programs write and attica does not read is nam
 }
 
 TEST_CASE("read_table: values that are no numbers", "[studies][own]") {
-  for (const char* none : {"", "nan", "NaN", "NA", "<NA>", "--", "null"}) {
+  for (const char* none : {"", "nan", "NaN", "NA", "<NA>", "--", "null", "missing"}) {
     INFO(none);
     CHECK(std::isnan(theory(std::string("x,value\n1,") + none + "\n").rows[0].value));
     CHECK(
@@ -301,6 +328,22 @@ TEST_CASE("read_table: columns by other names, wide tables, errors of the mean",
   says("x,mean,sem,n\n1,2,,3\n", {}, "a number >= 0");
   says("x,mean,n\n1,2,3\n", {}, "missing column 'sem'");
   says("x,mean,sem\n1,2,3\n", {.n = "1"}, "from 2 to 1000000");
+}
+
+TEST_CASE("read_table: coordinates that follow x leave no curve of two points, which is said",
+          "[studies][own]") {
+  const auto remarks = [](const std::string& text) { return theory(text).remarks; };
+  // TensorBoard's wall time; PyTorch Lightning's epoch and the other metric.
+  REQUIRE(remarks("Wall time,x,value\n1.1,1,5\n2.2,2,4\n3.3,3,3\n").size() == 1);
+  CHECK_THAT(remarks("Wall time,x,value\n1.1,1,5\n2.2,2,4\n3.3,3,3\n")[0],
+             Contains("column Wall time") && Contains("no curve has two points"));
+  CHECK_THAT(remarks("epoch,x,a,value\n0,1,5,1\n1,2,4,1\n2,3,3,1\n")[0],
+             Contains("columns a, epoch"));
+  REQUIRE(simulation("t,x,replicate,value\n1,1,0,5\n1,1,1,6\n2,2,0,4\n2,2,1,5\n3,3,0,3\n")
+              .remarks.size() == 1);
+  CHECK(remarks("lambda,x,value\n0.1,1,5\n0.1,2,4\n0.2,3,3\n").empty());
+  CHECK(remarks("lambda,x,value\n0.1,1,5\n0.2,1,4\n0.3,1,3\n").empty());
+  CHECK(remarks("x,value\n1,5\n2,4\n3,3\n").empty());
 }
 
 TEST_CASE("require_same_columns: coordinates and units", "[studies][own]") {
