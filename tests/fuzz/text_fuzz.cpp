@@ -11,7 +11,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/language/text.hpp"
 #include "attica/core/text/corpus.hpp"
-#include "attica/core/text/plain_text.hpp"
+#include "attica/core/text/words.hpp"
 
 namespace {
 
