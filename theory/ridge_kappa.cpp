@@ -11,7 +11,7 @@ void require_samples(double samples) {
 }
 
 double checked_penalty(double lambda) {
-  constexpr double kSmallestPenalty = 1e-150;
+  constexpr double kSmallestPenalty = 1e-300;
   require(std::isfinite(lambda) && lambda >= 0, "lambda", lambda, "0 <= lambda < infinity");
   return lambda < kSmallestPenalty ? 0 : lambda;
 }
@@ -29,7 +29,8 @@ double ridge_kappa(const Eigen::ArrayXd& spectrum, double samples, double lambda
                                : (samples - rank +
                                   kappa * (spectrum > 0).select(1 / (spectrum + kappa), 0).sum()) /
                                      samples;
-        const double slope = (spectrum / (spectrum + kappa).square()).sum();
+        // κ² may be below the smallest number.
+        const double slope = (spectrum > 0).select(spectrum / (spectrum + kappa).square(), 0).sum();
         return KappaTrial{share, share + kappa / samples * slope};
       });
   if (!root.converged) {

@@ -16,7 +16,7 @@ namespace attica {
 /// @brief Throws an Error naming 'samples' unless 1 <= M < ∞.
 void require_samples(double samples);
 
-/// @brief λ itself, or 0 below 1e-150, where κ² would be lost.
+/// @brief λ itself, or 0 below 1e-300: λ and 1/κ stay numbers, κ² and 1/κ² may not.
 /// @throws Error of kind input naming 'lambda' unless 0 <= λ < ∞
 double checked_penalty(double lambda);
 

@@ -259,6 +259,9 @@ class GaussianRidge::SiteView {
     const double l0 = l_[0];
     const double r0 = 1 / (l0 + kappa);
     wr2_[0] = w_[0] * r0 * r0;
+    // That of a kernel is 1/κ² and may be beyond the largest number: such a one stands apart.
+    beyond_ = determined_ && std::isinf(wr2_[0]) ? r0 : 0;
+    if (beyond_ > 0) wr2_[0] = 0;
     const double wr = lanes.wr.sum() + sums.wr;
     g1_ = w_[0] * r0 + wr;
     const double p0 = w_[0] * r0 / g1_;
@@ -324,7 +327,7 @@ class GaussianRidge::SiteView {
     site.bias = determined_ ? mean_lr_ / g1_
                             : kappa * kappa * spectral_noise_ * mean_r_ * mean_r_ /
                                   (g1_ * mean_lr_) * spread;
-    const double weight2 = (wr2 * (l - predictor_reference_).square()).sum();
+    const double weight2 = predictor_weight2();
     const double signal2 = (wr2 * (l - predictor_reference_).square() * l).sum();
     site.overlap_m = signal2 + kappa * weight2;
 
@@ -361,6 +364,9 @@ class GaussianRidge::SiteView {
     }
     Sums sums{0};
     for (; k < l.size(); ++k) sums.add(kappa / (l[k] + kappa), wr2[k] * (l[k] + kappa) / g1_);
+    if (beyond_ > 0) {  // its ρ is 1, counted above with p = 0
+      for (double& weighted : sums.weighted) weighted += w_[0] * beyond_ / g1_;
+    }
     std::array<double, Sums::kPowers> mean{};   // e_j
     std::array<double, Sums::kPowers> below{};  // P_j
     std::array<double, Sums::kPowers> power{};  // Σ q^j over the eigenvalues of C_i
@@ -386,8 +392,16 @@ class GaussianRidge::SiteView {
     }
     result.bias2 = from_mean2.sum() / g1_;
     result.bias3 = (from_mean2 * l / (l + kappa)).sum() / g1_;
-    result.weight2 = (wr2 * (l - predictor_reference_).square()).sum();
+    result.weight2 = predictor_weight2();
     return result;
+  }
+
+  /// Σ w (ℓ-l^)² r² at the last κ.
+  double predictor_weight2() const {
+    const Values l(l_, rest_ + 1);
+    const double kernel = beyond_ * predictor_reference_;
+    return (Values(wr2_.data(), rest_ + 1) * (l - predictor_reference_).square()).sum() +
+           w_[0] * kernel * kernel;
   }
 
   using Values = Eigen::Map<const Eigen::ArrayXd>;
@@ -403,6 +417,7 @@ class GaussianRidge::SiteView {
   bool determined_;        // the site has a share in the kernel of Σ
   double spectral_noise_;  // σ² from the eigenvalues, so that its rounding cancels in B
   Eigen::ArrayXd wr2_;     // w_k r_k² of the last evaluation
+  double beyond_ = 0;      // r_0 if r_0² is not a number, else 0
   double g1_ = 0;
   double mean_r_ = 0;
   double mean_lr_ = 0;

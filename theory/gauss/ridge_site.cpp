@@ -218,7 +218,8 @@ void add_first_order(const RidgeMoments& moments, RidgeSite& site) {
       sigma2 * l * l * order *
       (share * (3 * slope3 - 2 * slope2 - 4 * d2 * slope2) + slope2 * kappa * slope1);
 
-  const double per_population = population > 0 ? 1 / population : 0;
+  constexpr double kSmallest = std::numeric_limits<double>::min();  // below it 1/x is no number
+  const double per_population = population > kSmallest ? 1 / population : 0;
   const SecondOrder rest =
       second_order({.omega = order,
                     .gamma = gamma,
@@ -230,6 +231,20 @@ void add_first_order(const RidgeMoments& moments, RidgeSite& site) {
   site.finite_size_overlap_m = leading.overlap_m * rest.overlaps;
   site.finite_size_overlap_q = leading.overlap_q * rest.overlaps;
   site.finite_size_weight_norm2 = leading.weight_norm2 * rest.overlaps;
+
+  // At the threshold of a penalty of almost nothing the terms are no numbers: there is no
+  // expansion.
+  if (!std::isfinite(site.test_error + site.train_error + site.overlap_m + site.overlap_q +
+                     site.weight_norm2)) {
+    site = leading;
+    for (double* allowance : {&site.finite_size_test,
+                              &site.finite_size_train,
+                              &site.finite_size_overlap_m,
+                              &site.finite_size_overlap_q,
+                              &site.finite_size_weight_norm2}) {
+      *allowance = std::numeric_limits<double>::infinity();
+    }
+  }
 }
 
 }  // namespace attica

@@ -417,7 +417,7 @@ TEST_CASE("GaussianRidge: sites that are alike count once", "[theory][ridge]") {
 
 TEST_CASE("ridge_kappa: solves its equation inside the bracket", "[theory][ridge]") {
   const Eigen::ArrayXd spectrum = Eigen::ArrayXd::LinSpaced(20, -12, 0).exp();
-  for (const double lambda : {1e-140, 1e-12, 1e-3, 1.0, 1e12}) {
+  for (const double lambda : {1e-300, 1e-280, 1e-140, 1e-12, 1e-3, 1.0, 1e12}) {
     for (const double samples : {1.0, 7.3, 19.999999, 20.0, 20.000001, 300.0}) {
       const double kappa = ridge_kappa(spectrum, samples, lambda);
       CHECK(kappa >= lambda);
@@ -433,6 +433,55 @@ TEST_CASE("ridge_kappa: solves its equation inside the bracket", "[theory][ridge
   Eigen::ArrayXd deficient = spectrum;
   deficient.head(5).setZero();
   CHECK(ridge_kappa(deficient, 15, 0) == 0);
+  // λ = κ (1 - n/M) to first order in λ.
+  for (const double lambda : {1e-300, 1e-280, 1e-20}) {
+    CHECK_THAT(ridge_kappa(deficient, 20, lambda), WithinRel(lambda / (1 - 15.0 / 20), 1e-12));
+  }
+}
+
+TEST_CASE("GaussianRidge: penalties of almost nothing are right where squares leave the numbers",
+          "[theory][ridge]") {
+  // Of full rank, and with sites that are determined by the others, of which 1/κ² is needed.
+  const GaussianMlm problem = GENERATE(random_problem(9, 14), random_problem(9, 6));
+  for (const RidgeOrder order : {RidgeOrder::leading, RidgeOrder::first}) {
+    const GaussianRidge ridge(problem, order);
+    for (const double lambda : {1e-300, 1e-280, 1e-160, 1e-153}) {
+      for (const double samples : {3.0, 5.0, 7.0, 12.0, 40.0}) {
+        // 1e-40 is nothing beside the eigenvalues, either: the same limit.
+        const std::vector<RidgeSite> tiny = ridge.all_sites(samples, lambda);
+        const std::vector<RidgeSite> small = ridge.all_sites(samples, 1e-40);
+        for (std::size_t i = 0; i < tiny.size(); ++i) {
+          CAPTURE(lambda, samples, i);
+          CHECK(tiny[i].status == RidgeStatus::converged);
+          if (samples > 8) check_close(tiny[i].kappa / lambda, small[i].kappa / 1e-40, 1e-10);
+          check_close(tiny[i].one_minus_gamma, small[i].one_minus_gamma, 1e-10);
+          check_close(tiny[i].test_error, small[i].test_error, 1e-10, 1e-10);
+          check_close(tiny[i].train_error, small[i].train_error, 1e-10, 1e-10);
+          check_close(tiny[i].overlap_m, small[i].overlap_m, 1e-10);
+          check_close(tiny[i].overlap_q, small[i].overlap_q, 1e-10);
+          check_close(tiny[i].weight_norm2, small[i].weight_norm2, 1e-10);
+          if (order == RidgeOrder::first) CHECK(std::isfinite(tiny[i].finite_size_test));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("GaussianRidge: at the threshold the error grows as the root of 1/lambda down to 1e-300",
+          "[theory][ridge]") {
+  const GaussianMlm problem(ar1_covariance(12, 0.6));
+  const RidgeSite usual = GaussianRidge(problem).site(3, 11, 1e-20);
+  for (const double lambda : {1e-280, 1e-300}) {
+    const RidgeSite site = GaussianRidge(problem).site(3, 11, lambda);
+    const double root = std::sqrt(1e-20) / std::sqrt(lambda);
+    CHECK_THAT(site.kappa * root, WithinRel(usual.kappa, 1e-8));  // corrections of order √λ
+    CHECK_THAT(site.test_error / root, WithinRel(usual.test_error, 1e-8));
+    // To first order there are no numbers: the leading one, with an allowance without bound.
+    const RidgeSite first = GaussianRidge(problem, RidgeOrder::first).site(3, 11, lambda);
+    CHECK(first.status == RidgeStatus::converged);
+    CHECK(std::isfinite(first.test_error));
+    CHECK(first.finite_size_test > first.test_error);
+  }
 }
 
 TEST_CASE("solve_kappa: any start gives the same root; from the right it falls monotonically",
