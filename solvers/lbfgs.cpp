@@ -83,4 +83,30 @@ LbfgsResult minimise_lbfgs(const GradientFunction& function,
   return result;
 }
 
+LbfgsResult minimise_lbfgs(const GradientFunction& function,
+                           const Eigen::VectorXd& start,
+                           const LbfgsOptions& options,
+                           const std::function<bool(const Eigen::VectorXd& x,
+                                                    const Eigen::VectorXd& gradient)>& is_settled) {
+  constexpr int kTenths = 4;
+  constexpr double kTenth = 0.1;
+  LbfgsResult result = minimise_lbfgs(function, start, options);
+  LbfgsOptions finer = options;
+  Eigen::VectorXd gradient(start.size());
+  for (int k = 0; k < kTenths && result.converged; ++k) {
+    function(result.x.data(), gradient.data());
+    if (is_settled(result.x, gradient)) break;
+    finer.gradient_tolerance *= kTenth;
+    const int before = result.iterations;
+    result = minimise_lbfgs(function, result.x, finer);
+    result.iterations += before;
+    // What rounding keeps from the finer tolerance has met the one that was asked for.
+    const bool finest = !result.converged;
+    result.converged =
+        std::isfinite(result.value) && result.largest_gradient <= options.gradient_tolerance;
+    if (finest) break;
+  }
+  return result;
+}
+
 }  // namespace attica

@@ -32,4 +32,23 @@ LbfgsResult minimise_lbfgs(const GradientFunction& function,
                            const Eigen::VectorXd& start,
                            const LbfgsOptions& options = {});
 
+/// @brief The same, and on with a tenth of the tolerance, from where the last search ended, until x
+/// is settled: where a weak penalty decides, a gradient within the tolerance is no minimum yet.
+/// @param is_settled of x and the gradient there
+/// @return the last search; converged by the tolerance that was asked for. After four tenths x is
+/// left as it is, settled or not.
+LbfgsResult minimise_lbfgs(const GradientFunction& function,
+                           const Eigen::VectorXd& start,
+                           const LbfgsOptions& options,
+                           const std::function<bool(const Eigen::VectorXd& x,
+                                                    const Eigen::VectorXd& gradient)>& is_settled);
+
+/// @brief Whether parameters of a penalty (penalty/2)|x|² have settled between loss and penalty:
+/// what is left of their gradient is below 1 % of the penalty's own. Without one they have.
+template <class Parameters, class Gradient>
+bool settled(const Parameters& x, const Gradient& gradient, double penalty) {
+  constexpr double kLeft = 0.01;
+  return penalty == 0 || gradient.norm() <= kLeft * penalty * x.norm();
+}
+
 }  // namespace attica

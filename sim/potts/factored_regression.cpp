@@ -207,6 +207,19 @@ FactoredRegressionFit fit_factored_regression(const WeightedSequences& data,
   const Eigen::VectorXd unit =
       curvature(data, objective.unpacked(start.data()).attention, lambda, bias_lambda).cwiseSqrt();
   Eigen::VectorXd x(start.size());
+  const auto is_settled = [&](const Eigen::VectorXd& scaled, const Eigen::VectorXd& of_scaled) {
+    x = scaled.cwiseQuotient(unit);
+    const Eigen::VectorXd gradient = of_scaled.cwiseProduct(unit);
+    const Index a = sites * sites;
+    const Index v = colours * colours;
+    const Index b = x.size() - a - v;
+    const double of_couplings = lambda / static_cast<double>(sites);
+    const double of_fields = bias_lambda / static_cast<double>(sites);
+    return settled(x.head(a), gradient.head(a), of_couplings * x.segment(a, v).squaredNorm()) &&
+           settled(
+               x.segment(a, v), gradient.segment(a, v), of_couplings * x.head(a).squaredNorm()) &&
+           settled(x.tail(b), gradient.tail(b), of_fields);
+  };
   const LbfgsResult end = minimise_lbfgs(
       [&](const double* scaled, double* gradient) {
         x = Map<const Eigen::VectorXd>(scaled, x.size()).cwiseQuotient(unit);
@@ -217,7 +230,8 @@ FactoredRegressionFit fit_factored_regression(const WeightedSequences& data,
         return value;
       },
       start.cwiseProduct(unit),
-      options);
+      options,
+      is_settled);
   x = end.x.cwiseQuotient(unit);
   return {.model = objective.unpacked(x.data()),
           .objective = end.value,

@@ -287,7 +287,11 @@ PseudoLikelihoodFit fit_pseudo_likelihood(const WeightedSequences& data,
             return own.site(static_cast<Index>(i), x, gradient);
           },
           Eigen::VectorXd::Zero(size),
-          options);
+          options,
+          [&](const Eigen::VectorXd& x, const Eigen::VectorXd& gradient) {
+            return settled(x.tail(size - colours), gradient.tail(size - colours), lambda) &&
+                   settled(x.head(colours), gradient.head(colours), bias_lambda);
+          });
     });
   }
   for (Index i = 0; i < sites; ++i) {

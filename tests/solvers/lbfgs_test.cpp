@@ -26,6 +26,35 @@ TEST_CASE("minimise_lbfgs: finds the minimum of Rosenbrock's valley", "[solvers]
   CHECK(r.x[1] == Approx(1).margin(1e-7));
 }
 
+TEST_CASE("minimise_lbfgs: goes on until a weak penalty is settled", "[solvers][lbfgs]") {
+  // The loss (a-1)^2/2 does not see b, of which the penalty is lambda (b-2)^2/2.
+  constexpr double kLambda = 1e-5;
+  const auto valley = [](const double* x, double* g) {
+    const double a = x[0] - 1;
+    const double b = x[1] - 2;
+    if (g != nullptr) {
+      g[0] = a;
+      g[1] = kLambda * b;
+    }
+    return (a * a + kLambda * b * b) / 2;
+  };
+  const Eigen::Vector2d start(0, 0);
+  const LbfgsOptions rough{.gradient_tolerance = 1e-4};
+  CHECK(minimise_lbfgs(valley, start, rough).x[1] < 1);  // within the tolerance from the start
+  int asked = 0;
+  const LbfgsResult r = minimise_lbfgs(
+      valley, start, rough, [&](const Eigen::VectorXd& x, const Eigen::VectorXd& gradient) {
+        ++asked;
+        return settled(x.tail(1), gradient.tail(1), kLambda);
+      });
+  CHECK(r.converged);
+  CHECK(r.x[1] == Approx(2).epsilon(0.02));
+  CHECK(asked > 1);
+  // What can never settle ends, by the tolerance that was asked for.
+  const auto never = [](const Eigen::VectorXd&, const Eigen::VectorXd&) { return false; };
+  CHECK(minimise_lbfgs(valley, start, rough, never).converged);
+}
+
 TEST_CASE("minimise_lbfgs: says when it has not converged", "[solvers][lbfgs]") {
   const auto line = [](const double* x, double* g) {
     if (g != nullptr) g[0] = -1;
