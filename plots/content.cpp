@@ -83,14 +83,29 @@ std::string unmentioned(const std::string& label,
   return text.empty() ? "" : ", " + text;
 }
 
-/// A label without its clauses on coordinates that all `points` share, and those clauses: from
-/// "test, λ = {lambda}" "test" and "λ = {lambda}".
+/// Whether another layer of the panel says another value of the coordinate.
+bool said_otherwise(const std::pair<std::string, CoordinateValue>& coordinate,
+                    const std::vector<Selection>& selections) {
+  return std::any_of(selections.begin(), selections.end(), [&](const Selection& other) {
+    if (!mentions_coordinate(other.layer->label, {coordinate})) return false;
+    return std::any_of(other.points.begin(), other.points.end(), [&](const Point& point) {
+      return std::any_of(point.begin(), point.end(), [&](const auto& own) {
+        return own.first == coordinate.first && own.second != coordinate.second;
+      });
+    });
+  });
+}
+
+/// A label without its clauses on coordinates that all `points` share and no layer says otherwise,
+/// and those clauses: from "test, λ = {lambda}" "test" and "λ = {lambda}".
 std::pair<std::string, std::string> parted(const std::string& label,
-                                           const std::vector<Point>& points) {
+                                           const std::vector<Point>& points,
+                                           const std::vector<Selection>& selections) {
   Point shared;
   Point varied;
   for (const auto& coordinate : points.front()) {
-    (differs(coordinate, points) ? varied : shared).push_back(coordinate);
+    const bool own = differs(coordinate, points) || said_otherwise(coordinate, selections);
+    (own ? varied : shared).push_back(coordinate);
   }
   std::pair<std::string, std::string> parts;
   std::string clause;
@@ -244,7 +259,7 @@ void style_curves(PanelContent& content,
         std::string label = layer_name;
         if (spelt_out && !one) {
           // What all entries would say again is said once, at their head.
-          auto [own, shared] = parted(layer_name, own_points);
+          auto [own, shared] = parted(layer_name, own_points, selections);
           label = std::move(own);
           add_entry(content.legend, {fill_label(std::move(shared), point), {}});
         }
