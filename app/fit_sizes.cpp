@@ -9,6 +9,8 @@
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/fit_subject.hpp"
 #include "attica/app/text.hpp"
+#include "attica/core/matching.hpp"
+#include "attica/core/read_number.hpp"
 #include "attica/solvers/statistics/joint_exponents.hpp"
 
 namespace attica::app {
@@ -30,8 +32,9 @@ Window window_of(const std::string& text) {
   Window window{.name = text.substr(0, equals)};
   const auto end = [&](std::size_t from, std::size_t to, double& value) {
     if (from == to) return;
-    const auto [rest, code] = std::from_chars(text.data() + from, text.data() + to, value);
-    if (code != std::errc() || rest != text.data() + to) throw refusal;
+    const auto number = read_number(std::string_view(text).substr(from, to - from));
+    if (!number) throw refusal;
+    value = *number;
   };
   end(equals + 1, colon, window.low);
   end(colon + 1, text.size(), window.high);
@@ -294,7 +297,9 @@ void apply_windows(const Options& options,
     std::size_t left = 0;
     for (SizedSeries& one : all) {
       std::erase_if(one.cells, [&](const SizedValues& cell) {
-        return cell.sizes[k] < window.low || cell.sizes[k] > window.high;
+        const double size = cell.sizes[k];
+        return (size < window.low && !same_number(size, window.low)) ||
+               (size > window.high && !same_number(size, window.high));
       });
       left += one.cells.size();
     }

@@ -1,11 +1,14 @@
 #include "attica/studies/own/bounds.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "attica/core/error.hpp"
+#include "attica/core/matching.hpp"
+#include "attica/core/read_number.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/fractions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
@@ -52,19 +55,57 @@ void measure_slack(BoundPoint& p, const std::vector<double>& values, bool upper)
                            : Interval{mean.low / p.bound, mean.high / p.bound};
 }
 
-/// Whether a point has all coordinates of "name=value, name=value".
-bool is_selected(const Point& point, std::string_view only) {
+/// Without blanks at its ends.
+std::string_view without_blanks(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// The conditions of "name=value, name=value" in words.
+/// @throws Error (input) naming `key` for anything else
+std::vector<std::pair<std::string, std::string>> conditions(const std::string& key,
+                                                            std::string_view only) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const std::string whole(only);
   while (!only.empty()) {
     const auto stop = std::min(only.find(','), only.size());
-    std::string wanted(only.substr(0, stop));
-    std::erase(wanted, ' ');
+    const std::string_view one = only.substr(0, stop);
     only.remove_prefix(std::min(stop + 1, only.size()));
-    const bool there = std::any_of(point.begin(), point.end(), [&](const auto& coordinate) {
-      return attica::describe(Point{coordinate}) == wanted;
-    });
-    if (!there) return false;
+    const auto equals = std::min(one.find('='), one.size());
+    const std::string_view name = without_blanks(one.substr(0, equals));
+    if (equals == one.size() || name.empty())
+      throw invalid_parameter(key, whole, "\"name=value\", several separated by commas");
+    all.emplace_back(name, without_blanks(one.substr(equals + 1)));
   }
-  return true;
+  return all;
+}
+
+/// Whether a point has all coordinates; numbers as core/matching tells them apart.
+bool is_selected(const Point& point,
+                 const std::vector<std::pair<std::string, std::string>>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& one) {
+    return std::any_of(point.begin(), point.end(), [&](const auto& coordinate) {
+      if (coordinate.first != one.first) return false;
+      if (attica::describe(coordinate.second) == one.second) return true;
+      const auto* own = std::get_if<double>(&coordinate.second);
+      const auto number = read_number(one.second);
+      return own != nullptr && number && same_number(*own, *number);
+    });
+  });
+}
+
+/// Where the run has the series, for a refusal: "; it has alpha=0.5 and alpha=1".
+std::string places_of(const Observed& observed, const std::string& series) {
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> places;
+  std::size_t count = 0;
+  for (const ObservedCurve& curve : observed.simulation) {
+    if (curve.mean.name == series && ++count <= kMost)
+      places.push_back(fmt::format("({})", attica::describe(curve.mean.point)));
+  }
+  if (count > kMost) places.push_back(fmt::format("{} more", count - kMost));
+  return count == 0 ? "" : fmt::format("; it has {}", fmt::join(places, ", "));
 }
 
 /// About how many replicates decide a point, if violations go on at the rate that was seen; 0 if no
@@ -170,9 +211,10 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
       (c.declares("simulation.expression") && c.has("simulation.expression")) ||
       !names_in(c, "simulation.expression").empty();
   const std::string only = c.has(key + "only") ? c.text(key + "only") : "";
+  const auto wanted = conditions(key + "only", only);
   std::vector<std::vector<double>> values;
   for (const ObservedCurve& curve : observed.simulation) {
-    if (curve.mean.name != b.series || !is_selected(curve.mean.point, only)) continue;
+    if (curve.mean.name != b.series || !is_selected(curve.mean.point, wanted)) continue;
     const std::string alias = c.has(key + "x") ? c.text(key + "x") : curve.mean.x_name;
     std::vector<std::string> known{alias, "delta"};
     for (const auto& [n, value] : numbers) known.push_back(n);
@@ -219,11 +261,12 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
   }
   if (b.points.empty()) {
     throw Error(ErrorKind::input,
-                fmt::format("bound '{}': the run has no series '{}'{}",
+                fmt::format("bound '{}': the run has no series '{}'{}{}",
                             name,
                             b.series,
-                            only.empty() ? "" : fmt::format(" with {}", only)),
-                key + "series");
+                            only.empty() ? "" : fmt::format(" with {}", only),
+                            places_of(observed, b.series)),
+                key + (only.empty() ? "series" : "only"));
   }
   bool all = true;
   bool all_loose = true;

@@ -87,6 +87,28 @@ TEST_CASE("judge_bounds: holds, loose, violated, undecided", "[studies][own]") {
   CHECK(judged("1 - delta/2", 0.9).points[0].bound == Approx(0.95));
 }
 
+TEST_CASE("judge_bounds: `only` meets numbers however they are written", "[studies][own]") {
+  const auto judged_only = [](const std::string& only) {
+    Observed observed = uniform(100);
+    observed.simulation[0].mean.point = {{"alpha", 0.5}, {"mode", std::string("scratch")}};
+    observed.simulation.push_back(observed.simulation[0]);
+    observed.simulation[1].mean.point[0].second = 1.0 / 6;
+    Configuration c = configured("1", 1);
+    c.set("bound.b.only", only, true);
+    return judge_bounds(c, observed).at(0).points.size();
+  };
+  for (const char* half : {"alpha=0.5", "alpha=.5", "alpha = 0.50", "alpha=5e-1", "alpha=5E-1"})
+    CHECK(judged_only(half) == 2);
+  for (const char* sixth : {"alpha=0.1666666666666666", "alpha=0.166667", "alpha=0.16666667"})
+    CHECK(judged_only(sixth) == 2);
+  CHECK(judged_only("mode=scratch") == 4);
+  CHECK(judged_only("mode = scratch , alpha = +0.5") == 2);
+  CHECK_THROWS_WITH(judged_only("alpha=0.25"),
+                    Contains("alpha=0.25") && Contains("alpha=0.5, mode=scratch"));
+  CHECK_THROWS_WITH(judged_only("alpha=0.17"), Contains("it has"));
+  CHECK_THROWS_WITH(judged_only("alpha"), Contains("bound.b.only") && Contains("name=value"));
+}
+
 TEST_CASE("judge_bounds: what an undecided bound says would decide it does", "[studies][own]") {
   // Of n replicates so many violate y <= 1.
   const auto of = [](std::size_t violations, std::size_t n, double probability) {
