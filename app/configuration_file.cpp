@@ -126,7 +126,7 @@ void flatten(
           }
         }
       }
-    } else if (section != "study") {
+    } else if (section != "study" && section != "experiment") {
       make("", section, key, node);
     }
   }
@@ -225,7 +225,9 @@ class Reader {
     }
     for (auto&& [key, node] : document) {
       const std::string name(key.str());
-      if (own || (file && name == "study") || (name == "figure" && node.is_table())) continue;
+      if (own || (file && (name == "study" || name == "experiment")) ||
+          (name == "figure" && node.is_table()))
+        continue;
       if (name == "bound" && sections_.count(name) != 0) {
         bounds = only(document, name);
         flatten(bounds,
@@ -715,27 +717,33 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     result.text = request.text.empty() ? read_file(request.target) : request.text;
     result.directory = std::filesystem::absolute(request.target).parent_path();
     document = parse(result.text, source, true);
-    const toml::node* study_node = document.get("study");
-    const auto* study = study_node == nullptr ? nullptr : study_node->as_string();
-    if (study == nullptr) {
+    const toml::node* named = document.get("study");
+    if (named == nullptr) named = document.get("experiment");
+    const auto* study = named == nullptr ? nullptr : named->as_string();
+    // A card of one's own names no study: its sides say where they come from.
+    const bool sides = document.contains("theory") || document.contains("simulation");
+    if (study == nullptr && (named != nullptr || !sides)) {
       throw Error(
           ErrorKind::input,
-          study_node == nullptr
-              ? fmt::format("{}:1:1: error: missing key 'study'", source)
+          named == nullptr
+              ? fmt::format("{}:1:1: error: missing key 'study'; expected the name of a study, or "
+                            "[theory] and [simulation]",
+                            source)
               : fmt::format("{}: error: 'study' is not a text; expected the name of a study",
-                            position(source, study_node->source().begin)));
+                            position(source, named->source().begin)));
     }
     try {
-      if (study->get() == kOwnStudy) {
+      if (study == nullptr || study->get() == kOwnStudy) {
         result.defined = study_of_document(document, request.overrides);
         result.study = result.defined.get();
       } else {
         result.study = &find_study(study->get(), registry);
       }
     } catch (const Error& error) {
-      throw Error(
-          ErrorKind::input,
-          fmt::format("{}: error: {}", position(source, study->source().begin), error.what()));
+      const toml::source_position at =
+          study == nullptr ? toml::source_position{1, 1} : study->source().begin;
+      throw Error(ErrorKind::input,
+                  fmt::format("{}: error: {}", position(source, at), error.what()));
     }
   } else if (request.target == kOwnStudy) {
     throw Error(ErrorKind::input,

@@ -63,7 +63,10 @@ std::vector<Parameter> fixed_parameters() {
       {.key = "x",
        .type = ParameterType::text,
        .fallback = Value("x"),
-       .meaning = "name of x: a column of the tables, or a key of [sweep]"}};
+       .meaning = "name of x: a column of the tables, or a key of [sweep]"},
+      text_parameter("question", "what is asked, for reports and `attica show`"),
+      text_parameter("approximation", "what the theory leaves out"),
+      text_parameter("not_compared", "which points are not compared, and why")};
   for (const std::string side : {"theory", "simulation"}) {
     const std::string what = side == "theory" ? "the theory" : "the simulation";
     all.push_back(file_parameter(side + ".file", "table with " + what));
@@ -1560,10 +1563,17 @@ Study own_study(const Table& entries) {
       for (const Parameter& p : own::named_parameters(section, part[1])) add(p);
     }
   }
+  const auto said = [&](const std::string& key, const char* otherwise) -> std::string {
+    for (const auto& [name, value] : entries) {
+      const auto* text = std::get_if<std::string>(&value);
+      if (name == key && text != nullptr) return *text;
+    }
+    return otherwise;
+  };
   return {.name = std::string(kOwnStudy),
-          .question = "Does your theory describe your simulation?",
-          .neglects = "what its author says it neglects",
-          .outside = kOwnOutside,
+          .question = said("question", "Does your theory describe your simulation?"),
+          .neglects = said("approximation", "what its author says it neglects"),
+          .outside = said("not_compared", kOwnOutside),
           .parameters = std::move(parameters),
           .series = {},
           .presets = {},

@@ -75,8 +75,12 @@ TEST_CASE("read_configuration: unknown names with the nearest known one", "[app]
         "c.toml:3:1: error: unknown key 'foo' in [theory]; the study has no parameters there");
   CHECK(File("study = \"toy-lime\"\n").error() ==
         "c.toml:1:9: error: unknown study 'toy-lime'; did you mean 'toy-line'?");
-  CHECK(File("[model]\na = 3\n").error() == "c.toml:1:1: error: missing key 'study'");
-  CHECK(File("").error() == "c.toml:1:1: error: missing key 'study'");
+  CHECK(File("[model]\na = 3\n").error() ==
+        "c.toml:1:1: error: missing key 'study'; expected the name of a study, or [theory] and "
+        "[simulation]");
+  CHECK(File("").error() ==
+        "c.toml:1:1: error: missing key 'study'; expected the name of a study, or [theory] and "
+        "[simulation]");
   CHECK(File("study = 3\n").error() ==
         "c.toml:1:9: error: 'study' is not a text; expected the name of a study");
   CHECK(message_of([] {
