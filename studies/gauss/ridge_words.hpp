@@ -24,10 +24,6 @@ double mean_over(const std::vector<Set>& sets, const Measure& measure) {
   return sum / static_cast<double>(sets.size());
 }
 
-/// @name Parameters `sweep.alpha` and `sweep.lambda`
-/// @{
-/// @}
-
 /// @brief The order of `theory.order`; on data, whose terms of order 1/M are not those of Gaussian
 /// samples, always the leading one, which is then what the configuration says.
 RidgeOrder ridge_order(Configuration& configuration);

@@ -145,10 +145,6 @@ Told limit_told(const ContextErrors& limit, Eigen::Index dimension);
 
 std::vector<AgreementRule> context_agreement(const Configuration& configuration);
 
-/// @name Series and panels
-/// @{
-/// @}
-
 /// @brief The claim that the ICL error is above the Bayes error at every point of a run.
 ClaimResult above_bayes(const Observed& observed);
 

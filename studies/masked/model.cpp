@@ -9,8 +9,6 @@ namespace attica {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-namespace {}  // namespace
-
 Parameter noise_ratio_parameter(double fallback) {
   return real_parameter("model.noise_ratio",
                         fallback,

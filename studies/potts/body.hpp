@@ -51,16 +51,6 @@ class BodyProblem {
   Lazy<BodyData> data_;
 };
 
-/// Where the studies differ.
-struct BodyDefaults {
-  std::int64_t sites = 6;
-  std::int64_t length = 14000;
-  std::int64_t batch = 256;
-  double eta = 0.2;
-  double clip = 1.0;
-  std::vector<double> initial_scale = {0.04, 0.2, 0.2};
-};
-
 /// @brief How far a measured loss may be below the true one, nats: rounding, or the draw of the
 /// sequences it is measured on.
 double loss_error(const Configuration& configuration);

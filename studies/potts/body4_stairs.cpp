@@ -19,6 +19,7 @@ namespace {
 constexpr double kSoftmaxRate = 0.003;
 constexpr int kWidth = 24;
 constexpr int kHeads = 1;
+const std::vector<double> kInitialScale = {0.04, 0.2, 0.2};
 
 bool is_softmax(const Configuration& c) { return c.text("sim.network") == "transformer"; }
 
@@ -57,7 +58,7 @@ class Stairs : public PointwiseExperiment {
     only_for("factored", "sim.residual", !softmax_ || c.flag("sim.residual"));
     only_for("factored",
              "sim.initial_scale",
-             !softmax_ || c.reals("sim.initial_scale") == BodyDefaults{}.initial_scale);
+             !softmax_ || c.reals("sim.initial_scale") == kInitialScale);
     if (softmax_) {
       require(few_states(c.integer("model.sites"), c.integer("model.colours")),
               "model.sites",

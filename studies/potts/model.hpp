@@ -17,31 +17,6 @@
 
 namespace attica {
 
-/// Defaults of the [model] section, which differ between studies.
-struct PottsDefaults {
-  int sites = 5;
-  int colours = 3;
-  double beta = 1.2;
-  std::string couplings = "cosine";
-  std::string colour_couplings = "cosine";
-  bool zero_sum = false;
-  double least_learnable = 0;
-  double least_curvature = 0;
-
-  /// @brief Normal J and U, no colour preferred.
-  static PottsDefaults gaussian(
-      int sites, int colours, double beta, double learnable = 0, double curvature = 0) {
-    return {.sites = sites,
-            .colours = colours,
-            .beta = beta,
-            .couplings = "gauss",
-            .colour_couplings = "gauss",
-            .zero_sum = true,
-            .least_learnable = learnable,
-            .least_curvature = curvature};
-  }
-};
-
 /// @brief A checked [model] section: one model, or an ensemble of which realisations are drawn.
 class PottsFamily {
  public:
@@ -127,9 +102,5 @@ std::optional<double> penalty_balance(const std::function<double(double)>& loss_
 
 /// @brief About `count` different steps from 10 to `sim.length` at equal ratios.
 std::vector<std::uint64_t> steps_to_length(const Configuration& c, int count);
-
-/// @name What many of these studies yield
-/// @{
-/// @}
 
 }  // namespace attica

@@ -37,10 +37,6 @@ struct TopicDefaults {
   std::optional<double> threshold = {};
 };
 
-/// @name Single parameters
-/// @{
-/// @}
-
 /// @brief The settings of the [model] section. Keys that a study does not have keep their defaults.
 /// @throws Error (input) naming the parameter
 TopicSettings topic_settings(const Configuration& configuration);
