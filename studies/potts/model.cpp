@@ -9,6 +9,7 @@
 #include "attica/core/numeric_csv.hpp"
 #include "attica/core/potts/conditional_entropy.hpp"
 #include "attica/core/potts/ensembles.hpp"
+#include "attica/theory/potts/block_ridge.hpp"
 #include "attica/theory/potts/factored_flow.hpp"
 
 namespace attica {

@@ -13,9 +13,10 @@
 #include "attica/sim/potts/factored_attention.hpp"
 #include "attica/sim/potts/sequence_data.hpp"
 #include "attica/studies/kit.hpp"
-#include "attica/theory/potts/block_ridge.hpp"
 
 namespace attica {
+
+class BlockRidge;
 
 /// @brief A checked [model] section: one model, or an ensemble of which realisations are drawn.
 class PottsFamily {

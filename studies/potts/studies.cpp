@@ -9,6 +9,7 @@ namespace attica {
 namespace potts_loss { Study study(); }
 namespace potts_couplings { Study study(); }
 namespace potts_flow { Study study(); }
+namespace potts_softmax_flow { Study study(); }
 namespace potts_learning { Study study(); }
 namespace potts_peak { Study study(); }
 namespace potts_square { Study study(); }
@@ -23,6 +24,7 @@ std::vector<Study> potts_studies() {
       potts_loss::study(),
       potts_couplings::study(),
       potts_flow::study(),
+      potts_softmax_flow::study(),
       potts_learning::study(),
       potts_peak::study(),
       potts_square::study(),

@@ -151,6 +151,7 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
                                         "joma-overlap",
                                         "positional-phase",
                                         "potts-flow",
+                                        "potts-softmax-flow",
                                         "potts-square"};
   for (const Study& study : studies()) {
     for (const Preset& preset : study.presets) {
