@@ -543,7 +543,7 @@ PYBIND11_MODULE(_attica, module) {
   module.def("theory_figure", theory_figure);
   module.def("program", program, py::arg("arguments"));
   module.def("options", options, py::arg("verb"));
-  module.def("nearest", app::nearest, py::arg("word"), py::arg("candidates"));
+  module.def("nearest", nearest, py::arg("word"), py::arg("candidates"));
 
   module.def("agreement",
              agreement,

@@ -49,3 +49,13 @@ TEST_CASE("labels: points become readable", "[plots]") {
   CHECK(pretty_number(300000) == "3×10^{5}");
   CHECK(pretty_name("test_error") == "test error");
 }
+
+TEST_CASE("text_width: letters of the alphabets of mathematics have a width", "[plots]") {
+  for (const std::string command : {"mathcal", "mathbb"}) {
+    for (char letter = 'A'; letter <= 'Z'; ++letter) {
+      const std::string written = "$\\" + command + "{" + letter + "}$";
+      CAPTURE(written);
+      CHECK(text_width(from_latex(written, "label"), 10) > 5);
+    }
+  }
+}
