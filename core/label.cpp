@@ -11,48 +11,53 @@
 namespace attica {
 namespace {
 
-struct Symbol {
+struct LatexSymbol {
   std::string_view command;  ///< without its backslash
   std::string_view letter;   ///< UTF-8
 };
 
 /// Variables: italic in mathematics. Variants follow the form that the letter comes from.
 constexpr std::array kGreek = {
-    Symbol{"alpha", "α"},   Symbol{"beta", "β"},       Symbol{"gamma", "γ"}, Symbol{"delta", "δ"},
-    Symbol{"epsilon", "ε"}, Symbol{"varepsilon", "ε"}, Symbol{"zeta", "ζ"},  Symbol{"eta", "η"},
-    Symbol{"theta", "θ"},   Symbol{"iota", "ι"},       Symbol{"kappa", "κ"}, Symbol{"lambda", "λ"},
-    Symbol{"mu", "μ"},      Symbol{"nu", "ν"},         Symbol{"xi", "ξ"},    Symbol{"pi", "π"},
-    Symbol{"rho", "ρ"},     Symbol{"sigma", "σ"},      Symbol{"tau", "τ"},   Symbol{"upsilon", "υ"},
-    Symbol{"phi", "φ"},     Symbol{"varphi", "φ"},     Symbol{"chi", "χ"},   Symbol{"psi", "ψ"},
-    Symbol{"omega", "ω"}};
+    LatexSymbol{"alpha", "α"},  LatexSymbol{"beta", "β"},    LatexSymbol{"gamma", "γ"},
+    LatexSymbol{"delta", "δ"},  LatexSymbol{"epsilon", "ε"}, LatexSymbol{"varepsilon", "ε"},
+    LatexSymbol{"zeta", "ζ"},   LatexSymbol{"eta", "η"},     LatexSymbol{"theta", "θ"},
+    LatexSymbol{"iota", "ι"},   LatexSymbol{"kappa", "κ"},   LatexSymbol{"lambda", "λ"},
+    LatexSymbol{"mu", "μ"},     LatexSymbol{"nu", "ν"},      LatexSymbol{"xi", "ξ"},
+    LatexSymbol{"pi", "π"},     LatexSymbol{"rho", "ρ"},     LatexSymbol{"sigma", "σ"},
+    LatexSymbol{"tau", "τ"},    LatexSymbol{"upsilon", "υ"}, LatexSymbol{"phi", "φ"},
+    LatexSymbol{"varphi", "φ"}, LatexSymbol{"chi", "χ"},     LatexSymbol{"psi", "ψ"},
+    LatexSymbol{"omega", "ω"}};
 
 /// Upright in mathematics.
 constexpr std::array kSymbols = {
-    Symbol{"Gamma", "Γ"},  Symbol{"Delta", "Δ"},  Symbol{"Theta", "Θ"},   Symbol{"Lambda", "Λ"},
-    Symbol{"Xi", "Ξ"},     Symbol{"Pi", "Π"},     Symbol{"Sigma", "Σ"},   Symbol{"Phi", "Φ"},
-    Symbol{"Psi", "Ψ"},    Symbol{"Omega", "Ω"},  Symbol{"times", "×"},   Symbol{"pm", "±"},
-    Symbol{"cdot", "·"},   Symbol{"infty", "∞"},  Symbol{"partial", "∂"}, Symbol{"nabla", "∇"},
-    Symbol{"sum", "∑"},    Symbol{"ell", "ℓ"},    Symbol{"prime", "′"},   Symbol{"langle", "⟨"},
-    Symbol{"rangle", "⟩"}, Symbol{"dots", "…"},   Symbol{"ldots", "…"},   Symbol{"star", "⋆"},
-    Symbol{"circ", "∘"},   Symbol{"dagger", "†"}, Symbol{"top", "⊤"},     Symbol{"perp", "⊥"}};
+    LatexSymbol{"Gamma", "Γ"},  LatexSymbol{"Delta", "Δ"},  LatexSymbol{"Theta", "Θ"},
+    LatexSymbol{"Lambda", "Λ"}, LatexSymbol{"Xi", "Ξ"},     LatexSymbol{"Pi", "Π"},
+    LatexSymbol{"Sigma", "Σ"},  LatexSymbol{"Phi", "Φ"},    LatexSymbol{"Psi", "Ψ"},
+    LatexSymbol{"Omega", "Ω"},  LatexSymbol{"times", "×"},  LatexSymbol{"pm", "±"},
+    LatexSymbol{"cdot", "·"},   LatexSymbol{"infty", "∞"},  LatexSymbol{"partial", "∂"},
+    LatexSymbol{"nabla", "∇"},  LatexSymbol{"sum", "∑"},    LatexSymbol{"ell", "ℓ"},
+    LatexSymbol{"prime", "′"},  LatexSymbol{"langle", "⟨"}, LatexSymbol{"rangle", "⟩"},
+    LatexSymbol{"dots", "…"},   LatexSymbol{"ldots", "…"},  LatexSymbol{"star", "⋆"},
+    LatexSymbol{"circ", "∘"},   LatexSymbol{"dagger", "†"}, LatexSymbol{"top", "⊤"},
+    LatexSymbol{"perp", "⊥"}};
 
 /// Relations: they stand between spaces.
-constexpr std::array kRelations = {Symbol{"leq", "≤"},
-                                   Symbol{"le", "≤"},
-                                   Symbol{"geq", "≥"},
-                                   Symbol{"ge", "≥"},
-                                   Symbol{"neq", "≠"},
-                                   Symbol{"ne", "≠"},
-                                   Symbol{"approx", "≈"},
-                                   Symbol{"sim", "∼"},
-                                   Symbol{"propto", "∝"},
-                                   Symbol{"to", "→"},
-                                   Symbol{"rightarrow", "→"},
-                                   Symbol{"in", "∈"},
-                                   Symbol{"ll", "≪"},
-                                   Symbol{"gg", "≫"},
-                                   Symbol{"equiv", "≡"},
-                                   Symbol{"parallel", "∥"}};
+constexpr std::array kRelations = {LatexSymbol{"leq", "≤"},
+                                   LatexSymbol{"le", "≤"},
+                                   LatexSymbol{"geq", "≥"},
+                                   LatexSymbol{"ge", "≥"},
+                                   LatexSymbol{"neq", "≠"},
+                                   LatexSymbol{"ne", "≠"},
+                                   LatexSymbol{"approx", "≈"},
+                                   LatexSymbol{"sim", "∼"},
+                                   LatexSymbol{"propto", "∝"},
+                                   LatexSymbol{"to", "→"},
+                                   LatexSymbol{"rightarrow", "→"},
+                                   LatexSymbol{"in", "∈"},
+                                   LatexSymbol{"ll", "≪"},
+                                   LatexSymbol{"gg", "≫"},
+                                   LatexSymbol{"equiv", "≡"},
+                                   LatexSymbol{"parallel", "∥"}};
 
 constexpr std::array<std::string_view, 8> kFunctions = {
     "log", "ln", "exp", "max", "min", "sin", "cos", "tr"};
@@ -123,16 +128,16 @@ std::string alphabet_letter(std::string_view c) {
 }
 
 template <typename Table>
-const Symbol* by_command(const Table& table, std::string_view command) {
-  for (const Symbol& symbol : table) {
+const LatexSymbol* by_command(const Table& table, std::string_view command) {
+  for (const LatexSymbol& symbol : table) {
     if (symbol.command == command) return &symbol;
   }
   return nullptr;
 }
 
 template <typename Table>
-const Symbol* by_letter(const Table& table, std::string_view letter) {
-  for (const Symbol& symbol : table) {
+const LatexSymbol* by_letter(const Table& table, std::string_view letter) {
+  for (const LatexSymbol& symbol : table) {
     if (symbol.letter == letter) return &symbol;
   }
   return nullptr;
@@ -252,10 +257,10 @@ class Mathematics {
     }
     std::string name;
     while (at_ < text_.size() && is_letter(text_[at_])) name += text_[at_++];
-    if (const Symbol* greek = by_command(kGreek, name))
+    if (const LatexSymbol* greek = by_command(kGreek, name))
       return fmt::format("{{/:Italic {}}}", greek->letter);
-    if (const Symbol* symbol = by_command(kSymbols, name)) return std::string(symbol->letter);
-    if (const Symbol* relation = by_command(kRelations, name))
+    if (const LatexSymbol* symbol = by_command(kSymbols, name)) return std::string(symbol->letter);
+    if (const LatexSymbol* relation = by_command(kRelations, name))
       return script ? std::string(relation->letter) : fmt::format(" {} ", relation->letter);
     for (const std::string_view function : kFunctions) {
       if (name == function) return name + " ";
@@ -364,8 +369,8 @@ class Translator {
     if (const std::string letter = alphabet_letter(c); !letter.empty())
       return math ? letter : fmt::format("\\ensuremath{{{}}}", letter);
     std::string symbol;
-    if (const Symbol* greek = by_letter(kGreek, c)) symbol = greek->command;
-    for (const Symbol* known : {by_letter(kSymbols, c), by_letter(kRelations, c)}) {
+    if (const LatexSymbol* greek = by_letter(kGreek, c)) symbol = greek->command;
+    for (const LatexSymbol* known : {by_letter(kSymbols, c), by_letter(kRelations, c)}) {
       if (known != nullptr && symbol.empty()) symbol = known->command;
     }
     if (!symbol.empty())
