@@ -255,7 +255,7 @@ mkdir beside
 { printf 'caf\xe9,b,c\n'; seq 1 20 | awk '{ print sin($1) "," cos(3 * $1) "," sin(7 * $1) }'; } >beside/table.csv
 printf 'study = "%s"\n[model]\ncovariance = "data"\nfile = "table.csv"\n[sweep]\nalpha = [4.0]\nlambda = 1.0\n' $study >beside/c.toml
 run 2 theory beside/c.toml --json
-says err "table.csv:1:5"
+says err "table.csv:1:4"
 says err "iconv -f LATIN1 -t UTF-8"
 iconv -f LATIN1 -t UTF-8 beside/table.csv >table.utf8 && mv table.utf8 beside/table.csv
 run 0 theory beside/c.toml --json
