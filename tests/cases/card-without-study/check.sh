@@ -3,13 +3,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 run 0 run mine.toml --out runs --seed 5 --json
 says out '"verdict": "AGREE"'
-run 0 show mine.toml
-says out "Is the mean of n uniform numbers one half?"
 run 0 theory mine.toml --json
 says out '0.5'
 printf 'experiment = "gauss-lambda"\n[sim]\nreplicates = 3\n' >built-in.toml
-run 0 show built-in.toml
-says out "Which ridge penalty"
+run 0 theory built-in.toml --json
+says out "optimal_test_error"
 printf '[sim]\nreplicates = 3\n' >neither.toml
 run 2 run neither.toml
 says err "missing key 'study'; expected the name of a study, or [theory] and [simulation]"
