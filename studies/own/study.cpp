@@ -64,7 +64,7 @@ std::vector<Parameter> fixed_parameters() {
        .type = ParameterType::text,
        .fallback = Value("x"),
        .meaning = "name of x: a column of the tables, or a key of [sweep]"},
-      text_parameter("question", "what is asked, for reports and `attica show`"),
+      text_parameter("question", "what is asked, for reports"),
       text_parameter("approximation", "what the theory leaves out"),
       text_parameter("not_compared", "which points are not compared, and why")};
   for (const std::string side : {"theory", "simulation"}) {
