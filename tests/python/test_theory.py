@@ -229,5 +229,7 @@ def test_configurations_of_the_examples(path, tmp_path, program):
     else:  # a command may need what is not here
         with pytest.raises(attica.Error):
             attica.theory(path)
-    with pytest.raises(attica.Error, match="did you mean 'replicates?'"):
+    # Study own has a column `replicate`, which is as near.
+    near = "replicate" if "simulation.replicate" in keys else "replicates"
+    with pytest.raises(attica.Error, match=f"did you mean '{near}'"):
         attica.run(path, replicats=3, out=tmp_path)
