@@ -207,5 +207,29 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
   }
 }
 
+/// A mistyped key of a card would be found by whoever runs that preset.
+TEST_CASE("every study: presets, reference runs and wrong theories set what can be set",
+          "[studies]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    const auto declared = [&](const std::string& key) {
+      return key == "sim.seed" || key == "check.margin" || key == "check.family" ||
+             std::ranges::count(study.parameters, key, &Parameter::key) > 0;
+    };
+    const auto check = [&](const std::string& name, const Table& values) {
+      INFO(name);
+      for (const auto& [key, value] : values) {
+        INFO(key);
+        const std::string scalar = key.substr(key.find('.') + 1);
+        CHECK((declared(key) || (key.starts_with("sweep.") &&
+                                 (declared("model." + scalar) || declared("sim." + scalar)))));
+      }
+    };
+    for (const Preset& preset : study.presets) check(preset.name, preset.values);
+    for (const Recipe& run : study.recipes) check(run.name, run.values);
+    for (const Plant& wrong : study.plants) check(wrong.name, wrong.values);
+  }
+}
+
 }  // namespace
 }  // namespace attica
