@@ -9,11 +9,6 @@
 namespace attica::gauss_double_descent {
 namespace {
 
-/// Relative margins of the parts of the test error, of which that of the labels' noise fluctuates
-/// most. The allowance of the whole stands beside them: a third of it was seen (covariance equi).
-constexpr double kNoiseMargin = 0.02;
-constexpr double kPartsMargin = 0.0125;
-
 /// The mean predictor's squared bias is the product of the deviations of two estimators that share
 /// nothing: the mean over the pairs of a replicate's data sets.
 class DoubleDescent : public RidgeSweep {
@@ -78,47 +73,15 @@ class DoubleDescent : public RidgeSweep {
   Lazy<BestPredictors> best_;
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [&](const std::string& kind) {
-    Panel p = error_panel(
-        kind, alpha_axis(), "alpha", {{.series = kind + "_error", .label = lambda_label(c)}});
-    p.vertical_marks = {1.0};
-    return p;
-  };
-  return {.name = "gauss-double-descent",
-          .panels = {panel("test"), panel("train")},
-          .columns = 1,
-          .caption =
-              "Ridge regression of every site on the others in Gaussian masked modelling: error "
-              "against the number of samples per input. Lines: " +
-              order_words(c) +
-              "; points: simulation, mean and standard error over replicates; band: declared "
-              "margin." +
-              lambda_note(c)};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  std::vector<AgreementRule> all = ridge_agreement(c);
-  if (on_data(c)) return all;
-  all.push_back({.series = "bias", .relative = kPartsMargin});
-  all.push_back({.series = "sampling_variance", .relative = kPartsMargin});
-  all.push_back({.series = "noise_variance", .relative = kNoiseMargin});
-  return all;
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   if (on_data(c)) return {};
-  return claims_on_average(observed, agreement(c));
+  return claims_on_average(observed, study_named(c.study()).agreement(c));
 }
 
 }  // namespace
 
 Study study() {
-  return described({.name = "gauss-double-descent",
-                    .make = make<DoubleDescent>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described({.name = "gauss-double-descent", .make = make<DoubleDescent>, .claims = claims});
 }
 
 }  // namespace attica::gauss_double_descent

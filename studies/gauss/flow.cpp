@@ -202,44 +202,6 @@ class FlowCurves : public PointwiseExperiment {
   Lazy<std::vector<bool>> ends_;  ///< whether the error at late times has a mean
 };
 
-Figure figure(const Configuration& c) {
-  const Axis time{.label = "training time {/:Italic t}", .scale = AxisScale::log};
-  const char* label = "{/:Italic α} = {alpha}";
-  const Panel test =
-      error_panel("test",
-                  time,
-                  "time",
-                  {{.series = "test_error", .label = label},
-                   {.series = "ridgeless_error", .label = "ridgeless", .reference = true},
-                   {.series = "population_error", .label = "infinite data", .reference = true}});
-  Panel train = error_panel("train", time, "time", {{.series = "train_error", .label = label}});
-  // Beneath, the theory is not compared.
-  constexpr double kSmallestTrain = 1e-3;
-  train.y.low = kSmallestTrain;
-  // Sites of unit variance: no train error above 1.
-  const std::string& family = c.text("model.covariance");
-  if (family == "ar1" || family == "equi") train.y.high = 1;
-  return {.name = "gauss-flow",
-          .panels = {test, train},
-          .columns = 1,
-          .caption =
-              "Gradient flow of linear attention on fixed samples of Gaussian masked modelling: "
-              "error, averaged over sites, against the training time. Lines: " +
-              order_words(c) +
-              "; points: simulation, mean and standard error over data sets; dashed: the ridgeless "
-              "limit of late times, and flow on infinitely many samples, which is exact and not "
-              "compared; band: declared margin."};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  std::vector<AgreementRule> all =
-      rules({"test_error", "ridgeless_error"}, {.series = {}, .relative = ridge_margin(c)});
-  // Of train errors the allowance has a share of the start, too.
-  constexpr double kTrain = 0.003;
-  all.push_back({.series = "train_error", .relative = on_data(c) ? ridge_margin(c) : kTrain});
-  return all;
-}
-
 /// The same contours serve any filter: that of ridge regression has a theory without contours. Its
 /// change r by the first order makes the allowance: r²/2, or what
 /// ridge regression at the inverse of the filter's time has.
@@ -343,11 +305,7 @@ std::vector<ClaimResult> claims(const Configuration& configuration, const Observ
 }  // namespace
 
 Study study() {
-  return described({.name = "gauss-flow",
-                    .make = make<FlowCurves>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described({.name = "gauss-flow", .make = make<FlowCurves>, .claims = claims});
 }
 
 }  // namespace attica::gauss_flow

@@ -96,30 +96,6 @@ class PenaltySweep : public RidgeSweep {
   Lazy<std::vector<OptimalPenalty>> optima_;  ///< of the simulated sample sizes
 };
 
-Figure figure(const Configuration& c) {
-  return {.name = "gauss-lambda",
-          .panels = {error_panel("test",
-                                 lambda_axis(c),
-                                 "lambda",
-                                 {{.series = "test_error", .label = "{/:Italic α} = {alpha}"},
-                                  {.series = "optimal_test_error",
-                                   .label = "optimum {/:Italic λ}*({/:Italic α})",
-                                   .reference = true}})},
-          .columns = 1,
-          .caption =
-              "Ridge regression of every site on the others in Gaussian masked modelling: test "
-              "error against the penalty. Lines: " +
-              order_words(c) +
-              "; points: simulation, mean and standard error over replicates, also at the "
-              "predicted optima; dashed: the minima that theory predicts as the number of samples "
-              "varies; band: declared margin." +
-              lambda_note(c)};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  return rules({"test_error", "optimal_test_error"}, {.series = {}, .relative = ridge_margin(c)});
-}
-
 /// That a minimum of the simulated error lies within a factor of the predicted one: it is higher on
 /// either side, on the same data sets.
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
@@ -142,11 +118,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return described({.name = "gauss-lambda",
-                    .make = make<PenaltySweep>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described({.name = "gauss-lambda", .make = make<PenaltySweep>, .claims = claims});
 }
 
 }  // namespace attica::gauss_lambda

@@ -8,8 +8,6 @@
 #include "attica/sim/gauss/classifier.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
-#include "attica/studies/gauss/random_labels.hpp"
-#include "attica/studies/gauss/ridge_words.hpp"
 #include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/classifier.hpp"
 
@@ -118,34 +116,8 @@ class Logistic : public PointwiseExperiment {
   std::vector<double> lambdas_;
 };
 
-Figure figure(const Configuration& c) {
-  return {.name = "gauss-logistic",
-          .panels = {random_label_panel(c, "least objective", "objective", "data_objective"),
-                     random_label_panel(c, "train loss (nats)", "train_loss", "data_train_loss")},
-          .columns = 2,
-          .caption =
-              "Logistic regression of random signs on Gaussian samples and, of the same "
-              "covariance, on rows of data: least objective and training loss against samples per "
-              "input. Lines: replica-symmetric theory, which knows the covariance only; points: "
-              "simulation, mean and standard error over replicates. A coin has ln 2 = 0.69." +
-              lambda_note(c)};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kGaussianMargin = 0.006;
-  constexpr double kRowsMargin = 0.006;
-  std::vector<AgreementRule> all = rules(kGaussian, {.series = {}, .relative = kGaussianMargin});
-  if (!on_data(c)) return all;
-  for (const AgreementRule& rule : rules(kRows, {.series = {}, .relative = kRowsMargin}))
-    all.push_back(rule);
-  return all;
-}
-
 }  // namespace
 
-Study study() {
-  return described(
-      {.name = "gauss-logistic", .make = make<Logistic>, .figure = figure, .agreement = agreement});
-}
+Study study() { return described({.name = "gauss-logistic", .make = make<Logistic>}); }
 
 }  // namespace attica::gauss_logistic

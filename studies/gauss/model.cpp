@@ -327,12 +327,4 @@ Table GaussianModel::diagnostics() const {
   return facts;
 }
 
-Panel error_panel(const std::string& kind, Axis x, std::string x_name, std::vector<Layer> layers) {
-  return {.x = std::move(x),
-          .y = {.label = kind + " error {/:Italic E}_{" + kind + "}", .scale = AxisScale::log},
-          .layers = std::move(layers),
-          .x_name = std::move(x_name),
-          .residuals = kind == "test"};
-}
-
 }  // namespace attica

@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// @brief What the Gaussian studies share: the [model] section with its covariance families and
-/// users' own data, the test error and its axis.
+/// users' own data.
 
 #include <Eigen/Core>
 #include <cstdint>
@@ -68,11 +68,5 @@ class GaussianModel {
   Observations data_;  ///< empty for Gaussian models
   std::vector<std::string> warnings_;
 };
-
-/// @name Words and panels
-/// @{
-/// @brief Errors against x, both on logarithmic axes. @param kind "test" or "train"
-Panel error_panel(const std::string& kind, Axis x, std::string x_name, std::vector<Layer> layers);
-/// @}
 
 }  // namespace attica

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "attica/studies/gauss/model.hpp"
+
 namespace attica {
 
 namespace {
@@ -15,6 +17,11 @@ const Choices<RidgeOrder>& orders() {
 }  // namespace
 
 RidgeOrder configured_order(const Configuration& c) { return orders().of(c, "theory.order"); }
+
+RidgeOrder ridge_order(Configuration& c) {
+  if (on_data(c)) c.set("theory.order", Value("leading"), false);
+  return configured_order(c);
+}
 
 std::string order_words(const Configuration& c) {
   return configured_order(c) == RidgeOrder::first ? "theory to order 1/M"

@@ -10,6 +10,9 @@
 namespace attica {
 
 RidgeOrder configured_order(const Configuration& configuration);
+/// @brief The order of `theory.order`; on data, whose terms of order 1/M are not those of Gaussian
+/// samples, always the leading one, which is then what the configuration says.
+RidgeOrder ridge_order(Configuration& configuration);
 /// @brief For the caption of a figure: "theory to order 1/M" or "theory at leading order".
 std::string order_words(const Configuration& configuration);
 

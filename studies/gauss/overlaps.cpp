@@ -35,36 +35,6 @@ struct Overlaps : RidgeSweep {
                      &RidgeFit::weight_norm2}}) {}
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [&](const char* series, const char* label, AxisScale scale) {
-    return Panel{.x = alpha_axis(),
-                 .y = {.label = label, .scale = scale},
-                 .layers = {{.series = series, .label = lambda_label(c)}},
-                 .x_name = "alpha",
-                 .vertical_marks = {1.0}};
-  };
-  return {.name = "gauss-overlaps",
-          .panels = {panel("overlap_m", "overlap {/:Italic m}", AxisScale::linear),
-                     panel("overlap_q", "overlap {/:Italic q}", AxisScale::log),
-                     panel("weight_norm2", "norm ‖{/:Italic ŵ}‖²", AxisScale::log)},
-          .columns = 1,
-          .caption =
-              "Ridge estimators of Gaussian masked modelling against the number of samples per "
-              "input: overlap m with the best predictor, overlap q with themselves in the metric "
-              "of the inputs, and squared norm, averages over sites. Lines: " +
-              order_words(c) + "; points: simulation, mean and standard error over replicates." +
-              lambda_note(c)};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  std::vector<AgreementRule> all = rules({"overlap_m", "overlap_q", "weight_norm2"},
-                                         {.series = {}, .relative = ridge_margin(c)});
-  // Without a best predictor (rho = 0) it is 0 but for rounding; else it is of the order of 1.
-  constexpr double kRounding = 1e-12;
-  all.front().absolute = kRounding;
-  return all;
-}
-
 /// The first kOfReplica of them, of the leading order, are those that the saddle point has.
 constexpr std::array kOfSite = {&RidgeSite::kappa,
                                 &RidgeSite::one_minus_gamma,
@@ -162,7 +132,7 @@ std::vector<ClaimResult> claims(const Configuration& configuration, const Observ
   Configuration c = configuration;
   const GaussianModel model = GaussianModel::from(c);
   const SampleSizes sizes = model.sizes(c);
-  std::vector<ClaimResult> all = claims_on_average(observed, agreement(c));
+  std::vector<ClaimResult> all = claims_on_average(observed, study_named(c.study()).agreement(c));
   all.push_back(routes_claim(model, sizes, c.reals("sweep.lambda")));
   all.push_back(wishart_claim(model, sizes));
   return all;
@@ -171,11 +141,7 @@ std::vector<ClaimResult> claims(const Configuration& configuration, const Observ
 }  // namespace
 
 Study study() {
-  return described({.name = "gauss-overlaps",
-                    .make = make<Overlaps>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described({.name = "gauss-overlaps", .make = make<Overlaps>, .claims = claims});
 }
 
 }  // namespace attica::gauss_overlaps

@@ -2,39 +2,14 @@
 /// @brief Study gauss-random-labels: ridge regression of random signs on rows of data and on
 /// Gaussian samples of equal covariance: what is remembered of labels that have no rule.
 
-#include "attica/studies/gauss/random_labels.hpp"
-
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
 #include "attica/studies/gauss/order.hpp"
-#include "attica/studies/gauss/ridge_words.hpp"
 #include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/labels.hpp"
-
-namespace attica {
-
-Panel random_label_panel(const Configuration& configuration,
-                         const char* label,
-                         const char* gaussian,
-                         const char* rows) {
-  const std::string lambda = lambda_label(configuration);
-  Panel p{.x = alpha_axis(),
-          .y = {.label = label},
-          .layers = {{.series = gaussian, .label = "Gaussian, " + lambda}},
-          .x_name = "alpha",
-          .vertical_marks = {1.0}};
-  p.x.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}";
-  if (on_data(configuration))
-    p.layers.push_back({.series = rows, .label = "data, " + lambda, .hollow = true});
-  return p;
-}
-
-}  // namespace attica
 
 namespace attica::gauss_random_labels {
 namespace {
@@ -163,45 +138,8 @@ class RandomLabels : public PointwiseExperiment {
   Index labellings_;
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [&](const char* label, const char* gaussian, const char* rows) {
-    return random_label_panel(c, label, gaussian, rows);
-  };
-  return {
-      .name = "gauss-random-labels",
-      .panels = {panel("least objective", kGaussian.objective, kRows.objective),
-                 panel("train error {/:Italic E}_{train}", kGaussian.train, kRows.train)},
-      .columns = 2,
-      .caption =
-          "Ridge regression of random signs on Gaussian samples and, of the same covariance, "
-          "on rows of data: least objective and train error against samples per input. Lines: " +
-          order_words(c) +
-          ", which knows the covariance only; points: simulation, mean and standard error over "
-          "replicates." +
-          lambda_note(c)};
-}
-
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  // Three and a half standard errors of the quick preset.
-  constexpr double kTrain = 0.0075;
-  constexpr double kObjective = 0.005;
-  std::vector<AgreementRule> all = {{.series = kGaussian.train, .relative = kTrain},
-                                    {.series = kGaussian.objective, .relative = kObjective}};
-  if (!on_data(c)) return all;
-  // Rows of digits lie up to 2.4 % off in their train error, up to 0.9 % in their objective.
-  constexpr double kRowsObjective = 0.02;
-  all.push_back({.series = kRows.train, .relative = ridge_margin(c)});
-  all.push_back({.series = kRows.objective, .relative = kRowsObjective});
-  return all;
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "gauss-random-labels",
-                    .make = make<RandomLabels>,
-                    .figure = figure,
-                    .agreement = agreement});
-}
+Study study() { return described({.name = "gauss-random-labels", .make = make<RandomLabels>}); }
 
 }  // namespace attica::gauss_random_labels

@@ -7,6 +7,15 @@
 
 namespace attica {
 
+double ridge_flops(Eigen::Index samples, Eigen::Index sites, std::size_t lambdas) {
+  // In products of L x L matrices: the reduction, at its slower pace, and each penalty.
+  constexpr double kReduction = 12;
+  constexpr double kPenalty = 3;
+  const auto l = static_cast<double>(sites);
+  return 2 * static_cast<double>(samples) * l * l +
+         (kReduction + kPenalty * static_cast<double>(lambdas)) * l * l * l;
+}
+
 RidgeSweep::RidgeSweep(Configuration& c, RidgeAxis axis, std::vector<RidgeQuantity> quantities)
     : model_(GaussianModel::from(c)),
       ridge_(model_.problem(), ridge_order(c)),

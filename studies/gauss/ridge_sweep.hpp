@@ -3,15 +3,27 @@
 /// @brief What the studies of ridge regression in Gaussian masked modelling share: the experiment
 /// on a grid of sample ratios and penalties.
 
+#include <Eigen/Core>
+#include <cstdint>
 #include <vector>
 
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/gauss/model.hpp"
 #include "attica/studies/gauss/order.hpp"
-#include "attica/studies/gauss/ridge_words.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 
 namespace attica {
+
+/// @brief Work of drawing M samples and fitting them at some penalties.
+double ridge_flops(Eigen::Index samples, Eigen::Index sites, std::size_t lambdas);
+
+/// @brief Mean over the data sets of a replicate of what `measure` says of each.
+template <class Set, class Measure>
+double mean_over(const std::vector<Set>& sets, const Measure& measure) {
+  double sum = 0;
+  for (const Set& set : sets) sum += measure(set);
+  return sum / static_cast<double>(sets.size());
+}
 
 /// A quantity as theory and simulation know it.
 struct RidgeQuantity {

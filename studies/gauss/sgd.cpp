@@ -119,20 +119,8 @@ class OnlineCurves : public SgdCurves {
   OnlineSgd sgd_;
 };
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  // Single samples at a large rate make errors of long tails: 1 % would take ten times the runs.
-  constexpr double kMargin = 0.02;
-  // The mean over half of a run scatters less.
-  constexpr double kLate = 0.005;
-  return {{.series = "test_error", .relative = sgd_margin(c, kMargin)},
-          {.series = "late_error", .relative = sgd_margin(c, kLate)},
-          {.series = "rule_error", .relative = sgd_margin(c, kLate)}};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "gauss-sgd", .make = make<OnlineCurves>, .agreement = agreement});
-}
+Study study() { return described({.name = "gauss-sgd", .make = make<OnlineCurves>}); }
 
 }  // namespace attica::gauss_sgd

@@ -209,9 +209,4 @@ Outcome SgdCurves::run(const Replicate& replicate) const {
   return outcome;
 }
 
-double sgd_margin(const Configuration& c, double gaussian) {
-  constexpr double kDataMargin = 0.05;
-  return on_data(c) ? kDataMargin : gaussian;
-}
-
 }  // namespace attica

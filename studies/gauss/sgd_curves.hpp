@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// @brief What the studies of stochastic gradient descent in Gaussian masked modelling share: the
-/// learning rules of the sweep, curves of the test error over steps, and the wording.
+/// learning rules of the sweep, curves of the test error over steps.
 
 #include <cstdint>
 #include <optional>
@@ -71,12 +71,5 @@ class SgdCurves : public PointwiseExperiment {
   bool allow_unstable_;
   Lazy<std::vector<std::optional<std::string>>> instabilities_;  ///< of the rules
 };
-
-/// @name Parameters, wording and figure of the SGD studies
-/// @{
-/// @brief Relative margin of online SGD: `gaussian` on Gaussian samples, the precision asked of an
-/// exact theory; 5 % on data, whose moments of fourth order it does not know.
-double sgd_margin(const Configuration& configuration, double gaussian);
-/// @}
 
 }  // namespace attica

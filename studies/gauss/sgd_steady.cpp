@@ -158,15 +158,8 @@ class SteadySgd : public PointwiseExperiment {
   std::vector<SgdRule> rules_;  ///< those that are simulated
 };
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kMargin = 0.01;
-  return {{.series = "steady_error", .relative = sgd_margin(c, kMargin)}};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "gauss-sgd-steady", .make = make<SteadySgd>, .agreement = agreement});
-}
+Study study() { return described({.name = "gauss-sgd-steady", .make = make<SteadySgd>}); }
 
 }  // namespace attica::gauss_sgd_steady

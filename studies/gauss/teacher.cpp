@@ -13,9 +13,7 @@
 #include "attica/core/parallel.hpp"
 #include "attica/sim/gauss/labels.hpp"
 #include "attica/sim/gauss/ridge.hpp"
-#include "attica/studies/gauss/model.hpp"
-#include "attica/studies/gauss/order.hpp"
-#include "attica/studies/gauss/ridge_words.hpp"
+#include "attica/studies/gauss/ridge_sweep.hpp"
 #include "attica/studies/sample_ratios.hpp"
 #include "attica/theory/gauss/labels.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
@@ -255,17 +253,17 @@ class Teacher : public PointwiseExperiment {
 };
 
 Figure figure(const Configuration& c) {
-  const std::string lambda =
-      c.reals("sweep.lambda").size() > 1 ? ", " + lambda_label(c) : std::string();
+  const std::string lambda = c.reals("sweep.lambda").size() > 1 ? ", {/:Italic λ} = {lambda}" : "";
   const Axis error{.label = "test error {/:Italic E}_{test}", .scale = AxisScale::log};
-  Panel curves{.x = alpha_axis(),
-               .y = error,
-               .layers = {{.series = "test_error", .label = "masked" + lambda},
-                          {.series = "teacher_error",
-                           .label = "teacher, {/:Italic σ}^2 = {noise}" + lambda,
-                           .hollow = true}},
-               .x_name = "alpha",
-               .vertical_marks = {1.0}};
+  Panel curves{
+      .x = {.label = "{/:Italic α} = {/:Italic M} / {/:Italic N}", .scale = AxisScale::log},
+      .y = error,
+      .layers = {{.series = "test_error", .label = "masked" + lambda},
+                 {.series = "teacher_error",
+                  .label = "teacher, {/:Italic σ}^2 = {noise}" + lambda,
+                  .hollow = true}},
+      .x_name = "alpha",
+      .vertical_marks = {1.0}};
   Panel peaks{
       .x = {.label = "noise of the labels {/:Italic σ}^2"},
       .y = {.label = "{/:Italic E}_{test} at {/:Italic M} = {/:Italic N}", .scale = AxisScale::log},

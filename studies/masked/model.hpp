@@ -1,7 +1,7 @@
 #pragma once
 /// @file
 /// @brief What the studies of masked ridge regression share: parameters, sizes, noise in two
-/// groups, signals, margins.
+/// groups, signals, allowances.
 
 #include <Eigen/Core>
 #include <string>
@@ -47,8 +47,6 @@ void require_halves(const Configuration& configuration);
 /// @brief A squared cosine with what finite size may change: 1.7/(d (1-θ_c/θ)²) above the
 /// threshold, 2/(d (1-θ/θ_c)²) + 0.6/d below; not compared for 0.7 < θ/θ_c < 1.3.
 Told overlap_told(double overlap, double theta, double threshold, double dimension);
-/// @brief Margin of squared cosines beside it: what some hundred replicates resolve.
-inline constexpr double kOverlapMargin = 0.008;
 /// Whether θ is outside that window.
 bool away_from(double theta, double threshold);
 

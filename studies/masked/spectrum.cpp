@@ -535,17 +535,6 @@ Figure figure(const Configuration& c) {
                      "margin."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  if (c.text("model.covariance") == "data") {
-    return {{.series = "moment2", .relative = 0.05},
-            {.series = "gaussian_moment2", .relative = 0.005}};
-  }
-  return {{.series = "density", .relative = 0, .absolute = 0},
-          {.series = "moment2", .relative = 0.005},
-          {.series = "moment3", .relative = 0, .absolute = 0},
-          {.series = "atom", .relative = 0, .absolute = 0}};
-}
-
 /// Whether the fluctuations of G_kk leave the gap between atom and bulk open at that size. G_kk/g -
 /// 1 has variance (2/n) κ'/(1+κ)², which smears the atom with standard deviation (1-w_0) sqrt((2/n)
 /// κ'(1-n/d))/(1+κ); the middle of the gap is to be four of them away.
@@ -696,7 +685,6 @@ Study study() {
   return described({.name = "masked-spectrum",
                     .make = make<MaskedSpectrum>,
                     .figure = figure,
-                    .agreement = agreement,
                     .claims = claims});
 }
 

@@ -298,39 +298,6 @@ Figure figure(const Configuration& c) {
               "threshold; points: simulation, mean and standard error over replicates."};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  // What is left of the scatter of some dozens of replicates, besides the orders 1/d.
-  constexpr double kRelative = 0.01;
-  const AgreementRule outlier{.series = {}, .relative = kRelative};
-  const AgreementRule overlap{.series = {}, .relative = 0, .absolute = kOverlapMargin};
-  // The outlier of S scatters by (1+θ) sqrt(2/n), that of A by much less.
-  constexpr double kOfPca = 0.015;
-  const AgreementRule of_pca{.series = "pca_outlier", .relative = kOfPca};
-  if (is_localised(c)) {
-    std::vector<AgreementRule> all = rules({"upper", "lower"}, outlier);
-    all.push_back(of_pca);
-    for (const AgreementRule& rule : rules({"upper_overlap",
-                                            "upper_overlap_right",
-                                            "upper_overlap_left",
-                                            "lower_overlap",
-                                            "lower_overlap_right",
-                                            "lower_overlap_left",
-                                            "pca_overlap"},
-                                           overlap)) {
-      all.push_back(rule);
-    }
-    return all;
-  }
-  std::vector<AgreementRule> all = rules({"outlier"}, outlier);
-  all.push_back(of_pca);
-  for (const AgreementRule& rule :
-       rules({"overlap", "overlap_right", "overlap_left", "pca_overlap"}, overlap)) {
-    all.push_back(rule);
-  }
-  all.push_back({.series = "difference", .relative = 0, .absolute = 0});
-  return all;
-}
-
 /// A spike on one coordinate is simulated only where it is asked for: that its outliers solve their
 /// equation, and begin where their thresholds say, is claimed here.
 ClaimResult localised_claim(const Configuration& c) {
@@ -466,11 +433,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described({.name = "masked-spike",
-                    .make = make<MaskedSpike>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described(
+      {.name = "masked-spike", .make = make<MaskedSpike>, .figure = figure, .claims = claims});
 }
 
 }  // namespace attica::masked_spike
