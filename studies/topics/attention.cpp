@@ -162,39 +162,6 @@ class Attention : public PointwiseExperiment {
   std::vector<std::size_t> kept_;  ///< of kAverages: classes that are not empty
 };
 
-/// Of the settings that are run: by SGD on the squared loss unless another is asked for.
-Figure figure(const Configuration& c) {
-  const std::string loss = words_of(c, "model.loss", {"squared"}).front();
-  const std::string optimiser = words_of(c, "sim.optimiser", {"sgd"}).front();
-  const std::string rule = optimiser == "sgd" ? "SGD" : "Adam";
-  Figure figure{
-      .name = "topics-attention",
-      .panels = {},
-      .columns = 1,
-      .caption = fmt::format(
-          "Attention averaged over pairs of word positions, uniform attention = 1, while keys and "
-          "queries are learnt by {} on {}. {}oints: {} on all entries, mean and standard error "
-          "over runs.",
-          rule,
-          loss == "squared" ? "the squared loss" : "cross-entropy",
-          optimiser == "sgd" ? "Lines: gradient flow in 24 numbers; p" : "P",
-          rule)};
-  for (const std::string& value : words_of(c, "model.value", {"block", "trained"})) {
-    const Point only = Setting{loss, optimiser, value}.point();
-    figure.panels.push_back(
-        {.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
-         .y = {.label = "{/:Italic N} × attention"},
-         .layers = {{.series = "attention_same_word", .label = "same word", .only = only},
-                    {.series = "attention_same_topic", .label = "same topic", .only = only},
-                    {.series = "attention_other_topic", .label = "other topic", .only = only}},
-         .x_name = "time",
-         .title = value == "trained" ? "{/:Italic W}_V trained"
-                  : value == "block" ? "{/:Italic W}_V frozen at blocks"
-                                     : "{/:Italic W}_V frozen at 1/{/:Italic κ}"});
-  }
-  return figure;
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Steps that are not small act on attention through its logarithm, the scores, which reach 2 and
   // more: up to 4 % of attention at a learning rate of 1, 2 % at 0.5, 1 % at 0.25. Attention
@@ -226,7 +193,6 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 Study study() {
   return described({.name = "topics-attention",
                     .make = make<Attention>,
-                    .figure = figure,
                     .agreement = agreement,
                     .claims = claims});
 }

@@ -214,34 +214,6 @@ class Compensation : public PointwiseExperiment {
   std::int64_t test_documents_;
 };
 
-Figure figure(const Configuration& c) {
-  std::vector<Layer> layers;
-  for (const auto& attention : kAttentions) {
-    if (c.has("model.attention") && c.text("model.attention") != attention) continue;
-    for (const auto& embedding : kEmbeddings) {
-      if (c.has("model.embedding") && c.text("model.embedding") != embedding) continue;
-      layers.push_back({.series = "end_loss",
-                        .label = fmt::format("{{/:Italic W}}_E {}, attention {}",
-                                             embedding == "trained" ? "trained" : "one-hot",
-                                             attention),
-                        .only = Setting{embedding, "", attention}.row()});
-    }
-  }
-  return {.name = "topics-compensation",
-          .panels = {{.x = {.label = "{/:Italic W}_V: 0 identity, 1 blocks, 2 trained",
-                            .low = -0.2,
-                            .high = 2.2},
-                      .y = {.label = "loss {/:Italic L} at the end"},
-                      .layers = layers,
-                      .x_name = "value"}},
-          .columns = 1,
-          .caption =
-              "Loss at the end of training if the embedding, the value matrix, or keys and "
-              "queries are left untrained. Lines: population descent of invariant parts, "
-              "known under uniform attention; points: SGD on all entries, on fresh documents, "
-              "mean and standard error over runs."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // A central difference over 1e-5.
   constexpr double kDifference = 1e-5;
@@ -333,7 +305,6 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 Study study() {
   return described({.name = "topics-compensation",
                     .make = make<Compensation>,
-                    .figure = figure,
                     .agreement = agreement,
                     .claims = claims});
 }

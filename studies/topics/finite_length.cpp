@@ -146,37 +146,6 @@ class FiniteLength : public PointwiseExperiment {
   Eigen::Index documents_;
 };
 
-Figure figure(const Configuration& c) {
-  const Axis n{.label = "length {/:Italic N}", .scale = AxisScale::log};
-  Panel gap{
-      .x = n,
-      .y = {.label = "|{/:Italic L}_N − {/:Italic L}_∞|", .scale = AxisScale::log},
-      .layers = {{.series = "gap", .label = "finite documents"},
-                 {.series = "gap_own_position", .label = "own position alone", .reference = true}},
-      .x_name = "length"};
-  if (attica::topic_loss(c) ==
-      TopicLoss::cross_entropy) {  // the own position outweighs the scatter
-    gap.y = {.label = "{/:Italic L}_N − {/:Italic L}_∞"};
-    gap.layers.pop_back();
-  }
-  return {
-      .name = "topics-finite-length",
-      .panels = {{.x = n,
-                  .y = {.label = "loss {/:Italic L}"},
-                  .layers = {{.series = "loss", .label = "finite documents"},
-                             {.series = "infinite_loss",
-                              .label = "infinite documents",
-                              .reference = true}},
-                  .x_name = "length"},
-                 gap},
-      .columns = 1,
-      .caption =
-          "Loss of finite documents at fixed weights. Lines: theory to order 1/N; points: "
-          "sampled documents, mean and standard error over samples; band: declared margin. "
-          "Dashed: infinite documents, and, where logarithmic, the size of what the query's own "
-          "position alone does to the loss."};
-}
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kLow = -1.35;
   constexpr double kHigh = -0.75;
@@ -227,10 +196,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return described({.name = "topics-finite-length",
-                    .make = make<FiniteLength>,
-                    .figure = figure,
-                    .claims = claims});
+  return described({.name = "topics-finite-length", .make = make<FiniteLength>, .claims = claims});
 }
 
 }  // namespace attica::topics_finite_length

@@ -2,8 +2,6 @@
 /// @brief Study topics-landscape: the loss against attention at a fixed value matrix, and where it
 /// is least.
 
-#include <fmt/format.h>
-
 #include <map>
 
 #include "attica/sim/topics/sampling.hpp"
@@ -111,42 +109,8 @@ class Landscape : public PointwiseExperiment {
   bool block_;
 };
 
-Figure figure(const Configuration& c) {
-  const bool diagonal = c.text("model.value") == "diagonal";
-  Panel panel{.kind = PanelKind::contours,
-              .x = {.label = "same topic, other word: {/:Italic s}", .scale = AxisScale::log},
-              .y = {.label = "same word: {/:Italic a}", .scale = AxisScale::log},
-              .layers = {{.series = "loss"}},
-              .x_name = "same_topic",
-              .y_coordinate = "same_word",
-              .value = {.label = "loss {/:Italic L}"}};
-  if (diagonal) {
-    panel.layers.push_back({.series = "minimum", .label = "minimum"});
-  } else {
-    panel.layers.push_back({.series = "omega_minimum", .label = "{/:Italic ω}*"});
-    panel.layers.push_back(
-        {.series = "omega_tau", .label = "{/:Italic ω} = {/:Italic τ}", .reference = true});
-    panel.layers.push_back(
-        {.series = "omega_T", .label = "{/:Italic ω} = {/:Italic T}", .reference = true});
-  }
-  panel.layers.push_back({.series = "descent_end", .label = "descent", .theory = false});
-  return {
-      .name = "topics-landscape",
-      .panels = {panel},
-      .caption = fmt::format(
-          "Population loss against the attention weights of the own word and of other words of its "
-          "topic, words of other topics having weight 1, at a {} value matrix. Line: the "
-          "minimum{}; point: end of L-BFGS by enumeration of all tokens from uniform attention.",
-          c.text("model.value"),
-          diagonal ? ""
-                   : "; dashed: weights of the own topic ω equal to τ, the topics of a document, "
-                     "and to T, all topics")};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "topics-landscape", .make = make<Landscape>, .figure = figure});
-}
+Study study() { return described({.name = "topics-landscape", .make = make<Landscape>}); }
 
 }  // namespace attica::topics_landscape

@@ -85,28 +85,8 @@ class Omega : public PointwiseExperiment {
   std::function<Commutant(const TopicModel&)> value_;
 };
 
-Figure figure(const Configuration& c) {
-  Panel panel{.x = {.label = "topics of a document {/:Italic τ}", .scale = AxisScale::log},
-              .y = {.label = "{/:Italic ω}*/{/:Italic τ}"},
-              .layers = {{.series = "omega_ratio", .label = "{/:Italic ω}*/{/:Italic τ}"}},
-              .x_name = "topics_per_document"};
-  if (c.text("model.value") == "diagonal") {
-    panel.y.label = "weight of the own topic / {/:Italic τ}";
-    panel.layers.push_back({.series = "same_word_ratio",
-                            .label = "{/:Italic a}*/({/:Italic τ v})",
-                            .simulation = false});
-  }
-  panel.layers.push_back({.series = "limit", .label = "limit", .reference = true});
-  return {.name = "topics-omega",
-          .panels = {panel},
-          .caption =
-              "Attention weight of the own topic that minimises the population loss, for T = τ² "
-              "topics. Line: minimum of the loss in twelve numbers; points: L-BFGS by enumeration "
-              "of all tokens; dashed: limit of many topics."};
-}
-
 }  // namespace
 
-Study study() { return described({.name = "topics-omega", .make = make<Omega>, .figure = figure}); }
+Study study() { return described({.name = "topics-omega", .make = make<Omega>}); }
 
 }  // namespace attica::topics_omega
