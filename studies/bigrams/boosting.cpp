@@ -106,32 +106,8 @@ class Boosting : public PointwiseExperiment {
   double theta_;
 };
 
-Figure figure(const Configuration& c) {
-  const Axis step{.label = "step {/:Italic n}"};
-  return {.name = "bigrams-boosting",
-          .panels = {{.x = step,
-                      .y = {.label = "signal {/:Italic α}_V", .scale = AxisScale::log},
-                      .layers = {{.series = "alpha_V", .label = "mean"},
-                                 {.series = "alpha_V_sd", .label = "standard deviation"}},
-                      .x_name = "step"},
-                     {.x = step,
-                      .y = {.label = fmt::format("P({{/:Italic α}}_V ≥ {})", c.real("sim.theta")),
-                            .low = 0,
-                            .high = 1},
-                      .layers = {{.series = "boosted_fraction"}},
-                      .x_name = "step"}},
-          .columns = 1,
-          .caption =
-              "First stage of training: mean and spread of the signal over runs, and the "
-              "distribution of the time it takes. Lines: noisy linear system; points: groups of 50 "
-              "runs, mean and standard error over groups." +
-              (" " + sampling_sentence(c))};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "bigrams-boosting", .make = make<Boosting>, .figure = figure});
-}
+Study study() { return described({.name = "bigrams-boosting", .make = make<Boosting>}); }
 
 }  // namespace attica::bigrams_boosting

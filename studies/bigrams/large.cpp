@@ -6,10 +6,6 @@
 
 namespace attica::bigrams_large {
 
-Study study() {
-  return described({.name = "bigrams-large",
-                    .make = make_mean_field,
-                    .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.02); }});
-}
+Study study() { return described({.name = "bigrams-large", .make = make_mean_field}); }
 
 }  // namespace attica::bigrams_large

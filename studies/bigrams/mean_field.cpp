@@ -5,6 +5,8 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "attica/theory/bigrams/boosting.hpp"
 #include "attica/theory/bigrams/recursion.hpp"
@@ -13,14 +15,10 @@ namespace attica {
 
 using Eigen::Index;
 
-const std::vector<std::string>& mean_field_names() {
-  static const std::vector<std::string> names = {
-      "excess_loss", "alpha_V", "alpha_A", "d_V", "d_A", "distance_V", "distance_A"};
-  return names;
-}
-
 namespace {
 
+const std::vector<std::string> kMeanFieldNames = {
+    "excess_loss", "alpha_V", "alpha_A", "d_V", "d_A", "distance_V", "distance_A"};
 /// What means something where K_P or K_Q is 0.
 const std::vector<std::string> kWithoutSignal = {"excess_loss", "distance_V", "distance_A"};
 
@@ -70,13 +68,13 @@ class MeanField : public PointwiseExperiment {
     // the amplitude the mean of runs differs from it: that is compared with the simulation.
     BigramRecursion recursion(setup_.model, setup_.rates, setup_.batch, 0, setup_.mismatch());
     recursion.set_value_noise(value_noise());
-    Curves typical({}, "step", mean_field_names());
+    Curves typical({}, "step", kMeanFieldNames);
     at_steps(
         setup_.steps,
         [&] { recursion.step(); },
         [&](double n) {
           if (!std::isfinite(recursion.excess_loss())) return;  // above the stability limit
-          typical.add(n, observables(mean_field_names(), recursion.state()));
+          typical.add(n, observables(kMeanFieldNames, recursion.state()));
         });
     typical.into(result);
     if (!add_mean_of_runs(grid, result)) return result;
@@ -96,7 +94,7 @@ class MeanField : public PointwiseExperiment {
 
   Outcome run(const Replicate& replicate) const override {
     const auto trainer = make_trainer(setup_, setup_.algorithm, setup_.start, replicate.address());
-    const std::vector<std::string>& names = signal_ ? mean_field_names() : kWithoutSignal;
+    const std::vector<std::string>& names = signal_ ? kMeanFieldNames : kWithoutSignal;
     Curves curves(kMeanOfRuns, "step", names);
     for (const std::int64_t next : setup_.steps) {
       while (trainer->steps() < next && !replicate.stopped()) trainer->step();
@@ -118,7 +116,7 @@ class MeanField : public PointwiseExperiment {
   /// False if it is not finite at any step.
   bool add_mean_of_runs(TheoryGrid grid, TheoryResult& result) const {
     const std::vector<std::int64_t> steps = steps_between(setup_.steps, grid);
-    const std::vector<std::string>& names = mean_field_names();
+    const std::vector<std::string>& names = kMeanFieldNames;
     const Eigen::MatrixXd averaged = averaged_over_amplitudes(
         setup_.model,
         setup_.rates,
@@ -165,15 +163,5 @@ class MeanField : public PointwiseExperiment {
 }  // namespace
 
 std::unique_ptr<Experiment> make_mean_field(Configuration& c) { return make<MeanField>(c); }
-
-std::vector<AgreementRule> mean_field_rules(const Configuration& c, double margin) {
-  std::vector<AgreementRule> all = rules(mean_field_names(), {.series = {}, .relative = margin});
-  for (AgreementRule& rule : all) {
-    if (rule.series != "d_V") continue;
-    rule.relative = std::max(noise_order(c), margin);
-    rule.tails = Tails::normal;  // a sum of squares of many small noises
-  }
-  return all;
-}
 
 }  // namespace attica

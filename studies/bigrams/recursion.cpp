@@ -5,10 +5,6 @@
 
 namespace attica::bigrams_recursion {
 
-Study study() {
-  return described({.name = "bigrams-recursion",
-                    .make = make_mean_field,
-                    .agreement = [](const Configuration& c) { return mean_field_rules(c, 0.03); }});
-}
+Study study() { return described({.name = "bigrams-recursion", .make = make_mean_field}); }
 
 }  // namespace attica::bigrams_recursion

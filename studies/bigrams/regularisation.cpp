@@ -184,23 +184,6 @@ class Regularisation : public PointwiseExperiment {
   double order_;  ///< share of V's noise that a surrogate may be off by
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [&](const char* series, const char* label) {
-    return staged_panel(
-        c, {.label = "step after the signal has grown"}, "step", {.label = label}, series);
-  };
-  return {.name = "bigrams-regularisation",
-          .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*"),
-                     panel("distance_V", "‖{/:Italic V} − {/:Italic P}‖²"),
-                     panel("distance_A", "‖{/:Italic A} − {/:Italic Q}‖²")},
-          .columns = 1,
-          .caption =
-              "Training with and without l1 proximal steps, counted from the end of the boosting "
-              "stage. Lines: mean field; points: SGD on sequences, mean and standard error over "
-              "runs. SGD alone stays at the noise floor of A." +
-              (" " + sampling_sentence(c))};
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const auto [without, with] = staged_algorithms(c);
   constexpr double kRounded = 0.05;
@@ -229,10 +212,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described({.name = "bigrams-regularisation",
-                    .make = make<Regularisation>,
-                    .figure = figure,
-                    .claims = claims});
+  return described(
+      {.name = "bigrams-regularisation", .make = make<Regularisation>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_regularisation

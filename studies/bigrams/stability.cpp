@@ -92,30 +92,6 @@ class Stability : public PointwiseExperiment {
   std::int64_t length_;
 };
 
-Figure figure(const Configuration& c) {
-  constexpr double kMost = 1000;  // far above the limit it is as large as the run is long
-  const auto panel = [](const char* series, const Axis& y) {
-    return Panel{.x = {.label = "learning rate {/:Italic η}_A / stability limit"},
-                 .y = y,
-                 .layers = {{.series = series}},
-                 .x_name = "rate_ratio",
-                 .vertical_marks = {1.0}};
-  };
-  return {.name = "bigrams-stability",
-          .panels = {panel("d_A",
-                           {.label = "final remainder {/:Italic d}_A",
-                            .scale = AxisScale::log,
-                            .high = kMost}),
-                     panel("diverged",
-                           {.label = "fraction that diverges", .low = -0.05, .high = 1.05})},
-          .columns = 1,
-          .caption =
-              "Noise of the attention matrix against the learning rate, V = P held fixed. Line: "
-              "stationary second moment, infinite above the limit; points: SGD after a fixed "
-              "number of steps, mean and standard error over runs that did not diverge." +
-              (" " + sampling_sentence(c))};
-}
-
 /// The limit is a formula of its own: the stationary noise must exist just below it, and not above.
 ClaimResult limit_claim(const BigramSetup& setup) {
   constexpr double kBeside = 0.02;
@@ -179,8 +155,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "bigrams-stability", .make = make<Stability>, .figure = figure, .claims = claims});
+  return described({.name = "bigrams-stability", .make = make<Stability>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_stability

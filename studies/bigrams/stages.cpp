@@ -63,18 +63,6 @@ double staged_flops(const BigramSetup& setup) {
   return setup.flops(static_cast<double>(setup.steps.back() + boosting));
 }
 
-Panel staged_panel(
-    const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series) {
-  const auto [without, with] = staged_algorithms(c);
-  const std::string label = with == "l1_sum1" ? "SGD + ℓ_1, sums 1" : "SGD + ℓ_1";
-  y.scale = AxisScale::log;
-  return {.x = std::move(x),
-          .y = std::move(y),
-          .layers = {{.series = series, .label = "SGD", .only = {{"algorithm", without}}},
-                     {.series = series, .label = label, .only = {{"algorithm", with}}}},
-          .x_name = x_name};
-}
-
 bool l1_denied_nearer(const Configuration& c, const Observed& observed, double x, double factor) {
   const auto predicted = [&](const std::string& algorithm) -> std::optional<double> {
     for (const Prediction& p : observed.theory) {

@@ -36,10 +36,6 @@ RoundedRun staged_run(const BigramSetup& setup,
 /// @brief Work of a run in floating-point operations.
 double staged_flops(const BigramSetup& setup);
 
-/// @brief A panel with a layer for each of the two algorithms.
-Panel staged_panel(
-    const Configuration& c, Axis x, const std::string& x_name, Axis y, const std::string& series);
-
 /// @brief Whether theory says itself, at that x, that l1 does not bring A `factor` times nearer to
 /// Q: then it is not claimed.
 bool l1_denied_nearer(const Configuration& c, const Observed& observed, double x, double factor);

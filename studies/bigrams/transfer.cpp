@@ -17,7 +17,6 @@ namespace {
 using Eigen::MatrixXd;
 
 const std::vector<std::string> kNames = {"excess_loss", "alpha_V", "alpha_A", "d_A"};
-///< 30 runs know it to 0.6 %
 
 /// Samples at which the signal of A, 0 at the start, is a half, on a line between two records.
 Crossing half_signal() { return {0.5, 0, 0}; }
@@ -226,34 +225,8 @@ class Transfer : public PointwiseExperiment {
   Lazy<std::vector<MatrixXd>> starts_;
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [](const char* series, const char* label, AxisScale scale) {
-    return Panel{.x = {.label = "samples"},
-                 .y = {.label = label, .scale = scale},
-                 .layers = {{.series = series, .label = "{/:Italic ρ} = {correlation}"}},
-                 .x_name = "samples"};
-  };
-  return {
-      .name = "bigrams-transfer",
-      .panels = {panel("excess_loss", "excess loss {/:Italic L} − {/:Italic L}*", AxisScale::log),
-                 panel("alpha_V", "signal {/:Italic α}_V", AxisScale::linear),
-                 panel("alpha_A", "signal {/:Italic α}_A", AxisScale::linear),
-                 {.x = {.label = "correlation {/:Italic ρ} of source and target"},
-                  .y = {.label = "samples to {/:Italic α}_A = ½"},
-                  .layers = {{.series = "half_samples"}},
-                  .x_name = "correlation"}},
-      .columns = 1,
-      .caption =
-          "Training from the value matrix of a correlated bigram law. Lines: mean field with the "
-          "mean of V kept as a matrix; points: SGD on sequences, mean and standard error over "
-          "runs." +
-          (" " + sampling_sentence(c))};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "bigrams-transfer", .make = make<Transfer>, .figure = figure});
-}
+Study study() { return described({.name = "bigrams-transfer", .make = make<Transfer>}); }
 
 }  // namespace attica::bigrams_transfer

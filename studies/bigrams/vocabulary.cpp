@@ -61,21 +61,6 @@ class Vocabulary : public PointwiseExperiment {
   std::array<std::string, 2> algorithms_;
 };
 
-Figure figure(const Configuration& c) {
-  return {.name = "bigrams-vocabulary",
-          .panels = {staged_panel(c,
-                                  {.label = "vocabulary {/:Italic N}"},
-                                  "tokens",
-                                  {.label = "final ‖{/:Italic A} − {/:Italic Q}‖²"},
-                                  "distance_A")},
-          .columns = 1,
-          .caption =
-              "Final distance of the attention matrix with and without l1, before rounding, "
-              "against the size of the vocabulary. Lines: mean field; points: SGD on sequences, "
-              "mean and standard error over runs." +
-              (" " + sampling_sentence(c))};
-}
-
 constexpr double kTimesNearer = 2;
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -102,8 +87,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "bigrams-vocabulary", .make = make<Vocabulary>, .figure = figure, .claims = claims});
+  return described({.name = "bigrams-vocabulary", .make = make<Vocabulary>, .claims = claims});
 }
 
 }  // namespace attica::bigrams_vocabulary

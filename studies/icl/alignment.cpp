@@ -250,22 +250,6 @@ class Alignment : public PointwiseExperiment {
   Lazy<MatrixXd> pool_;  ///< the largest; smaller ones are its first rows
 };
 
-Figure figure(const Configuration& c) {
-  return {.name = "icl-alignment",
-          .panels = {{.x = {.label = "tasks {/:Italic κ} = {/:Italic k}/{/:Italic d}",
-                            .scale = AxisScale::log},
-                      .y = {.label = "ICL error {/:Italic E}_{ICL}", .scale = AxisScale::log},
-                      .layers = {{.series = "icl", .label = "{test_spectrum}"}},
-                      .x_name = "kappa",
-                      .residuals = true}},
-          .caption = "Linear attention in context, pretrained on tasks whose covariance has a " +
-                     c.text("model.train_spectrum") +
-                     " spectrum, on test tasks of other spectra in the same basis. Lines: theory; "
-                     "points: exact population errors of "
-                     "simulated fits, mean and standard error over pools and data sets; band: "
-                     "declared margin."};
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   const std::string& train = c.text("model.train_spectrum");
   const std::string other = train == "ramp" ? "ramp-reversed" : "ramp";
@@ -280,21 +264,10 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return {claim_above("misaligned", statement, rises, 0, "by how much")};
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  constexpr double kSquare = 0.01;  // 1000 test tasks scatter
-  return {{.series = "icl", .relative = context_margin(context_level(c))},
-          {.series = "limit_icl", .relative = kLimitMargin},
-          {.series = "context_square", .relative = kSquare, .tails = Tails::normal}};
-}
-
 }  // namespace
 
 Study study() {
-  return described({.name = "icl-alignment",
-                    .make = make<Alignment>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described({.name = "icl-alignment", .make = make<Alignment>, .claims = claims});
 }
 
 }  // namespace attica::icl_alignment

@@ -17,7 +17,6 @@ Study study() {
   return described(
       {.name = "icl-context",
        .make = make<ContextLength>,
-       .agreement = context_agreement,
        .claims = [](const Configuration&, const Observed& observed) -> std::vector<ClaimResult> {
          return {above_bayes(observed)};
        }});

@@ -60,21 +60,10 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   return all;
 }
 
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  std::vector<AgreementRule> all = context_agreement(c);
-  // All of the margin of a difference is in the allowance.
-  all.push_back({.series = "gap", .relative = 0});
-  // Exact; the margin is for the scatter of 200000 sequences.
-  constexpr double kPairMargin = 0.02;
-  all.push_back({.series = "dmmse_pair", .relative = kPairMargin, .tails = Tails::normal});
-  return all;
-}
-
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "icl-diversity", .make = make<Diversity>, .agreement = agreement, .claims = claims});
+  return described({.name = "icl-diversity", .make = make<Diversity>, .claims = claims});
 }
 
 }  // namespace attica::icl_diversity

@@ -61,10 +61,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described({.name = "icl-double-descent",
-                    .make = make<DoubleDescent>,
-                    .agreement = context_agreement,
-                    .claims = claims});
+  return described({.name = "icl-double-descent", .make = make<DoubleDescent>, .claims = claims});
 }
 
 }  // namespace attica::icl_double_descent

@@ -195,11 +195,16 @@ std::vector<ContextErrors> given_pool(ContextLevel level,
   return all;
 }
 
+namespace {
+
+/// The errors' margin, as the cards have it.
 double context_margin(ContextLevel level) {
   constexpr double kExact = 0.005;
   constexpr double kLeading = 0.02;
   return level == ContextLevel::pool ? kExact : kLeading;
 }
+
+}  // namespace
 
 int context_line_parts(ContextLevel level) { return level == ContextLevel::pool ? 4 : 16; }
 
@@ -464,25 +469,6 @@ void require_pool(const ContextSizes& sizes, const char* key, double kappa) {
           key,
           kappa,
           "a pool of at most 1e8 numbers, or theory.level = \"limit\"");
-}
-
-std::vector<AgreementRule> context_agreement(const Configuration& c) {
-  std::vector<AgreementRule> all =
-      rules({"icl", "idg"}, {.series = {}, .relative = context_margin(context_level(c))});
-  // Exact at any size: what is left is the scatter of some 100000 sequences, up to 0.3 % of the
-  // noise. A fit undoes the scale of (h, g), and most of what its error has of the noise comes from
-  // the contexts: neither shows in the errors.
-  constexpr double kSquare = 0.006;
-  constexpr double kLabel = 0.01;
-  constexpr double kNoise = 0.015;
-  // A replicate is a mean over hundreds of sequences: next to symmetric.
-  all.push_back({.series = "context_square", .relative = kSquare, .tails = Tails::normal});
-  all.push_back({.series = "label_square", .relative = kLabel, .tails = Tails::normal});
-  for (const char* noise : {"label_noise", "context_noise"}) {
-    all.push_back({.series = noise, .relative = kNoise, .tails = Tails::normal});
-  }
-  if (c.declares("sweep.lambda")) all.push_back({.series = "limit_icl", .relative = kLimitMargin});
-  return all;
 }
 
 ClaimResult above_bayes(const Observed& observed) {

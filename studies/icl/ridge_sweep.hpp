@@ -106,16 +106,12 @@ struct ContextDefaults {
 /// @throws Error (input) naming theory.level where every replicate has a pool of its own and the
 /// theory would be that given one
 ContextLevel context_level(const Configuration& configuration);
-/// @brief Relative margin beside what with_allowance adds.
-double context_margin(ContextLevel level);
 /// @brief Parts into which a line of theory cuts what lies between two sizes: fewer where a value
 /// takes some milliseconds.
 int context_line_parts(ContextLevel level);
 /// @throws Error (input) naming `key` for a pool of more than 1e8 numbers
 void require_pool(const ContextSizes& sizes, const char* key, double kappa);
 
-/// @brief Beside what extrapolation leaves: the scatter of some 100 pools.
-inline constexpr double kLimitMargin = 0.005;
 /// @brief Points with a larger share γ of variance are drawn, not compared.
 inline constexpr double kLargestGamma = 0.9;
 
@@ -142,8 +138,6 @@ double towards_limit(Eigen::Index dimension, const std::function<double(Eigen::I
 /// The limit, and what extrapolation leaves of it.
 Told limit_told(const ContextErrors& limit, Eigen::Index dimension);
 /// @}
-
-std::vector<AgreementRule> context_agreement(const Configuration& configuration);
 
 /// @brief The claim that the ICL error is above the Bayes error at every point of a run.
 ClaimResult above_bayes(const Observed& observed);

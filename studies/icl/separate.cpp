@@ -156,30 +156,6 @@ class Separate : public PointwiseExperiment {
   std::optional<AlignedFlow> flow_;  ///< of an aligned start
 };
 
-Figure figure(const Configuration& c) {
-  std::vector<Panel> panels = {
-      {.x = {.label = "time {/:Italic t} = {/:Italic η} × steps"},
-       .y = {.label = "mean square error"},
-       .layers = {{.series = "mse", .label = "training"},
-                  {.series = "plateau", .label = "plateaus", .reference = true}},
-       .x_name = "t",
-       .residuals = true}};
-  if (aligned(c)) {
-    panels.push_back({.x = {.label = "mode"},
-                      .y = {.label = "step time", .scale = AxisScale::log},
-                      .layers = {{.series = "step_time"}},
-                      .x_name = "mode"});
-  }
-  return {.name = "icl-separate",
-          .panels = panels,
-          .columns = 1,
-          .caption =
-              "Linear attention with separate keys and queries on regression in context: exact "
-              "mean square error along training, and the times of its steps. Lines: gradient flow; "
-              "points: stochastic gradient descent, mean and standard error over runs; dashed: "
-              "regression on the first m principal components; band: declared margin."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Measured at the defaults over 512 runs: errors 0.44(3) % above the flow at most, times 0.2(1)
   // %.
@@ -275,11 +251,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described({.name = "icl-separate",
-                    .make = make<Separate>,
-                    .figure = figure,
-                    .agreement = agreement,
-                    .claims = claims});
+  return described(
+      {.name = "icl-separate", .make = make<Separate>, .agreement = agreement, .claims = claims});
 }
 
 }  // namespace attica::icl_separate

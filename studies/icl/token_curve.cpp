@@ -239,31 +239,6 @@ class TokenCurve : public PointwiseExperiment {
   Lazy<std::vector<Eigen::ArrayXd>> responses_;  ///< at every β
 };
 
-Figure figure(const Configuration& c) {
-  const Axis time{.label = "time {/:Italic t}"};
-  std::vector<Panel> panels = {{.x = time,
-                                .y = {.label = "mean overlap {/:Italic ρ}"},
-                                .layers = {{.series = "rho", .label = "{/:Italic β} = {beta}"}},
-                                .x_name = "t",
-                                .residuals = true}};
-  if (c.text("model.start") == "iid") {
-    panels.push_back({.x = time,
-                      .y = {.label = "Var {/:Italic ρ}({/:Italic t})/Var {/:Italic ρ}(0)",
-                            .scale = AxisScale::log},
-                      .layers = {{.series = "variance_gain", .label = "{/:Italic β} = {beta}"}},
-                      .x_name = "t"});
-  }
-  return {
-      .name = "token-curve",
-      .panels = panels,
-      .columns = 1,
-      .caption =
-          "Tokens on the sphere under self-attention: mean overlap of two tokens and its "
-          "variance over starts. Lines: equation of equiangular tokens to order 1/d, linear "
-          "response to the scatter of the start; points: simulation of the particle system, mean "
-          "and standard error over replicates; band: declared margin."};
-}
-
 std::vector<AgreementRule> agreement(const Configuration& c) {
   // Runge-Kutta steps of 0.1 leave 2e-6, of 0.5 some 1e-3.
   constexpr double kExact = 1e-5;
@@ -282,8 +257,7 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "token-curve", .make = make<TokenCurve>, .figure = figure, .agreement = agreement});
+  return described({.name = "token-curve", .make = make<TokenCurve>, .agreement = agreement});
 }
 
 }  // namespace attica::token_curve

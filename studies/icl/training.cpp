@@ -157,20 +157,10 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return {claim_rate("early_stopping", statement, lower, "")};
 }
 
-/// Full descent ends within 5e-5 of the minimum at d = 10 and 2e-7 at d = 20, its slowest mode;
-/// minibatches scatter about it, by less than a hundredth of the error once their rate has fallen
-/// to 0.
-std::vector<AgreementRule> agreement(const Configuration& c) {
-  const bool full = c.text("sim.optimiser") == "gd";
-  return {{.series = "icl_end", .relative = context_margin(context_level(c))},
-          {.series = "end_ratio", .relative = full ? 1e-4 : 0.01, .tails = Tails::normal}};
-}
-
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "icl-training", .make = make<Training>, .agreement = agreement, .claims = claims});
+  return described({.name = "icl-training", .make = make<Training>, .claims = claims});
 }
 
 }  // namespace attica::icl_training
