@@ -276,39 +276,6 @@ class Overlap : public PointwiseExperiment {
   std::deque<Lazy<MatrixXd>> responses_;  ///< of the attentions
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [&](const std::string& series, const std::string& label, bool theory) {
-    Panel p{.x = {.label = "overlap {/:Italic ε}", .scale = AxisScale::log},
-            .y = {.label = label, .scale = AxisScale::log},
-            .layers = {},
-            .x_name = "overlap"};
-    for (const std::string& attention : c.texts("model.attention")) {
-      p.layers.push_back({.series = series,
-                          .label = attention,
-                          .theory = theory,
-                          .only = {{"attention", attention}}});
-    }
-    return p;
-  };
-  Panel equal = panel("equal_drift", "⟨Δ{/:Italic c}²⟩, equal cosines", true);
-  for (const std::string& attention : c.texts("model.attention")) {
-    equal.layers.push_back({.series = "equal_drift_first",
-                            .label = attention + ", first order",
-                            .reference = true,
-                            .only = {{"attention", attention}}});
-  }
-  return {.name = "joma-overlap",
-          .panels = {std::move(equal),
-                     panel("random_drift", "⟨Δ{/:Italic c}²⟩, random", true),
-                     panel("invariant_drift", "|left − right|", false)},
-          .columns = 1,
-          .caption =
-              "Embeddings that overlap: how far training moves the quantities that orthonormal "
-              "embeddings conserve, mean square over tokens. Top: equal cosines ε between all "
-              "tokens; middle: random directions in dimension 1/ε², mean and standard error over "
-              "draws. Bottom: violation of the one identity that overlap leaves, rounding only."};
-}
-
 std::vector<ExponentClaim> exponents(const Configuration& c) {
   std::vector<ExponentClaim> all;
   for (const std::string& attention : c.texts("model.attention")) {
@@ -325,8 +292,7 @@ std::vector<ExponentClaim> exponents(const Configuration& c) {
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "joma-overlap", .make = make<Overlap>, .figure = figure, .exponents = exponents});
+  return described({.name = "joma-overlap", .make = make<Overlap>, .exponents = exponents});
 }
 
 }  // namespace attica::joma_overlap

@@ -118,30 +118,6 @@ class Cooccurrence : public PointwiseExperiment {
   std::int64_t samples_;
 };
 
-Figure figure(const Configuration& c) {
-  Panel map{.kind = PanelKind::heat_map,
-            .x = {.label = "token {/:Italic l}"},
-            .y = {.label = "given token {/:Italic m}"},
-            .layers = {{.series = "cooccurrence", .theory = false}},
-            .x_name = "token",
-            .y_coordinate = "given",
-            .title = "sampled, largest {/:Italic ρ}",
-            .value = {.label = "P({/:Italic l}|{/:Italic m})"}};
-  Figure figure{
-      .name = "tree-cooccurrence",
-      .panels = {{.x = {.label = "height of common ancestor {/:Italic H}"},
-                  .y = {.label = "P({/:Italic y_l} = 1 | {/:Italic y_m} = 1)"},
-                  .layers = {{.series = "conditional_probability", .label = "{/:Italic ρ} = {rho}"},
-                             {.series = "conditional_probability_root", .label = "root"}},
-                  .x_name = "ancestor_height"}},
-      .columns = 1,
-      .caption =
-          "Co-occurrence of tokens of a latent tree by the height of their closest common "
-          "ancestor. Lines: closed form; points: sampled sequences, mean and standard error."};
-  if (configured_tree(c).leaves() <= kShownLeaves) figure.panels.push_back(std::move(map));
-  return figure;
-}
-
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kLevel = 0.05;  // of each sample: 95 % pass under the exact law
   std::vector<bool> holds;
@@ -162,10 +138,7 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
 }  // namespace
 
 Study study() {
-  return described({.name = "tree-cooccurrence",
-                    .make = make<Cooccurrence>,
-                    .figure = figure,
-                    .claims = claims});
+  return described({.name = "tree-cooccurrence", .make = make<Cooccurrence>, .claims = claims});
 }
 
 }  // namespace attica::tree_cooccurrence

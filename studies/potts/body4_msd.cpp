@@ -231,31 +231,6 @@ class Displacement : public PointwiseExperiment {
   std::uint64_t seed_;
 };
 
-Figure figure(const Configuration& c) {
-  const Axis step{.label = "step", .scale = AxisScale::log};
-  const Point first = start_point(0);
-  const Panel moved{.x = step,
-                    .y = {.label = "MSD_{/:Italic l}", .scale = AxisScale::log},
-                    .layers = {{.series = "msd", .label = "layer {layer}", .only = first}},
-                    .x_name = "step"};
-  const Panel loss{.x = step,
-                   .y = {.label = "loss {/:Italic ε} (nats)"},
-                   .layers = {{.series = "plateau", .simulation = false, .reference = true},
-                              {.series = "test_loss", .label = "network", .only = first}},
-                   .x_name = "step"};
-  return {.name = "body4-msd",
-          .panels = {moved, loss},
-          .columns = 1,
-          .caption = fmt::format(
-              "A deep factored network of {} layers trained on sequences with {}-body "
-              "interactions: mean squared displacement of the layers from their start, and loss "
-              "with the plateaus of 1, 2, ... bodies. Lines: gradient descent on the whole "
-              "population from the same start, with the mean effect of batches; points: SGD, mean "
-              "and standard error over runs; band: declared margin.",
-              c.integer("sim.layers"),
-              c.integer("model.order"))};
-}
-
 /// Of starts that have a theory: it reaches every step that the runs do.
 void descent_claims(const Configuration& c,
                     const Observed& observed,
@@ -312,8 +287,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
 }  // namespace
 
 Study study() {
-  return described(
-      {.name = "body4-msd", .make = make<Displacement>, .figure = figure, .claims = claims});
+  return described({.name = "body4-msd", .make = make<Displacement>, .claims = claims});
 }
 
 }  // namespace attica::body4_msd

@@ -182,35 +182,8 @@ class Square : public PointwiseExperiment {
   std::vector<double> lambdas_;
 };
 
-Figure figure(const Configuration& c) {
-  const auto panel = [](const std::string& kind) {
-    Panel p{.x = {.label = "{/:Italic α} = {/:Italic M} / ({/:Italic L}−1)({/:Italic C}−1)",
-                  .scale = AxisScale::log},
-            .y = {.label = kind + " error {/:Italic E}_{" + kind + "}"},
-            .layers = {{.series = kind + "_error", .label = "{/:Italic λ} = {lambda}"},
-                       {.series = "gaussian_" + kind + "_error",
-                        .label = "Gaussian data, {/:Italic λ} = {lambda}",
-                        .theory = false}},
-            .x_name = "alpha"};
-    p.residuals = true;
-    return p;
-  };
-  return {.name = "potts-square",
-          .panels = {panel("test"), panel("train")},
-          .columns = 1,
-          .caption =
-              "Masked modelling of Potts sequences with square loss: ridge regression of every "
-              "coded site on the others. Lines: theory for Gaussian data of equal covariance at "
-              "leading order, where only the covariance may matter; points: Potts data, mean and "
-              "standard error over data sets; open markers: Gaussian data of that covariance, "
-              "judged by the " +
-              order_words(c) + "; band: declared margin."};
-}
-
 }  // namespace
 
-Study study() {
-  return described({.name = "potts-square", .make = make<Square>, .figure = figure});
-}
+Study study() { return described({.name = "potts-square", .make = make<Square>}); }
 
 }  // namespace attica::potts_square
