@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "attica/app/assignment.hpp"
 #include "attica/core/error.hpp"
 #include "attica/plots/draw.hpp"
 
@@ -24,7 +25,8 @@ T number(const char* flag, const std::string& text, T low, T high) {
   const char* const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, value);
   if (code != std::errc() || rest != end || !(value >= low && value <= high)) {
-    throw invalid_parameter(flag, text, fmt::format("a number from {} to {}", low, high));
+    throw invalid_parameter(
+        flag, text, fmt::format("a number from {} to {}{}", low, high, typed_number_hint(text)));
   }
   return value;
 }
@@ -75,7 +77,8 @@ double parse_margin(const std::string& text) {
   const auto [rest, code] = std::from_chars(text.data(), end, margin);
   const bool percent = rest + 1 == end && *rest == '%';
   if (code != std::errc() || (rest != end && !percent) || !std::isfinite(margin) || margin < 0)
-    throw invalid_parameter("--margin", text, "R >= 0, such as 0.05 or 5%");
+    throw invalid_parameter(
+        "--margin", text, "R >= 0, such as 0.05 or 5%" + typed_number_hint(text));
   constexpr double kPercent = 100;
   return percent ? margin / kPercent : margin;
 }
@@ -265,7 +268,7 @@ const std::vector<Option>& all_options() {
        "guarded, and rate where a series has no other values)",
        enter<&Options::tails>,
        {"guarded", "normal", "rate"}},
-      {judge,
+      {matching,
        "--match R",
        "relative distance up to which x and coordinates are the same (default: as far as their "
        "printed digits say)",
@@ -274,11 +277,11 @@ const std::vector<Option>& all_options() {
        "--partial",
        "AGREE although simulated points have no theory",
        enter<&Options::partial>},
-      {judge,
+      {matching,
        "--cluster NAME",
        "column that names what replicates share: the means of its clusters are the replicates",
        enter<&Options::cluster>},
-      {judge,
+      {matching,
        "--independent",
        "replicates are independent by construction: no test for correlation in their order",
        enter<&Options::independent>},
@@ -498,7 +501,8 @@ const std::vector<Target>& all_targets() {
       {"RUN...", "folders of runs"},
       {"THEORY.csv", "table of the theory: x, value, and coordinates"},
       {"SIMULATION.csv", "table of the simulation: x, replicate, value, or x, mean, sem, n"},
-      {"CONFIG|RUN", "a TOML file, or the folder of a run"},
+      {"CONFIG|RUN|CSV",
+       "a TOML file, the folder of a run, or a table as `judge` takes it, with --set bound..."},
       {"RUN|CSV", "folder of a run, or a table as `judge` takes it"},
       {"FIGURE|RUN...", "a figure's TOML file, or folders of runs"},
       {"FILE...", "matrices in .npy or CSV files"},
@@ -599,12 +603,12 @@ const std::vector<Verb>& verbs() {
       {"judge",
        {"THEORY.csv", "SIMULATION.csv"},
        "The verdict on two tables that you bring, as a run with figure and report",
-       {Takes::judge, x_name, columns, out, name, anew, json},
+       {Takes::judge, matching, x_name, columns, out, name, anew, json},
        judge_verb},
       {"bound",
-       {"CONFIG|RUN"},
+       {"CONFIG|RUN|CSV"},
        "Stated bounds against measured values: HOLDS, VIOLATED or UNDECIDED, and how loose",
-       {values, seed, threads, out, name, time, anew, edits, json},
+       {values, seed, threads, matching, x_name, columns, out, name, time, anew, edits, json},
        bound_verb},
       {"fit",
        {"RUN|CSV"},

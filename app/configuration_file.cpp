@@ -15,6 +15,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "attica/app/assignment.hpp"
 #include "attica/app/figure_file.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/read_bytes.hpp"
@@ -460,33 +461,7 @@ std::string read_file(const std::filesystem::path& path) {
   return *std::move(bytes);
 }
 
-/// "key=value" is one key and one value: no line break that begins another key, and no comment.
-void require_one_value(std::string_view text, const std::string& shown) {
-  constexpr char kDelete = 0x7f;
-  constexpr char kSpace = 0x20;
-  char quote = 0;
-  for (std::size_t k = 0; k < text.size(); ++k) {
-    const char c = text[k];
-    if (quote != 0) {
-      if (c == '\\' && quote == '"') ++k;
-      if (c == quote) quote = 0;
-    } else if (c == '"' || c == '\'') {
-      quote = c;
-    } else if (c == kDelete || (c >= 0 && c < kSpace)) {
-      throw Error(ErrorKind::input,
-                  fmt::format("{}: error: a line break or another control character; expected one "
-                              "value, --set again for another key",
-                              printable(shown)));
-    } else if (c == '#') {
-      throw Error(
-          ErrorKind::input,
-          fmt::format("{}: error: a comment begins at '#'; expected one value, texts in quotes",
-                      shown));
-    }
-  }
-}
-
-/// The same of what was read.
+/// "key=value" as it was read is one key.
 void require_one_key(const toml::table& document, const std::string& shown) {
   const toml::table* table = &document;
   while (table != nullptr && !table->is_inline()) {
@@ -496,6 +471,15 @@ void require_one_key(const toml::table& document, const std::string& shown) {
     }
     table = table->begin()->second.as_table();
   }
+}
+
+/// A line of a text, from 1.
+std::string line_in(const std::string& text, std::size_t number) {
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t k = 0; k < number && std::getline(lines, line); ++k) {
+  }
+  return line;
 }
 
 toml::table parse(const std::string& text, const std::string& source, bool file) {
@@ -508,8 +492,9 @@ toml::table parse(const std::string& text, const std::string& source, bool file)
     return document;
   } catch (const toml::parse_error& e) {
     const std::string where = file ? position(source, e.source().begin) : source;
-    const std::string hint =
-        file ? "" : "; a value is written as in TOML, text in quotes: --set 'model.kind=\"word\"'";
+    std::string hint = assignment_hint(file ? line_in(text, e.source().begin.line) : text);
+    if (hint.empty() && !file)
+      hint = "; a value is written as in TOML, text in quotes: --set 'model.kind=\"word\"'";
     throw Error(ErrorKind::input, fmt::format("{}: error: {}{}", where, e.description(), hint));
   }
 }

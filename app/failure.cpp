@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "attica/studies/at_point.hpp"
 #include "attica/studies/own/study.hpp"
 
 namespace attica::app {
@@ -114,6 +115,14 @@ std::string change_first(const FarSetting& setting) {
   return setting.key.empty() ? std::string() : fmt::format("; change {} first", setting.text);
 }
 
+/// Whether a message names a parameter of the study: advice of its own.
+bool names_a_parameter(const std::string& text, const CheckedConfiguration& configuration) {
+  const std::vector<Parameter> parameters = all_parameters(*configuration.study);
+  return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
+    return p.key.find('.') != std::string::npos && text.find(p.key) != std::string::npos;
+  });
+}
+
 /// A place as theory.json lists it: {"series": ..., coordinates, x}.
 Point point_in(const Json& place) {
   Point point;
@@ -194,8 +203,15 @@ Error explained(const Error& error,
   const std::string internal = fmt::format("parameter '{}'", error.parameter());
   if (const auto at = text.find(internal); !error.parameter().empty() && at != std::string::npos)
     text.replace(at, internal.size(), error.parameter());
+  // A place that the study says stands for the vaguer one.
+  std::string here = place;
+  if (const auto at = text.rfind(kAtPoint); at != std::string::npos && text.ends_with(')')) {
+    here = text.substr(at + std::string_view(kAtPoint).size());
+    here.pop_back();
+    text.erase(at);
+  }
   std::string where = describe(point);
-  if (!place.empty()) where += (where.empty() ? "" : ", ") + place;
+  if (!here.empty()) where += (where.empty() ? "" : ", ") + here;
   if (!where.empty()) text += fmt::format(" (at {})", where);
   const FarSetting setting = farthest_setting(configuration, point);
   return located(
@@ -259,10 +275,13 @@ std::string failure_text(const CheckedConfiguration& configuration, const CheckR
     return failed_theory_text(configuration, *failed);
   if (const auto failures = facts.find("failures");
       failures != facts.end() && failures->is_array() && !failures->empty()) {
+    const std::string first = failures->front().get<std::string>();
     return fmt::format("{}{}{}",
-                       failures->front().get<std::string>(),
+                       first,
                        and_more(failures->size()),
-                       change_first(farthest_setting(configuration, {})));
+                       names_a_parameter(first, configuration)
+                           ? ""
+                           : change_first(farthest_setting(configuration, {})));
   }
   for (std::size_t k = 0; k < record.places.size(); ++k) {
     const Place& at = record.places[k];

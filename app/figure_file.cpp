@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "attica/app/assignment.hpp"
 #include "attica/app/text.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/label.hpp"
@@ -397,7 +398,14 @@ void read_change(const Override& given, FigureChange& change) {
   TomlReader reader(given.shown, false);
   if (given.assignment.find('=') == std::string::npos)
     throw Error(ErrorKind::input, fmt::format("{}: error: expected key=value", given.shown));
-  const toml::table document = parsed(given.assignment, given.shown, false);
+  require_one_value(given.assignment, given.shown);
+  const toml::table document = [&] {
+    try {
+      return parsed(given.assignment, given.shown, false);
+    } catch (const Error& error) {
+      throw Error(error.kind(), error.what() + assignment_hint(given.assignment));
+    }
+  }();
   const toml::table* table = document["figure"].as_table();
   if (table == nullptr || document.size() != 1) {
     throw Error(ErrorKind::input,

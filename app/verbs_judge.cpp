@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "attica/app/exit_codes.hpp"
 #include "attica/app/judge_run.hpp"
@@ -57,6 +58,15 @@ std::vector<std::string> series_of(const own::OutsideTable& table) {
   return all;
 }
 
+/// What the options say of a table of a simulation, in the section [simulation].
+std::string simulation_text(const Options& options) {
+  std::string text = columns_text(options.columns, "simulation");
+  if (!options.cluster.empty())
+    text += fmt::format("cluster = {}\n", to_toml(Value(options.cluster)));
+  if (options.independent) text += "independent = true\n";
+  return text;
+}
+
 /// The configuration of study `own` that compares the two tables.
 std::string configuration_of(const Options& options,
                              const std::vector<std::string>& series,
@@ -67,10 +77,7 @@ std::string configuration_of(const Options& options,
                   to_toml(Value(fs::absolute(options.target).string())),
                   columns_text(options.columns, "theory"),
                   to_toml(Value(fs::absolute(options.second_target).string())),
-                  columns_text(options.columns, "simulation"));
-  if (!options.cluster.empty())
-    text += fmt::format("cluster = {}\n", to_toml(Value(options.cluster)));
-  if (options.independent) text += "independent = true\n";
+                  simulation_text(options));
   std::string check;
   if (options.match) check += fmt::format("match = {}\n", to_toml(Value(*options.match)));
   if (options.partial) check += "partial = true\n";
@@ -170,6 +177,34 @@ Json object_of(const own::BoundResult& b) {
           {"points", std::move(points)}};
 }
 
+/// A table, with its columns as the options say; a configuration, with the options as its keys.
+Work bounded_work(const Options& options, const Registry& registry) {
+  Options of_configuration = options;
+  const fs::path path(options.target);
+  const std::string columns = simulation_text(options);
+  if (fs::is_regular_file(path) && path.extension() != ".toml") {
+    std::string text = fmt::format("study = \"own\"\nx = {}\n\n[simulation]\nfile = {}\n{}",
+                                   to_toml(Value(options.x)),
+                                   to_toml(Value(fs::absolute(path).string())),
+                                   columns);
+    if (options.match)
+      text += fmt::format("\n[check]\nmatch = {}\n", to_toml(Value(*options.match)));
+    return prepare(read_configuration({.target = "own.toml",
+                                       .preset = {},
+                                       .overrides = options.overrides,
+                                       .text = std::move(text)},
+                                      registry));
+  }
+  std::istringstream lines(columns);
+  for (std::string line; std::getline(lines, line);)
+    of_configuration.overrides.push_back({"simulation." + line, "simulation." + line});
+  if (options.match) {
+    const std::string line = fmt::format("check.match={}", to_toml(Value(*options.match)));
+    of_configuration.overrides.push_back({line, line});
+  }
+  return requested_simulation(of_configuration, registry);
+}
+
 /// The bounds of a run, problem by problem of its sweep.
 std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
   if (own::names_in(run.configuration.values, "bound").empty()) {
@@ -223,10 +258,14 @@ int judge_verb(const Options& options, const Registry& registry) {
 int bound_verb(const Options& options, const Registry& registry) {
   std::string folder = options.target;
   if (!fs::exists(fs::path(folder) / "run.json")) {
-    Work work = requested_simulation(options, registry);
+    Work work = bounded_work(options, registry);
+    require_simulable(work);
     if (own::names_in(work.configuration.values, "bound").empty()) {
-      throw Error(ErrorKind::input,
-                  fmt::format("'{}' states no [[bound]]; docs/own.md shows how", options.target));
+      throw Error(
+          ErrorKind::input,
+          fmt::format("'{}' states no [[bound]]: --set 'bound.b.series=\"y\"' and --set "
+                      "'bound.b.expression=\"2*x\"' state one of a table; docs/own.md shows more",
+                      options.target));
     }
     RunRequest request = run_request(options);
     if (!options.force) request.mode = FolderMode::resume;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace attica {
 
@@ -16,6 +17,18 @@ std::uint64_t PointwiseExperiment::replicates_per_piece(std::size_t point) const
 double PointwiseExperiment::relative_work(std::size_t point) const {
   const double work = flops(point);
   return std::isfinite(work) ? work : 0;
+}
+
+std::vector<std::string> PointwiseExperiment::warnings() const {
+  std::vector<std::string> all = warnings_;
+  for (const RoundedValues& values : rounded_) {
+    for (std::string& line : values.lines()) all.push_back(std::move(line));
+  }
+  return all;
+}
+
+void PointwiseExperiment::require_simulable() const {
+  for (const RoundedValues& values : rounded_) values.require_distinct();
 }
 
 std::vector<Outcome> PointwiseExperiment::simulate(const Piece& piece) const {

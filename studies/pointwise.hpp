@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "attica/core/random.hpp"
+#include "attica/studies/rounded_values.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica {
@@ -40,7 +41,9 @@ class PointwiseExperiment : public Experiment {
   double relative_work(std::size_t point) const final;
   std::vector<Outcome> simulate(const Piece& piece) const final;
   Table diagnostics() const override { return diagnostics_; }
-  std::vector<std::string> warnings() const override { return warnings_; }
+  std::vector<std::string> warnings() const override;
+  /// Refuses values that would be run alike; studies that refuse more call it.
+  void require_simulable() const override;
 
  protected:
   virtual Outcome run(const Replicate& replicate) const = 0;
@@ -54,6 +57,7 @@ class PointwiseExperiment : public Experiment {
 
   Table diagnostics_ = {};
   std::vector<std::string> warnings_ = {};
+  std::vector<RoundedValues> rounded_ = {};  ///< said among the warnings
 };
 
 /// @brief Makes an experiment that its configuration alone determines.

@@ -1,19 +1,17 @@
 #include "attica/studies/sample_ratios.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <cmath>
 #include <map>
+#include <utility>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/rounded_values.hpp"
 
 namespace attica {
 namespace {
 
 constexpr const char* kRatios = "sweep.alpha";
-/// Of a ratio: below it a difference is rounding.
-constexpr double kRealised = 1e-12;
 
 }  // namespace
 
@@ -35,23 +33,16 @@ Configuration& with_distinct_ratios(Configuration& c, double inputs) {
 }
 
 std::vector<std::string> rounded_ratios(const Configuration& c, const SampleSizes& sizes) {
-  if (!c.given(kRatios)) return {};
-  constexpr std::size_t kMostShown = 4;
   const double inputs = sizes.inputs();
-  std::vector<std::string> shown;
-  std::size_t count = 0;
-  for (const double alpha : c.reals(kRatios)) {
-    const std::int64_t samples = realised_samples(alpha, inputs);
-    const double realised = static_cast<double>(samples) / inputs;
-    if (std::abs(realised - alpha) <= kRealised * alpha) continue;
-    if (++count <= kMostShown)
-      shown.push_back(
-          fmt::format("alpha = {} is run at M = {}, alpha = {:.4g}", alpha, samples, realised));
-  }
-  if (shown.empty()) return {};
-  if (count > kMostShown) shown.push_back(fmt::format("and {} more", count - kMostShown));
-  return {fmt::format(
-      "sweep.alpha: samples are whole numbers of N = {:g}: {}", inputs, fmt::join(shown, "; "))};
+  std::vector<RunAt> values;
+  for (const double alpha : c.reals(kRatios))
+    values.push_back(at_whole_size("alpha", alpha, inputs, "M"));
+  return RoundedValues(c,
+                       kRatios,
+                       "alpha",
+                       fmt::format("samples are whole numbers of N = {:g}", inputs),
+                       std::move(values))
+      .lines();
 }
 
 std::vector<std::string> joined_lines(std::vector<std::string> first,

@@ -1,5 +1,7 @@
 #include "attica/sim/potts/block_ridge.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 #include <Eigen/QR>
@@ -43,7 +45,8 @@ BlockRidgeErrors errors_of(const MatrixXd& gram,
   shifted.diagonal().array() += lambda;
   const Eigen::LLT<MatrixXd> cholesky(shifted);
   if (cholesky.info() != Eigen::Success) {
-    throw Error(ErrorKind::numerical, "the regularised Gram matrix is singular");
+    throw Error(ErrorKind::numerical,
+                fmt::format("the Gram matrix with lambda = {} is singular", lambda));
   }
   const MatrixXd g = cholesky.solve(MatrixXd::Identity(size, size));
   const MatrixXd population = covariance * g;

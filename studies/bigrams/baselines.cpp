@@ -74,6 +74,20 @@ class Baselines : public PointwiseExperiment {
                           setup_.batch,
                           parameters));
     }
+    // Other learners see all of them, so that none becomes another's.
+    std::vector<RunAt> realised;
+    for (const std::int64_t m : samples_) {
+      const double batches = std::floor(static_cast<double>(m) / setup_.batch);
+      realised.push_back({.asked = static_cast<double>(m),
+                          .realised = batches * setup_.batch,
+                          .words = fmt::format("{:.0f} batches", batches)});
+    }
+    warnings_ = RoundedValues(c,
+                              "sweep.samples",
+                              "samples",
+                              fmt::format("SGD sees whole batches of {:g}", setup_.batch),
+                              std::move(realised))
+                    .lines();
     diagnostics_ = setup_.diagnostics;
     diagnostics_.emplace_back("parameters", parameters);
   }

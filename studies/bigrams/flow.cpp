@@ -114,7 +114,9 @@ class Flow : public PointwiseExperiment {
       const BigramConstants c = constants(p.setup.model);
       const BigramState s = p.start();
       const BigramSignals start{s.alpha_v, s.alpha_a, s.d_v - mismatch2(p), s.d_a};
-      const BigramCurve flow = reduced_flow(c, p.setup.rates, start, as_reals(steps_));
+      const BigramCurve flow = at_point({{"problem", p.name}}, [&] {
+        return reduced_flow(c, p.setup.rates, start, as_reals(steps_));
+      });
       if (flow.status != OdeStatus::finished) {
         throw Error(ErrorKind::numerical, "reduced flow: " + to_string(flow.status));
       }

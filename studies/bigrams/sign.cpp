@@ -27,7 +27,22 @@ class Sign : public PointwiseExperiment {
       BigramSetup setup = bigram_setup(c, RateCheck::descent);
       if (context <= c.integer("sim.longest_sampled")) setup.sampling = BigramSampling::sequences;
       std::vector<double> batches;
-      for (const double snr : requested_) batches.push_back(realised_batch(setup, snr));
+      std::vector<RunAt> realised;
+      for (const double snr : requested_) {
+        batches.push_back(realised_batch(setup, snr));
+        const double at = setup.boosting().snr(setup.model.kappa_v(), batches.back());
+        realised.push_back({.asked = snr,
+                            .realised = at,
+                            .words = fmt::format("B = {:g}, snr = {:.4g}", batches.back(), at)});
+      }
+      if (setup.sampled()) {
+        rounded_.emplace_back(
+            c,
+            "sweep.snr",
+            "snr",
+            fmt::format("batches are whole sequences of T = {:g}", setup.context()),
+            std::move(realised));
+      }
       for (const double batch : ascending(std::move(batches))) {
         setup.batch = batch;
         places_.push_back(
@@ -45,8 +60,9 @@ class Sign : public PointwiseExperiment {
       const BigramSetup& setup = contexts_[i];
       Curves curve(point_of(setup), "snr", {"success_probability"});
       for (const double snr : ratios(i, grid)) {
-        const double deficit =
-            sign_deficit(setup.model, setup.rates, batch_for(setup, snr), theta_);
+        const double deficit = at_point(joined(point_of(setup), {{"snr", snr}}), [&] {
+          return sign_deficit(setup.model, setup.rates, batch_for(setup, snr), theta_);
+        });
         curve.add(snr, {{normal_tail(-snr), 0, deficit <= kMargin / 2}});
       }
       curve.into(result);
@@ -57,6 +73,7 @@ class Sign : public PointwiseExperiment {
 
   std::size_t points() const override { return places_.size(); }
   void require_simulable() const override {
+    PointwiseExperiment::require_simulable();
     for (const BigramSetup& setup : contexts_) setup.require_memory();
   }
 

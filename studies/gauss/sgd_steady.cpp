@@ -141,7 +141,8 @@ class SteadySgd : public PointwiseExperiment {
   SteadyPlan plan(double eta) const {
     constexpr double kInterval = 0.2;
     const auto steps = [&](double time) {
-      return static_cast<std::int64_t>(std::llround(time / eta));
+      constexpr double kForever = 1e15;  // refused before it is simulated
+      return static_cast<std::int64_t>(std::llround(std::min(time / eta, kForever)));
     };
     SteadyPlan plan;
     plan.burn_in = steps(burn_in_time_);

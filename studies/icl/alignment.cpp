@@ -68,6 +68,7 @@ class Alignment : public PointwiseExperiment {
     const ContextSizes test =
         ContextSizes::nearest(dimension_, {.alpha = alpha_test_, .tau = c.real("model.tau")});
     test_context_ = static_cast<double>(test.context);
+    rounded_ = rounded_ratios(c, dimension_);
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -93,8 +94,9 @@ class Alignment : public PointwiseExperiment {
         r.alpha = whole.alpha;
         r.tau = whole.tau;
       }
-      const std::vector<ContextErrors> errors =
-          level_ == ContextLevel::limit ? limits(r, run) : given_its_pool(kappa);
+      const std::vector<ContextErrors> errors = at_point({{"kappa", kappa}}, [&] {
+        return level_ == ContextLevel::limit ? limits(r, run) : given_its_pool(kappa);
+      });
       for (std::size_t k = 0; k < tests_.size(); ++k) {
         const ContextErrors& e = errors[k];
         curves[k].add(kappa, {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_)});
@@ -116,6 +118,7 @@ class Alignment : public PointwiseExperiment {
 
   std::size_t points() const override { return sizes_.size(); }
   void require_simulable() const override {
+    PointwiseExperiment::require_simulable();
     for (const ContextSizes& sizes : sizes_) sizes.require_memory(configuration_);
   }
 

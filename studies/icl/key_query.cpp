@@ -39,8 +39,14 @@ KeyQuerySetup KeyQuerySetup::on_population() const {
   constexpr double kSmall = 0.01;
   constexpr double kRounding = 1e-9;
   KeyQuerySetup fine = *this;
-  const auto parts =
-      static_cast<std::int64_t>(std::ceil(descent.eta * speed(task) / kSmall - kRounding));
+  const double part = std::ceil(descent.eta * speed(task) / kSmall - kRounding);
+  constexpr double kMostParts = 1e6;
+  require(part <= kMostParts,
+          "sim.eta",
+          descent.eta,
+          fmt::format("at most {:.3g}: a step of descent is divided until it is flow",
+                      kMostParts * kSmall / speed(task)));
+  const auto parts = static_cast<std::int64_t>(part);
   fine.descent.data = TrainingData::population;
   fine.descent.eta /= static_cast<double>(parts);
   fine.descent.steps *= parts;

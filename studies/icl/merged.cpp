@@ -35,6 +35,7 @@ class Merged : public PointwiseExperiment {
     // At the end the heads of a small start are balanced: sum of squares 2 |U*|.
     const Eigen::ArrayXd best = setup_.task.spectrum().array() / setup_.task.second().array();
     setup_.warn_if_unstable(2 * best.matrix().norm(), warnings_);
+    rounded_ = {times_of_steps(c, "sim.times", setup_.descent.eta)};
     if (scales_.front() == 0) {
       warnings_.emplace_back("sweep.init_scale = 0 is a fixed point: the error stays what it is");
     }
@@ -53,8 +54,9 @@ class Merged : public PointwiseExperiment {
     const double share = drop_share(setup_.task);
     for (const double scale : scales_) {
       const VectorXd start = weights(scale);
-      const std::vector<double> mse =
-          flow_mse(setup_.task, shape_, start, times, setup_.descent.eta);
+      const std::vector<double> mse = at_point({{"init_scale", scale}}, [&] {
+        return flow_mse(setup_.task, shape_, start, times, setup_.descent.eta);
+      });
       Curves curve({{"init_scale", scale}}, "t", {"mse"});
       for (std::size_t k = 0; k < times.size(); ++k) {
         curve.add(times[k], {Told(mse[k], 0, enough_)});
@@ -86,6 +88,7 @@ class Merged : public PointwiseExperiment {
   std::size_t points() const override { return scales_.size() + 1; }
 
   void require_simulable() const override {
+    PointwiseExperiment::require_simulable();
     require_start("sweep.init_scale", scales_.front());
     setup_.require_memory();
   }

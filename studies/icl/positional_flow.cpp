@@ -24,6 +24,7 @@ class PositionalFlow : public PointwiseExperiment {
       steps_.push_back(setup_.steps(t, "sim.times"));
     }
     steps_ = ascending(std::move(steps_));
+    rounded_ = {times_of_steps(c, "sim.times", setup_.time(1))};
     if (setup_.start.e == 0 && setup_.start.m == 0) {
       warnings_.emplace_back(
           "the start is a saddle, where the flow stays: nothing is compared; choose model.e0 or "
@@ -39,7 +40,8 @@ class PositionalFlow : public PointwiseExperiment {
     const PositionalLandscape& landscape = landscape_.get();
     for (const double omega : omegas_) {
       const PositionalTask task{a_, omega};
-      const PositionalPath path = predicted_path(landscape, task, setup_, times);
+      const PositionalPath path = at_point(
+          {{"omega", omega}}, [&] { return predicted_path(landscape, task, setup_, times); });
       Curves curves({{"omega", omega}}, "t", kSeries);
       for (std::size_t k = 0; k < times.size(); ++k) {
         const PositionalOverlaps& at = path.overlaps[k];

@@ -47,7 +47,9 @@ class PositionalPhase : public PointwiseExperiment {
       Curves between({{"a", a}}, "omega", kBetween);
       Curves decided({{"a", a}}, "omega", {"decided"});
       const auto paths = parallel_map(omegas, [&](double omega) {
-        return predicted_path(landscape_.get(), {a, omega}, setup_, horizon);
+        return at_point({{"a", a}, {"omega", omega}}, [&] {
+          return predicted_path(landscape_.get(), {a, omega}, setup_, horizon);
+        });
       });
       for (std::size_t k = 0; k < omegas.size(); ++k) {
         const double omega = omegas[k];

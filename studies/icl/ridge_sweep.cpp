@@ -51,6 +51,27 @@ ContextSizes ContextSizes::nearest(Index dimension, const ContextRatios& r) {
           .samples = whole("tau", r.tau, r.tau * d * d, "d^2")};
 }
 
+std::vector<RoundedValues> rounded_ratios(const Configuration& c, Index dimension) {
+  const auto d = static_cast<double>(dimension);
+  std::vector<RoundedValues> all;
+  for (const auto& [name, size, what, unit] :
+       {std::tuple{"alpha", "l", "pairs of a context are whole numbers of d = {:g}", d},
+        {"alpha_test", "l", "pairs of a tested context are whole numbers of d = {:g}", d},
+        {"kappa", "k", "tasks are whole numbers of d = {:g}", d},
+        {"tau", "n", "sequences are whole numbers of d^2 = {:g}", d * d}}) {
+    for (const char* section : {"model.", "sweep."}) {
+      const std::string key = section + std::string(name);
+      if (!c.declares(key) || !c.has(key)) continue;
+      const auto* list = std::get_if<List>(&c.at(key));
+      std::vector<RunAt> values;
+      for (const double ratio : list != nullptr ? c.reals(key) : std::vector{c.real(key)})
+        values.push_back(at_whole_size(name, ratio, unit, size));
+      all.emplace_back(c, key, name, fmt::format(fmt::runtime(what), unit), std::move(values));
+    }
+  }
+  return all;
+}
+
 ContextRatios ContextSizes::realised(ContextRatios asked) const {
   const auto d = static_cast<double>(dimension);
   asked.alpha = static_cast<double>(context) / d;
@@ -142,6 +163,7 @@ ContextSweep::ContextSweep(Configuration& c, ContextAxis axis)
                  axis == ContextAxis::tau ? "model.kappa" : "sweep.kappa",
                  static_cast<double>(most_tasks_) / static_cast<double>(dimension_));
   }
+  rounded_ = rounded_ratios(c, dimension_);
   diagnostics_ = {{"features", static_cast<std::int64_t>(dimension_ * (dimension_ + 1))}};
 }
 
@@ -232,7 +254,9 @@ Told with_allowance(double error,
 }
 
 std::vector<Told> ContextSweep::values(const ContextRatios& r, double lambda) const {
-  const ContextErrors e = errors(r, lambda);
+  const ContextErrors e =
+      at_point({{"alpha", r.alpha}, {"kappa", r.kappa}, {"tau", r.tau}, {"lambda", lambda}},
+               [&] { return errors(r, lambda); });
   std::vector<Told> all = {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_),
                            with_allowance(e.idg, level_, r, e.one_minus_gamma, dimension_)};
   // Without a penalty the interpolation threshold lies at n = d (d + 1).
@@ -369,6 +393,7 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
 }
 
 void ContextSweep::require_simulable() const {
+  PointwiseExperiment::require_simulable();
   for (const Case& one : cases_) one.sizes.require_memory(configuration_);
 }
 

@@ -33,6 +33,10 @@ struct ContextSizes {
   void require_memory(const Configuration& configuration) const;
 };
 
+/// @brief What whole numbers of pairs, tasks and sequences make of the configured ratios.
+std::vector<RoundedValues> rounded_ratios(const Configuration& configuration,
+                                          Eigen::Index dimension);
+
 /// What the theory is told.
 enum class ContextLevel {
   pool,      ///< d, l, k, n, the pool of tasks and the law of a sequence

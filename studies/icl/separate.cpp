@@ -55,6 +55,7 @@ class Separate : public PointwiseExperiment {
     const Eigen::ArrayXd best = setup_.task.spectrum().array() / setup_.task.second().array();
     for (const double s : best) sum = std::max(sum, 3 * std::pow(s, 4.0 / 3));
     setup_.warn_if_unstable(sum, warnings_);
+    rounded_ = {times_of_steps(c, "sim.times", setup_.descent.eta)};
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -72,8 +73,9 @@ class Separate : public PointwiseExperiment {
       }
       population.into(result);
     } else {
-      const std::vector<double> mse =
-          flow_mse(setup_.task, shape_, weights(), times, setup_.descent.eta);
+      const std::vector<double> mse = at_point({{"init_scale", scale_}}, [&] {
+        return flow_mse(setup_.task, shape_, weights(), times, setup_.descent.eta);
+      });
       for (std::size_t k = 0; k < times.size(); ++k) {
         curve.add(times[k], {Told(mse[k], 0, enough_)});
       }
@@ -97,6 +99,7 @@ class Separate : public PointwiseExperiment {
   }
 
   void require_simulable() const override {
+    PointwiseExperiment::require_simulable();
     require_start("model.init_scale", scale_);
     setup_.require_memory();
   }

@@ -61,14 +61,16 @@ class TokenCurve : public PointwiseExperiment {
     TheoryResult result;
     for (const double beta : betas_) {
       const TokenDynamics dynamics{tokens_, beta, normalisation_};
-      const std::vector<double> rho = overlap_curve(dynamics, overlap_, times);
+      const std::vector<double> rho =
+          at_point({{"beta", beta}}, [&] { return overlap_curve(dynamics, overlap_, times); });
       Curves mean({{"beta", beta}}, "t", {"rho"});
       Curves scatter({{"beta", beta}}, "t", {"variance_gain"});
       const auto d = static_cast<double>(dimension_);
       const double orders = token_orders(tokens_, beta, d);
       const bool known = equiangular_ || std::isfinite(orders);
       std::vector<double> shift(times.size(), 0.0);
-      if (!equiangular_ && known) shift = overlap_shift(dynamics, times);
+      if (!equiangular_ && known)
+        shift = at_point({{"beta", beta}}, [&] { return overlap_shift(dynamics, times); });
       double largest = 0;
       for (const double one : shift) largest = std::max(largest, std::abs(one) / d);
       for (std::size_t k = 0; k < times.size(); ++k) {
@@ -98,7 +100,9 @@ class TokenCurve : public PointwiseExperiment {
       if (!equiangular_) scatter.into(result);
     }
     for (const auto& [normalisation, beta] : exact_) {
-      const std::vector<double> rho = overlap_curve({tokens_, beta, normalisation}, 0, times);
+      const std::vector<double> rho = at_point({{"beta", beta}}, [&] {
+        return overlap_curve({tokens_, beta, normalisation}, 0, times);
+      });
       Curves curve = exact_curve(normalisation, beta);
       for (std::size_t k = 0; k < times.size(); ++k) curve.add(times[k], {rho[k]});
       curve.into(result);

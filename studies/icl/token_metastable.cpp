@@ -54,7 +54,11 @@ class TokenMetastable : public PointwiseExperiment {
       }
       curves.into(result);
       if (start() < 1 - kDelta) {
-        add_constant(result, "lifetime", clustering_time(pair, start(), kDelta), {{"beta", beta}});
+        add_constant(
+            result,
+            "lifetime",
+            at_point({{"beta", beta}}, [&] { return clustering_time(pair, start(), kDelta); }),
+            {{"beta", beta}});
       }
     }
     return result;

@@ -41,7 +41,14 @@ class TokenTime : public PointwiseExperiment {
           for (const double beta : betas_) all.push_back(response(beta));
           return all;
         }) {
-    static_cast<void>(token_step({tokens_, betas_.back(), normalisation_}, step_));
+    const double h = token_step({tokens_, betas_.back(), normalisation_}, step_);
+    constexpr double kMostSteps = 1e9;
+    require(longest_ <= kMostSteps * h,
+            "sim.horizon",
+            longest_,
+            fmt::format("at most {:g} steps of {:.3g}, as sim.step and the largest beta make them",
+                        kMostSteps,
+                        h));
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -52,7 +59,8 @@ class TokenTime : public PointwiseExperiment {
     const auto d = static_cast<double>(dimension_);
     for (const double beta : line_between(betas_, AxisScale::linear, grid)) {
       const TokenDynamics dynamics{tokens_, beta, normalisation_};
-      const double time = clustering_time(dynamics, 0, delta_);
+      const double time =
+          at_point({{"beta", beta}}, [&] { return clustering_time(dynamics, 0, delta_); });
       const double orders = token_orders(tokens_, beta, d);
       const bool known = std::isfinite(orders) && dimension_ >= kFew;
       const double shift = known ? clustering_shift(dynamics, delta_) / d : 0.0;
@@ -65,7 +73,9 @@ class TokenTime : public PointwiseExperiment {
       Curves level = level_curve(n);
       for (const double beta : betas_) {
         if (!simulated(n, beta)) continue;
-        const double time = clustering_time({tokens_, beta, n}, 0, delta_);
+        const double time = at_point({{"beta", beta}}, [&] {
+          return clustering_time({tokens_, beta, n}, 0, delta_);
+        });
         if (time < longest_) level.add(beta, {Told(time)});
       }
       if (!level.empty()) level.into(result);

@@ -28,6 +28,11 @@ std::vector<std::int64_t> steps_of_times(const Configuration& c) {
   for (const double time : ascending(c.reals("sim.times"))) {
     constexpr double kRounding = 1e-9;
     const double count = std::round(time / step);
+    constexpr double kMostSteps = 1e9;
+    require(count <= kMostSteps,
+            "sim.times",
+            time,
+            fmt::format("at most {:g} steps of sim.step = {}", kMostSteps, step));
     require(std::abs(count * step - time) <= kRounding,
             "sim.times",
             time,

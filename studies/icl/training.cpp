@@ -39,6 +39,7 @@ class Training : public PointwiseExperiment {
                .id = StreamId::model});
           return sphere_pool(sizes_.tasks, sizes_.dimension, stream);
         }) {
+    rounded_ = rounded_ratios(c, sizes_.dimension);
     if (asked_.lambda == 0 && sizes_.samples < sizes_.dimension * (sizes_.dimension + 1)) {
       throw invalid_parameter(
           "model.lambda", 0.0, "lambda > 0 where n < d (d + 1): the minimum is not unique");
@@ -75,7 +76,10 @@ class Training : public PointwiseExperiment {
     return result;
   }
 
-  void require_simulable() const override { sizes_.require_memory(configuration_); }
+  void require_simulable() const override {
+    PointwiseExperiment::require_simulable();
+    sizes_.require_memory(configuration_);
+  }
 
  protected:
   double flops(std::size_t) const override {

@@ -52,6 +52,22 @@ class BounceExperiment : public PointwiseExperiment {
     for (const double gamma : gammas_) validate(at(gamma));
     validate(regression_);
     eta_ = c.real("sim.eta") / one_token_rate(regression_);
+    rounded_ = {times_of_steps(c, "sim.token_times", eta_)};
+    const double last = token_times_.back() / eta_;
+    constexpr double kMostSteps = 1e9;
+    require(last <= kMostSteps,
+            "sim.token_times",
+            token_times_.back(),
+            fmt::format(
+                "at most {:g} steps of sim.eta over the largest rate, {:.4g}", kMostSteps, eta_));
+    for (const double time : token_times_) {
+      const std::int64_t step = std::llround(time / eta_);
+      if (!steps_.empty() && step == steps_.back()) continue;
+      steps_.push_back(step);
+      constexpr double kRounding = 1e-6;  // of a step
+      const double realised = static_cast<double>(step) * eta_;
+      realised_.push_back(std::abs(time - realised) < kRounding * eta_ ? time : realised);
+    }
   }
 
   TheoryResult theory(TheoryGrid grid) const override {
@@ -79,7 +95,8 @@ class BounceExperiment : public PointwiseExperiment {
     if (!monotone.empty()) result.diagnostics.emplace_back("without_minimum", std::move(monotone));
     if (!minimum.empty()) minimum.into(result);
     end.into(result);
-    add_controls(line_between(token_times_, AxisScale::linear, grid), result);
+    const bool run = grid == TheoryGrid::run;
+    add_controls(line_between(run ? realised_ : token_times_, AxisScale::linear, grid), result);
     return result;
   }
 
@@ -99,14 +116,12 @@ class BounceExperiment : public PointwiseExperiment {
       integrate(outcome);
       return outcome;
     }
-    std::vector<std::int64_t> steps;
-    for (const double t : token_times_) steps.push_back(std::llround(t / eta_));
     Curves entropy({}, "time", {"token_entropy"});
     const OneTokenRegression& r = regression_;
     const auto observe = [&](std::size_t k, const VectorXd&, const VectorXd& z) {
-      entropy.add(token_times_[k], {Told(logits_entropy(z))});
+      entropy.add(realised_[k], {Told(logits_entropy(z))});
     };
-    descend_one_token(r.probability, r.target, eta_, batch_, steps, replicate.address(), observe);
+    descend_one_token(r.probability, r.target, eta_, batch_, steps_, replicate.address(), observe);
     entropy.into(outcome);
     return outcome;
   }
@@ -254,6 +269,8 @@ class BounceExperiment : public PointwiseExperiment {
   std::vector<double> gammas_;
   std::vector<double> times_;
   std::vector<double> token_times_;
+  std::vector<std::int64_t> steps_;  ///< that come nearest to them
+  std::vector<double> realised_;     ///< the times of these
   double visible_;
   int batch_;
   OneTokenRegression regression_;

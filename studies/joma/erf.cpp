@@ -39,6 +39,14 @@ class Erf : public PointwiseExperiment {
       warnings_ = {"all delta are 0: the constant solution, which never blows up"};
       return;
     }
+    rounded_ = {times_of_steps(c, "sweep.time_fraction", descent_.eta / blowup_, 1)};
+    constexpr double kMostSteps = 1e9;
+    require(blowup_ <= kMostSteps * descent_.eta,
+            "sim.eta",
+            descent_.eta,
+            fmt::format("at least {:.3g}: at most {:g} steps to the blow-up",
+                        blowup_ / kMostSteps,
+                        kMostSteps));
     for (const double fraction : fractions_) {
       const std::int64_t step =
           std::max<std::int64_t>(std::llround(fraction * blowup_ / descent_.eta), 1);

@@ -31,12 +31,28 @@ class Overlap : public PointwiseExperiment {
                           .classes = static_cast<int>(c.integer("model.classes")),
                           .queries = static_cast<int>(c.integer("model.queries")),
                           .units = c.integer("model.units")};
+    std::vector<RunAt> realised;
     for (const double overlap : overlaps_) {
+      constexpr double kLeast = 1e-4;
+      require(overlap >= kLeast,
+              "sweep.overlap",
+              overlap,
+              fmt::format("at least {:g}: random embeddings have dimension 1/overlap^2", kLeast));
+      const auto d = static_cast<double>(dimension(overlap));
+      realised.push_back(
+          {.asked = overlap,
+           .realised = 1 / std::sqrt(d),
+           .words = fmt::format("d = {:.0f}, overlap = {:.4g}", d, 1 / std::sqrt(d))});
       require(dimension(overlap) > sizes.tokens,
               "sweep.overlap",
               overlap,
               "1/overlap^2, the dimension of random embeddings, above the number of tokens");
     }
+    rounded_.emplace_back(c,
+                          "sweep.overlap",
+                          "overlap",
+                          "random embeddings have a whole dimension d = 1/overlap^2",
+                          std::move(realised));
     const auto seed = static_cast<std::uint64_t>(c.integer("sim.seed"));
     for (std::size_t a = 0; a < attentions_.size(); ++a) {
       const std::string& attention = attentions_[a];
@@ -55,7 +71,8 @@ class Overlap : public PointwiseExperiment {
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
     for (std::size_t a = 0; a < attentions_.size(); ++a) {
-      const Orders first = moves_of(models_[a], starts_[a]);
+      const Orders first = at_point({{"attention", attentions_[a]}},
+                                    [&] { return moves_of(models_[a], starts_[a]); });
       const double next = next_order(a, first.second);
       const Index tokens = models_[a].tokens();
       Curves equal = curve("equal_drift", a);
@@ -64,7 +81,8 @@ class Overlap : public PointwiseExperiment {
       Curves identity = curve("invariant_drift", a);
       for (const double e : line_between(overlaps_, AxisScale::log, grid, 2)) {
         const MatrixXd gram = equal_overlap(tokens, e);
-        const Orders orders = moves_of(with_gram(a, gram), starts_[a]);
+        const Orders orders = at_point({{"attention", attentions_[a]}, {"overlap", e}},
+                                       [&] { return moves_of(with_gram(a, gram), starts_[a]); });
         equal.add(e, {told_to_step(orders, [&](const MatrixXd& moves) {
                     return mean_square_drift(moves, gram);
                   })});

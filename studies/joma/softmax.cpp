@@ -94,7 +94,9 @@ class Softmax : public PointwiseExperiment {
       const JomaFlow second_stationary = descends(gradient.model(), 2);
       for (const JomaFlow* f : {&flow, &first, &second, &first_stationary, &second_stationary}) {
         if (f->solution.finished()) continue;
-        throw Error(ErrorKind::numerical, "gradient flow: " + describe(f->solution));
+        at_point(point(i), [&] {
+          throw Error(ErrorKind::numerical, "gradient flow: " + describe(f->solution));
+        });
       }
       Curves curves(point(i), "step", kNames);
       std::vector<double> changed(kNames.size());

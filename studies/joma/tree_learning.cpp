@@ -48,10 +48,20 @@ class TreeLearning : public PointwiseExperiment {
               rho,
               "a tree whose query occurs with positive probability");
     }
+    constexpr double kMostSteps = 1e9;
+    require(times_.back() <= kMostSteps * descent_.eta,
+            "sweep.time",
+            times_.back(),
+            fmt::format("at most {:g} steps of sim.eta", kMostSteps));
+    require(descent_.horizon <= kMostSteps * descent_.eta,
+            "sim.horizon",
+            descent_.horizon,
+            fmt::format("at most {:g} steps of sim.eta", kMostSteps));
     for (const double time : times_) {
       steps_.push_back(std::max<std::int64_t>(std::llround(time / descent_.eta), 1));
     }
     steps_ = ascending(steps_);
+    rounded_ = {times_of_steps(c, "sweep.time", descent_.eta, 1)};
   }
 
   TheoryResult theory(TheoryGrid grid) const override {

@@ -63,7 +63,7 @@ class MaskedSpike : public PointwiseExperiment {
     TheoryResult result;
     const std::vector<double> thetas = line_between(thetas_, AxisScale::linear, grid, kParts);
     for (const double alpha : sizes_.alphas(grid)) {
-      const DelocalisedSpike plain = pca(alpha);
+      const DelocalisedSpike plain = at_point({{"alpha", alpha}}, [&] { return pca(alpha); });
       Curves of_pca({{"alpha", alpha}}, "theta", {"pca_outlier", "pca_overlap"});
       for (const double theta : thetas) {
         const bool above = theta >= kAbove * plain.threshold();

@@ -65,7 +65,8 @@ class MaskedVsPca : public PointwiseExperiment {
     warnings_ = rounded_ratios(c, sizes_);
     bool near = false;
     for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
-      const Limits limits(groups_, 1 / alpha, lambdas_);
+      const Limits limits =
+          at_point({{"alpha", alpha}}, [&] { return Limits(groups_, 1 / alpha, lambdas_); });
       for (const double theta : thetas_) {
         for (const DelocalisedSpike& spike : limits.masked) {
           near = near || !away_from(theta, spike.threshold());

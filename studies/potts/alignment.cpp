@@ -53,10 +53,15 @@ Alignment configured_alignment(const Configuration& c) {
                                         alignment.colours()));
   }
   const auto count = static_cast<double>(alignment.sequences.rows());
-  require(std::round(c.real("sim.held_out") * count) <= count - 2,
+  const double share = c.real("sim.held_out");
+  require(std::round(share * count) <= count - 2,
           "sim.held_out",
-          c.real("sim.held_out"),
+          share,
           "a share that leaves 2 sequences to train on");
+  require(share == 0 || std::round(share * count) >= 1,
+          "sim.held_out",
+          share,
+          fmt::format("0, or a share that holds out one of {:.0f} sequences", count));
   return alignment;
 }
 
@@ -78,6 +83,15 @@ class AlignmentFits : public PointwiseExperiment {
                     {"unknown_letters", alignment_.unknown},
                     {"inserted_letters_left_out", alignment_.inserted},
                     {"annotation_records_left_out", alignment_.annotations}};
+    const auto count = static_cast<double>(alignment_.sequences.rows());
+    const auto held_out = static_cast<double>(held_out_);
+    rounded_.emplace_back(c,
+                          "sim.held_out",
+                          "held_out",
+                          fmt::format("sequences are whole, {:.0f} of them", count),
+                          std::vector<RunAt>{{.asked = c.real("sim.held_out"),
+                                              .realised = held_out / count,
+                                              .words = fmt::format("{:.0f} sequences", held_out)}});
     for (const std::string& warning : alignment_.warnings) {
       warnings_.push_back("model.file: " + warning);
     }
@@ -160,8 +174,11 @@ class AlignmentFits : public PointwiseExperiment {
     if (!general.converged || !factored.converged) {
       outcome.status = "not converged";
       outcome.failed = true;
-      outcome.message = fmt::format("the fit of the {} model did not converge",
-                                    factored.converged ? "general" : "factored");
+      outcome.message = fmt::format(
+          "the fit of the {} model did not converge; raise sim.lambda = {} or sim.tolerance = {}",
+          factored.converged ? "general" : "factored",
+          lambda_,
+          search_.gradient_tolerance);
     }
     return outcome;
   }
@@ -285,16 +302,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       const std::vector<double> values =
           observed.last("penalty_balance", joined(model_point(model), {{"part", part}}));
       if (values.empty()) continue;  // general couplings have no values
-      // The search leaves gradients below its tolerance, where those of the penalty are of order λ:
-      // 0.04 of their ratio was seen, and 2.4 % of the balance.
-      constexpr double kLeast = 0.04;
-      constexpr double kLeft = 0.1;
-      const double lambda = c.real(part[0] == 'f' ? "sim.bias_lambda" : "sim.lambda");
-      const double close = std::max(kLeast, kLeft * c.real("sim.tolerance") / lambda);
+      // The search ends where 1 % of the penalty's gradient is left, of all columns of V together.
+      constexpr double kClose = 0.02;
       std::vector<bool> balanced;
       std::string found = "balance";
       for (const double value : values) {
-        balanced.push_back(std::abs(value - 1) < close);
+        balanced.push_back(std::abs(value - 1) < kClose);
         found += fmt::format(" {:.4f}", value);
       }
       results.push_back(claim_rate(
@@ -303,7 +316,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                       "grow is what their penalty gains, within {:.3g} %",
                       part,
                       model,
-                      100 * close),
+                      100 * kClose),
           balanced,
           found,
           kHalf));

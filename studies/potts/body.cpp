@@ -17,6 +17,29 @@ using Eigen::Index;
 
 namespace {
 
+/// How many of all sets of sites interact.
+Index interacting(double density, Index all) {
+  return std::max<Index>(1, std::llround(density * static_cast<double>(all)));
+}
+
+RoundedValues realised_density(const Configuration& c) {
+  const auto sites = c.integer("model.sites");
+  const auto order = c.integer("model.order");
+  double all = 1;
+  for (std::int64_t k = 0; k < order; ++k)
+    all *= static_cast<double>(sites - k) / static_cast<double>(k + 1);
+  all = std::round(all);
+  const double density = c.real("model.density");
+  const auto count = static_cast<double>(interacting(density, static_cast<Index>(all)));
+  return {c,
+          "model.density",
+          "density",
+          fmt::format("of {:.0f} sets of {} sites a whole number interacts", all, order),
+          {{.asked = density,
+            .realised = count / all,
+            .words = fmt::format("{:.0f} sets, density {:.4g}", count, count / all)}}};
+}
+
 /// The model of a checked [model] section.
 BodyModel body_model(const Configuration& c) {
   try {
@@ -27,9 +50,8 @@ BodyModel body_model(const Configuration& c) {
         {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
     Hyperedges edges = all_hyperedges(sites, order);
     if (c.real("model.density") < 1) {
-      const auto total = static_cast<double>(edges.sites.rows());
-      const Index count = std::max<Index>(1, std::llround(c.real("model.density") * total));
-      edges = random_hyperedges(edges, count, stream);
+      edges = random_hyperedges(
+          edges, interacting(c.real("model.density"), edges.sites.rows()), stream);
     }
     const double scale = 1 / std::sqrt(edges_per_site(edges, sites));
     const std::string& couplings = c.text("model.couplings");
@@ -67,6 +89,7 @@ BodyModel body_model(const Configuration& c) {
 
 BodyProblem::BodyProblem(const Configuration& c)
     : model_(body_model(c)),
+      density_(realised_density(c)),
       samples_(c.integer("sim.samples")),
       data_([model = model_,
              options = gibbs_pool_options(c),

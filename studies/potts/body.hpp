@@ -30,6 +30,8 @@ class BodyProblem {
   TheoryResult theory() const;
 
   const BodyModel& model() const { return model_; }
+  /// @brief model.density as the number of interacting sets makes it.
+  const RoundedValues& density() const { return density_; }
 
   /// @brief Trains one network of a replicate and reports how it ended, on stored sequences of its
   /// own or fresh ones. Batches of these larger than the number of states are of counted states.
@@ -47,6 +49,7 @@ class BodyProblem {
 
  private:
   BodyModel model_;
+  RoundedValues density_;
   Eigen::Index samples_;  ///< stored, or 0
   Lazy<BodyData> data_;
 };

@@ -43,6 +43,7 @@ class Displacement : public PointwiseExperiment {
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         stored_(c.integer("sim.samples") > 0),
         seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+    rounded_ = {problem_.density()};
     // Stairs are narrow: equal steps beside equal ratios.
     constexpr std::uint64_t kEqualSteps = 40;
     const std::uint64_t length = plan_.recorded.back();

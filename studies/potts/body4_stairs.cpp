@@ -47,6 +47,7 @@ class Stairs : public PointwiseExperiment {
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         samples_(static_cast<double>(c.integer("sim.samples"))),
         alike_(!softmax_ && problem_.model().common_strength().has_value()) {
+    rounded_ = {problem_.density()};
     const auto only_for = [](const char* network, const char* key, bool left_alone) {
       if (left_alone) return;
       throw Error(ErrorKind::input,

@@ -61,6 +61,7 @@ class Flow : public PointwiseExperiment {
       training_.recorded.push_back(static_cast<std::uint64_t>(std::llround(time / eta_)));
     }
     training_.recorded = ascending(training_.recorded);
+    rounded_ = {times_of_steps(c, "sim.times", eta_)};
   }
 
   TheoryResult theory(TheoryGrid grid) const override {

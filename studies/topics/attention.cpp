@@ -59,6 +59,7 @@ class Attention : public PointwiseExperiment {
         }
       }
     }
+    rounded_ = {times_of_steps(c, "sim.times", c.real("sim.eta"))};
     warnings_ = topic_warnings(model_, true);
   }
 

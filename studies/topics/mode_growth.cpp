@@ -32,6 +32,7 @@ class ModeGrowth : public PointwiseExperiment {
             "keep_rate",
             model_.keep_rate(),
             "keep_rate > 0 and topics_per_document >= 2: nothing grows otherwise");
+    rounded_ = {times_of_steps(c, "sim.times", eta_)};
     warnings_ = topic_warnings(model_, true);
   }
 

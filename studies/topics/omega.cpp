@@ -36,7 +36,9 @@ class Omega : public PointwiseExperiment {
     }
     for (const std::int64_t tau : ascending(taus)) {
       const TopicModel m = model(tau);
-      const AttentionOptimum best = attention_optimum(m, loss_, value_(m));
+      const AttentionOptimum best = at_point({{"topics_per_document", m.tau()}}, [&] {
+        return attention_optimum(m, loss_, value_(m));
+      });
       curves.add(
           m.tau(),
           {best.omega, best.omega / m.tau(), best.relative.same_word / (m.tau() * m.words())});

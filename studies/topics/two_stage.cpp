@@ -248,6 +248,7 @@ class TwoStage : public PointwiseExperiment {
       flow_ = flow_start(c);
       flow_.value = setup_.value;
     }
+    rounded_ = {times_of_steps(c, "sim.times", per_step_)};
     warnings_ = topic_warnings(setup_.model, true);
   }
 

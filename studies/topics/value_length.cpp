@@ -54,7 +54,9 @@ class Length : public PointwiseExperiment {
       const auto& settings = of_prior;
       const CommutantAlgebra algebra(settings.vocabulary);
       const auto optimum = [&](std::int64_t n) -> Commutant {
-        return value_optimum(algebra, value_moments(at_length(settings, n)), lambda_);
+        return at_point({{"prior", prior}, {"length", static_cast<double>(n)}}, [&] {
+          return value_optimum(algebra, value_moments(at_length(settings, n)), lambda_);
+        });
       };
       Curves curves({{"prior", prior}}, "length", value_names());
       for (const std::int64_t n : ascending(lengths)) {

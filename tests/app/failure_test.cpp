@@ -8,6 +8,7 @@
 
 #include "app/toy_study.hpp"
 #include "attica/app/ranks.hpp"
+#include "attica/studies/at_point.hpp"
 
 using namespace attica;
 using namespace attica::app;
@@ -64,6 +65,22 @@ TEST_CASE("explained: parameters stay, other quantities come with place and sett
   const Error numerical(ErrorKind::numerical, "no root");
   CHECK(std::string(explained(numerical, c).what()) ==
         "no root; change model.a = 1e-300 (default 2) first");
+  // A place that the study said stands for the vaguer one.
+  const auto thrown = [&](const Error& error) -> Error {
+    try {
+      at_point({{"lambda", 0.5}}, [&] { throw error; });
+    } catch (const Error& placed) {
+      return placed;
+    }
+    return error;
+  };
+  CHECK(std::string(explained(thrown(numerical), c, {{"x", 2.0}}, "the theory").what()) ==
+        "no root (at x=2, lambda=0.5); change model.a = 1e-300 (default 2) first");
+  CHECK(thrown(numerical).kind() == ErrorKind::numerical);
+  CHECK(thrown(own).parameter() == "a");
+  CHECK(std::string(thrown({ErrorKind::numerical, "no root (at inner=1)"}).what()) ==
+        "no root (at inner=1)");
+  CHECK(at_point({}, [] { return 3; }) == 3);
   // What is said of files and folders, and of options, is whole.
   const Error storage(ErrorKind::storage, "disk full");
   CHECK(std::string(explained(storage, c, {{"x", 2.0}}).what()) == "disk full");

@@ -1,5 +1,6 @@
 #include "attica/theory/bigrams/boosting.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -37,7 +38,8 @@ double BoostingTheory::boosting_time(double theta) const {
 }
 
 std::int64_t BoostingTheory::boosting_limit(double theta) const {
-  return std::llround(3 * boosting_time(theta)) + 1;
+  constexpr double kForever = 1e15;  // a step of rounding eta takes longer than any run
+  return std::llround(std::min(3 * boosting_time(theta), kForever)) + 1;
 }
 
 double BoostingTheory::saturation_time(double delta) const {

@@ -1,7 +1,10 @@
 #include "attica/theory/bigrams/recursion.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -230,10 +233,15 @@ double sign_deficit(const BigramModel& model,
   const double snr = boosting.snr(model.kappa_v(), batch);
   BigramRecursion recursion(model, rates, batch, rates.eta_v / (t * omega * snr));
   const double cap = 10 * boosting.boosting_time(theta);
+  constexpr double kMostSteps = 1e8;
+  require(cap <= kMostSteps,
+          "eta_v",
+          rates.eta_v,
+          fmt::format("rates that reach theta within {:g} steps", kMostSteps / 10));
   double variance = 1;
   BigramSignals s = recursion.signals();
-  for (int j = 0; s.alpha_v < theta && j < cap; ++j) {
-    variance += 2 * omega * t * s.d_a * std::exp(-2 * omega * j);
+  for (std::int64_t j = 0; s.alpha_v < theta && static_cast<double>(j) < cap; ++j) {
+    variance += 2 * omega * t * s.d_a * std::exp(-2 * omega * static_cast<double>(j));
     recursion.step();
     s = recursion.signals();
   }

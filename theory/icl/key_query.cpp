@@ -187,7 +187,8 @@ double zero_of(double low, double high, const Function& f) {
 }  // namespace
 
 AlignedFlow::AlignedFlow(KeyQueryTask task, double scale) : task_(std::move(task)), scale_(scale) {
-  require(scale > 0, "init_scale", scale, "init_scale > 0");
+  constexpr double kSmallest = 1e-200;  // modes grow after times of 1/scale
+  require(scale >= kSmallest, "init_scale", scale, fmt::format("init_scale >= {:g}", kSmallest));
   for (Index i = 0; i < task_.dimension(); ++i) {
     const double end = std::cbrt(task_.spectrum()(i) / task_.second()(i));
     require(scale < end,

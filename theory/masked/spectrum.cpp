@@ -126,7 +126,11 @@ void solve_kappa_of(MaskedEquivalent& m) {
         return at;
       });
   if (!root.converged) {
-    throw Error(ErrorKind::numerical, "masked spectrum: no effective penalty found");
+    throw Error(
+        ErrorKind::numerical,
+        fmt::format("masked spectrum: no effective penalty found at gamma = {}, lambda = {}",
+                    m.gamma,
+                    m.lambda));
   }
   m.kappa = root.kappa;
 }

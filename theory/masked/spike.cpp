@@ -1,5 +1,7 @@
 #include "attica/theory/masked/spike.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -48,7 +50,10 @@ DelocalisedSpike::DelocalisedSpike(SpikeEstimator estimator,
   edge_ = at.z;
   threshold_ = -1 / (at.c * spike_sum(at, 1, 0));
   if (!std::isfinite(edge_) || !(threshold_ > 0)) {
-    throw Error(ErrorKind::numerical, "masked spike: no upper edge of the spectrum found");
+    throw Error(ErrorKind::numerical,
+                fmt::format("masked spike: no upper edge of the spectrum found at gamma = {}{}",
+                            gamma,
+                            masked ? fmt::format(", lambda = {}", lambda) : ""));
   }
 }
 
