@@ -1,4 +1,4 @@
-#include "attica/app/program.hpp"
+#include "attica/app/command/program.hpp"
 #include "attica/core/freed_memory.hpp"
 #include "attica/core/instructions.hpp"
 

@@ -22,12 +22,12 @@
 #include <tuple>
 #include <vector>
 
-#include "attica/app/check.hpp"
-#include "attica/app/command_line.hpp"
-#include "attica/app/configuration_file.hpp"
-#include "attica/app/program.hpp"
+#include "attica/app/command/command_line.hpp"
+#include "attica/app/command/program.hpp"
+#include "attica/app/configuration/configuration_file.hpp"
+#include "attica/app/run/work.hpp"
+#include "attica/app/verdict/check.hpp"
 #include "attica/app/version.hpp"
-#include "attica/app/work.hpp"
 #include "attica/core/error.hpp"
 #include "attica/core/gauss/ensembles.hpp"
 #include "attica/core/gauss/mlm.hpp"

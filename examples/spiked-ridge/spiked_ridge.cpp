@@ -17,7 +17,7 @@
 
 #include <cmath>
 
-#include "attica/app/program.hpp"
+#include "attica/app/command/program.hpp"
 #include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/kit.hpp"
 

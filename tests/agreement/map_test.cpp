@@ -10,10 +10,10 @@
 #include <map>
 
 #include "app/toy_study.hpp"
-#include "attica/app/exit_codes.hpp"
-#include "attica/app/files.hpp"
-#include "attica/app/json.hpp"
-#include "attica/app/verbs.hpp"
+#include "attica/app/command/exit_codes.hpp"
+#include "attica/app/run/files.hpp"
+#include "attica/app/run/json.hpp"
+#include "attica/app/verbs/verbs.hpp"
 
 using namespace attica;
 using namespace attica::app;

@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "attica/app/comparison.hpp"
-#include "attica/app/results.hpp"
+#include "attica/app/run/results.hpp"
+#include "attica/app/verdict/comparison.hpp"
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/claim_tests.hpp"
 #include "attica/studies/study.hpp"

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "app/toy_study.hpp"
-#include "attica/app/verbs.hpp"
+#include "attica/app/verbs/verbs.hpp"
 
 namespace toy {
 

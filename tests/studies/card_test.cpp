@@ -193,7 +193,7 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
         CHECK_FALSE(panel.layers.empty());
         for (const Layer& layer : panel.layers) {
           INFO(layer.series);
-          // "<series>_fit" and "<series>_bound" are the lines of exponents (app/exponents).
+          // "<series>_fit" and "<series>_bound" are the lines of exponents (app/verdict/exponents).
           const std::size_t end = study.exponents ? layer.series.rfind('_') : std::string::npos;
           CHECK((names.count(layer.series) == 1 || names.count(layer.series.substr(0, end)) == 1));
         }

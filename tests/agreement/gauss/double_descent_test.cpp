@@ -5,9 +5,9 @@
 #include <cmath>
 #include <mutex>
 
-#include "attica/app/check.hpp"
-#include "attica/app/runner.hpp"
-#include "attica/app/work.hpp"
+#include "attica/app/run/runner.hpp"
+#include "attica/app/run/work.hpp"
+#include "attica/app/verdict/check.hpp"
 #include "attica/core/parallel.hpp"
 
 using namespace attica;

@@ -1,0 +1,49 @@
+#include "attica/app/figures/table_curves.hpp"
+
+#include <cmath>
+
+#include "attica/app/run/results.hpp"
+
+namespace attica::app {
+
+TableData table_data(const std::string& bytes,
+                     const std::string& shown,
+                     const std::string& x,
+                     const own::TableColumns& columns,
+                     bool points) {
+  TableData result;
+  const bool simulation = own::is_simulation(own::column_names(bytes, shown), columns);
+  const own::OutsideTable table =
+      own::read_table(bytes,
+                      shown,
+                      {.kind = simulation ? own::TableKind::replicates : own::TableKind::theory,
+                       .x_name = x,
+                       .x_required = true,
+                       .columns = columns});
+  result.remarks = table.remarks;
+  if (simulation) {
+    Replicates replicates;
+    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(table, x).outcomes},
+                   {});
+    replicates.finish();
+    result.data.curves = recorded_curves({}, replicates);
+    return result;
+  }
+  for (Prediction& prediction : own::predictions(table, x)) {
+    // Where there is no value, nothing is drawn.
+    Series& series = prediction.series;
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < series.x.size(); ++k) {
+      if (!std::isfinite(series.y[k])) continue;
+      series.x[kept] = series.x[k];
+      series.y[kept++] = series.y[k];
+    }
+    series.x.resize(kept);
+    series.y.resize(kept);
+    result.data.curves.push_back(
+        {.theory = !points, .mean = prediction.series, .sem = {}, .sd = {}, .n = {}});
+  }
+  return result;
+}
+
+}  // namespace attica::app

@@ -1,0 +1,409 @@
+/// @file
+/// @brief `attica fit`: scaling exponents of a run against those its study predicts or bounds, in
+/// one size or several at once.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "attica/app/command/exit_codes.hpp"
+#include "attica/app/command/text.hpp"
+#include "attica/app/verbs/fit_subject.hpp"
+#include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verdict/exponents.hpp"
+#include "attica/app/verdict/judge_run.hpp"
+#include "attica/core/read_bytes.hpp"
+#include "attica/solvers/statistics/floor_fit.hpp"
+#include "attica/studies/own/table.hpp"
+#include "attica/studies/scaling.hpp"
+
+namespace attica::app {
+namespace {
+
+/// In place of a meaning, where no exponent is expected.
+constexpr const char* kNoneAsked = "no exponent was asked for";
+
+Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
+
+/// An exponent, and the floor that was fitted or given with it.
+struct Fitted {
+  ExponentResult result;
+  std::optional<FloorFit> floor = {};
+  double tolerance = kExponentTolerance;
+};
+
+Json exponent_object(const Fitted& fitted) {
+  const ExponentResult& result = fitted.result;
+  const ExponentFit& fit = result.fit;
+  Json medians = Json::array();
+  for (const ScalingMedian& m : fit.medians) {
+    Json median{{"x", m.x},
+                {"median", m.median},
+                {"replicates", m.seeds},
+                {"censored", m.censored},
+                {"used", m.used}};
+    if (m.interval) median["interval95"] = interval(*m.interval);
+    medians.push_back(std::move(median));
+  }
+  Json object{{"name", result.claim.name},
+              {"series", result.claim.series},
+              {"point", app::to_json(result.claim.only)},
+              {"x_name", result.claim.x_name},
+              {"kind", result.claim.upper_bound ? "upper bound" : "prediction"},
+              {"exponent", result.claim.exponent},
+              {"meaning", result.claim.meaning},
+              {"form", fitted.floor ? "floor + C x^p" : "C x^p"},
+              {"tolerance", fitted.tolerance},
+              {"medians", std::move(medians)},
+              {"verdict", describe(result.verdict)},
+              {"weakness", fit.weakness},
+              {"window_dependent", fit.window_dependent}};
+  if (fit.fitted) {
+    Json values{{"exponent", fit.slope},
+                {"interval95", interval(fit.interval95)},
+                {"interval90", interval(fit.interval90)},
+                {"interval_from", fit.from_scatter ? "scatter" : "replicates"},
+                {"prefactor", fitted.floor ? fitted.floor->prefactor : fit.prefactor},
+                {"prefactor_interval95",
+                 interval(fitted.floor ? fitted.floor->prefactor95 : fit.prefactor95)},
+                {"local_slopes", fit.local_slopes},
+                {"without_first", fit.without_first},
+                {"without_last", fit.without_last}};
+    if (fitted.floor) {
+      values["floor"] = fitted.floor->floor;
+      values["floor_interval95"] = interval(fitted.floor->floor95);
+      values["chi_square"] = fitted.floor->chi_square;
+      values["degrees_of_freedom"] = fitted.floor->degrees;
+      values["p_value"] = fitted.floor->p_value;
+      if (fitted.floor->other_optimum) values["other_optimum"] = *fitted.floor->other_optimum;
+    }
+    object["fitted"] = std::move(values);
+  }
+  return object;
+}
+
+/// The lines of what was fitted.
+std::string fitted_text(const Fitted& fitted, bool predicted) {
+  const ExponentFit& fit = fitted.result.fit;
+  const auto with_interval = [](const std::string& name, double value, const Interval& i) {
+    return fmt::format("{} {:.5g}, 95 % [{:.5g}, {:.5g}]", name, value, i.low, i.high);
+  };
+  std::string lines = fmt::format("  exponent {:.3f}, 95 % [{:.3f}, {:.3f}]",
+                                  fit.slope,
+                                  fit.interval95.low,
+                                  fit.interval95.high);
+  if (fitted.floor) {
+    const FloorFit& f = *fitted.floor;
+    lines += fmt::format("; without the first size {:.3f}, without the last {:.3f}\n",
+                         fit.without_first,
+                         fit.without_last);
+    lines += f.floor95.width() > 0 ? "  " + with_interval("floor", f.floor, f.floor95)
+                                   : fmt::format("  floor {:.5g} (given)", f.floor);
+    lines += "; " + with_interval("prefactor", f.prefactor, f.prefactor95) + "\n";
+    if (f.other_optimum)
+      lines += fmt::format("  another optimum at exponent {:.2f} is not rejected either\n",
+                           *f.other_optimum);
+    if (!fit.from_scatter)
+      lines += fmt::format("  chi square {:.1f} of {} degrees of freedom, p = {:.2g}\n",
+                           f.chi_square,
+                           f.degrees,
+                           f.p_value);
+  } else {
+    lines += fmt::format(
+        "; local slopes {:.2f}; without the first size {:.3f}, without the last {:.3f}\n",
+        fmt::join(fit.local_slopes, ", "),
+        fit.without_first,
+        fit.without_last);
+    lines += "  " + with_interval("prefactor", fit.prefactor, fit.prefactor95) + "\n";
+  }
+  if (fit.from_scatter)
+    lines += "  intervals from the scatter about the fit: too few replicates a size\n";
+  if (!predicted && fit.window_dependent)
+    lines += "  the exponent depends on the window: this form does not describe the whole range\n";
+  if (!fitted.floor && fit.window_dependent && levels_off(fit))
+    lines +=
+        "  the local slopes fall from size to size: the curve may level off; --floor fits y = "
+        "floor + C x^p\n";
+  return lines;
+}
+
+std::string text(const Fitted& fitted) {
+  const ExponentResult& result = fitted.result;
+  const ExponentFit& fit = result.fit;
+  std::string lines = fmt::format("{}: {} against {} ({})\n",
+                                  result.claim.name,
+                                  result.claim.series,
+                                  result.claim.x_name,
+                                  result.claim.meaning);
+  for (const ScalingMedian& m : fit.medians) {
+    const bool reached = 2 * m.censored < m.seeds;
+    lines += fmt::format("  {:>12.6g}  median {}{:>12.6g}", m.x, reached ? "" : "above ", m.median);
+    if (m.interval)
+      lines += fmt::format("  95 % [{:.6g}, {:.6g}]", m.interval->low, m.interval->high);
+    if (m.censored > 0) lines += fmt::format("  {} of {} never reached it", m.censored, m.seeds);
+    lines += m.used ? "\n" : "  not used\n";
+  }
+  const bool predicted = result.claim.meaning != kNoneAsked;
+  if (fit.fitted) lines += fitted_text(fitted, predicted);
+  if (!predicted) {
+    if (!fit.weakness.empty()) lines += fmt::format("  weak: {}\n", fit.weakness);
+    return lines;
+  }
+  lines += fmt::format("  {} {}: {}",
+                       result.claim.upper_bound ? "bound" : "prediction",
+                       result.claim.exponent,
+                       describe(result.verdict));
+  if (!fit.weakness.empty()) lines += fmt::format(" ({})", fit.weakness);
+  if (fit.window_dependent) lines += " (depends on the window)";
+  return lines + "\n";
+}
+
+/// Violated: like DISAGREE; undecided: like INCONCLUSIVE.
+int joint_exit_code(const std::vector<Fitted>& results) {
+  int code = kExitDone;
+  for (const Fitted& fitted : results) {
+    if (fitted.result.verdict == ExponentVerdict::violated) return kExitDisagree;
+    if (fitted.result.verdict == ExponentVerdict::undecided) code = kExitInconclusive;
+  }
+  return code;
+}
+
+/// The interval of an exponent comes from resampling replicates.
+void refuse_summary(bool summary, const std::string& target) {
+  if (!summary) return;
+  throw Error(ErrorKind::input,
+              fmt::format("'{}' has mean, sem and n: an exponent needs replicates", target));
+}
+
+/// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
+/// of their points; one for every curve that differs in something else.
+std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& subject) {
+  const std::string& x = options.sizes.front();
+  std::vector<ObservedCurve> arranged = against(subject.curves, subject.series, x);
+  std::vector<Point> places;
+  for (const ObservedCurve& curve : arranged) places.push_back(curve.mean.point);
+  if (!subject.cap_series.empty()) {
+    for (ObservedCurve& curve : against(subject.curves, subject.cap_series, x))
+      arranged.push_back(std::move(curve));
+  }
+  std::vector<Fitted> results;
+  for (const Point& place : places) {
+    ExponentClaim claim{.name = subject.series,
+                        .series = subject.series,
+                        .x_name = x,
+                        .only = place,
+                        .exponent = options.exponent.value_or(0),
+                        .upper_bound = options.upper_bound,
+                        .meaning = options.exponent ? "as asked for" : kNoneAsked,
+                        .cap_series = subject.cap_series};
+    if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
+    const std::vector<ScalingPoint> points = scaling_points(claim, arranged);
+    Fitted fitted{.result = {.claim = claim, .fit = {}},
+                  .tolerance = options.tolerance.value_or(kExponentTolerance)};
+    if (options.floor) {
+      fitted.floor = fit_with_floor(points, options.floor_value);
+      fitted.result.fit = fitted.floor->exponent;
+    } else {
+      fitted.result.fit = fit_exponent(points, {.seed = subject.seed});
+    }
+    const ExponentFit& fit = fitted.result.fit;
+    if (options.exponent) {
+      fitted.result.verdict =
+          claim.upper_bound ? judge_upper_bound(fit, points, claim.exponent, {}, fitted.tolerance)
+                            : judge_predicted_exponent(fit, claim.exponent, fitted.tolerance);
+    }
+    results.push_back(std::move(fitted));
+  }
+  return results;
+}
+
+/// Takes out the replicates without a value and says how many they are: they failed. An infinite
+/// one never reached its target and stays.
+void leave_out_failed(const Options& options, FitSubject& subject) {
+  std::size_t failed = 0;
+  std::vector<std::string> nothing_left;
+  for (ObservedCurve& curve : subject.curves) {
+    for (std::size_t k = curve.mean.x.size(); k-- > 0;) {
+      std::vector<double>& values = curve.values[k];
+      std::vector<std::uint64_t>& names = curve.replicates[k];
+      const bool counts = curve.mean.name == subject.series;
+      for (std::size_t r = values.size(); r-- > 0;) {
+        if (!std::isnan(values[r])) continue;
+        values.erase(values.begin() + static_cast<std::ptrdiff_t>(r));
+        names.erase(names.begin() + static_cast<std::ptrdiff_t>(r));
+        failed += counts ? 1 : 0;
+      }
+      if (!values.empty()) continue;
+      const auto at = static_cast<std::ptrdiff_t>(k);
+      if (counts)
+        nothing_left.push_back(
+            describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})));
+      curve.mean.x.erase(curve.mean.x.begin() + at);
+      curve.mean.y.erase(curve.mean.y.begin() + at);
+      curve.values.erase(curve.values.begin() + at);
+      curve.replicates.erase(curve.replicates.begin() + at);
+    }
+  }
+  std::erase_if(subject.curves, [](const ObservedCurve& c) { return c.mean.x.empty(); });
+  if (failed == 0) return;
+  subject.about["left_out"] = failed;
+  if (options.json) return;
+  put("{} replicate{} without a value left out{}\n",
+      failed,
+      failed == 1 ? "" : "s",
+      nothing_left.empty() ? ""
+                           : fmt::format("; none has one at {}", fmt::join(nothing_left, "; at ")));
+}
+
+/// A power law is of numbers > 0: refuses others by their place in the table.
+void require_positive(const own::OutsideTable& table, const std::string& series) {
+  for (const own::TableRow& row : table.rows) {
+    if (row.series != series || std::isnan(row.value) || row.value > 0) continue;
+    throw Error(ErrorKind::input,
+                fmt::format("{}:{}:{}: error: value {}: expected numbers > 0, of which power laws "
+                            "are; inf for a replicate that never reached its target, empty or nan "
+                            "for one that failed",
+                            table.source,
+                            row.line,
+                            row.value_column,
+                            row.value));
+  }
+}
+
+/// The same of a run.
+void require_positive(const FitSubject& subject) {
+  for (const ObservedCurve& curve : subject.curves) {
+    if (curve.mean.name != subject.series) continue;
+    for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
+      for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
+        const double value = curve.values[k][r];
+        if (std::isnan(value) || value > 0) continue;
+        throw Error(
+            ErrorKind::input,
+            fmt::format("series '{}' at {}, replicate {}: {}, expected numbers > 0, of "
+                        "which power laws are",
+                        subject.series,
+                        describe(joined(curve.mean.point, {{curve.mean.x_name, curve.mean.x[k]}})),
+                        curve.replicates[k][r],
+                        value));
+      }
+    }
+  }
+}
+
+void tell(const Options& options, const Json& about, const std::vector<Fitted>& results) {
+  if (options.json) {
+    Json object = about;
+    object["exponents"] = Json::array();
+    for (const Fitted& fitted : results) object["exponents"].push_back(exponent_object(fitted));
+    print(object);
+  } else {
+    for (const Fitted& fitted : results) put("{}", text(fitted));
+  }
+}
+
+}  // namespace
+
+int fit_verb(const Options& given, const Registry& registry) {
+  Options options = given;
+  const bool is_file = std::filesystem::is_regular_file(options.target);
+  const bool joint = options.sizes.size() > 1 || !options.windows.empty() ||
+                     !options.corrections.empty() ||
+                     (!options.expected.empty() && options.collapse.empty());
+  const bool asked = !options.series.empty() || options.exponent || options.upper_bound || joint ||
+                     options.floor || options.tolerance || !options.collapse.empty() ||
+                     !options.sizes.empty();
+  if (options.sizes.empty()) options.sizes = {"x"};
+  std::vector<std::string> distinct = options.sizes;
+  std::sort(distinct.begin(), distinct.end());
+  if (std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end())
+    throw invalid_parameter("--x", options.sizes.back(), "every size once");
+  if (joint && (options.exponent || options.upper_bound)) {
+    throw Error(ErrorKind::input,
+                "--exponent and --upper-bound are of one size; expected --expect NAME=P beside "
+                "several sizes, --window and --correction");
+  }
+  if (options.floor && (joint || !options.collapse.empty())) {
+    throw Error(ErrorKind::input,
+                "--floor is of a fit in one size; expected one --x NAME, and neither --window, "
+                "--correction, --expect nor --collapse beside it");
+  }
+  if (options.collapse.empty() && (!options.held.empty() || !options.starts.empty()))
+    throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
+  FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
+  std::vector<Fitted> results;
+  std::optional<own::OutsideTable> table;
+  if (is_file) {
+    const std::optional<std::string> bytes = read_bytes(options.target);
+    if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
+    const std::string x = options.sizes.front().substr(options.sizes.front().find('/') + 1);
+    table = own::read_table(*bytes,
+                            options.target,
+                            {.kind = own::TableKind::replicates,
+                             .x_name = x,
+                             .x_required = false,
+                             .infinite = options.collapse.empty(),
+                             .columns = options.columns});
+    for (const std::string& text : table->remarks) remark(options.quiet, text);
+    refuse_summary(table->summary, options.target);
+    Replicates replicates;
+    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(*table, x).outcomes},
+                   {});
+    replicates.finish();
+    subject.curves = replicates.curves();
+    subject.about = {{"table", options.target}};
+  } else {
+    const FinishedRun run(options.target, registry, options.accept_edits);
+    const Configuration& values = run.configuration.values;
+    refuse_summary(values.declares("simulation.summary") && values.has("simulation.summary") &&
+                       values.flag("simulation.summary"),
+                   options.target);
+    subject.curves = run.replicates.curves();
+    subject.seed = run.record.seed;
+    subject.about = {{"study", run.record.study}, {"run", run.record.path.string()}};
+    const Study& study = *run.configuration.study;
+    if (!asked) {
+      if (study.exponents == nullptr) {
+        throw Error(
+            ErrorKind::input,
+            fmt::format(
+                "study '{}' declares no exponents; --series, --x and --exponent ask for one",
+                study.name));
+      }
+      for (ExponentResult& result :
+           declared_exponents(run.configuration, run.replicates, run.record.seed))
+        results.push_back({.result = std::move(result)});
+      if (results.empty()) {
+        throw Error(ErrorKind::input,
+                    fmt::format("the run has too few sizes for the exponents that '{}' declares; "
+                                "--series and --x ask for another",
+                                study.name));
+      }
+    } else if (study.exponents != nullptr) {
+      // The study knows where its replicates give up.
+      for (const ExponentClaim& claim : study.exponents(values)) {
+        if (subject.series.empty()) subject.series = claim.series;
+        if (claim.series == subject.series) subject.cap_series = claim.cap_series;
+      }
+    }
+  }
+  if (subject.series.empty()) subject.series = "y";
+  if (options.collapse.empty() && (asked || is_file)) {
+    if (table) {
+      require_positive(*table, subject.series);
+    } else {
+      require_positive(subject);
+    }
+    leave_out_failed(options, subject);
+  }
+  if (!options.collapse.empty()) return fit_collapse_of(options, subject);
+  if (joint) return fit_sizes_of(options, subject);
+  if (asked || is_file) results = asked_exponents(options, subject);
+  tell(options, subject.about, results);
+  // Without an expected exponent there is nothing to be undecided about.
+  return (asked || is_file) && !options.exponent ? kExitDone : joint_exit_code(results);
+}
+
+}  // namespace attica::app

@@ -1,0 +1,635 @@
+/// @file
+/// @brief Verbs about the statistics of a run: plan, and the special checks of `attica check`.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+
+#include "attica/app/command/exit_codes.hpp"
+#include "attica/app/command/text.hpp"
+#include "attica/app/run/estimate.hpp"
+#include "attica/app/run/progress.hpp"
+#include "attica/app/run/run_folder.hpp"
+#include "attica/app/run/runner.hpp"
+#include "attica/app/verbs/verbs.hpp"
+#include "attica/app/verdict/claim_plan.hpp"
+#include "attica/app/verdict/comparison.hpp"
+#include "attica/app/verdict/judge_run.hpp"
+#include "attica/core/parallel.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/extrapolation.hpp"
+#include "attica/solvers/statistics/multiple_tests.hpp"
+#include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/solvers/statistics/planning.hpp"
+#include "attica/solvers/statistics/power.hpp"
+#include "attica/solvers/statistics/resolution.hpp"
+#include "attica/solvers/statistics/self_test.hpp"
+
+namespace attica::app {
+namespace {
+
+/// What a pilot measured.
+struct Pilot {
+  Replicates replicates;
+  double seconds_per_replicate = 0;  ///< of all points together, on one thread
+  double bytes_per_replicate = 0;    ///< on disk: tables and part files
+};
+
+Pilot run_pilot(const Work& work, int threads, bool quiet) {
+  const std::vector<PieceOfRun> all = pieces(work, kPilotReplicates);
+  std::vector<PartRecord> parts(all.size());
+  std::mutex guard;
+  const RunnerEnd end = run_pieces(
+      work,
+      all,
+      [&](const PieceOfRun& piece, const PartRecord& part) {
+        const auto k = static_cast<std::size_t>(
+            std::find_if(all.begin(),
+                         all.end(),
+                         [&](const PieceOfRun& p) { return p.file_name() == piece.file_name(); }) -
+            all.begin());
+        const std::lock_guard lock(guard);
+        parts[k] = part;
+      },
+      {.threads = threads, .max_seconds = std::nullopt, .quiet = quiet});
+  if (end != RunnerEnd::finished) throw Error(ErrorKind::numerical, "the pilot was interrupted");
+  Pilot pilot;
+  double seconds = 0;
+  std::size_t bytes = 0;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    pilot.replicates.add(parts[k], work.problems[all[k].problem].coordinates);
+    seconds += parts[k].seconds;
+    bytes += encode(parts[k]).size();
+  }
+  pilot.replicates.finish();
+  bytes += replicates_csv(work.configuration.study->name, pilot.replicates).size();
+  pilot.seconds_per_replicate = seconds / static_cast<double>(kPilotReplicates);
+  pilot.bytes_per_replicate = static_cast<double>(bytes) / static_cast<double>(kPilotReplicates);
+  return pilot;
+}
+
+/// The run that was planned: everything that was asked for but the number of replicates, which the
+/// plan tells.
+std::string planned_command(const Options& options, std::int64_t replicates) {
+  std::string command = "attica run " + shell_word(options.target);
+  if (!options.preset.empty()) command += " --preset " + shell_word(options.preset);
+  for (const Override& o : options.overrides) {
+    const auto space = o.shown.find(' ');
+    if (o.shown.starts_with("--replicates ")) continue;
+    command +=
+        fmt::format(" {} {}", o.shown.substr(0, space), shell_word(o.shown.substr(space + 1)));
+  }
+  if (options.threads > 0) command += fmt::format(" --threads {}", options.threads);
+  return fmt::format("{} --replicates {}", command, replicates);
+}
+
+std::string size_text(double bytes) {
+  constexpr double kMega = 1e6;
+  return fmt::format("{:.1f} MB", bytes / kMega);
+}
+
+/// `plan --resolution`: how many replicates notice a theory that is wrong by so much, per series.
+int plan_resolution(const Options& options,
+                    const Work& work,
+                    const Comparison& comparison,
+                    double seconds_per_replicate,
+                    int threads) {
+  const double x = *options.resolution;
+  if (comparison.with_theory() == 0) {
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' compares nothing with a theory: there is no error of one "
+                            "to be found",
+                            work.configuration.study->name));
+  }
+  const RunVerdict pilot = judge(comparison.points);
+  struct Need {
+    std::optional<std::size_t> replicates;  ///< of the most demanding point
+    std::string place;                      ///< where no number suffices, else the most demanding
+    bool forbidden = false;                 ///< the margin is wider than the error at some point
+  };
+  std::map<std::string, Need> needs;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    // What the pilot rejects as it is needs no resolution.
+    if (pilot.points[k].status == PointStatus::no_theory ||
+        pilot.points[k].verdict == Verdict::disagree) {
+      continue;
+    }
+    Need& need = needs[comparison.places[k].series];
+    const auto n = replicates_to_resolve(comparison.points[k], pilot.points[k], x, pilot.compared);
+    if (!n && !need.forbidden) {
+      need = {.replicates = {}, .place = place_name(comparison.places[k]), .forbidden = true};
+    } else if (n && !need.forbidden && n > need.replicates) {
+      need.replicates = n;
+      need.place = place_name(comparison.places[k]);
+    }
+  }
+  bool forbidden = false;
+  Json rows = Json::array();
+  if (needs.empty() && !options.json)
+    put("the pilot rejects the theory as it is, at every point\n");
+  for (const auto& [series, need] : needs) {
+    forbidden = forbidden || need.forbidden;
+    rows.push_back({{"series", series},
+                    {"replicates", need.forbidden ? Json("none") : Json(*need.replicates)},
+                    {"at", need.place}});
+    if (options.json) continue;
+    if (need.forbidden) {
+      put("{:<20} no number: at {} the margin itself is {:.2g} % or wider\n",
+          series,
+          need.place,
+          100 * x);
+    } else {
+      put("{:<20} {} replicates, {} on {} threads (most at {})\n",
+          series,
+          *need.replicates,
+          duration_text(seconds_per_replicate * static_cast<double>(*need.replicates) / threads),
+          threads,
+          need.place);
+    }
+  }
+  if (options.json) {
+    print({{"study", work.configuration.study->name},
+           {"resolution", x},
+           {"pilot_replicates", kPilotReplicates},
+           {"series", std::move(rows)}});
+  }
+  return forbidden ? kExitInconclusive : kExitDone;
+}
+
+/// What the compared points of a run ask for.
+struct PointPlan {
+  std::size_t points = 0;
+  Plan right;    ///< if the theory is right
+  Plan if_real;  ///< if it is off by what the pilot shows
+  std::string hardest;
+};
+
+/// @throws Error (input) if no number of replicates suffices
+PointPlan plan_points(const Options& options,
+                      const Comparison& comparison,
+                      double seconds_per_replicate,
+                      int threads) {
+  std::vector<PilotPoint> points;
+  std::vector<std::size_t> index;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    if (!p.theory) continue;
+    points.push_back({.sample = summarise(p.replicates),
+                      .margin = p.margin.total(*p.theory),
+                      .delta = 0,
+                      .tails = p.tails,
+                      .seconds = 0});
+    index.push_back(k);
+  }
+  PointPlan result{.points = points.size(), .right = {}, .if_real = {}, .hardest = {}};
+  if (points.empty()) return result;
+  for (PilotPoint& p : points)
+    p.seconds = seconds_per_replicate / static_cast<double>(points.size());
+  const PlanGoal goal{.power = options.power, .points = points.size(), .shared = true};
+  result.right = plan_run(points, goal, static_cast<std::size_t>(threads));
+
+  std::size_t hardest = 0;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto& needed = result.right.replicates[k];
+    const auto& most = result.right.replicates[hardest];
+    if (!needed || (most && *needed > *most)) hardest = k;
+    if (!needed) break;
+  }
+  result.hardest = place_name(comparison.places[index[hardest]]);
+  if (!result.right.run_replicates || !result.right.seconds) {
+    throw Error(ErrorKind::input,
+                fmt::format("no number of replicates suffices: at {} the margin {:.3g} is below "
+                            "what the theory neglects",
+                            result.hardest,
+                            points[hardest].margin),
+                "check.margin");
+  }
+  // The pilot's own differences, noisy as they are, say what a theory that is off by as much would
+  // need.
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[index[k]];
+    points[k].delta = points[k].sample.mean - *p.theory;
+  }
+  result.if_real = plan_run(points, goal, static_cast<std::size_t>(threads));
+  return result;
+}
+
+std::int64_t rounded(double n) { return static_cast<std::int64_t>(std::ceil(n)); }
+
+}  // namespace
+
+int plan_verb(const Options& options, const Registry& registry) {
+  const Work work = requested_simulation(options, registry);
+  const CheckedConfiguration& c = work.configuration;
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  constexpr double kPatience = 3;
+  const auto pilot_replicates = static_cast<double>(kPilotReplicates);
+  if (const auto cost = estimate_cost(work, kPatience, options.quiet)) {
+    remark(options.quiet,
+           fmt::format("the pilot of {} replicates takes {} {}",
+                       kPilotReplicates,
+                       cost->complete ? "about" : "more than",
+                       duration_text(cost->seconds(pilot_replicates, threads))));
+  }
+  TheoryRecord theory;
+  {
+    const Notice notice(options.quiet, kComputingTheory);
+    theory = compute_theory(work, TheoryGrid::run);
+  }
+  const Pilot pilot = run_pilot(work, threads, options.quiet);
+  const Comparison comparison = compare(agreement_rules(work),
+                                        theory.predictions,
+                                        pilot.replicates,
+                                        comparison_options(work.configuration));
+  if (options.resolution)
+    return plan_resolution(options, work, comparison, pilot.seconds_per_replicate, threads);
+  const PointPlan points = plan_points(options, comparison, pilot.seconds_per_replicate, threads);
+  const ClaimPlan claims =
+      plan_claims(c,
+                  {.theory = theory.predictions, .simulation = pilot.replicates.curves()},
+                  kPilotReplicates,
+                  options.power,
+                  work.seed());
+  if (points.points == 0 && claims.claims == 0) {
+    throw Error(
+        ErrorKind::input,
+        fmt::format("study '{}' compares and claims nothing that could be planned", c.study->name));
+  }
+  // All points and claims take the largest number; the pilot's replicates are kept.
+  const bool decided = claims.claims == 0 || claims.replicates.has_value();
+  PlannedRange replicates = points.right.run_replicates.value_or(PlannedRange{});
+  PlannedRange seconds = points.right.seconds.value_or(PlannedRange{});
+  const auto of_claims = static_cast<double>(claims.replicates.value_or(0));
+  const double more_seconds = std::max(0.0, of_claims - pilot_replicates) *
+                              pilot.seconds_per_replicate / static_cast<double>(threads);
+  for (double PlannedRange::*value :
+       {&PlannedRange::expected, &PlannedRange::low, &PlannedRange::high}) {
+    replicates.*value = std::max(replicates.*value, of_claims);
+    seconds.*value = std::max(seconds.*value, more_seconds);
+  }
+  const double bytes = pilot.bytes_per_replicate * replicates.expected;
+  const auto none_or = [](const auto& number) { return number ? Json(*number) : Json("none"); };
+  if (options.json) {
+    Json object{{"study", c.study->name},
+                {"power", options.power},
+                {"points", points.points},
+                {"claims", claims.claims},
+                {"pilot_replicates", kPilotReplicates}};
+    if (points.points > 0) {
+      const auto& if_real = points.if_real.run_replicates;
+      object["replicates_if_pilot_differences_are_real"] =
+          if_real ? Json(rounded(if_real->expected)) : Json("none");
+      object["hardest_point"] = points.hardest;
+    }
+    if (claims.claims > 0) {
+      object["claims_shown_by_pilot"] = claims.shown;
+      object["replicates_of_claims"] = none_or(claims.replicates);
+      if (!claims.hardest.empty()) object["hardest_claim"] = claims.hardest;
+    }
+    if (decided) {
+      object["replicates"] = rounded(replicates.expected);
+      object["replicates_range"] = {rounded(replicates.low), rounded(replicates.high)};
+      object["seconds"] = seconds.expected;
+      object["seconds_range"] = {seconds.low, seconds.high};
+      object["bytes"] = bytes;
+    }
+    object["threads"] = threads;
+    print(object);
+    return decided ? kExitDone : kExitInconclusive;
+  }
+  put("pilot        {} replicates of {} points\n", kPilotReplicates, points.points);
+  if (points.points > 0) {
+    const PlannedRange& right = *points.right.run_replicates;
+    const auto& if_real = points.if_real.run_replicates;
+    put("points       {} ({} to {}) replicates for AGREE with probability {} if the theory is "
+        "right\n"
+        "             {} if it is off by what the pilot shows; hardest: {}\n",
+        rounded(right.expected),
+        rounded(right.low),
+        rounded(right.high),
+        options.power,
+        if_real ? fmt::format("{}", rounded(if_real->expected)) : "no number",
+        points.hardest);
+  }
+  if (claims.claims > 0) {
+    put("claims       {} of {} shown by the pilot; {}{}\n",
+        claims.shown,
+        claims.claims,
+        claims.replicates
+            ? fmt::format("{} replicates show all with probability {} if it is typical",
+                          *claims.replicates,
+                          options.power)
+            : fmt::format("up to {} replicates do not show all if it is typical", kMostPlanned),
+        claims.hardest.empty() ? "" : "; hardest: " + claims.hardest);
+  }
+  if (!decided) return kExitInconclusive;
+  put("replicates   {} ({} to {})\n"
+      "time         {} ({} to {}) on {} threads\n"
+      "disk         {}\n"
+      "then         {}\n",
+      rounded(replicates.expected),
+      rounded(replicates.low),
+      rounded(replicates.high),
+      duration_text(seconds.expected),
+      duration_text(seconds.low),
+      duration_text(seconds.high),
+      threads,
+      size_text(bytes),
+      planned_command(options, rounded(replicates.expected)));
+  return kExitDone;
+}
+
+namespace {
+
+/// The compared points that differ in their size only.
+struct SizeGroup {
+  std::vector<SizePoint> points;
+  double margin = 0;      ///< of the limit, 0: none is stated
+  bool absolute = false;  ///< whether differences and margin are, or relative to the theory
+  double power = 1;       ///< of the leading correction
+};
+
+/// A point of such a group, with the margin that is left without finite size.
+struct SizedPoint {
+  double size = 0;
+  double theory = 0;
+  SampleSummary summary;
+  double relative = 0;
+  double absolute = 0;
+  double power = 1;
+};
+
+/// Differences are relative to the theory, whose own value may change with the size, but where a
+/// margin is absolute: theory may then be next to nothing, as a density beyond its edge. The margin
+/// is that of the largest size.
+SizeGroup size_group(const std::vector<SizedPoint>& points) {
+  SizeGroup group;
+  group.absolute = std::ranges::any_of(
+      points, [](const SizedPoint& p) { return p.absolute > 0 || p.theory == 0; });
+  for (const SizedPoint& p : points) {
+    const double scale = group.absolute ? 1.0 : std::abs(p.theory);
+    group.points.push_back({.size = p.size,
+                            .difference = (p.summary.mean - p.theory) / scale,
+                            .sem = p.summary.sem / scale,
+                            .n = p.summary.n});
+  }
+  const SizedPoint& largest = *std::ranges::max_element(points, {}, &SizedPoint::size);
+  group.margin = group.absolute ? largest.absolute + largest.relative * std::abs(largest.theory)
+                                : largest.relative;
+  group.power = largest.power;
+  return group;
+}
+
+std::map<std::string, SizeGroup> size_groups(const Options& options, const FinishedRun& finished) {
+  const Study& study = *finished.configuration.study;
+  ComparisonOptions matching = comparison_options(finished.configuration);
+  matching.relative_margin = options.margin;
+  const Comparison comparison =
+      compare(finished.record.rules, finished.record.theory, finished.replicates, matching);
+  std::map<std::string, std::vector<SizedPoint>> points;
+  for (std::size_t k = 0; k < comparison.points.size(); ++k) {
+    const ComparedPoint& p = comparison.points[k];
+    Place place = comparison.places[k];
+    const auto size = std::find_if(place.point.begin(), place.point.end(), [&](const auto& c) {
+      return c.first == study.size_coordinate;
+    });
+    if (size == place.point.end() || !p.theory) continue;
+    SizedPoint sized{.size = std::get<double>(size->second),
+                     .theory = *p.theory,
+                     .summary = summarise(p.replicates),
+                     .relative = p.margin.relative,
+                     .absolute = p.margin.absolute,
+                     .power = study.size_power};
+    if (sized.summary.n < 2 || sized.summary.sem == 0) continue;
+    for (const LimitRule& limit : study.limits) {
+      if (limit.series != place.series) continue;
+      sized.relative = options.margin.value_or(limit.relative);
+      sized.absolute = limit.absolute;
+      if (limit.power > 0) sized.power = limit.power;
+    }
+    place.point.erase(size);
+    points[place_name(place)].push_back(sized);
+  }
+  constexpr std::size_t kFewest = 3;
+  std::map<std::string, SizeGroup> groups;
+  for (const auto& [name, sizes] : points) {
+    if (sizes.size() >= kFewest) groups.emplace(name, size_group(sizes));
+  }
+  return groups;
+}
+
+struct NamedLimit {
+  std::string name;
+  SizeGroup group;
+  LimitVerdict verdict;
+};
+
+/// The disagreements share one level, as those of points do.
+std::vector<NamedLimit> judged_limits(const std::map<std::string, SizeGroup>& groups) {
+  std::vector<NamedLimit> limits;
+  std::vector<double> p_disagree;
+  for (const auto& [name, group] : groups) {
+    // Without a margin any number serves for the fit.
+    LimitVerdict v = judge_limit(group.points, group.power, group.margin > 0 ? group.margin : 1);
+    if (group.margin == 0) {
+      v.verdict = Verdict::none;
+      v.reason = "no margin without finite size: told, not judged";
+    } else {
+      p_disagree.push_back(v.p_disagree);
+    }
+    limits.push_back({name, group, std::move(v)});
+  }
+  const std::vector<double> adjusted = holm(p_disagree);
+  auto p = adjusted.begin();
+  for (NamedLimit& limit : limits) {
+    if (limit.group.margin == 0) continue;
+    limit.verdict.p_disagree = *p++;
+    if (limit.verdict.verdict == Verdict::disagree && limit.verdict.p_disagree > kDisagreeLevel) {
+      limit.verdict.verdict = Verdict::inconclusive;
+      limit.verdict.reason = fmt::format("not beyond chance in one of {} limits", adjusted.size());
+    }
+  }
+  return limits;
+}
+
+/// NONE only where nothing is judged.
+Verdict worst_of(const std::vector<NamedLimit>& limits) {
+  Verdict worst = Verdict::none;
+  for (const Verdict one : {Verdict::agree, Verdict::inconclusive, Verdict::disagree}) {
+    if (std::ranges::any_of(limits,
+                            [&](const NamedLimit& l) { return l.verdict.verdict == one; })) {
+      worst = one;
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+int extrapolate_check(const Options& options, const FinishedRun& finished) {
+  const Study& study = *finished.configuration.study;
+  const RunRecord& run = finished.record;
+  if (study.size_coordinate.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("study '{}' names no size to extrapolate in", study.name));
+  }
+  const std::string& size_name = study.size_coordinate;
+  const std::map<std::string, SizeGroup> groups = size_groups(options, finished);
+  if (groups.empty()) {
+    throw Error(ErrorKind::input,
+                fmt::format("no point was simulated at three sizes or more: sweep them with "
+                            "sweep.{0} = [..], at the same x",
+                            size_name));
+  }
+  const std::vector<NamedLimit> limits = judged_limits(groups);
+  const Verdict worst = worst_of(limits);
+  Json list = Json::array();
+  std::string table = fmt::format(
+      "limit a as {0} grows, d = a + b {0}^-{1}; d = (simulation - theory)/theory, or "
+      "simulation - theory (abs)\n",
+      size_name,
+      study.size_power);
+  std::size_t unjudged = 0;
+  for (const auto& [name, group, v] : limits) {
+    const bool judged = v.verdict != Verdict::none;
+    if (!judged) ++unjudged;
+    const std::string margin =
+        judged ? fmt::format(", margin {:.3g}{}", group.margin, group.absolute ? " abs" : "")
+               : std::string(group.absolute ? " abs" : "");
+    const std::string power =
+        group.power == study.size_power ? "" : fmt::format(" (b {}^-{})", size_name, group.power);
+    table += fmt::format("{:<48} a = {:+.4f} [{:+.4f}, {:+.4f}]{}{}: {}{}\n",
+                         name,
+                         v.fit.limit,
+                         v.interval.low,
+                         v.interval.high,
+                         power,
+                         margin,
+                         describe(v.verdict),
+                         v.reason.empty() ? "" : "; " + v.reason);
+    list.push_back({{"point", name},
+                    {"limit", v.fit.limit},
+                    {"absolute", group.absolute},
+                    {"power", group.power},
+                    {"margin", judged ? Json(group.margin) : Json()},
+                    {"interval90", {v.interval.low, v.interval.high}},
+                    {"slope", v.fit.slope},
+                    {"p_fit", v.fit.p_fit},
+                    {"sizes", group.points.size()},
+                    {"verdict", describe(v.verdict)},
+                    {"reason", v.reason}});
+  }
+  if (options.json) {
+    print({{"study", study.name},
+           {"run", run.path.string()},
+           {"verdict", describe(worst)},
+           {"size", size_name},
+           {"power", study.size_power},
+           {"limits", std::move(list)}});
+  } else {
+    if (unjudged > 0) {
+      table += fmt::format(
+          "{} of {} limits have no margin but what finite size changes: --margin M judges those "
+          "with a theory other than 0\n",
+          unjudged,
+          limits.size());
+    }
+    put("{}{}: extrapolated limits\n", table, describe(worst));
+  }
+  return exit_code(worst);
+}
+
+int self_test_check(const Options& options, const FinishedRun& finished) {
+  const RunRecord& run = finished.record;
+  // The run's own setting: number of points and replicates, and the typical margin in units of the
+  // spread.
+  ComparisonOptions matching = comparison_options(finished.configuration);
+  matching.relative_margin = options.margin;
+  const Comparison comparison = compare(run.rules, run.theory, finished.replicates, matching);
+  std::vector<double> ratios;
+  double skewness = 0;
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  bool normal = true;
+  for (const ComparedPoint& p : comparison.points) {
+    const SampleSummary s = summarise(p.replicates);
+    if (!p.theory || s.sd == 0) continue;
+    ratios.push_back(p.margin.total(*p.theory) / s.sd);
+    fewest = std::min(fewest, s.n);
+    normal = normal && p.tails == Tails::normal;
+    skewness += s.skewness;
+  }
+  const CheckRecord verdict =
+      judge_run(run, finished.configuration, finished.replicates, options.margin);
+  const auto claims = static_cast<std::size_t>(std::ranges::count_if(
+      verdict.claims, [](const ClaimResult& claim) { return claim.p_agree && claim.p_disagree; }));
+  if (ratios.empty()) fewest = run.replicates;
+  if (ratios.empty() ? claims == 0 : fewest < kFewestReplicates) {
+    throw Error(ErrorKind::input,
+                "the self-test needs compared points with at least 8 replicates, or claims");
+  }
+  const double margin = ratios.empty() ? 1 : median(ratios);
+  const SelfTest result =
+      self_test({.points = ratios.size(),
+                 .claims = claims,
+                 .replicates = fewest,
+                 .margin = margin,
+                 .tails = normal ? Tails::normal : Tails::guarded,
+                 .skewness = skewness / std::max(1.0, static_cast<double>(ratios.size())),
+                 .runs = options.full ? kFullSelfTestRuns : kSelfTestRuns,
+                 .seed = run.seed});
+  Json rows = Json::array();
+  std::string table = fmt::format(
+      "{} points, {} claims, {} replicates{}\n{:<20} {:<30} "
+      "{:<24} "
+      "{:>8} {:>9} {:>20}\n",
+      ratios.size(),
+      claims,
+      fewest,
+      ratios.empty() ? "" : fmt::format(", margin {:.3g} standard deviations", margin),
+      "family",
+      "planted",
+      "rate",
+      "stated",
+      "measured",
+      "99 % limits");
+  for (const SelfTestRow& row : result.rows) {
+    const double measured = row.count.fraction();
+    table += fmt::format("{:<20} {:<30} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n",
+                         row.family,
+                         row.planted,
+                         row.rate,
+                         row.stated,
+                         measured,
+                         row.limits.low,
+                         row.limits.high,
+                         !row.promised ? "not promised"
+                         : row.pass    ? "pass"
+                                       : "FAIL");
+    rows.push_back({{"family", row.family},
+                    {"planted", row.planted},
+                    {"rate", row.rate},
+                    {"stated", row.stated},
+                    {"measured", measured},
+                    {"limits", {row.limits.low, row.limits.high}},
+                    {"promised", row.promised},
+                    {"pass", row.pass}});
+  }
+  if (options.json) {
+    print({{"study", run.study},
+           {"run", run.path.string()},
+           {"pass", result.pass},
+           {"warning", result.warning},
+           {"rows", std::move(rows)}});
+  } else {
+    put("{}{}{}\n",
+        table,
+        result.warning.empty() ? "" : "warning: " + result.warning + "\n",
+        result.pass ? "the statistics keep their promises" : "a promised rate is contradicted");
+  }
+  return result.pass ? kExitDone : kExitNumerical;
+}
+
+}  // namespace attica::app

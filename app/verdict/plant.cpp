@@ -1,0 +1,123 @@
+#include "attica/app/verdict/plant.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "attica/core/error.hpp"
+
+namespace attica::app {
+namespace {
+
+/// A series times a factor, or stretched by it along x.
+struct Distortion {
+  std::string series;
+  bool in_x = false;
+  double factor = 1;
+};
+
+Error unreadable(const std::string& plant) {
+  return invalid_parameter(
+      "--plant", plant, "KEY=VALUE, SERIES*=FACTOR or SERIES.x*=FACTOR with a factor above 0");
+}
+
+Distortion read_distortion(const std::string& plant, std::size_t at) {
+  Distortion d{.series = plant.substr(0, at)};
+  constexpr std::string_view kInX = ".x";
+  if (d.series.ends_with(kInX)) {
+    d.in_x = true;
+    d.series.resize(d.series.size() - kInX.size());
+  }
+  const char* const end = plant.data() + plant.size();
+  const auto [rest, code] = std::from_chars(plant.data() + at + 2, end, d.factor);
+  if (code != std::errc() || rest != end || !std::isfinite(d.factor) || !(d.factor > 0)) {
+    throw unreadable(plant);
+  }
+  return d;
+}
+
+/// y at x by straight lines; the end values beyond the ends.
+double between(const Series& series, double x) {
+  const auto above = std::upper_bound(series.x.begin(), series.x.end(), x);
+  if (above == series.x.begin()) return series.y.front();
+  if (above == series.x.end()) return series.y.back();
+  const auto k = static_cast<std::size_t>(above - series.x.begin());
+  const double part = (x - series.x[k - 1]) / (series.x[k] - series.x[k - 1]);
+  return series.y[k - 1] + part * (series.y[k] - series.y[k - 1]);
+}
+
+void distort(std::vector<Prediction>& theory, const Distortion& d) {
+  bool found = false;
+  for (Prediction& p : theory) {
+    if (p.series.name != d.series) continue;
+    found = true;
+    const Series right = p.series;
+    for (std::size_t k = 0; k < right.x.size(); ++k) {
+      p.series.y[k] = d.in_x ? between(right, right.x[k] / d.factor) : d.factor * right.y[k];
+    }
+  }
+  if (found) return;
+  throw Error(ErrorKind::input, fmt::format("--plant: the theory has no series '{}'", d.series));
+}
+
+/// The planted curve that stands for the right one: the same of the name, counted in order.
+Prediction under_the_right_name(const std::vector<Prediction>& planted,
+                                const std::vector<Prediction>& right,
+                                std::size_t which) {
+  const std::string& name = right[which].series.name;
+  const auto same = [&](const Prediction& p) { return p.series.name == name; };
+  auto rank =
+      std::count_if(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(which), same);
+  for (const Prediction& p : planted) {
+    if (!same(p) || rank-- > 0) continue;
+    Prediction renamed = p;
+    renamed.series.point = right[which].series.point;
+    return renamed;
+  }
+  throw Error(
+      ErrorKind::input,
+      fmt::format("--plant: the planted theory has no '{}' at {}: it is told at other points "
+                  "than the simulation",
+                  name,
+                  describe(right[which].series.point)));
+}
+
+}  // namespace
+
+std::vector<std::string> plant_texts(const Plant& plant) {
+  std::vector<std::string> texts;
+  for (const auto& [key, value] : plant.values)
+    texts.push_back(fmt::format("{}={}", key, to_toml(value)));
+  if (!plant.series.empty()) texts.push_back(fmt::format("{}*={}", plant.series, plant.factor));
+  return texts;
+}
+
+std::vector<Prediction> planted_theory(const ConfigurationRequest& request,
+                                       const std::vector<Study>& registry,
+                                       const std::vector<Prediction>& theory,
+                                       const std::vector<std::string>& plants) {
+  ConfigurationRequest wrong = request;
+  std::vector<Distortion> distortions;
+  for (const std::string& plant : plants) {
+    if (const auto at = plant.find("*="); at != std::string::npos) {
+      distortions.push_back(read_distortion(plant, at));
+    } else if (plant.find('=') != std::string::npos) {
+      wrong.overrides.push_back({.shown = "--plant " + plant, .assignment = plant});
+    } else {
+      throw unreadable(plant);
+    }
+  }
+  std::vector<Prediction> planted = theory;
+  if (wrong.overrides.size() > request.overrides.size()) {
+    const TheoryRecord other =
+        compute_theory(prepare(read_configuration(wrong, registry)), TheoryGrid::run);
+    for (std::size_t k = 0; k < theory.size(); ++k)
+      planted[k] = under_the_right_name(other.predictions, theory, k);
+  }
+  for (const Distortion& d : distortions) distort(planted, d);
+  return planted;
+}
+
+}  // namespace attica::app

@@ -1,0 +1,112 @@
+#pragma once
+/// @file
+/// @brief The verdict on a run, as a value, and how it is told: in JSON and in words.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attica/app/run/json.hpp"
+#include "attica/app/verdict/comparison.hpp"
+#include "attica/core/figure.hpp"
+#include "attica/solvers/statistics/agreement.hpp"
+#include "attica/solvers/statistics/resolution.hpp"
+#include "attica/solvers/statistics/serial_correlation.hpp"
+#include "attica/studies/study.hpp"
+
+namespace attica::app {
+
+/// How wrong the theory of a series could be on all its compared points and still agree.
+struct SeriesResolution {
+  /// The same where it is wrong only there: in a decade of x, or in a third of its points where x
+  /// spans no decade or is not positive.
+  struct Part {
+    double first = 0;  ///< least x
+    double last = 0;
+    Resolution resolution;
+  };
+
+  std::string series;
+  Resolution resolution;
+  Resolution coarsest_third;  ///< if it is wrong on the bluntest third of its points alone
+  std::vector<Part> parts;
+};
+
+/// A recorded point at which some replicates, or all, have no value.
+struct Incomplete {
+  Place place;
+  std::size_t failed = 0;
+  std::size_t replicates = 0;  ///< with those that failed
+};
+
+/// Everything that was found out about a run.
+struct CheckRecord {
+  std::string study;
+  std::string run;  ///< path of the run folder
+  Verdict verdict = Verdict::none;
+  bool failed = false;         ///< some replicate or theory point failed numerically
+  std::vector<Place> places;   ///< of the compared points
+  RunVerdict points;           ///< theirs, in that order, counts, and the verdict of all of them
+  std::vector<Place> outside;  ///< points recorded, but outside what the theory claims
+  std::string why_outside;     ///< where that is, and why, as the study says
+  std::vector<Incomplete> incomplete = {};  ///< of all recorded series
+  /// Of what was brought: simulated points that meet no theory, whether that was announced, and how
+  /// many values of the theory nothing was simulated for.
+  std::vector<Unmatched> unmatched = {};
+  bool partial = false;
+  std::size_t theory_only = 0;
+  /// Correlation of the replicates in their order, where they have one that was tested.
+  std::optional<SerialCorrelation> serial = {};
+  bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
+  bool from_table = false;     ///< the simulation is a table: nothing runs it anew
+  /// Of every compared series; none of a run that stops once it is decided, whose levels are
+  /// others.
+  std::vector<SeriesResolution> resolution;
+  std::vector<ClaimResult> claims;
+  std::vector<AgreementRule> rules;
+  std::optional<double> post_hoc_margin;  ///< relative margin given after the run
+  std::string family;                ///< correction for many points: "holm", "maxt" or "bonferroni"
+  std::uint64_t replicates = 0;      ///< of the run
+  std::optional<std::size_t> cap;    ///< most replicates of a run that stops once it is decided
+  std::vector<std::string> planted;  ///< errors that the theory was given on purpose
+  std::vector<std::string> edited;   ///< files that were changed after the run
+  /// Numbers of replicates at which a verdict was told: after the first, the stated error rates are
+  /// those of more than one look.
+  std::vector<std::uint64_t> looks;
+  /// The run whose verdict on the same data was known when this one's margin was given; empty:
+  /// none.
+  std::string judged_before;
+  std::string likely_cause;  ///< why simulation and theory may disagree; empty if unknown
+  /// Facts of the problem and of its theory, and under "statuses" how many replicates ended how.
+  Json diagnostics;
+
+  int exit_code() const;
+  /// @brief The widest relative margin; each point has its own terms besides.
+  double margin() const;
+  /// @brief Whether the margin was given when the data, or a verdict on them, were known.
+  bool margin_is_post_hoc() const { return post_hoc_margin || !judged_before.empty(); }
+  /// @brief What the panels of residuals show: points with a theory and with data.
+  std::vector<ResidualPoint> residuals() const;
+};
+
+/// @brief With which exit code a verdict ends the program.
+int exit_code(Verdict verdict);
+
+/// @brief What check.json holds.
+Json to_json(const CheckRecord& record);
+
+/// @brief A line: the verdict and the counts behind it.
+std::string summary(const CheckRecord& record);
+/// @brief The resolution of an AGREE: the smallest error of the theory that would have been
+/// noticed, of either sign, in the series where it is largest. A line, empty for other verdicts.
+std::string resolution_line(const CheckRecord& record);
+/// @brief Where simulation and theory disagree, the worst first, and why they may; or which points
+/// are undecided, and what would decide them; or z of every point, where no margin was declared.
+/// With every verdict: what was brought and not compared, correlated replicates, failed ones.
+std::string explanation(const CheckRecord& record);
+/// @brief What `attica check` prints: a row a point, claims, summary and explanation.
+std::string text(const CheckRecord& record);
+
+}  // namespace attica::app
