@@ -64,7 +64,7 @@ std::string report_html(const ReportContent& c) {
                     svg,
                     html_text(c.caption));
   }
-  if (!c.neglects.empty()) html += fmt::format("<p>{}</p>\n", html_text(c.neglects));
+  if (!c.approximation.empty()) html += fmt::format("<p>{}</p>\n", html_text(c.approximation));
   if (!c.claims.empty()) {
     html += "<h2>Claims</h2>\n<div class=\"prose\">" +
             table({"verdict", "claim", "statement", "found"}, c.claims) + "</div>";

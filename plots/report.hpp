@@ -23,8 +23,8 @@ struct ReportContent {
   std::string study;
   std::string run;  ///< name and hash
   std::string verdict;
-  std::string summary;   ///< one sentence: counts behind the verdict
-  std::string neglects;  ///< what the theory neglects
+  std::string summary;        ///< one sentence: counts behind the verdict
+  std::string approximation;  ///< what the theory neglects
   std::vector<std::string> warnings;
   std::string figure_svg;  ///< content of an SVG file; empty: no figure could be drawn
   std::string caption;

@@ -108,8 +108,8 @@ py::list list_of_studies() {
   for (const Study& study : studies()) {
     list.append(as_python({{"name", study.name},
                            {"question", study.question},
-                           {"neglects", study.neglects},
-                           {"outside", study.outside}}));
+                           {"approximation", study.approximation},
+                           {"not_compared", study.not_compared}}));
   }
   return list;
 }
@@ -361,7 +361,7 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                                     .replicates = count,
                                     .cap = cap,
                                     .failed = !replicates.failures().empty(),
-                                    .why_outside = kOwnOutside,
+                                    .why_not_compared = kOwnOutside,
                                     .brought = true,
                                     .match = match,
                                     .rates = rates,

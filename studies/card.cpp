@@ -282,8 +282,8 @@ class CardReader {
     std::vector<TomlKey> keys = {
         plain_key("name", study.name),
         plain_key("question", study.question),
-        plain_key("approximation", study.neglects),
-        plain_key("not_compared", study.outside),
+        plain_key("approximation", study.approximation),
+        plain_key("not_compared", study.not_compared),
         plain_key("size_coordinate", study.size_coordinate),
         real_key("size_power", study.size_power),
         texts_key("shown", study.shown),
@@ -448,7 +448,7 @@ class CardReader {
   static bool read_reference(const toml::node& node, Study& study, TomlReader& reader) {
     const auto* table = node.as_table();
     if (table == nullptr) return false;
-    Recipe run;
+    ReferenceRun run;
     std::vector<TomlKey> keys = {
         plain_key("name", run.name),
         plain_key("meaning", run.meaning),
@@ -468,14 +468,14 @@ class CardReader {
     }
     reader.read(*table, reader.place(), keys);
     run.values = values_of(*table, names);
-    study.recipes.push_back(std::move(run));
+    study.reference_runs.push_back(std::move(run));
     return true;
   }
 
   static bool read_perturbed(const toml::node& node, Study& study, TomlReader& reader) {
     const auto* table = node.as_table();
     if (table == nullptr) return false;
-    Plant wrong;
+    PerturbedTheory wrong;
     wrong.name = (*table)["name"].value_or(std::string());
     wrong.meaning = (*table)["meaning"].value_or(std::string());
     if (const toml::table* scale = (*table)["scale"].as_table()) {
@@ -486,7 +486,7 @@ class CardReader {
     wrong.values = values_of(*table, {"name", "meaning", "scale"});
     if (wrong.name.empty() || (wrong.values.empty() && wrong.series.empty()))
       reader.report(table->source().begin, "perturbed: expected name, and scale or a parameter");
-    study.plants.push_back(std::move(wrong));
+    study.perturbed.push_back(std::move(wrong));
     return true;
   }
 

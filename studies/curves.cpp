@@ -14,10 +14,10 @@ Curves::Curves(const Point& point,
   }
 }
 
-Curves& Curves::add(double x, const std::vector<Told>& values) {
+Curves& Curves::add(double x, const std::vector<PredictedValue>& values) {
   for (std::size_t k = 0; k < curves_.size(); ++k) {
     Prediction& curve = curves_[k];
-    const Told& told = values.at(k);
+    const PredictedValue& told = values.at(k);
     curve.series.x.push_back(x);
     curve.series.y.push_back(told.y);
     curve.finite_size.push_back(told.finite_size);
@@ -28,7 +28,7 @@ Curves& Curves::add(double x, const std::vector<Told>& values) {
 }
 
 Curves& Curves::add(double x, const std::vector<double>& values) {
-  return add(x, std::vector<Told>(values.begin(), values.end()));
+  return add(x, std::vector<PredictedValue>(values.begin(), values.end()));
 }
 
 Curves& Curves::allow_share(double share, std::string_view series) {

@@ -12,13 +12,16 @@
 namespace attica {
 
 /// @brief A number that a curve takes at some x, and what a theory says about its accuracy.
-struct Told {
+struct PredictedValue {
   double y = 0;
   double finite_size = 0;  ///< absolute allowance for what is neglected
   bool compared = true;
   double numerical_error = 0;  ///< absolute
 
-  Told(double value, double allowance = 0, bool is_compared = true, double error = 0)  // NOLINT
+  PredictedValue(double value,
+                 double allowance = 0,
+                 bool is_compared = true,
+                 double error = 0)  // NOLINT
       : y(value), finite_size(allowance), compared(is_compared), numerical_error(error) {}
 };
 
@@ -29,10 +32,10 @@ class Curves {
   Curves(const Point& point, const std::string& x_name, const std::vector<std::string>& names);
 
   /// @brief One value a name, in the order of the names.
-  Curves& add(double x, const std::vector<Told>& values);
+  Curves& add(double x, const std::vector<PredictedValue>& values);
   Curves& add(double x, const std::vector<double>& values);
-  Curves& add(double x, std::initializer_list<Told> values) {
-    return add(x, std::vector<Told>(values));
+  Curves& add(double x, std::initializer_list<PredictedValue> values) {
+    return add(x, std::vector<PredictedValue>(values));
   }
   /// @brief Widens every allowance by a share of the largest |y| of its own curve; of
   /// that series alone, or of all.
@@ -49,8 +52,11 @@ class Curves {
 
 /// @brief A constant: a Bayes loss, a plateau. @p value may be given with its allowances.
 template <class Result>
-void add_constant(Result& result, const std::string& name, Told value, const Point& point = {}) {
-  Curves(point, "none", {name}).add(0, std::vector<Told>{value}).into(result);
+void add_constant(Result& result,
+                  const std::string& name,
+                  PredictedValue value,
+                  const Point& point = {}) {
+  Curves(point, "none", {name}).add(0, std::vector<PredictedValue>{value}).into(result);
 }
 
 }  // namespace attica

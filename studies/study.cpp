@@ -4,11 +4,13 @@
 
 #include <map>
 
+#include "attica/core/error.hpp"
+
 template class std::vector<attica::Parameter>;
 template class std::vector<attica::Preset>;
 template class std::vector<attica::SeriesInfo>;
 template class std::vector<attica::Source>;
-template class std::vector<attica::Recipe>;
+template class std::vector<attica::ReferenceRun>;
 template class std::vector<attica::AgreementRule>;
 template class std::vector<attica::ClaimResult>;
 template class std::vector<attica::Panel>;
@@ -68,5 +70,29 @@ std::optional<double> Observed::predicted(std::string_view series, const Point& 
   }
   return std::nullopt;
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+Study with_current_names(Study study) {
+  const auto take = [&](auto& current, auto& former, const char* name, const char* former_name) {
+    if (former.empty()) return;
+    if (!current.empty()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("study '{}' has '{}' and '{}', its former name; expected '{}' alone",
+                              study.name,
+                              name,
+                              former_name,
+                              name));
+    }
+    current = std::move(former);
+    former.clear();
+  };
+  take(study.approximation, study.neglects, "approximation", "neglects");
+  take(study.not_compared, study.outside, "not_compared", "outside");
+  take(study.reference_runs, study.recipes, "reference_runs", "recipes");
+  take(study.perturbed, study.plants, "perturbed", "plants");
+  return study;
+}
+#pragma GCC diagnostic pop
 
 }  // namespace attica

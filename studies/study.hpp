@@ -194,14 +194,14 @@ struct Preset {
 };
 
 /// A run with a known outcome, which `attica gallery` repeats besides the study's quick settings.
-struct Recipe {
+struct ReferenceRun {
   std::string name;         ///< of the run, e.g. "gauss-sgd-few-runs"
   std::string meaning;      ///< why it comes out as it does
   std::string preset = {};  ///< empty: the quick settings
   Table values = {};        ///< overrides
   Verdict expected = Verdict::disagree;
   /// Its `model.file` does not come with attica but by `./dev data`: where it is not there, the
-  /// gallery leaves the recipe out and says so.
+  /// gallery leaves the reference_run out and says so.
   bool fetched = false;
 };
 
@@ -216,7 +216,7 @@ struct LimitRule {
 /// A theory that is wrong on purpose, chosen before any data were seen: a verdict that cannot tell
 /// it from the right one is blunt. The theory's own values of parameters, or a series times a
 /// factor.
-struct Plant {
+struct PerturbedTheory {
   std::string name;         ///< short identifier
   Table values = {};        ///< parameters that only the theory gets
   std::string series = {};  ///< the series that the factor is for
@@ -240,12 +240,14 @@ struct ExponentClaim {
 
 /// @brief The unit that users name and contributors add.
 struct Study {
-  std::string name = {};      ///< e.g. "gauss-double-descent"
-  std::string question = {};  ///< one line
-  std::string neglects = {};  ///< what the theory neglects, hence the margin
-  /// Where points have a theory that is not compared, and why. Needed by every study that marks
+  std::string name = {};           ///< e.g. "gauss-double-descent"
+  std::string question = {};       ///< one line
+  std::string approximation = {};  ///< what the theory neglects, hence the margin
+  [[deprecated("approximation")]] std::string neglects = {};  ///< its name before 0.9
+  /// Which points have a theory that is not compared, and why. Needed by every study that marks
   /// such points.
-  std::string outside = {};
+  std::string not_compared = {};
+  [[deprecated("not_compared")]] std::string outside = {};  ///< its name before 0.9
   std::vector<Parameter> parameters = {};
   std::vector<SeriesInfo> series = {};
   std::vector<Preset> presets = {};
@@ -269,11 +271,13 @@ struct Study {
   std::function<std::vector<ExponentClaim>(const Configuration&)> exponents = {};
   /// Optional: tables in a form that other programs of the field read.
   std::function<std::vector<TextFile>(const Configuration&, const Observed&)> files = {};
-  /// Optional: settings with a verdict that they must come to: where the theory fails, where data
-  /// do not suffice, real data. The quick settings themselves must come to AGREE.
-  std::vector<Recipe> recipes = {};
+  /// Optional: settings with a known verdict: where the theory fails, where data do not suffice,
+  /// real data. The quick settings themselves must yield AGREE.
+  std::vector<ReferenceRun> reference_runs = {};
+  [[deprecated("reference_runs")]] std::vector<ReferenceRun> recipes = {};  ///< name before 0.9
   /// Wrong theories that the quick settings must reject.
-  std::vector<Plant> plants = {};
+  std::vector<PerturbedTheory> perturbed = {};
+  [[deprecated("perturbed")]] std::vector<PerturbedTheory> plants = {};  ///< name before 0.9
   /// Keys that were called otherwise before: old, new.
   std::vector<std::pair<std::string, std::string>> renamed = {};
   /// Series that are recorded to be read in the tables: neither drawn nor judged.
@@ -281,6 +285,13 @@ struct Study {
   /// Names of its `files` that the report shows.
   std::vector<std::string> shown = {};
 };
+
+using Recipe [[deprecated("ReferenceRun")]] = ReferenceRun;       ///< name before 0.9
+using Plant [[deprecated("PerturbedTheory")]] = PerturbedTheory;  ///< name before 0.9
+
+/// @brief A study that was written with the names before 0.9, under today's.
+/// @throws Error (input) if it uses both names of a member
+Study with_current_names(Study study);
 
 /// @brief The studies that come with attica, in the order of `attica list`.
 const std::vector<Study>& studies();
@@ -298,7 +309,7 @@ extern template class std::vector<attica::Parameter>;
 extern template class std::vector<attica::Preset>;
 extern template class std::vector<attica::SeriesInfo>;
 extern template class std::vector<attica::Source>;
-extern template class std::vector<attica::Recipe>;
+extern template class std::vector<attica::ReferenceRun>;
 extern template class std::vector<attica::AgreementRule>;
 extern template class std::vector<attica::ClaimResult>;
 extern template class std::vector<attica::Panel>;

@@ -49,8 +49,8 @@ enum class Takes {
   power,          ///< --power
   special_check,  ///< --extrapolate, --self-test, --full
   edits,          ///< --accept-edits
-  plant,          ///< --plant
-  planted,        ///< --planted
+  perturb,        ///< --perturb
+  perturbed,      ///< --perturbed
   resolution,     ///< --resolution
   in_tree,        ///< --in-tree
   explore,        ///< --overlay, --export, --grid, --port

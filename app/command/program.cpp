@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <map>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -25,6 +26,10 @@
 
 namespace attica::app {
 namespace {
+
+/// Options by another name before 0.9.
+const std::map<std::string, std::string> kRenamedOptions = {{"--perturb", "--perturb"},
+                                                            {"--perturbed", "--perturbed"}};
 
 void add_target(CLI::App& command, const Target& target, std::string& place, Options& options) {
   std::string name = target.name;
@@ -119,7 +124,11 @@ int unexpected_arguments(const CLI::App& app, const CLI::ExtrasError& error) {
   for (const Option& option : options_of(*verb)) known.push_back(option.long_flag());
   for (const std::string& word : app.remaining(true)) {
     if (!word.starts_with('-')) continue;
-    const std::string near = nearest(word.substr(0, word.find('=')), known);
+    const std::string given = word.substr(0, word.find('='));
+    const auto renamed = kRenamedOptions.find(given);
+    if (renamed != kRenamedOptions.end())
+      return complain(fmt::format("option '{}' is now '{}'", given, renamed->second));
+    const std::string near = nearest(given, known);
     return complain(fmt::format("`{}` has no option '{}'{}",
                                 name,
                                 word,
@@ -198,7 +207,11 @@ int program(int argc, char** argv, const std::vector<Study>& registry) {
                                     : fmt::format("did you mean '{}'?", near)));
   }
   try {
-    return parse_and_run(argc, argv, *parser, options, registry);
+    std::vector<Study> current;  // studies compiled elsewhere may have the names before 0.9
+    if (&registry != &studies()) {
+      for (const Study& study : registry) current.push_back(with_current_names(study));
+    }
+    return parse_and_run(argc, argv, *parser, options, current.empty() ? registry : current);
   } catch (const Error& error) {
     return report(error);
   } catch (const std::system_error& error) {

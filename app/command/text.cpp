@@ -15,7 +15,7 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
-std::string neglects_sentence(const std::string& neglects) {
+std::string approximation_sentence(const std::string& neglects) {
   if (neglects.starts_with("there is")) return "T" + neglects.substr(1) + ".";
   return "The theory neglects " + neglects + ".";
 }

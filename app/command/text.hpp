@@ -24,7 +24,7 @@ void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
 }
 
 /// @brief What a study's theory neglects, as a sentence; a study without a theory says so.
-std::string neglects_sentence(const std::string& neglects);
+std::string approximation_sentence(const std::string& neglects);
 
 /// @brief Talk on standard error. A closed or full standard error never ends the program.
 void say(std::string_view text);

@@ -76,7 +76,8 @@ std::string not_compared(const Json& check, const Figure& figure) {
     for (const Layer& layer : panel.layers) drawn.insert(layer.series);
   }
   std::vector<std::pair<std::string, std::size_t>> curves;
-  for (const Json& at : check.value("outside", Json::array())) {
+  const bool older = check.contains("outside");  // runs before 0.9
+  for (const Json& at : check.value(older ? "outside" : "not_compared", Json::array())) {
     const std::string series = at.at("series");
     if (!drawn.contains(series)) continue;
     const std::string coordinates = coordinates_text(at.at("point"));
@@ -99,9 +100,9 @@ std::string not_compared(const Json& check, const Figure& figure) {
                         curves[k].second == 1 ? "point" : "points");
   }
   if (curves.size() > kListed) text += fmt::format("; {} more", curves.size() - kListed);
-  text = " Drawn, but not compared, as outside what the theory claims: " + text + ".";
-  if (check.contains("outside_because"))
-    text += " That is: " + plain(check["outside_because"]) + ".";
+  text = " Drawn, but not compared: " + text + ".";
+  const char* const because = older ? "outside_because" : "not_compared_because";
+  if (check.contains(because)) text += " Reason: " + plain(check[because]) + ".";
   return text;
 }
 
@@ -143,40 +144,42 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
   try {
     const Json check = Json::parse(read_whole(run / "check.json"));
     const Json provenance = Json::parse(read_whole(run / "provenance.json"));
-    ReportContent content{
-        .title = study.question,
-        .study = study.name,
-        .run = fmt::format("{}-{}", record.name, record.hash),
-        .verdict = check.at("verdict"),
-        .summary = after_verdict(check.at("summary")),
-        .neglects = study.name == kOwnStudy ? std::string() : neglects_sentence(study.neglects),
-        .warnings = {},
-        .figure_svg = {},
-        .caption = figure.caption + not_compared(check, figure),
-        .wide = figure.columns > 1,
-        .columns = {"verdict",
-                    "series",
-                    "point",
-                    "x",
-                    "theory",
-                    "mean",
-                    "SEM",
-                    "n",
-                    "difference",
-                    "z",
-                    "margin",
-                    "p agree",
-                    "p disagree (adjusted)",
-                    "replicates to decide"},
-        .rows = {},
-        .claims = {},
-        .diagnostics = pairs(check.at("diagnostics")),
-        .configuration = read_whole(run / "config.resolved.toml"),
-        .provenance = pairs(provenance),
-        .reproduce = {},
-        .sources = {}};
-    if (check.contains("planted"))
-      content.warnings.push_back("Planted in the theory on purpose: " + plain(check["planted"]) +
+    ReportContent content{.title = study.question,
+                          .study = study.name,
+                          .run = fmt::format("{}-{}", record.name, record.hash),
+                          .verdict = check.at("verdict"),
+                          .summary = after_verdict(check.at("summary")),
+                          .approximation = study.name == kOwnStudy
+                                               ? std::string()
+                                               : approximation_sentence(study.approximation),
+                          .warnings = {},
+                          .figure_svg = {},
+                          .caption = figure.caption + not_compared(check, figure),
+                          .wide = figure.columns > 1,
+                          .columns = {"verdict",
+                                      "series",
+                                      "point",
+                                      "x",
+                                      "theory",
+                                      "mean",
+                                      "SEM",
+                                      "n",
+                                      "difference",
+                                      "z",
+                                      "margin",
+                                      "p agree",
+                                      "p disagree (adjusted)",
+                                      "replicates to decide"},
+                          .rows = {},
+                          .claims = {},
+                          .diagnostics = pairs(check.at("diagnostics")),
+                          .configuration = read_whole(run / "config.resolved.toml"),
+                          .provenance = pairs(provenance),
+                          .reproduce = {},
+                          .sources = {}};
+    const char* const perturbed = check.contains("planted") ? "planted" : "perturbed";
+    if (check.contains(perturbed))
+      content.warnings.push_back("The theory is perturbed on purpose: " + plain(check[perturbed]) +
                                  ".");
     if (!record.edited.empty() || check.contains("edited")) {
       content.warnings.push_back(

@@ -368,7 +368,7 @@ RunEnd carry_out(Work work,
     }
     warn(request.quiet, theory.warnings);
     require_common_place(work, theory.predictions, rules);
-    if (!request.plants.empty()) theory.predictions = request.plant(theory.predictions);
+    if (!request.perturbed.empty()) theory.predictions = request.perturbation(theory.predictions);
     theory_text = theory_json(theory);
   }
 
@@ -396,7 +396,7 @@ RunEnd carry_out(Work work,
                      .cap = cap,
                      .shard = request.shard,
                      .finished = finished,
-                     .planted = request.plants,
+                     .perturbed = request.perturbed,
                      .looks = looks,
                      .judged_before = judged});
   };

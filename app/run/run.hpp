@@ -32,9 +32,9 @@ struct RunRequest {
   std::optional<double> max_seconds;
   bool quiet = false;
   std::vector<std::string> command_line;
-  std::vector<std::string> plants = {};  ///< errors that the theory is given on purpose
-  /// Gives them; needed with plants.
-  std::function<std::vector<Prediction>(const std::vector<Prediction>&)> plant = {};
+  std::vector<std::string> perturbed = {};  ///< errors that the theory is given on purpose
+  /// Gives them; needed with perturbed.
+  std::function<std::vector<Prediction>(const std::vector<Prediction>&)> perturbation = {};
 };
 
 /// What came of it.

@@ -246,7 +246,8 @@ RunRecord read_run(const fs::path& folder) {
                      .diagnostics = theory.at("diagnostics"),
                      .pieces = run.at("pieces"),
                      .shard = std::nullopt,
-                     .planted = run.value("planted", std::vector<std::string>{}),
+                     .perturbed = run.value(run.contains("planted") ? "planted" : "perturbed",
+                                            std::vector<std::string>{}),
                      .edited = {},
                      .values = std::nullopt,
                      .looks = run.value("looks", std::vector<std::uint64_t>{}),
@@ -298,7 +299,7 @@ std::string run_json(const Work& work, const RunFacts& facts) {
   if (!facts.looks.empty()) run["looks"] = facts.looks;
   if (!facts.judged_before.empty()) run["judged_before"] = facts.judged_before;
   if (facts.shard) run["shard"] = {{"index", facts.shard->index}, {"count", facts.shard->count}};
-  if (!facts.planted.empty()) run["planted"] = facts.planted;
+  if (!facts.perturbed.empty()) run["perturbed"] = facts.perturbed;
   if (facts.finished != nullptr) {
     run["values"] = facts.finished->values();
     run["statuses"] = facts.finished->statuses();

@@ -81,10 +81,10 @@ struct RunRecord {
   Json failures;  ///< messages of failed replicates; null if there are none
   std::vector<Prediction> theory;
   Json diagnostics;
-  std::size_t pieces = 0;            ///< number of pieces of the run, or of the shard
-  std::optional<Shard> shard;        ///< of a part of a run
-  std::vector<std::string> planted;  ///< errors that its theory was given on purpose
-  std::vector<std::string> edited;   ///< files that were changed after the run, accepted
+  std::size_t pieces = 0;              ///< number of pieces of the run, or of the shard
+  std::optional<Shard> shard;          ///< of a part of a run
+  std::vector<std::string> perturbed;  ///< errors that its theory was given on purpose
+  std::vector<std::string> edited;     ///< files that were changed after the run, accepted
   /// Number of values in replicates.csv; empty: a run of an older attica, or not finished.
   std::optional<std::size_t> values;
   std::vector<std::uint64_t> looks;  ///< numbers of replicates at which a verdict was told
@@ -100,11 +100,11 @@ struct RunFacts {
   std::string name;
   std::size_t pieces = 0;
   std::vector<AgreementRule> rules;
-  std::optional<std::size_t> cap;         ///< of a run that stops as soon as it is decided
-  std::optional<Shard> shard;             ///< of a part of a run
-  const Replicates* finished = nullptr;   ///< all replicates, once the run is complete
-  std::vector<std::string> planted = {};  ///< errors that its theory was given on purpose
-  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
+  std::optional<std::size_t> cap;           ///< of a run that stops as soon as it is decided
+  std::optional<Shard> shard;               ///< of a part of a run
+  const Replicates* finished = nullptr;     ///< all replicates, once the run is complete
+  std::vector<std::string> perturbed = {};  ///< errors that its theory was given on purpose
+  std::vector<std::uint64_t> looks = {};    ///< numbers of replicates at which a verdict was told
   std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
 };
 

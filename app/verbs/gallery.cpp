@@ -23,7 +23,7 @@
 #include "attica/app/run/progress.hpp"
 #include "attica/app/run/run.hpp"
 #include "attica/app/verbs/verbs.hpp"
-#include "attica/app/verdict/plant.hpp"
+#include "attica/app/verdict/perturbation.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/core/read_bytes.hpp"
@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A recipe whose file has not been fetched.
+/// A reference_run whose file has not been fetched.
 struct LeftOut {
   std::string name;
   std::string file;
@@ -45,10 +45,10 @@ struct LeftOut {
   }
 };
 
-/// A recipe and what came of it.
+/// A reference_run and what came of it.
 struct Exhibit {
   const Study* study = nullptr;
-  Recipe recipe = {};
+  ReferenceRun reference_run = {};
   std::string command = {};
   RunEnd end = {};
   std::string error = {};  ///< why there is no verdict
@@ -63,7 +63,8 @@ struct Exhibit {
   bool expected() const {
     if (!end.verdict) return false;
     const Verdict verdict = end.verdict->verdict;
-    if (verdict != recipe.expected && !(may_claim && verdict == Verdict::claims_hold)) return false;
+    if (verdict != reference_run.expected && !(may_claim && verdict == Verdict::claims_hold))
+      return false;
     // A claim that nothing could refute holds in vain.
     return (verdict != Verdict::agree && verdict != Verdict::claims_hold) ||
            std::ranges::all_of(end.verdict->claims, &ClaimResult::refutable);
@@ -84,11 +85,11 @@ std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& reg
   const auto add = [&](const Study& study) {
     const Preset& preset = find_preset(study, options.preset);
     all.push_back({.study = &study,
-                   .recipe = {.name = study.name,
-                              .meaning = preset.meaning,
-                              .preset = preset.name,
-                              .values = {},
-                              .expected = Verdict::agree},
+                   .reference_run = {.name = study.name,
+                                     .meaning = preset.meaning,
+                                     .preset = preset.name,
+                                     .values = {},
+                                     .expected = Verdict::agree},
                    .may_claim = true});
   };
   for (const std::string& name : options.files) add(find_study(name, registry));
@@ -100,11 +101,11 @@ std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& reg
   return all;
 }
 
-/// The file that a recipe wants and that was not fetched; empty if it has all it wants.
-std::string missing_file(const Recipe& recipe) {
-  if (!recipe.fetched) return "";
+/// The file that a reference_run wants and that was not fetched; empty if it has all it wants.
+std::string missing_file(const ReferenceRun& reference_run) {
+  if (!reference_run.fetched) return "";
   const auto file = std::ranges::find(
-      recipe.values, "model.file", [](const auto& v) { return std::string_view(v.first); });
+      reference_run.values, "model.file", [](const auto& v) { return std::string_view(v.first); });
   const std::string name = std::get<std::string>(file->second);
   const std::vector<fs::path> folders = input_directories({});
   const bool found = std::ranges::any_of(folders, [&](const fs::path& folder) {
@@ -114,7 +115,7 @@ std::string missing_file(const Recipe& recipe) {
   return found ? "" : name;
 }
 
-/// The studies that are named, or all, at their quick settings, and their recipes.
+/// The studies that are named, or all, at their quick settings, and their reference_runs.
 std::vector<Exhibit> quick_exhibits(const Options& options,
                                     const Registry& registry,
                                     std::vector<LeftOut>& left_out) {
@@ -122,13 +123,13 @@ std::vector<Exhibit> quick_exhibits(const Options& options,
   const auto add = [&](const Study& study) {
     all.push_back(
         {.study = &study,
-         .recipe = {
+         .reference_run = {
              .name = study.name, .meaning = {}, .values = {}, .expected = quick_verdict(study)}});
-    for (const Recipe& recipe : study.recipes) {
-      if (const std::string file = missing_file(recipe); !file.empty()) {
-        left_out.push_back({.name = recipe.name, .file = file});
+    for (const ReferenceRun& reference_run : study.reference_runs) {
+      if (const std::string file = missing_file(reference_run); !file.empty()) {
+        left_out.push_back({.name = reference_run.name, .file = file});
       } else {
-        all.push_back({.study = &study, .recipe = recipe});
+        all.push_back({.study = &study, .reference_run = reference_run});
       }
     }
   };
@@ -139,7 +140,7 @@ std::vector<Exhibit> quick_exhibits(const Options& options,
   return all;
 }
 
-/// All that the gallery shows. Overrides of the command line come before a recipe's own.
+/// All that the gallery shows. Overrides of the command line come before a reference_run's own.
 std::vector<Exhibit> exhibits(const Options& options,
                               const Registry& registry,
                               std::vector<LeftOut>& left_out) {
@@ -148,10 +149,10 @@ std::vector<Exhibit> exhibits(const Options& options,
   for (Exhibit& e : all) {
     e.command = "attica run " + e.study->name;
     for (const Override& o : options.overrides) e.command += fmt::format(" --set {}", o.assignment);
-    if (!e.recipe.preset.empty()) e.command += " --preset " + e.recipe.preset;
-    for (const auto& [key, value] : e.recipe.values)
+    if (!e.reference_run.preset.empty()) e.command += " --preset " + e.reference_run.preset;
+    for (const auto& [key, value] : e.reference_run.values)
       e.command += fmt::format(" --set '{}={}'", key, to_toml(value));
-    if (e.recipe.name != e.study->name) e.command += " --name " + e.recipe.name;
+    if (e.reference_run.name != e.study->name) e.command += " --name " + e.reference_run.name;
   }
   return all;
 }
@@ -161,12 +162,12 @@ void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitO
   Options own = options;
   own.target = e.study->name;
   own.out = options.out.value_or("gallery");
-  own.name = e.recipe.name;
-  own.preset = e.recipe.preset;
+  own.name = e.reference_run.name;
+  own.preset = e.reference_run.preset;
   own.quiet = true;
-  for (const auto& [key, value] : e.recipe.values) {
+  for (const auto& [key, value] : e.reference_run.values) {
     const std::string assignment = fmt::format("{}={}", key, to_toml(value));
-    own.overrides.push_back({.shown = "recipe " + assignment, .assignment = assignment});
+    own.overrides.push_back({.shown = "reference_run " + assignment, .assignment = assignment});
   }
   try {
     e.end = carry_out(requested_simulation(own, registry), run_request(own), signals);
@@ -223,18 +224,19 @@ std::map<std::string, double> seconds_before(const fs::path& out, bool resume) {
 Json record(std::span<const Exhibit> all, const std::vector<LeftOut>& left_out, int threads) {
   Json entries = Json::array();
   for (const Exhibit& e : all) {
-    entries.push_back({{"name", e.recipe.name},
-                       {"study", e.study->name},
-                       {"preset", e.recipe.preset.empty() ? "quick" : e.recipe.preset},
-                       {"meaning", e.recipe.meaning},
-                       {"command", e.command},
-                       {"verdict", e.verdict()},
-                       {"expected", describe(e.recipe.expected)},
-                       {"as_expected", e.expected()},
-                       {"summary", e.found()},
-                       {"resolution", e.resolution()},
-                       {"run", e.end.folder.filename().string()},
-                       {"seconds", e.seconds}});
+    entries.push_back(
+        {{"name", e.reference_run.name},
+         {"study", e.study->name},
+         {"preset", e.reference_run.preset.empty() ? "quick" : e.reference_run.preset},
+         {"meaning", e.reference_run.meaning},
+         {"command", e.command},
+         {"verdict", e.verdict()},
+         {"expected", describe(e.reference_run.expected)},
+         {"as_expected", e.expected()},
+         {"summary", e.found()},
+         {"resolution", e.resolution()},
+         {"run", e.end.folder.filename().string()},
+         {"seconds", e.seconds}});
   }
   Json missing = Json::array();
   for (const LeftOut& l : left_out) missing.push_back({{"name", l.name}, {"file", l.file}});
@@ -251,12 +253,12 @@ std::string card(const Exhibit& e) {
   std::string html = fmt::format(
       "<article class=\"card\" id=\"{0}\">\n<h3>{0}</h3>\n<p>{1}</p>\n"
       "<p class=\"verdict {2}\"><strong>{3}</strong>{4}</p>\n",
-      html_text(e.recipe.name),
+      html_text(e.reference_run.name),
       html_text(e.study->question),
       html_text(lower_case(e.verdict())),
       html_text(e.verdict()),
-      e.expected() ? (exit_code(e.recipe.expected) == kExitDone ? "" : ", as it must be")
-                   : fmt::format(", expected {}", describe(e.recipe.expected)));
+      e.expected() ? (exit_code(e.reference_run.expected) == kExitDone ? "" : ", as it must be")
+                   : fmt::format(", expected {}", describe(e.reference_run.expected)));
   for (const fs::path& figure : e.end.figures) {
     if (figure.extension() != ".svg") continue;
     html += fmt::format(
@@ -264,9 +266,10 @@ std::string card(const Exhibit& e) {
         "loading=\"lazy\"></a>\n",
         html_text(run),
         html_text(figure.filename().string()),
-        html_text("Figure of " + e.recipe.name));
+        html_text("Figure of " + e.reference_run.name));
   }
-  if (!e.recipe.meaning.empty()) html += fmt::format("<p>{}</p>\n", html_text(e.recipe.meaning));
+  if (!e.reference_run.meaning.empty())
+    html += fmt::format("<p>{}</p>\n", html_text(e.reference_run.meaning));
   html += fmt::format("<p>{}{}</p>\n<pre>{}</pre>\n",
                       html_text(e.found()),
                       html_text(e.resolution().empty() ? "" : "; " + e.resolution()),
@@ -298,9 +301,9 @@ std::string page(const std::vector<Exhibit>& all,
   for (const Exhibit& e : all) {
     if (!e.expected())
       html += fmt::format("<p class=\"warning\"><a href=\"#{0}\">{0}</a>: {1}, expected {2}</p>\n",
-                          html_text(e.recipe.name),
+                          html_text(e.reference_run.name),
                           e.verdict(),
-                          describe(e.recipe.expected));
+                          describe(e.reference_run.expected));
   }
   for (const LeftOut& l : left_out)
     html += fmt::format("<p>Left out: {}</p>\n", html_text(l.text()));
@@ -319,9 +322,9 @@ std::string page(const std::vector<Exhibit>& all,
 }
 
 /// What became of a wrong theory.
-struct PlantedError {
+struct PerturbedEntry {
   const Study* study = nullptr;
-  const Plant* plant = nullptr;
+  const PerturbedTheory* perturbation = nullptr;
   std::string verdict;
   std::string found;
 
@@ -329,23 +332,25 @@ struct PlantedError {
 };
 
 /// Every study's quick run against each of its wrong theories: all have to be rejected.
-int planted_gallery(const Options& options, const Registry& registry) {
+int perturbed_gallery(const Options& options, const Registry& registry) {
   ExitOnSignal signals;
-  std::vector<PlantedError> all;
+  std::vector<PerturbedEntry> all;
   Options own = options;
   own.resume = true;
-  std::vector<LeftOut> left_out;  // recipes, which have no plants
+  std::vector<LeftOut> left_out;  // reference runs have no perturbed theories
   for (Exhibit& e : exhibits(options, registry, left_out)) {
-    if (e.recipe.name != e.study->name || e.study->plants.empty()) continue;
+    if (e.reference_run.name != e.study->name || e.study->perturbed.empty()) continue;
     exhibit(e, own, registry, signals);
     if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
       return e.end.exit_code;
     if (!e.end.verdict) throw Error(ErrorKind::numerical, e.error);
     const FinishedRun run(e.end.folder.string(), registry);
-    for (const Plant& plant : e.study->plants) {
-      PlantedError error{.study = e.study, .plant = &plant, .verdict = "ERROR", .found = {}};
+    for (const PerturbedTheory& perturbation : e.study->perturbed) {
+      PerturbedEntry error{
+          .study = e.study, .perturbation = &perturbation, .verdict = "ERROR", .found = {}};
       try {
-        const CheckRecord record = verdict_on_planted(run, registry, plant_texts(plant));
+        const CheckRecord record =
+            verdict_on_perturbed(run, registry, perturbation_texts(perturbation));
         error.verdict = describe(record.verdict);
         error.found = summary(record);
       } catch (const Error& refusal) {
@@ -355,26 +360,26 @@ int planted_gallery(const Options& options, const Registry& registry) {
         put("{:<13} {:<28} {:<28} {}\n",
             error.verdict,
             e.study->name,
-            plant.name,
-            error.rejected() ? plant.meaning : error.found);
+            perturbation.name,
+            error.rejected() ? perturbation.meaning : error.found);
         std::fflush(stdout);
       }
       all.push_back(std::move(error));
     }
   }
   const auto rejected = std::count_if(
-      all.begin(), all.end(), [](const PlantedError& error) { return error.rejected(); });
+      all.begin(), all.end(), [](const PerturbedEntry& error) { return error.rejected(); });
   if (options.json) {
     Json entries = Json::array();
-    for (const PlantedError& error : all) {
+    for (const PerturbedEntry& error : all) {
       entries.push_back({{"study", error.study->name},
-                         {"plant", error.plant->name},
-                         {"errors", plant_texts(*error.plant)},
-                         {"meaning", error.plant->meaning},
+                         {"perturbed", error.perturbation->name},
+                         {"errors", perturbation_texts(*error.perturbation)},
+                         {"meaning", error.perturbation->meaning},
                          {"verdict", error.verdict},
                          {"summary", error.found}});
     }
-    print({{"planted", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
+    print({{"perturbed", all.size()}, {"rejected", rejected}, {"entries", std::move(entries)}});
   } else {
     put("{} of {} wrong theories rejected\n", rejected, all.size());
   }
@@ -384,14 +389,14 @@ int planted_gallery(const Options& options, const Registry& registry) {
 }  // namespace
 
 int gallery_verb(const Options& options, const Registry& registry) {
-  if (options.planted) return planted_gallery(options, registry);
+  if (options.perturbed) return perturbed_gallery(options, registry);
   std::vector<LeftOut> left_out;
   std::vector<Exhibit> all = exhibits(options, registry, left_out);
   if (options.dry_run || !options.json) {
     for (const LeftOut& l : left_out) put("{:<13} {}\n", "left out", l.text());
   }
   if (options.dry_run) {
-    for (const Exhibit& e : all) put("{:<13} {}\n", describe(e.recipe.expected), e.command);
+    for (const Exhibit& e : all) put("{:<13} {}\n", describe(e.reference_run.expected), e.command);
     return kExitDone;
   }
   const fs::path out = fs::absolute(options.out.value_or("gallery"));
@@ -412,9 +417,9 @@ int gallery_verb(const Options& options, const Registry& registry) {
     if (!options.json) {
       put("{:<13} {:<32} {:6.1f} s{}{}\n",
           e.verdict(),
-          e.recipe.name,
+          e.reference_run.name,
           e.seconds,
-          e.expected() ? "" : fmt::format("  expected {}", describe(e.recipe.expected)),
+          e.expected() ? "" : fmt::format("  expected {}", describe(e.reference_run.expected)),
           e.error.empty() ? "" : ": " + e.error);
       std::fflush(stdout);
     }

@@ -288,8 +288,8 @@ int show_verb(const Options& options, const Registry& registry) {
   if (options.json) {
     Json object{{"name", study.name},
                 {"question", study.question},
-                {"neglects", study.neglects},
-                {"outside", study.outside},
+                {"approximation", study.approximation},
+                {"outside", study.not_compared},
                 {"parameters", parameter_json(all_parameters(study))},
                 {"series", Json::array()},
                 {"presets", Json::array()},
@@ -313,8 +313,8 @@ int show_verb(const Options& options, const Registry& registry) {
   put("{}: {}\n\n{}{}\n\nParameters\n{}",
       study.name,
       study.question,
-      neglects_sentence(study.neglects),
-      study.outside.empty() ? "" : "\nNot compared: " + study.outside + ".",
+      approximation_sentence(study.approximation),
+      study.not_compared.empty() ? "" : "\nNot compared: " + study.not_compared + ".",
       parameter_text(all_parameters(study)));
   put("\nAny scalar of [model] or [sim] may be swept: name it in [sweep] instead.\n\nSeries\n");
   for (const SeriesInfo& s : study.series) put("  {:<22} {}: {}\n", s.name, s.symbol, s.meaning);

@@ -91,7 +91,7 @@ int check_verb(const Options& options, const Registry& registry) {
                        "holds now",
                        file.string()));
   }
-  if (!options.plants.empty()) return planted_check(options, run, registry);
+  if (!options.perturbations.empty()) return perturbed_check(options, run, registry);
   if (options.sensitivity) return sensitivity_check(options, run, registry);
   if (options.self_test) return self_test_check(options, run);
   if (options.extrapolate) return extrapolate_check(options, run);

@@ -16,7 +16,7 @@
 #include "attica/app/run/progress.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
-#include "attica/app/verdict/plant.hpp"
+#include "attica/app/verdict/perturbation.hpp"
 #include "attica/core/parallel.hpp"
 #include "attica/studies/own/study.hpp"
 
@@ -146,18 +146,18 @@ int run_verb(const Options& options, const Registry& registry) {
   if (options.resume && has_parts(options)) signals.checkpoint();
   Work work = requested_simulation(options, registry);
   RunRequest request = run_request(options);
-  if (!options.plants.empty()) {
-    if (options.shard) throw Error(ErrorKind::input, "--plant and --shard exclude each other");
+  if (!options.perturbations.empty()) {
+    if (options.shard) throw Error(ErrorKind::input, "--perturb and --shard exclude each other");
     // Another run than that of the right theory: another folder.
-    work.hash = sha256(fmt::format("{} {}", work.hash, fmt::join(options.plants, " ")))
+    work.hash = sha256(fmt::format("{} {}", work.hash, fmt::join(options.perturbations, " ")))
                     .substr(0, work.hash.size());
-    request.plants = options.plants;
-    request.plant = [&](const std::vector<Prediction>& theory) {
-      return planted_theory(
+    request.perturbed = options.perturbations;
+    request.perturbation = [&](const std::vector<Prediction>& theory) {
+      return perturbed_theory(
           {.target = options.target, .preset = options.preset, .overrides = options.overrides},
           registry,
           theory,
-          options.plants);
+          options.perturbations);
     };
   }
   if (options.dry_run) {

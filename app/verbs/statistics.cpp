@@ -590,7 +590,7 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
       fewest,
       ratios.empty() ? "" : fmt::format(", margin {:.3g} standard deviations", margin),
       "family",
-      "planted",
+      "perturbed",
       "rate",
       "stated",
       "measured",
@@ -599,7 +599,7 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
     const double measured = row.count.fraction();
     table += fmt::format("{:<20} {:<30} {:<24} {:>8.3f} {:>9.4f} {:>9.4f} - {:<8.4f}  {}\n",
                          row.family,
-                         row.planted,
+                         row.perturbed,
                          row.rate,
                          row.stated,
                          measured,
@@ -609,7 +609,7 @@ int self_test_check(const Options& options, const FinishedRun& finished) {
                          : row.pass    ? "pass"
                                        : "FAIL");
     rows.push_back({{"family", row.family},
-                    {"planted", row.planted},
+                    {"perturbed", row.perturbed},
                     {"rate", row.rate},
                     {"stated", row.stated},
                     {"measured", measured},

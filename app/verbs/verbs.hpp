@@ -60,17 +60,17 @@ struct Options {
   std::size_t shards = 8;      ///< slurm: tasks of the array
   bool resume = false;
   bool force = false;
-  bool accept_edits = false;             ///< judge what was changed after the run
-  std::vector<std::string> plants = {};  ///< errors for the theory: "model.rho=0.72"
-  bool planted = false;                  ///< gallery: the wrong theories of every study
-  bool sensitivity = false;              ///< check: smallest changes that would be noticed
-  std::optional<double> resolution;      ///< plan: relative error of a theory to be noticed
-  std::optional<std::string> in_tree;    ///< new: checkout that receives the study
-  int port = 0;                          ///< explore: 0: any that is free
-  std::vector<std::string> overlays;     ///< explore: tables and run folders over the theory
-  std::string export_file;               ///< explore: the page as a file
-  std::vector<std::string> grids;        ///< explore: "model.rho=[0.1, 0.5]", computed for the file
-  own::TableColumns columns;             ///< judge, fit: columns of the simulation's table
+  bool accept_edits = false;                    ///< judge what was changed after the run
+  std::vector<std::string> perturbations = {};  ///< errors for the theory: "model.rho=0.72"
+  bool perturbed = false;                       ///< gallery: the wrong theories of every study
+  bool sensitivity = false;                     ///< check: smallest changes that would be noticed
+  std::optional<double> resolution;             ///< plan: relative error of a theory to be noticed
+  std::optional<std::string> in_tree;           ///< new: checkout that receives the study
+  int port = 0;                                 ///< explore: 0: any that is free
+  std::vector<std::string> overlays;            ///< explore: tables and run folders over the theory
+  std::string export_file;                      ///< explore: the page as a file
+  std::vector<std::string> grids;  ///< explore: "model.rho=[0.1, 0.5]", computed for the file
+  own::TableColumns columns;       ///< judge, fit: columns of the simulation's table
   std::vector<std::string> command_line;
   bool floor = false;                 ///< fit: y = floor + C x^p
   std::optional<double> floor_value;  ///< fit: the floor, not fitted
@@ -148,14 +148,14 @@ std::vector<std::filesystem::path> draw_files(const Options& options,
 /// @brief `check --extrapolate` and `check --self-test` on a run that has been read.
 int extrapolate_check(const Options& options, const FinishedRun& run);
 int self_test_check(const Options& options, const FinishedRun& run);
-/// @brief `check --plant`: the verdict on a theory that is wrong on purpose; nothing is written.
-int planted_check(const Options& options, const FinishedRun& run, const Registry& registry);
+/// @brief `check --perturb`: the verdict on a theory that is wrong on purpose; nothing is written.
+int perturbed_check(const Options& options, const FinishedRun& run, const Registry& registry);
 /// @brief The verdict on a run if its theory had these errors. @throws Error of kind input if the
 /// wrong theory says nothing at some of the compared points
-CheckRecord verdict_on_planted(const FinishedRun& run,
-                               const Registry& registry,
-                               const std::vector<std::string>& plants,
-                               std::optional<double> margin = std::nullopt);
+CheckRecord verdict_on_perturbed(const FinishedRun& run,
+                                 const Registry& registry,
+                                 const std::vector<std::string>& perturbations,
+                                 std::optional<double> margin = std::nullopt);
 /// @brief `check --sensitivity`: the smallest change of each parameter that the run would notice.
 int sensitivity_check(const Options& options, const FinishedRun& run, const Registry& registry);
 

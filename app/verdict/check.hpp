@@ -35,10 +35,10 @@ struct CheckInput {
   /// Replicates that failed are known by `failed`: others may have no value without being failures,
   /// such as a fit that has no minimum.
   bool failures_known = false;
-  std::vector<std::string> planted = {};  ///< errors that the theory was given on purpose
-  std::vector<std::string> edited = {};   ///< files that were changed after the run
-  std::vector<std::uint64_t> looks = {};  ///< numbers of replicates at which a verdict was told
-  std::string why_outside = {};           ///< `Study::outside`
+  std::vector<std::string> perturbed = {};  ///< errors that the theory was given on purpose
+  std::vector<std::string> edited = {};     ///< files that were changed after the run
+  std::vector<std::uint64_t> looks = {};    ///< numbers of replicates at which a verdict was told
+  std::string why_not_compared = {};        ///< `Study::not_compared`
   std::string judged_before = {};  ///< run whose verdict on these data was known; empty: none
   /// Theory or simulation come from outside (ComparisonOptions::brought), with what was said of
   /// them.

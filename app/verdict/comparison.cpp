@@ -140,7 +140,7 @@ Comparison compare(std::span<const AgreementRule> rules,
         const std::size_t j = *at[k];
         met[prediction].insert(j);
         if (!prediction->compared.empty() && !prediction->compared[j]) {
-          result.outside.push_back(place);
+          result.not_compared.push_back(place);
           continue;
         }
         point.theory = prediction->series.y[j];

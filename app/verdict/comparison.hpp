@@ -37,7 +37,7 @@ struct Unmatched {
 struct Comparison {
   std::vector<Place> places;
   std::vector<ComparedPoint> points;  ///< same length
-  std::vector<Place> outside;  ///< recorded, but outside what the theory claims: not compared
+  std::vector<Place> not_compared;    ///< recorded, with a theory that is not compared there
   /// Of what was brought: among the points, those that have no theory although they were to be
   /// compared, and how many values the theory has where nothing was simulated.
   std::vector<Unmatched> unmatched = {};

@@ -170,10 +170,10 @@ CheckInput check_input(const RunRecord& run,
                    .cap = run.cap,
                    .failed = !run.failures.is_null() || run.diagnostics.contains("failed"),
                    .failures_known = true,
-                   .planted = run.planted,
+                   .perturbed = run.perturbed,
                    .edited = run.edited,
                    .looks = run.looks,
-                   .why_outside = configuration.study->outside,
+                   .why_not_compared = configuration.study->not_compared,
                    .judged_before = run.judged_before};
   if (configuration.study->name == kOwnStudy) {
     const Configuration& own = configuration.values;
@@ -330,7 +330,8 @@ void require_common_place(const Work& work,
   }
   all.finish();
   const Comparison comparison = compare(rules, theory, all, comparison_options(work.configuration));
-  if (comparison.with_theory() > 0 || !comparison.outside.empty() || comparison.unmatched.empty()) {
+  if (comparison.with_theory() > 0 || !comparison.not_compared.empty() ||
+      comparison.unmatched.empty()) {
     return;
   }
   const Unmatched& first = comparison.unmatched.front();
@@ -349,14 +350,14 @@ CheckRecord judge_run(const RunRecord& run,
 
 CheckRecord judge_run_against(const RunRecord& run,
                               const std::vector<Prediction>& theory,
-                              const std::vector<std::string>& planted,
+                              const std::vector<std::string>& perturbed,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin) {
   CheckInput input = check_input(run, theory, configuration, replicates);
   input.claims = judge_claims(configuration, {.theory = theory, .simulation = replicates.curves()});
   input.post_hoc_margin = margin;
-  input.planted.insert(input.planted.end(), planted.begin(), planted.end());
+  input.perturbed.insert(input.perturbed.end(), perturbed.begin(), perturbed.end());
   return check(input);
 }
 
@@ -434,8 +435,8 @@ DrawOptions draw_options(const RunRecord& run,
       {"run", run.name + "-" + run.hash},
       {"hash", run.hash},
       {"verdict", std::string(describe(verdict.verdict))}};
-  if (!verdict.planted.empty())
-    metadata.emplace_back("planted", fmt::format("{}", fmt::join(verdict.planted, ", ")));
+  if (!verdict.perturbed.empty())
+    metadata.emplace_back("perturbed", fmt::format("{}", fmt::join(verdict.perturbed, ", ")));
   if (!verdict.edited.empty())
     metadata.emplace_back("edited", fmt::format("{}", fmt::join(verdict.edited, ", ")));
   DrawOptions drawing{.folder = run.path / "plots",

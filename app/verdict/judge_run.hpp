@@ -64,10 +64,10 @@ CheckRecord judge_series(const RunRecord& run,
                          const std::set<std::string>& left_out,
                          bool claims);
 
-/// @brief The verdict if the theory were another one, e.g. a wrong one planted on purpose.
+/// @brief The verdict if the theory were another one, e.g. a wrong one perturbed on purpose.
 CheckRecord judge_run_against(const RunRecord& run,
                               const std::vector<Prediction>& theory,
-                              const std::vector<std::string>& planted,
+                              const std::vector<std::string>& perturbed,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin = std::nullopt);

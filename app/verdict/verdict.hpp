@@ -46,11 +46,11 @@ struct CheckRecord {
   std::string study;
   std::string run;  ///< path of the run folder
   Verdict verdict = Verdict::none;
-  bool failed = false;         ///< some replicate or theory point failed numerically
-  std::vector<Place> places;   ///< of the compared points
-  RunVerdict points;           ///< theirs, in that order, counts, and the verdict of all of them
-  std::vector<Place> outside;  ///< points recorded, but outside what the theory claims
-  std::string why_outside;     ///< where that is, and why, as the study says
+  bool failed = false;        ///< some replicate or theory point failed numerically
+  std::vector<Place> places;  ///< of the compared points
+  RunVerdict points;          ///< theirs, in that order, counts, and the verdict of all of them
+  std::vector<Place> not_compared;          ///< points recorded with a theory that is not compared
+  std::string why_not_compared;             ///< where that is, and why, as the study says
   std::vector<Incomplete> incomplete = {};  ///< of all recorded series
   /// Of what was brought: simulated points that meet no theory, whether that was announced, and how
   /// many values of the theory nothing was simulated for.
@@ -67,11 +67,11 @@ struct CheckRecord {
   std::vector<ClaimResult> claims;
   std::vector<AgreementRule> rules;
   std::optional<double> post_hoc_margin;  ///< relative margin given after the run
-  std::string family;                ///< correction for many points: "holm", "maxt" or "bonferroni"
-  std::uint64_t replicates = 0;      ///< of the run
-  std::optional<std::size_t> cap;    ///< most replicates of a run that stops once it is decided
-  std::vector<std::string> planted;  ///< errors that the theory was given on purpose
-  std::vector<std::string> edited;   ///< files that were changed after the run
+  std::string family;              ///< correction for many points: "holm", "maxt" or "bonferroni"
+  std::uint64_t replicates = 0;    ///< of the run
+  std::optional<std::size_t> cap;  ///< most replicates of a run that stops once it is decided
+  std::vector<std::string> perturbed;  ///< errors that the theory was given on purpose
+  std::vector<std::string> edited;     ///< files that were changed after the run
   /// Numbers of replicates at which a verdict was told: after the first, the stated error rates are
   /// those of more than one look.
   std::vector<std::uint64_t> looks;

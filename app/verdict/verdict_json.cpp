@@ -96,7 +96,7 @@ Json to_json(const CheckRecord& record) {
                 {"inconclusive", record.points.inconclusive},
                 {"failed", record.points.failed},
                 {"no_theory", record.points.no_theory},
-                {"not_compared", record.outside.size()}}},
+                {"not_compared", record.not_compared.size()}}},
               {"points", std::move(points)},
               {"claims", std::move(claims)},
               {"diagnostics", record.diagnostics}};
@@ -144,18 +144,18 @@ Json to_json(const CheckRecord& record) {
     object["stopping"] = {
         {"rule", "group-sequential"}, {"cap", *record.cap}, {"replicates", record.replicates}};
   }
-  if (!record.planted.empty()) object["planted"] = record.planted;
+  if (!record.perturbed.empty()) object["perturbed"] = record.perturbed;
   if (!record.edited.empty()) object["edited"] = record.edited;
-  if (!record.outside.empty()) {
-    Json outside = Json::array();
-    for (const Place& at : record.outside) {
-      outside.push_back({{"series", at.series},
-                         {"point", to_json(at.point)},
-                         {"x_name", at.x_name},
-                         {"x", at.x}});
+  if (!record.not_compared.empty()) {
+    Json places = Json::array();
+    for (const Place& at : record.not_compared) {
+      places.push_back({{"series", at.series},
+                        {"point", to_json(at.point)},
+                        {"x_name", at.x_name},
+                        {"x", at.x}});
     }
-    object["outside"] = std::move(outside);
-    if (!record.why_outside.empty()) object["outside_because"] = record.why_outside;
+    object["not_compared"] = std::move(places);
+    if (!record.why_not_compared.empty()) object["not_compared_because"] = record.why_not_compared;
   }
   if (!record.incomplete.empty()) {
     Json incomplete = Json::array();

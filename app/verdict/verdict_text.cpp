@@ -269,9 +269,8 @@ std::string summary(const CheckRecord& record) {
     if (run.no_theory > 0) line += fmt::format(", {} without theory", run.no_theory);
     if (record.theory_only > 0)
       line += fmt::format(", {} of the theory without simulation", record.theory_only);
-    if (!record.outside.empty()) {
-      line +=
-          fmt::format(", {} recorded but outside what the theory claims", record.outside.size());
+    if (!record.not_compared.empty()) {
+      line += fmt::format(", {} not compared", record.not_compared.size());
     }
     line += ends;
     if (record.failed) line += "; some replicates or theory points FAILED numerically";
@@ -301,8 +300,8 @@ std::string summary(const CheckRecord& record) {
     line += fmt::format(
         "; stopped by rule at {} of at most {} replicates", record.replicates, *record.cap);
   }
-  if (!record.planted.empty())
-    line += fmt::format("; planted in the theory: {}", fmt::join(record.planted, ", "));
+  if (!record.perturbed.empty())
+    line += fmt::format("; perturbed theory: {}", fmt::join(record.perturbed, ", "));
   if (!record.edited.empty())
     line += fmt::format("; edited after the run: {}", fmt::join(record.edited, ", "));
   return line;
@@ -385,14 +384,12 @@ std::string text(const CheckRecord& record) {
                   "margin");
   for (std::size_t k = 0; k < record.places.size(); ++k)
     lines += table_row(record.places[k], record.points.points[k]);
-  for (const Place& at : record.outside) {
-    lines += fmt::format("{:<18} {:<24} {:>10.5g}  outside what the theory claims\n",
-                         at.series,
-                         describe(at.point),
-                         at.x);
+  for (const Place& at : record.not_compared) {
+    lines +=
+        fmt::format("{:<18} {:<24} {:>10.5g}  not compared\n", at.series, describe(at.point), at.x);
   }
-  if (!record.outside.empty() && !record.why_outside.empty())
-    lines += fmt::format("not compared: {}\n", record.why_outside);
+  if (!record.not_compared.empty() && !record.why_not_compared.empty())
+    lines += fmt::format("not compared: {}\n", record.why_not_compared);
   const bool early =
       record.cap &&
       std::any_of(

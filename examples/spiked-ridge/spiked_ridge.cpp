@@ -35,9 +35,10 @@ struct SpikedRidge : PointwiseExperiment {
         const double gamma = 1 / (alpha * (1 + kappa) * (1 + kappa));
         const auto bias = [&](double e) { return e * std::pow(kappa / (e + kappa), 2); };
         const double signal = a * bias(1 + spike) + (1 - a) * bias(1);
-        // Told(value, allowance) would add what the theory is known to neglect at this size: as
-        // measured at p = 30 to 150, at most 1.1 value / (n (1 - gamma)). The margin could be 1 %.
-        errors.add(alpha, {Told((noise * noise + signal) / (1 - gamma))});
+        // PredictedValue(value, allowance) would add what the theory is known to neglect at this
+        // size: as measured at p = 30 to 150, at most 1.1 value / (n (1 - gamma)). The margin could
+        // be 1 %.
+        errors.add(alpha, {PredictedValue((noise * noise + signal) / (1 - gamma))});
       }
       errors.into(result);
     }
@@ -62,7 +63,7 @@ struct SpikedRidge : PointwiseExperiment {
     Outcome outcome;
     for (const double lambda : lambdas) {
       const double error = fits.fit(lambda).test(inputs);
-      curve(lambda).add(sizes.alpha(replicate.point()), {Told(error)}).into(outcome);
+      curve(lambda).add(sizes.alpha(replicate.point()), {PredictedValue(error)}).into(outcome);
     }
     return outcome;
   }
@@ -92,7 +93,8 @@ Figure figure(const Configuration&) {
 const Study kStudy = {
     .name = "spiked-ridge",
     .question = "What does one strong direction of the inputs do to ridge regression?",
-    .neglects = "corrections of relative order 1/p, among them that of the spike to the traces",
+    .approximation =
+        "corrections of relative order 1/p, among them that of the spike to the traces",
     .parameters =
         {integer_parameter("model.inputs", 150, "number of inputs p", {.low = 2, .high = 20000}),
          real_parameter("model.spike", 10, "s: the spike has variance 1 + s", kNotNegative),
@@ -110,8 +112,8 @@ const Study kStudy = {
     .agreement = [](const Configuration&) { return rules({"test_error"}, {}); },
     .size_coordinate = "inputs",
     // At p = 4 the neglected corrections are larger than the margin, and seen.
-    .recipes = {{.name = "spiked-ridge-small",
-                 .meaning = "With 4 inputs the limit of many inputs is not reached.",
-                 .values = {{"model.inputs", 4}, {"sim.replicates", 20000}}}}};
+    .reference_runs = {{.name = "spiked-ridge-small",
+                        .meaning = "With 4 inputs the limit of many inputs is not reached.",
+                        .values = {{"model.inputs", 4}, {"sim.replicates", 20000}}}}};
 
 int main(int argc, char** argv) { return app::program(argc, argv, {kStudy}); }

@@ -76,21 +76,21 @@ std::vector<Noise> all_noise() {
 enum class Rate { run_disagrees, point_agrees, point_disagrees };
 
 /// mu at the first point and at all the others.
-struct Planting {
+struct Perturbation {
   std::string text;
   double first;
   double others;
   Rate rate;
 };
 
-std::vector<Planting> plantings(const SelfTestOptions& options, bool with_power) {
+std::vector<Perturbation> perturbations(const SelfTestOptions& options, bool with_power) {
   const double m = options.margin;
-  std::vector<Planting> list{{"no difference", 0, 0, Rate::run_disagrees},
-                             {"one point at +margin", m, 0, Rate::run_disagrees},
-                             {"one point at -margin", -m, 0, Rate::run_disagrees},
-                             {"every point at +margin", m, m, Rate::point_agrees},
-                             {"every point at -margin", -m, -m, Rate::point_agrees},
-                             {"all points at +margin", m, m, Rate::run_disagrees}};
+  std::vector<Perturbation> list{{"no difference", 0, 0, Rate::run_disagrees},
+                                 {"one point at +margin", m, 0, Rate::run_disagrees},
+                                 {"one point at -margin", -m, 0, Rate::run_disagrees},
+                                 {"every point at +margin", m, m, Rate::point_agrees},
+                                 {"every point at -margin", -m, -m, Rate::point_agrees},
+                                 {"all points at +margin", m, m, Rate::run_disagrees}};
   if (with_power) {
     const PowerProblem problem{.margin = m, .delta = 0, .sigma = 1};
     const double gap = detectable_gap(options.replicates, problem, options.points, kPower);
@@ -99,14 +99,14 @@ std::vector<Planting> plantings(const SelfTestOptions& options, bool with_power)
   return list;
 }
 
-// What one run adds to the count of a planting, by the judge that judges runs. A difference of mu
-// is a theory at -mu.
-Count observe(std::vector<ComparedPoint>& run, const Planting& planting) {
+// What one run adds to the count of a perturbation, by the judge that judges runs. A difference of
+// mu is a theory at -mu.
+Count observe(std::vector<ComparedPoint>& run, const Perturbation& perturbation) {
   for (std::size_t p = 0; p < run.size(); ++p) {
-    run[p].theory = p == 0 ? -planting.first : -planting.others;
+    run[p].theory = p == 0 ? -perturbation.first : -perturbation.others;
   }
   const RunVerdict verdict = judge(run, {.details = false});
-  switch (planting.rate) {
+  switch (perturbation.rate) {
     case Rate::run_disagrees:
       return {verdict.disagree > 0 ? 1U : 0U, 1};
     case Rate::point_agrees:
@@ -117,14 +117,17 @@ Count observe(std::vector<ComparedPoint>& run, const Planting& planting) {
   return {};
 }
 
-SelfTestRow row(const Noise& noise, const Planting& planting, const Count& count, bool promised) {
+SelfTestRow row(const Noise& noise,
+                const Perturbation& perturbation,
+                const Count& count,
+                bool promised) {
   SelfTestRow r{.family = noise.name(),
-                .planted = planting.text,
+                .perturbed = perturbation.text,
                 .rate = "",
                 .count = count,
                 .limits = clopper_pearson(count, kLimitLevel),
                 .promised = promised};
-  switch (planting.rate) {
+  switch (perturbation.rate) {
     case Rate::run_disagrees:
       r.rate = "false DISAGREE of a run";
       r.stated = kDisagreeLevel;
@@ -138,8 +141,8 @@ SelfTestRow row(const Noise& noise, const Planting& planting, const Count& count
       r.stated = kPower;
       break;
   }
-  r.pass =
-      planting.rate == Rate::point_disagrees ? r.limits.high >= r.stated : r.limits.low <= r.stated;
+  r.pass = perturbation.rate == Rate::point_disagrees ? r.limits.high >= r.stated
+                                                      : r.limits.low <= r.stated;
   return r;
 }
 
@@ -147,7 +150,7 @@ SelfTestRow row(const Noise& noise, const Planting& planting, const Count& count
 template <class Claim>
 void add_claims(std::vector<SelfTestRow>& rows,
                 const std::string& family,
-                const std::string& planted,
+                const std::string& perturbed,
                 const SelfTestOptions& options,
                 std::uint64_t stream_point,
                 const Claim& claim) {
@@ -172,7 +175,7 @@ void add_claims(std::vector<SelfTestRow>& rows,
   for (const auto& [rate, count] : {std::pair{"false AGREE of a claim", agree},
                                     std::pair{"false DISAGREE of a run", disagree}}) {
     rows.push_back({.family = family,
-                    .planted = planted,
+                    .perturbed = perturbed,
                     .rate = rate,
                     .stated = kClaimLevel,
                     .count = count,
@@ -195,9 +198,9 @@ void add_claims(std::vector<SelfTestRow>& rows, const SelfTestOptions& options) 
   std::vector<double> values(options.replicates);
   for (const Noise& noise : all_noise()) {
     for (const bool lower : {true, false}) {
-      const char* planted =
+      const char* perturbed =
           lower ? "every mean at its lower bound" : "every mean at its upper bound";
-      add_claims(rows, noise.name(), planted, options, next++, [&](RandomStream& stream) {
+      add_claims(rows, noise.name(), perturbed, options, next++, [&](RandomStream& stream) {
         noise.fill(stream, values);
         return lower ? mean_above(values, 0) : mean_below(values, 0);
       });
@@ -219,20 +222,20 @@ void add_points(SelfTest& result, const SelfTestOptions& options) {
                                   .margin = {.absolute = options.margin},
                                   .tails = options.tails});
   for (std::size_t f = 0; f < families.size(); ++f) {
-    const auto planted = plantings(options, f == 0 && !guarded);
-    std::vector<Count> counts(planted.size());
+    const auto perturbed = perturbations(options, f == 0 && !guarded);
+    std::vector<Count> counts(perturbed.size());
     for (std::size_t r = 0; r < options.runs; ++r) {
       RandomStream stream(
           {.seed = options.seed, .id = StreamId::self_test, .point = f, .replicate = r});
       for (ComparedPoint& point : run) families[f].fill(stream, point.replicates);
-      for (std::size_t i = 0; i < planted.size(); ++i) {
-        const Count seen = observe(run, planted[i]);
+      for (std::size_t i = 0; i < perturbed.size(); ++i) {
+        const Count seen = observe(run, perturbed[i]);
         counts[i].k += seen.k;
         counts[i].n += seen.n;
       }
     }
-    for (std::size_t i = 0; i < planted.size(); ++i) {
-      result.rows.push_back(row(families[f], planted[i], counts[i], guarded || f == 0));
+    for (std::size_t i = 0; i < perturbed.size(); ++i) {
+      result.rows.push_back(row(families[f], perturbed[i], counts[i], guarded || f == 0));
     }
   }
 }

@@ -1,17 +1,17 @@
 #pragma once
 /// @file
-/// @brief The statistics test themselves: planted truth and planted differences, judged as the
+/// @brief The statistics test themselves: perturbed truth and perturbed differences, judged as the
 /// run's own data are.
 ///
 /// Replicates d = mu + e are drawn with e standardised from four families: normal, lognormal with
 /// sigma 0.5 and 1, and an inverse gamma of index 1.5 (infinite variance; unit interquartile range
-/// instead). Planted are: no difference anywhere; one point at the margin, on either side; every
+/// instead). Perturbed are: no difference anywhere; one point at the margin, on either side; every
 /// point at the margin, on either side; and, for normal tails, the difference that should be found
 /// with 90 % power. A rate passes unless its exact 99 % limit (Clopper and Pearson 1934)
 /// contradicts the rate stated. A shift does not change spread or guard, so each sample is drawn
-/// once and serves all plantings.
+/// once and serves all perturbations.
 ///
-/// Claims are planted at their bounds, where each error is most frequent: shares of runs that are
+/// Claims are perturbed at their bounds, where each error is most frequent: shares of runs that are
 /// 1/2 and 4/5, and means of each family.
 
 #include <cstddef>
@@ -46,7 +46,7 @@ struct SelfTestRow {
   /// "normal", "lognormal 0.5", "lognormal 1", "inverse gamma 1.5"; of claims about shares of runs
   /// "share 0.5", "share 0.8"
   std::string family;
-  std::string planted;  ///< e.g. "one point at +margin"
+  std::string perturbed;  ///< e.g. "one point at +margin"
   /// "false DISAGREE of a run", "false AGREE of a point" or "of a claim", "DISAGREE of a point"
   std::string rate;
   double stated = 0;     ///< largest rate promised, for "DISAGREE of a point" the smallest

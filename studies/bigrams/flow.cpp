@@ -216,7 +216,7 @@ class Flow : public PointwiseExperiment {
     const double before = times.size() < 2 ? 0 : times[times.size() - 2];
     const double since = std::isfinite(saturation) ? before - saturation : before;
     const double left = settled ? std::abs(level - 1) * std::exp(-slow * since) : 0;
-    const std::vector<Told> values = {
+    const std::vector<PredictedValue> values = {
         {boosting, decay * boosting + theta_ * theta_ / closed.omega(), saturated},
         {saturation, delay, saturated},
         {level, shift * level, saturated},

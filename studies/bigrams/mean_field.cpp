@@ -139,7 +139,7 @@ class MeanField : public PointwiseExperiment {
     const auto d_v = std::ranges::find(names, "d_V") - names.begin();
     Curves curves(kMeanOfRuns, "step", names);
     for (Index row = 0; row < finite; ++row) {
-      std::vector<Told> values;
+      std::vector<PredictedValue> values;
       for (Index i = 0; i < averaged.cols(); ++i) {
         const double y = averaged(row, i);
         const bool distance_v = names[static_cast<std::size_t>(i)] == "distance_V";

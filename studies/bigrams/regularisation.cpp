@@ -72,7 +72,7 @@ class Regularisation : public PointwiseExperiment {
         const bool forgotten = std::pow(1 - rate, refit_length_ / 2) <= kLeft;
         add_constant(result,
                      "refit_V",
-                     Told(refitted / model.k_p(), 0, enough && forgotten),
+                     PredictedValue(refitted / model.k_p(), 0, enough && forgotten),
                      {{"algorithm", algorithm}});
       }
     }
@@ -148,7 +148,8 @@ class Regularisation : public PointwiseExperiment {
     void into(Result& result, const Point& point) const {
       if (count == 0) return;
       const auto add = [&](std::size_t k, double total, double allowance) {
-        add_constant(result, kRounding[k], Told(total / count, allowance / count, sure), point);
+        add_constant(
+            result, kRounding[k], PredictedValue(total / count, allowance / count, sure), point);
       };
       add(0, sum.alpha_v, 0);
       add(1, sum.value, noise);

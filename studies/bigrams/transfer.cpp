@@ -132,7 +132,8 @@ class Transfer : public PointwiseExperiment {
   }
 
   void add_half(std::size_t k, const Crossing& half, Curves& halves) const {
-    if (half.at()) halves.add(correlations_[k], std::vector<Told>{Told(*half.at())});
+    if (half.at())
+      halves.add(correlations_[k], std::vector<PredictedValue>{PredictedValue(*half.at())});
   }
   static Curves half_curve() { return {{}, "correlation", {"half_samples"}}; }
 

@@ -149,9 +149,9 @@ class FlowCurves : public PointwiseExperiment {
       const FlowPoint& p = curve[k];
       if (p.status != FlowStatus::converged) ++rough;
       const auto [test, train] = allowances(p, samples, times[k]);
-      Told test_error = told_to(order_, p.test_error, test, p.numerical_error);
-      Told train_error =
-          told_train_to(order_, p.train_error, p.test_error, train, p.numerical_error);
+      PredictedValue test_error = test_error_value(order_, p.test_error, test, p.numerical_error);
+      PredictedValue train_error =
+          train_error_value(order_, p.train_error, p.test_error, train, p.numerical_error);
       // Beneath, single data sets differ by more than the error itself: the mean hangs on the few
       // whose smallest eigenvalue is small.
       constexpr double kSmallestTrainShare = 0.03;
@@ -175,7 +175,7 @@ class FlowCurves : public PointwiseExperiment {
       const double allowance = model_.from_data() ? 0 : ridgeless.finite_size_test;
       add_constant(result,
                    "ridgeless_error",
-                   told_to(order_, ridgeless.test_error, allowance),
+                   test_error_value(order_, ridgeless.test_error, allowance),
                    {{"alpha", alpha}});
     }
   }

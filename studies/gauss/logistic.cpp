@@ -57,7 +57,7 @@ class Logistic : public PointwiseExperiment {
         // 0.3 (N = 30, 61 and 120, λ/λ̄ = 0.03 to 1, α = 0.5 and 1), of the digits' rows 0.2 to 0.6.
         const double share = 1 / (samples * signs.one_minus_gamma);
         const auto told = [&](double value, double times) {
-          return Told(value, times * share * std::abs(std::numbers::ln2 - value));
+          return PredictedValue(value, times * share * std::abs(std::numbers::ln2 - value));
         };
         gaussian.add(alpha, {told(signs.train_loss, 0.6), told(signs.objective, 0.6)});
         rows.add(alpha, {told(signs.train_loss, 1.2), told(signs.objective, 1.2)});

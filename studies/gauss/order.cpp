@@ -28,18 +28,18 @@ std::string order_words(const Configuration& c) {
                                                   : "theory at leading order";
 }
 
-Told told_to(RidgeOrder order, double value, double allowance, double error) {
+PredictedValue test_error_value(RidgeOrder order, double value, double allowance, double error) {
   constexpr double kLargestShare = 0.1;
   const bool compared =
       order == RidgeOrder::leading || allowance <= kLargestShare * std::abs(value);
   return {value, allowance, compared, error};
 }
 
-Told told_train_to(
+PredictedValue train_error_value(
     RidgeOrder order, double value, double test_error, double allowance, double error) {
   constexpr double kSmallestAtLeadingOrder = 1e-2;
   constexpr double kSmallest = 1e-10;
-  Told told = told_to(order, value, allowance, error);
+  PredictedValue told = test_error_value(order, value, allowance, error);
   const double smallest = order == RidgeOrder::leading ? kSmallestAtLeadingOrder : kSmallest;
   told.compared = told.compared && value >= smallest * test_error;
   return told;

@@ -19,10 +19,10 @@ std::string order_words(const Configuration& configuration);
 /// @brief A value with its allowance and the theory's own error, compared where the theory
 /// describes it: at first order where the allowance is at most a tenth of the value. Beyond, the
 /// expansion in 1/(M (1 - gamma)) is not seen to converge.
-Told told_to(RidgeOrder order, double value, double allowance, double error = 0);
+PredictedValue test_error_value(RidgeOrder order, double value, double allowance, double error = 0);
 /// @brief The same of a train error. Far below the test error it is not described at leading order,
 /// and rounding in the end.
-Told told_train_to(
+PredictedValue train_error_value(
     RidgeOrder order, double value, double test_error, double allowance, double error = 0);
 
 }  // namespace attica

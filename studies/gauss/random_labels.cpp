@@ -62,11 +62,11 @@ class RandomLabels : public PointwiseExperiment {
         for (const double alpha : alphas) {
           const LabelRidge ridge =
               label_ridge(task, sizes_.samples(alpha), model_.absolute_lambda(lambda), order);
-          all.add(
-              alpha,
-              {told_train_to(order, ridge.train_error, ridge.test_error, ridge.finite_size_train),
-               told_train_to(
-                   order, ridge.objective, ridge.test_error, ridge.finite_size_objective)});
+          all.add(alpha,
+                  {train_error_value(
+                       order, ridge.train_error, ridge.test_error, ridge.finite_size_train),
+                   train_error_value(
+                       order, ridge.objective, ridge.test_error, ridge.finite_size_objective)});
         }
         all.into(result);
       }

@@ -40,15 +40,15 @@ Curves RidgeSweep::curves(double alpha, double lambda, bool simulated) const {
                                    : Curves({{"alpha", alpha}}, "lambda", names);
 }
 
-Told RidgeSweep::told(const RidgePoint& point, const RidgeQuantity& quantity) const {
+PredictedValue RidgeSweep::told(const RidgePoint& point, const RidgeQuantity& quantity) const {
   const double value = point.*quantity.theory;
   if (point.status == RidgeStatus::not_converged) return std::nan("");
   if (point.status == RidgeStatus::divergent) return {value, 0, false};
   // On data the margin is the claim itself.
   const double allowance = model_.from_data() ? 0 : point.*quantity.allowance;
   return quantity.theory == &RidgePoint::train_error
-             ? told_train_to(ridge_.order(), value, point.test_error, allowance)
-             : told_to(ridge_.order(), value, allowance);
+             ? train_error_value(ridge_.order(), value, point.test_error, allowance)
+             : test_error_value(ridge_.order(), value, allowance);
 }
 
 TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
@@ -60,7 +60,7 @@ TheoryResult RidgeSweep::theory(TheoryGrid grid) const {
   TheoryResult result;
   const auto add = [&](Curves all, const std::vector<double>& x, const std::vector<RidgePoint>& y) {
     for (std::size_t k = 0; k < x.size(); ++k) {
-      std::vector<Told> values;
+      std::vector<PredictedValue> values;
       for (const RidgeQuantity& quantity : quantities_) values.push_back(told(y[k], quantity));
       all.add(x[k], values);
     }

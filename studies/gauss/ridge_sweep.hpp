@@ -56,7 +56,7 @@ class RidgeSweep : public PointwiseExperiment {
   std::vector<RidgeFits> data_sets(const Replicate& replicate) const;
   double flops(std::size_t point) const override;
   /// @brief The value that theory has for a quantity; whether it is compared.
-  Told told(const RidgePoint& point, const RidgeQuantity& quantity) const;
+  PredictedValue told(const RidgePoint& point, const RidgeQuantity& quantity) const;
   /// @brief Curves of the quantities that fits have, or of all.
   Curves curves(double alpha, double lambda, bool simulated) const;
   const GaussianModel& model() const { return model_; }

@@ -147,7 +147,7 @@ TheoryResult SgdCurves::theory(TheoryGrid grid) const {
     for (std::size_t k = 0; k < seen.size(); ++k) {
       if (!std::binary_search(steps.begin(), steps.end(), seen[k])) continue;
       // At the start nothing has been learnt: all runs are equal.
-      curve.add(static_cast<double>(seen[k]), std::vector<Told>{{y[k], 0, seen[k] > 0}});
+      curve.add(static_cast<double>(seen[k]), std::vector<PredictedValue>{{y[k], 0, seen[k] > 0}});
     }
     curve.into(result);
     if (!late_.empty()) add_constant(result, "late_error", mean_at(late_, seen, y), at(rule));

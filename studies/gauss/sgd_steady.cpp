@@ -75,7 +75,7 @@ class SteadySgd : public PointwiseExperiment {
         const SgdSteadyState steady = sgd_.steady(parameters);
         const bool asked = std::binary_search(etas_.begin(), etas_.end(), eta);
         if (!asked && steady.chi > kLargestDrawnChi) continue;
-        curve.add(eta, std::vector<Told>{{steady.error, 0, steady.chi <= kLargestChi}});
+        curve.add(eta, std::vector<PredictedValue>{{steady.error, 0, steady.chi <= kLargestChi}});
       }
       curve.into(result);
     }

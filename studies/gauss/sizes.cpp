@@ -60,10 +60,11 @@ class SizeSweep : public PointwiseExperiment {
           const RidgePoint p = size.theory(alpha, lambda);
           const bool valid = p.status == RidgeStatus::converged;
           const double allowance = p.samples * p.finite_size_test / p.test_error;
-          all.add(size.sites(),
-                  std::vector<Told>{{valid ? p.test_error : std::nan(""), p.finite_size_test},
-                                    0.0,  // at leading order
-                                    valid ? allowance : std::nan("")});
+          all.add(
+              size.sites(),
+              std::vector<PredictedValue>{{valid ? p.test_error : std::nan(""), p.finite_size_test},
+                                          0.0,  // at leading order
+                                          valid ? allowance : std::nan("")});
         }
         all.into(result);
       }

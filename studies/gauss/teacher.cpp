@@ -35,11 +35,11 @@ GaussianModel member(const Configuration& c, double rho) {
 }
 
 /// Labels of variance 1, by a teacher on the inputs of the last site.
-Told taught(
+PredictedValue taught(
     const ArrayXd& spectrum, double noise, double samples, double lambda, RidgeOrder order) {
   const LabelRidge ridge =
       label_ridge(random_teacher(spectrum, 1 - noise, noise), samples, lambda, order);
-  return told_to(order, ridge.test_error, ridge.finite_size_test);
+  return test_error_value(order, ridge.test_error, ridge.finite_size_test);
 }
 
 /// Eigenvalues of the covariance of all sites but the last.
@@ -91,7 +91,7 @@ class Teacher : public PointwiseExperiment {
       Curves masked({{"lambda", lambda}}, "alpha", {"test_error"});
       for (std::size_t k = 0; k < alphas.size(); ++k) {
         const MaskedError& error = errors[l][k];
-        masked.add(alphas[k], {told_to(order_, error.test_error, error.finite_size_test)});
+        masked.add(alphas[k], {test_error_value(order_, error.test_error, error.finite_size_test)});
       }
       masked.into(result);
       for (const double noise : noises_) {
@@ -193,7 +193,7 @@ class Teacher : public PointwiseExperiment {
       for (const auto& line : lines) {
         const MaskedError& error = line->errors[l].front();
         curves.add(line->noise,
-                   {told_to(order_, error.test_error, error.finite_size_test),
+                   {test_error_value(order_, error.test_error, error.finite_size_test),
                     taught(line->spectrum, line->noise, inputs(), lambda, order_),
                     taught(line->spectrum, 0, inputs(), lambda, order_)});
       }

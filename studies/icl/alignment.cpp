@@ -108,7 +108,7 @@ class Alignment : public PointwiseExperiment {
       curves[k].into(result);
       add_constant(result,
                    "limit_icl",
-                   limit_told(limit(word, middle().realised(at(1)), true), dimension_),
+                   limit_value(limit(word, middle().realised(at(1)), true), dimension_),
                    {{"test_spectrum", word}});
       add_constant(result, "context_square", square(test_moments(word)), {{"test_spectrum", word}});
     }

@@ -59,7 +59,7 @@ class Merged : public PointwiseExperiment {
       });
       Curves curve({{"init_scale", scale}}, "t", {"mse"});
       for (std::size_t k = 0; k < times.size(); ++k) {
-        curve.add(times[k], {Told(mse[k], 0, enough_)});
+        curve.add(times[k], {PredictedValue(mse[k], 0, enough_)});
       }
       curve.into(result);
       if (scale == 0) continue;

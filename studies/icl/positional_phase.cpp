@@ -191,7 +191,8 @@ class PositionalPhase : public PointwiseExperiment {
     Curves switches({}, "a", {"omega_switch"});
     for (const double a : strengths) {
       transitions.push_back(positional_transitions(moments, a));
-      switches.add(a, {Told(transitions.back().global)});  // above 1: extrapolated, never reached
+      switches.add(
+          a, {PredictedValue(transitions.back().global)});  // above 1: extrapolated, never reached
     }
     switches.into(result);
     const auto basins = parallel_map(strengths, [this](double a) { return basin_edge(a); });
@@ -200,7 +201,7 @@ class PositionalPhase : public PointwiseExperiment {
       Curves curve({}, "a", {name});
       for (std::size_t k = 0; k < strengths.size(); ++k) {
         const double omega = share(k);
-        if (omega > 0 && omega < 1) curve.add(strengths[k], {Told(omega)});
+        if (omega > 0 && omega < 1) curve.add(strengths[k], {PredictedValue(omega)});
       }
       if (!curve.empty()) curve.into(result);
     };
@@ -238,10 +239,10 @@ class PositionalPhase : public PointwiseExperiment {
 };
 
 /// The value of a theory's curve at x.
-std::optional<double> told_at(const Observed& observed,
-                              const char* series,
-                              const Point& point,
-                              double x) {
+std::optional<double> predicted_at(const Observed& observed,
+                                   const char* series,
+                                   const Point& point,
+                                   double x) {
   for (const Prediction& p : observed.theory) {
     if (p.series.name != series || p.series.point != point) continue;
     for (std::size_t k = 0; k < p.series.x.size(); ++k) {
@@ -260,9 +261,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     if (e == nullptr || m == nullptr) continue;
     for (std::size_t k = 0; k < e->mean.x.size(); ++k) {
       const double omega = e->mean.x[k];
-      if (told_at(observed, "decided", point, omega).value_or(0) != 1) continue;
-      const auto e_end = told_at(observed, "e_end", point, omega);
-      const auto m_end = told_at(observed, "m_end", point, omega);
+      if (predicted_at(observed, "decided", point, omega).value_or(0) != 1) continue;
+      const auto e_end = predicted_at(observed, "e_end", point, omega);
+      const auto m_end = predicted_at(observed, "m_end", point, omega);
       if (!e_end || !m_end) continue;
       for (std::size_t r = 0; r < e->values[k].size(); ++r) {
         same.push_back(state_of({e->values[k][r], m->values[k][r]}) == state_of({*e_end, *m_end}));
@@ -276,7 +277,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const ObservedCurve* bends = observed.curve(name);
     for (const double a : ascending(c.reals("sweep.a"))) {
       const bool seen = bends != nullptr && std::ranges::count(bends->mean.x, a) > 0;
-      equal = equal && seen == told_at(observed, name, {}, a).has_value();
+      equal = equal && seen == predicted_at(observed, name, {}, a).has_value();
       found += seen ? 1 : 0;
     }
   }

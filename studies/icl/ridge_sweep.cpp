@@ -230,11 +230,11 @@ double context_margin(ContextLevel level) {
 
 int context_line_parts(ContextLevel level) { return level == ContextLevel::pool ? 4 : 16; }
 
-Told with_allowance(double error,
-                    ContextLevel level,
-                    const ContextRatios& ratios,
-                    double one_minus_gamma,
-                    Index dimension) {
+PredictedValue with_allowance(double error,
+                              ContextLevel level,
+                              const ContextRatios& ratios,
+                              double one_minus_gamma,
+                              Index dimension) {
   const double allowance = level == ContextLevel::pool       ? kPoolAllowance
                            : level == ContextLevel::gaussian ? gaussian_allowance(ratios.alpha)
                                                              : limit_allowance(ratios.kappa);
@@ -253,17 +253,18 @@ Told with_allowance(double error,
           one_minus_gamma >= 1 - kLargestGamma && share < 1 && many};
 }
 
-std::vector<Told> ContextSweep::values(const ContextRatios& r, double lambda) const {
+std::vector<PredictedValue> ContextSweep::values(const ContextRatios& r, double lambda) const {
   const ContextErrors e =
       at_point({{"alpha", r.alpha}, {"kappa", r.kappa}, {"tau", r.tau}, {"lambda", lambda}},
                [&] { return errors(r, lambda); });
-  std::vector<Told> all = {with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_),
-                           with_allowance(e.idg, level_, r, e.one_minus_gamma, dimension_)};
+  std::vector<PredictedValue> all = {
+      with_allowance(e.icl, level_, r, e.one_minus_gamma, dimension_),
+      with_allowance(e.idg, level_, r, e.one_minus_gamma, dimension_)};
   // Without a penalty the interpolation threshold lies at n = d (d + 1).
   constexpr double kNear = 0.02;
   const auto d = static_cast<double>(dimension_);
   const bool near = lambda == 0 && std::abs(r.tau * d / (d + 1) - 1) < kNear;
-  for (Told& value : all) value.compared = value.compared && !near;
+  for (PredictedValue& value : all) value.compared = value.compared && !near;
   // Both errors deviate alike, and what they differ by in proportion to itself: measured at κ from
   // 0.2 to 8, up to 0.6(2) of the share of either; twice that, and half the margin of the smaller.
   const double both = e.icl + e.idg;
@@ -313,7 +314,7 @@ double context_noise(const ContextSequences& sequences,
   return sum / static_cast<double>(sequences.labels.size()) * length / d;
 }
 
-Told limit_told(const ContextErrors& limit, Index dimension) {
+PredictedValue limit_value(const ContextErrors& limit, Index dimension) {
   const auto large = static_cast<double>(times_towards_limit(dimension) * dimension);
   // What extrapolation leaves is 0.3 to 0.9 of that share: λ = 1e-5, τ from 0.5 to 1.5, d = 64.
   const double left = std::pow(large * limit.one_minus_gamma, -2);
@@ -366,7 +367,7 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
     }
     if (axis_ != ContextAxis::alpha) continue;
     Curves bayes(point(outer, 0), x_name, {"bayes"});
-    for (const double x : xs) bayes.add(x, {Told(context_bayes(x, base_.rho))});
+    for (const double x : xs) bayes.add(x, {PredictedValue(context_bayes(x, base_.rho))});
     bayes.into(result);
   }
   if (axis_ != ContextAxis::alpha) {
@@ -378,7 +379,8 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
     for (const double lambda : lambdas_) {
       ContextRatios r = middle().ratios;
       r.lambda = lambda;
-      add_constant(result, "limit_icl", limit_told(context_limit(r), dimension_), point(0, lambda));
+      add_constant(
+          result, "limit_icl", limit_value(context_limit(r), dimension_), point(0, lambda));
     }
   }
   // E y² of the context is 1 + ρ; y x has the mean w/d and the variance (1 + ρ)/d + w∘w/d².

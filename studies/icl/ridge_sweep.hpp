@@ -83,7 +83,7 @@ class ContextSweep : public PointwiseExperiment {
   /// Realised where the pool is drawn, else as asked.
   ContextRatios told(const ContextRatios& asked) const;
   ContextErrors errors(const ContextRatios& ratios, double lambda) const;
-  std::vector<Told> values(const ContextRatios& ratios, double lambda) const;
+  std::vector<PredictedValue> values(const ContextRatios& ratios, double lambda) const;
 
   ContextAxis axis_;
   Configuration configuration_;
@@ -126,11 +126,11 @@ std::vector<ContextErrors> given_pool(ContextLevel level,
                                       const PoolSizes& sizes,
                                       const std::vector<ContextMoments>& tests);
 /// @brief One of the errors with what it may be off by, relative order 1/((1 - γ) d).
-Told with_allowance(double error,
-                    ContextLevel level,
-                    const ContextRatios& ratios,
-                    double one_minus_gamma,
-                    Eigen::Index dimension);
+PredictedValue with_allowance(double error,
+                              ContextLevel level,
+                              const ContextRatios& ratios,
+                              double one_minus_gamma,
+                              Eigen::Index dimension);
 
 /// @name The limit of many dimensions
 /// Theory given random pools at 40 dimensions or more and at twice as many, extrapolated in 1/d.
@@ -140,7 +140,7 @@ Eigen::Index times_towards_limit(Eigen::Index dimension);
 /// @param at theory at that many times the dimensions
 double towards_limit(Eigen::Index dimension, const std::function<double(Eigen::Index times)>& at);
 /// The limit, and what extrapolation leaves of it.
-Told limit_told(const ContextErrors& limit, Eigen::Index dimension);
+PredictedValue limit_value(const ContextErrors& limit, Eigen::Index dimension);
 /// @}
 
 /// @brief The claim that the ICL error is above the Bayes error at every point of a run.

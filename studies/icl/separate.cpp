@@ -68,8 +68,8 @@ class Separate : public PointwiseExperiment {
       Curves population({}, "t", {"population_mse"});
       for (const double t : times) {
         const double mse = flow_->mse(t);
-        curve.add(t, {Told(mse, 0, enough_)});
-        population.add(t, {Told(mse)});
+        curve.add(t, {PredictedValue(mse, 0, enough_)});
+        population.add(t, {PredictedValue(mse)});
       }
       population.into(result);
     } else {
@@ -77,7 +77,7 @@ class Separate : public PointwiseExperiment {
         return flow_mse(setup_.task, shape_, weights(), times, setup_.descent.eta);
       });
       for (std::size_t k = 0; k < times.size(); ++k) {
-        curve.add(times[k], {Told(mse[k], 0, enough_)});
+        curve.add(times[k], {PredictedValue(mse[k], 0, enough_)});
       }
     }
     curve.into(result);

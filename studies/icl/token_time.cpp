@@ -76,7 +76,7 @@ class TokenTime : public PointwiseExperiment {
         const double time = at_point({{"beta", beta}}, [&] {
           return clustering_time({tokens_, beta, n}, 0, delta_);
         });
-        if (time < longest_) level.add(beta, {Told(time)});
+        if (time < longest_) level.add(beta, {PredictedValue(time)});
       }
       if (!level.empty()) level.into(result);
     }
@@ -86,9 +86,9 @@ class TokenTime : public PointwiseExperiment {
       Curves contexts({{"tokens", static_cast<double>(n)}}, "gamma", {"long_context_time"});
       for (int k = 0; k < kLongContexts; ++k) {
         const double gamma = kLargestGamma * k / (kLongContexts - 1);
-        contexts.add(
-            gamma,
-            {Told(clustering_time({n, gamma * std::log(static_cast<double>(n))}, 0, delta_))});
+        contexts.add(gamma,
+                     {PredictedValue(clustering_time(
+                         {n, gamma * std::log(static_cast<double>(n))}, 0, delta_))});
       }
       contexts.into(result);
     }

@@ -60,10 +60,10 @@ class Training : public PointwiseExperiment {
                                    {.length = static_cast<double>(sizes_.context), .rho = r.rho})})
                     .front();
     TheoryResult result;
-    Told end = with_allowance(e.icl, level_, r, e.one_minus_gamma, sizes_.dimension);
+    PredictedValue end = with_allowance(e.icl, level_, r, e.one_minus_gamma, sizes_.dimension);
     end.compared = end.compared && settled();
     add_constant(result, "icl_end", end);
-    add_constant(result, "end_ratio", Told{1, 0, settled()});
+    add_constant(result, "end_ratio", PredictedValue{1, 0, settled()});
     if (!settled()) {
       result.warnings.push_back(fmt::format(
           "minibatches have not settled by step {}: batch * lambda * eta * steps / 2 is "

@@ -34,11 +34,11 @@ class Blowup : public PointwiseExperiment {
         // A loser is integrated from 0; what is lost in time grows with v' ~ e^{v^2/2}, so that one
         // close behind cannot be followed to the end.
         const double lost = wins_blowup(delta_, l) ? 0 : kLostTime * std::exp(0.5 * v[l] * v[l]);
-        weights[l].add(gap, {Told(v[l], lost, lost < kTelling)});
+        weights[l].add(gap, {PredictedValue(v[l], lost, lost < kTelling)});
         worst = std::max(worst, lost * std::abs(v[l]));
       }
       const double left = attention_deficit(delta_, v);
-      deficit.add(gap, {Told(left, worst * left, worst < kTelling)});
+      deficit.add(gap, {PredictedValue(left, worst * left, worst < kTelling)});
     }
     TheoryResult result;
     weights.into(result);
@@ -59,7 +59,7 @@ class Blowup : public PointwiseExperiment {
       Curves deficit = deficit_curve();
       for (std::size_t k = 0; k < gaps_.size(); ++k) {
         weights.add(gaps_[k], v[k]);
-        deficit.add(gaps_[k], {Told(attention_deficit(delta_, v[k]))});
+        deficit.add(gaps_[k], {PredictedValue(attention_deficit(delta_, v[k]))});
       }
       weights.into(outcome);
       deficit.into(outcome);

@@ -119,7 +119,7 @@ class BounceExperiment : public PointwiseExperiment {
     Curves entropy({}, "time", {"token_entropy"});
     const OneTokenRegression& r = regression_;
     const auto observe = [&](std::size_t k, const VectorXd&, const VectorXd& z) {
-      entropy.add(realised_[k], {Told(logits_entropy(z))});
+      entropy.add(realised_[k], {PredictedValue(logits_entropy(z))});
     };
     descend_one_token(r.probability, r.target, eta_, batch_, steps_, replicate.address(), observe);
     entropy.into(outcome);
@@ -141,7 +141,7 @@ class BounceExperiment : public PointwiseExperiment {
     const std::vector<double> entropy = bounce_curve(at(gamma), times).entropy;
     Curves curve = entropy_curve(gamma);
     for (std::size_t k = 0; k < times.size(); ++k) {  // listed as failed where not reached
-      curve.add(times[k], {Told(k < entropy.size() ? entropy[k] : std::nan(""))});
+      curve.add(times[k], {PredictedValue(k < entropy.size() ? entropy[k] : std::nan(""))});
     }
     curve.into(result);
   }
@@ -153,9 +153,9 @@ class BounceExperiment : public PointwiseExperiment {
     for (std::size_t k = times.size() - token_times.size(); k < times.size(); ++k) {
       const auto column = static_cast<Index>(k);
       token.add(times[k],
-                {Told(column < flow.states.cols()
-                          ? softmax_entropy(0.5 * flow.states.col(column).cwiseAbs2())
-                          : std::nan(""))});
+                {PredictedValue(column < flow.states.cols()
+                                    ? softmax_entropy(0.5 * flow.states.col(column).cwiseAbs2())
+                                    : std::nan(""))});
     }
     token.into(result);
     // The linear model with the same mu: entropy falls to 0.
@@ -165,7 +165,7 @@ class BounceExperiment : public PointwiseExperiment {
       // Denser towards the blow-up.
       const double left = 1 - static_cast<double>(k) / kPoints;
       const double f = 1 - left * left;
-      linear.add(f, {Told(attention_entropy(joma_attention(erf_values(base_.mu, f))))});
+      linear.add(f, {PredictedValue(attention_entropy(joma_attention(erf_values(base_.mu, f))))});
     }
     linear.into(result);
   }
@@ -242,10 +242,12 @@ class BounceExperiment : public PointwiseExperiment {
     for (const double gamma : gammas_) {
       const std::optional<At> end = rest(gamma);
       const std::optional<At> low = lowest(gamma, end ? end->time : 10 * times_.back());
-      if (low) minimum.add(gamma, {Told(low->time), Told(low->entropy)});
+      if (low) minimum.add(gamma, {PredictedValue(low->time), PredictedValue(low->entropy)});
       bounces.add(gamma, {low ? 1.0 : 0.0});
       if (end) {
-        ends.add(gamma, {Told(end->entropy), Told(low ? end->entropy - low->entropy : 0)});
+        ends.add(
+            gamma,
+            {PredictedValue(end->entropy), PredictedValue(low ? end->entropy - low->entropy : 0)});
       }
     }
     if (!minimum.empty()) minimum.into(outcome);
@@ -256,7 +258,7 @@ class BounceExperiment : public PointwiseExperiment {
       Curves entropy = entropy_curve(gamma);
       for (auto k = static_cast<Index>(times.size() - times_.size()); k < flow.states.cols(); ++k) {
         entropy.add(times[static_cast<std::size_t>(k)],
-                    {Told(logits_entropy(gamma * flow.states.col(k).cwiseAbs2()))});
+                    {PredictedValue(logits_entropy(gamma * flow.states.col(k).cwiseAbs2()))});
       }
       entropy.into(outcome);
       if (flow.finished()) continue;

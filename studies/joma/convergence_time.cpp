@@ -36,14 +36,14 @@ class ConvergenceTime : public PointwiseExperiment {
       Curves law({{"epsilon", epsilon}}, "mu", {"asymptotic_time"});
       for (const double mu : mus) {
         const JomaComponent c = component(mu);
-        time.add(mu, {Told(convergence_time(c, epsilon))});
-        if (c.delta0() > 0) law.add(mu, {Told(asymptotic_convergence_time(c, epsilon))});
+        time.add(mu, {PredictedValue(convergence_time(c, epsilon))});
+        if (c.delta0() > 0) law.add(mu, {PredictedValue(asymptotic_convergence_time(c, epsilon))});
       }
       time.into(result);
       if (!law.empty()) law.into(result);
     }
     for (const double mu : mus) {
-      if (component(mu).delta0() > 0) q.add(mu, {Told(correction_q(component(mu)))});
+      if (component(mu).delta0() > 0) q.add(mu, {PredictedValue(correction_q(component(mu)))});
     }
     if (!q.empty()) q.into(result);
     return result;
@@ -60,7 +60,7 @@ class ConvergenceTime : public PointwiseExperiment {
         if (component(mu).delta0() == 0) continue;
         const OdeResult flow = integrated_nats({component(mu)}, 0, -std::log(epsilon));
         if (flow.status == OdeStatus::event) {
-          time.add(mu, {Told(flow.state[1])});
+          time.add(mu, {PredictedValue(flow.state[1])});
         } else {
           mark_failed(outcome, flow);
         }

@@ -298,9 +298,9 @@ class DeepExperiment : public PointwiseExperiment {
       }
       const StartMean rank = start_stable_rank(width, width);
       start.add(by_width_ ? width : 0,
-                {Told(start_entropy_deficit(sequences, embedding, network_.causal)),
-                 Told(start_loss_excess(task.outputs, logit_variance)),
-                 Told(rank.value, rank.left_out, width >= kEdge)});
+                {PredictedValue(start_entropy_deficit(sequences, embedding, network_.causal)),
+                 PredictedValue(start_loss_excess(task.outputs, logit_variance)),
+                 PredictedValue(rank.value, rank.left_out, width >= kEdge)});
     }
     start.into(result);
   }

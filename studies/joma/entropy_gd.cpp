@@ -39,8 +39,9 @@ class EntropyGd : public PointwiseExperiment {
     Curves entropy = entropy_curve();
     for (std::size_t k = 0; k < steps.size(); ++k) {
       const bool reached = k < curve.entropy.size();
-      entropy.add(static_cast<double>(steps[k]),
-                  {Told(reached ? curve.entropy[k] : std::nan(""), reached ? allowances[k] : 0)});
+      entropy.add(
+          static_cast<double>(steps[k]),
+          {PredictedValue(reached ? curve.entropy[k] : std::nan(""), reached ? allowances[k] : 0)});
     }
     entropy.into(result);
     for (std::size_t k = 0; k < curve.values.size(); ++k) {
@@ -70,7 +71,7 @@ class EntropyGd : public PointwiseExperiment {
         mark_diverged(outcome, steps_[k]);
         return;
       }
-      entropy.add(static_cast<double>(steps_[k]), {Told(h)});
+      entropy.add(static_cast<double>(steps_[k]), {PredictedValue(h)});
       weights(steps_[k], v).into(maps);
     };
     const VectorXd mu = Eigen::Map<const VectorXd>(bounce_.mu.data(), size);
@@ -120,7 +121,7 @@ class EntropyGd : public PointwiseExperiment {
   static Curves entropy_curve() { return {{}, "step", {"attention_entropy"}}; }
   static Curves weights(std::int64_t step, const VectorXd& v) {
     Curves curve(at_step(step), "component", {"v"});
-    for (Eigen::Index j = 0; j < v.size(); ++j) curve.add(numbered(j), {Told(v[j])});
+    for (Eigen::Index j = 0; j < v.size(); ++j) curve.add(numbered(j), {PredictedValue(v[j])});
     return curve;
   }
 

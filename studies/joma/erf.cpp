@@ -74,7 +74,7 @@ class Erf : public PointwiseExperiment {
     std::vector<std::vector<double>> values;
     for (const double f : x) {
       values.push_back(erf_values(delta_, f));
-      entropy.add(f, {Told(attention_entropy(joma_attention(values.back())))});
+      entropy.add(f, {PredictedValue(attention_entropy(joma_attention(values.back())))});
     }
     for (std::size_t l = 0; l < delta_.size(); ++l) {
       const Point token = {{"token", numbered(l)}};
@@ -89,7 +89,7 @@ class Erf : public PointwiseExperiment {
         // v'' = v e^{v^2}; half as much again is allowed for.
         const double gain = std::exp(0.5 * v * v);
         const double shift = gain * bias + 0.5 * v * gain * gain * noise;
-        weight.add(x[k], {Told(v + shift, 0.5 * std::abs(shift))});
+        weight.add(x[k], {PredictedValue(v + shift, 0.5 * std::abs(shift))});
         walk.add(x[k], {delta_[l] * time + bias, {bias, 0, bias != 0}, noise});
       }
       weight.into(result);
@@ -136,13 +136,13 @@ class Erf : public PointwiseExperiment {
         const double value = reached.v[static_cast<Index>(l)];
         const double at = erf_coordinate(value);
         const double off = at - delta_[l] * time - walks_[l].bias(time);
-        v[l].add(f, {Told(value)});
-        y[l].add(f, {Told(at)});
-        bias[l].add(f, {Told(at - reached.walk[static_cast<Index>(l)])});
-        spread[l].add(f, {Told(off * off)});
+        v[l].add(f, {PredictedValue(value)});
+        y[l].add(f, {PredictedValue(at)});
+        bias[l].add(f, {PredictedValue(at - reached.walk[static_cast<Index>(l)])});
+        spread[l].add(f, {PredictedValue(off * off)});
         if (time > 0) relative.push_back(std::pow(off / walks_[l].deviation(time), 2));
       }
-      entropy.add(f, {Told(logits_entropy(reached.z))});
+      entropy.add(f, {PredictedValue(logits_entropy(reached.z))});
     };
     descend_erf(tokens_, descent_, steps_, address, observe);
     Outcome outcome;
@@ -178,7 +178,8 @@ class Erf : public PointwiseExperiment {
       const double f = fraction_of(steps_[k]);
       const double exact = erf_values(delta_, f)[winner];
       errors.add(f,
-                 {Told(std::abs(half[k] - exact)), Told(std::abs(2 * half[k] - whole[k] - exact))});
+                 {PredictedValue(std::abs(half[k] - exact)),
+                  PredictedValue(std::abs(2 * half[k] - whole[k] - exact))});
     }
     Outcome outcome;
     errors.into(outcome);

@@ -72,11 +72,11 @@ class Invariants : public PointwiseExperiment {
     TheoryResult result;
     for (const Pair& pair : pairs_) {
       Curves drift = curve("invariant_drift", pair);
-      for (const double step : as_reals(steps_)) drift.add(step, {Told(0)});
+      for (const double step : as_reals(steps_)) drift.add(step, {PredictedValue(0)});
       drift.into(result);
       if (!orthonormal_) continue;
       Curves slope = curve("descent_slope", pair);
-      for (const double step : as_reals(steps_)) slope.add(step, {Told(1)});
+      for (const double step : as_reals(steps_)) slope.add(step, {PredictedValue(1)});
       slope.into(result);
     }
     return result;
@@ -114,9 +114,9 @@ class Invariants : public PointwiseExperiment {
       const auto x = static_cast<double>(record);
       const VectorXd off = softmax ? VectorXd(model.logit_sums(s) - model.logit_sums(start))
                                    : VectorXd(change - descent.accumulated());
-      drift.add(x, {Told(off.cwiseAbs().maxCoeff() / scale)});
-      flow.add(x, {Told(change.cwiseAbs().maxCoeff())});
-      slope.add(x, {Told(descent_slope(model, s))});
+      drift.add(x, {PredictedValue(off.cwiseAbs().maxCoeff() / scale)});
+      flow.add(x, {PredictedValue(change.cwiseAbs().maxCoeff())});
+      slope.add(x, {PredictedValue(descent_slope(model, s))});
     }
     Outcome outcome;
     drift.into(outcome);

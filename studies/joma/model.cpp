@@ -19,7 +19,7 @@ NumberedCurves::NumberedCurves(const std::string& name,
 }
 
 void NumberedCurves::add(double x, const std::vector<double>& values) {
-  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].add(x, {Told(values.at(i))});
+  for (std::size_t i = 0; i < all_.size(); ++i) all_[i].add(x, {PredictedValue(values.at(i))});
 }
 
 NumberedCurves map_rows(const std::string& name,

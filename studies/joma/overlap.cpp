@@ -88,7 +88,7 @@ class Overlap : public PointwiseExperiment {
                   })});
         leading.add(e, {mean_square_drift(first.second, gram)});
         const auto d = static_cast<double>(dimension(e));
-        Told told = told_to_step(
+        PredictedValue told = told_to_step(
             first, [&](const MatrixXd& moves) { return random_mean_square_drift(moves, d); });
         told.finite_size += next / d * told.y;
         random.add(e, {told});
@@ -161,7 +161,7 @@ class Overlap : public PointwiseExperiment {
   /// A mean square to second order of the step. The third was up to as much as the second moves, or
   /// the square of the first, as long as they are small.
   template <class MeanSquare>
-  static Told told_to_step(const Orders& moves, const MeanSquare& mean_square) {
+  static PredictedValue told_to_step(const Orders& moves, const MeanSquare& mean_square) {
     constexpr double kMost = 0.015;
     const double square = mean_square(moves.second);
     const auto change = [&](const MatrixXd& above, const MatrixXd& below) {

@@ -52,8 +52,9 @@ class Salience : public PointwiseExperiment {
         const double allowance = kAllowance * r.lambda_error;
         curves.add(
             ell,
-            {Told(r.log_ratio, allowance * limit(pair), allowance <= kTelling * (1 + r.lambda)),
-             Told(r.lambda, allowance, allowance <= kTelling * std::abs(r.lambda))});
+            {PredictedValue(
+                 r.log_ratio, allowance * limit(pair), allowance <= kTelling * (1 + r.lambda)),
+             PredictedValue(r.lambda, allowance, allowance <= kTelling * std::abs(r.lambda))});
       }
       curves.into(result);
       add_constant(result, "limit_ratio", limit(pair), point_of(pair));

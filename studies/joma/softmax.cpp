@@ -107,7 +107,7 @@ class Softmax : public PointwiseExperiment {
             read(p, invariant, gradient, second.states[k], second_stationary.states[k]);
         const std::vector<double> less =
             read(p, invariant, gradient, first.states[k], first_stationary.states[k]);
-        std::vector<Told> told;
+        std::vector<PredictedValue> told;
         for (std::size_t n = 0; n < y.size(); ++n) {
           changed[n] = std::max(changed[n], std::abs(y[n] - less[n]));
           told.emplace_back(y[n], changed[n]);

@@ -42,7 +42,7 @@ class Cooccurrence : public PointwiseExperiment {
       Curves root = conditional("conditional_probability_root", rho);
       for (int height = 1; height <= tree.depth; ++height) {
         const double p = conditional_probability(tree, LatentTree::partner(height), 0);
-        (height < tree.depth ? below : root).add(height, {Told(p)});
+        (height < tree.depth ? below : root).add(height, {PredictedValue(p)});
       }
       if (!below.empty()) below.into(result);
       root.into(result);
@@ -86,7 +86,8 @@ class Cooccurrence : public PointwiseExperiment {
             outcome, "token_probability", given / static_cast<double>(samples_), {{"rho", rho}});
       }
       if (given == 0) continue;
-      (height < tree.depth ? below : root).add(height, {Told(table.col(3).sum() / given)});
+      (height < tree.depth ? below : root)
+          .add(height, {PredictedValue(table.col(3).sum() / given)});
     }
     if (tree.depth > 1) below.into(outcome);
     root.into(outcome);

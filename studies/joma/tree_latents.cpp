@@ -106,12 +106,12 @@ class Latents : public PointwiseExperiment {
       for (std::size_t level = 0; level < kLevels; ++level) {
         const double trained = values[2 + 2 * level];
         // The untrained score is repeated at every record, as the level to compare with.
-        scores[3 * level].add(x, {Told(trained)});
-        scores[3 * level + 1].add(x, {Told(untrained[level])});
-        scores[3 * level + 2].add(x, {Told(values[3 + 2 * level])});
-        gains[level].add(x, {Told(trained - untrained[level])});
-        found[2 * level].add(x, {Told(values[2 + 2 * kLevels + level])});
-        found[2 * level + 1].add(x, {Told(found_untrained[level])});
+        scores[3 * level].add(x, {PredictedValue(trained)});
+        scores[3 * level + 1].add(x, {PredictedValue(untrained[level])});
+        scores[3 * level + 2].add(x, {PredictedValue(values[3 + 2 * level])});
+        gains[level].add(x, {PredictedValue(trained - untrained[level])});
+        found[2 * level].add(x, {PredictedValue(values[2 + 2 * kLevels + level])});
+        found[2 * level + 1].add(x, {PredictedValue(found_untrained[level])});
       }
       learnt.add(x, std::vector<double>{values[0], values[1]});
     };

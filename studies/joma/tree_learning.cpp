@@ -87,10 +87,10 @@ class TreeLearning : public PointwiseExperiment {
                              .variance = signal.variance,
                              .eta = descent_.eta,
                              .batch = static_cast<double>(descent_.batch)};
-          const Told passage = learning_time(walk);
+          const PredictedValue passage = learning_time(walk);
           if (passage.y < descent_.horizon) times_of.add(height, {passage});
-          salience.add(height, {Told(signal.delta)});
-          scatter.add(height, {Told(signal.variance, 0, steps_.back() > 1)});
+          salience.add(height, {PredictedValue(signal.delta)});
+          scatter.add(height, {PredictedValue(signal.variance, 0, steps_.back() > 1)});
           growth(walk, rho, unit, height, times, grid, passage.y).into(result);
         }
         if (!times_of.empty()) times_of.into(result);
@@ -124,14 +124,14 @@ class TreeLearning : public PointwiseExperiment {
         // The leaves of a height: all of the other child of the ancestor there.
         const Index first = LatentTree::partner(height);
         const double passage = record.passage.segment(first, first).mean();
-        if (std::isfinite(passage)) times.add(height, {Told(passage)});
-        salience.add(height, {Told(record.salience.segment(first, first).mean())});
+        if (std::isfinite(passage)) times.add(height, {PredictedValue(passage)});
+        salience.add(height, {PredictedValue(record.salience.segment(first, first).mean())});
         const double spread = record.scatter.segment(first, first).mean();
-        if (std::isfinite(spread)) scatter.add(height, {Told(spread)});
+        if (std::isfinite(spread)) scatter.add(height, {PredictedValue(spread)});
         Curves v = growth_curve(rho, unit, height);
         for (std::size_t k = 0; k < steps_.size(); ++k) {
           const double mean = record.v.row(static_cast<Index>(k)).segment(first, first).mean();
-          if (std::isfinite(mean)) v.add(time_of(steps_[k]), {Told(mean)});
+          if (std::isfinite(mean)) v.add(time_of(steps_[k]), {PredictedValue(mean)});
         }
         if (!v.empty()) v.into(outcome);
       }
@@ -160,7 +160,7 @@ class TreeLearning : public PointwiseExperiment {
 
   /// Without noise, |y| = threshold_y at threshold_y/|Delta|. By Wald's identity noise delays the
   /// mean passage only through the drift that it takes from y.
-  Told learning_time(const ErfWalk& walk) const {
+  PredictedValue learning_time(const ErfWalk& walk) const {
     const double size = std::abs(walk.delta);
     const double time = erf_coordinate(descent_.threshold) / size;
     if (!(time < descent_.horizon)) return {time, 0, false};
@@ -196,7 +196,7 @@ class TreeLearning : public PointwiseExperiment {
       const double noise = walk.deviation(time);
       // To first order in eta, as in joma-erf.
       const double shift = gain * walk.bias(time) + 0.5 * v * gain * gain * noise * noise;
-      curve.add(time, {Told(compared ? v + shift : v, 0, compared)});
+      curve.add(time, {PredictedValue(compared ? v + shift : v, 0, compared)});
     }
     return curve;
   }

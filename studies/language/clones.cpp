@@ -87,12 +87,12 @@ class Clones : public PointwiseExperiment {
     const Series floor = result.predictions.front().series;
     for (std::size_t k = 0; floor.name == "floor" && k < floor.x.size(); ++k) {
       if (floor.x[k] > kHighestStudent) continue;
-      student.add(floor.x[k], {Told(floor.y[k], excess, floor.x[k] <= kStudentOrder)});
+      student.add(floor.x[k], {PredictedValue(floor.y[k], excess, floor.x[k] <= kStudentOrder)});
     }
     if (!student.empty()) student.into(result);
     if (problem_.orders().front() == 1) {
       Curves({{"clone", chain_name(1)}}, "pattern", {"variation"})
-          .add(kPairPattern, {Told(independent_variation())})
+          .add(kPairPattern, {PredictedValue(independent_variation())})
           .into(result);
     }
     return result;

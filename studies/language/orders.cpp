@@ -825,9 +825,9 @@ void training_claim(const Observed& observed, std::vector<ClaimResult>& out) {
 }
 
 /// A text whose order is known: the network must come to it, and stay pairs where it is 2.
-void planted_claims(const Configuration& c,
-                    const Observed& observed,
-                    std::vector<ClaimResult>& out) {
+void hidden_order_claims(const Configuration& c,
+                         const Observed& observed,
+                         std::vector<ClaimResult>& out) {
   constexpr double kAll = 0.9;
   const int order = planted_order(c);
   std::vector<bool> nearest;
@@ -879,7 +879,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<ClaimResult> results;
   start_claim(observed, results);
   if (planted_order(c) > 0) {
-    planted_claims(c, observed, results);
+    hidden_order_claims(c, observed, results);
     saturation_claim(observed, results);
     fitted_saturation_claim(observed, results);
     crossing_claim(c, observed, results);

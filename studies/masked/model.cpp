@@ -88,7 +88,7 @@ bool away_from(double theta, double threshold) {
   return theta <= kBelow * threshold || theta >= kAbove * threshold;
 }
 
-Told overlap_told(double overlap, double theta, double threshold, double dimension) {
+PredictedValue overlap_value(double overlap, double theta, double threshold, double dimension) {
   // Measured: up to 0.5 above the thresholds at α = 2, 0.9 at α = 0.5; up to 1.9 below.
   const bool above = theta > threshold;
   const double apart = 1 - (above ? threshold / theta : theta / threshold);

@@ -46,7 +46,7 @@ void require_halves(const Configuration& configuration);
 
 /// @brief A squared cosine with what finite size may change: 1.7/(d (1-θ_c/θ)²) above the
 /// threshold, 2/(d (1-θ/θ_c)²) + 0.6/d below; not compared for 0.7 < θ/θ_c < 1.3.
-Told overlap_told(double overlap, double theta, double threshold, double dimension);
+PredictedValue overlap_value(double overlap, double theta, double threshold, double dimension);
 /// Whether θ is outside that window.
 bool away_from(double theta, double threshold);
 

@@ -433,7 +433,7 @@ class MaskedSpectrum : public PointwiseExperiment {
     return all;
   }
 
-  Told moment2(double alpha, double lambda) const {
+  PredictedValue moment2(double alpha, double lambda) const {
     const double n = sizes_.samples(alpha);
     switch (covariance_) {
       case Covariance::identity: {

@@ -68,10 +68,10 @@ class MaskedSpike : public PointwiseExperiment {
       for (const double theta : thetas) {
         const bool above = theta >= kAbove * plain.threshold();
         // A spike on one coordinate is a sample covariance with one variance 1 + θ, like any other.
-        of_pca.add(
-            theta,
-            {{plain.eigenvalue(theta), kPcaOutlier * (1 + theta) / dimension(), above},
-             overlap_told(plain.overlaps(theta).symmetric, theta, plain.threshold(), dimension())});
+        of_pca.add(theta,
+                   {{plain.eigenvalue(theta), kPcaOutlier * (1 + theta) / dimension(), above},
+                    overlap_value(
+                        plain.overlaps(theta).symmetric, theta, plain.threshold(), dimension())});
       }
       of_pca.into(result);
       for (const double lambda : lambdas_) {
@@ -174,7 +174,7 @@ class MaskedSpike : public PointwiseExperiment {
       const double threshold = spike.threshold();
       const SpikeOverlaps overlaps = spike.overlaps(theta);
       const auto told = [&](double overlap) {
-        return overlap_told(overlap, theta, threshold, dimension());
+        return overlap_value(overlap, theta, threshold, dimension());
       };
       curves.add(theta,
                  {{1 - 1 / spike.eigenvalue(theta),

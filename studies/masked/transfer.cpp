@@ -33,14 +33,14 @@ TransferTask task_of(const Configuration& c) {
 /// The squared overlap that masked regression of αd samples comes to in the limit. Below the
 /// threshold the direction is the top of the bulk, whose overlap at finite size is of order
 /// (1+θ)/(d (1-θ/θ_c)²): too large an allowance for a comparison.
-Told pretrained(const Configuration& c, double alpha) {
+PredictedValue pretrained(const Configuration& c, double alpha) {
   const double theta = c.real("model.theta");
   const DelocalisedSpike spike(
       SpikeEstimator::masked, {SpikedGroup{}}, 1 / alpha, c.real("model.lambda"));
-  Told overlap = overlap_told(spike.overlaps(theta).right,
-                              theta,
-                              spike.threshold(),
-                              static_cast<double>(c.integer("model.dimension")));
+  PredictedValue overlap = overlap_value(spike.overlaps(theta).right,
+                                         theta,
+                                         spike.threshold(),
+                                         static_cast<double>(c.integer("model.dimension")));
   overlap.compared = overlap.compared && overlap.y > 0;
   return overlap;
 }
@@ -88,7 +88,7 @@ class Transfer : public PointwiseExperiment {
     }
     rival.into(result);
     for (const double alpha : sizes_.alphas(grid)) {
-      const Told overlap = pretrained(configuration_, alpha);
+      const PredictedValue overlap = pretrained(configuration_, alpha);
       Curves curves = of_feature(alpha);
       for (std::size_t k = 0; k < labels.size(); ++k) {
         const double risk = feature_risk(task_, overlap.y, labels[k]);
@@ -272,7 +272,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const SampleSizes sizes = masked_sizes(c);
   for (std::size_t size = 0; size < sizes.count(); ++size) {
     const double alpha = sizes.alpha(size);
-    const Told overlap = pretrained(c, alpha);
+    const PredictedValue overlap = pretrained(c, alpha);
     const ObservedCurve* gain = observed.curve("gain", {{"alpha", alpha}});
     // Near the threshold the limit does not tell; below it the direction knows nothing.
     if (gain == nullptr || (overlap.y > 0 && !overlap.compared)) continue;

@@ -191,11 +191,11 @@ class MaskedVsPca : public PointwiseExperiment {
     Curves curves(point, "theta", names);
     for (const double theta : thetas) {
       const SpikeOverlaps at = spike.overlaps(theta);
-      std::vector<Told> values;
+      std::vector<PredictedValue> values;
       for (const double overlap : {at.symmetric, at.right, at.left}) {
-        values.push_back(overlap_told(overlap, theta, spike.threshold(), dimension()));
+        values.push_back(overlap_value(overlap, theta, spike.threshold(), dimension()));
       }
-      values.resize(names.size(), Told(0));
+      values.resize(names.size(), PredictedValue(0));
       curves.add(theta, values);
     }
     curves.into(result);

@@ -1572,8 +1572,8 @@ Study own_study(const Table& entries) {
   };
   return {.name = std::string(kOwnStudy),
           .question = said("question", "Does your theory describe your simulation?"),
-          .neglects = said("approximation", "what its author says it neglects"),
-          .outside = said("not_compared", kOwnOutside),
+          .approximation = said("approximation", "what its author says it neglects"),
+          .not_compared = said("not_compared", kOwnOutside),
           .parameters = std::move(parameters),
           .series = {},
           .presets = {},

@@ -13,7 +13,7 @@
 namespace attica {
 
 inline constexpr std::string_view kOwnStudy = "own";
-/// Its `outside`.
+/// Its `not_compared`.
 inline constexpr const char* kOwnOutside = "where the theory itself is said not to hold (compared)";
 
 /// @brief The study that a configuration defines: what may be configured follows from what is

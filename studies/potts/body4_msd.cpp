@@ -148,8 +148,8 @@ class Displacement : public PointwiseExperiment {
     const std::size_t edge = end_of_first_order(path);
     // Of the first order in 1/B half is allowed for orders beyond.
     const auto told = [](const NoisyValue& v, double offset, bool described) {
-      return described ? Told{offset + v.value + v.shift, kBeyond * std::abs(v.shift)}
-                       : Told{offset + v.value, 0, false};
+      return described ? PredictedValue{offset + v.value + v.shift, kBeyond * std::abs(v.shift)}
+                       : PredictedValue{offset + v.value, 0, false};
     };
     for (std::size_t k = 0; k < path.size(); ++k) {
       const DeepDescentRecord& record = path[k];
@@ -173,7 +173,7 @@ class Displacement : public PointwiseExperiment {
       const double time = described ? first_reach(steps, mean[l], kHalfWay) : of_limit;
       add_constant(result,
                    "half_time",
-                   Told{time, std::abs(time - of_limit), described},
+                   PredictedValue{time, std::abs(time - of_limit), described},
                    of_layer(l, start));
     }
     if (!whole) result.warnings.push_back(fmt::format("start {}: the descent diverges", start));

@@ -91,7 +91,7 @@ class Stairs : public PointwiseExperiment {
             samples_ > 0 ? 2 * parameters / (samples_ * static_cast<double>(shape.sites)) : 0;
         const double pairs = p.series.y.front();
         for (std::size_t k = 0; k < starts_; ++k)
-          add_constant(result, "end_loss", Told(pairs, fit), one_layer(k));
+          add_constant(result, "end_loss", PredictedValue(pairs, fit), one_layer(k));
         break;
       }
     }

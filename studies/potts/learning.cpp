@@ -183,10 +183,11 @@ class Learning : public PointwiseExperiment {
     constexpr double kMostDifference = 0.01;
     const double left = kDifferences * spread;
     const bool told = left <= kMostDifference;
-    add_constant(result, "tail_trace", Told(factored.trace, 0, told), of_model("factored"));
+    add_constant(
+        result, "tail_trace", PredictedValue(factored.trace, 0, told), of_model("factored"));
     add_constant(result,
                  "tail_trace",
-                 Told(general.trace, told ? left * general.trace : 0, told),
+                 PredictedValue(general.trace, told ? left * general.trace : 0, told),
                  of_model("general"));
     result.diagnostics = {{"bayes_loss", truth.excess.bayes_loss()},
                           {"trace_factored", factored.trace},

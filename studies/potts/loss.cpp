@@ -110,7 +110,8 @@ class Loss : public PointwiseExperiment {
       add_constant(result, "bayes_loss", bayes, here);
       add_constant(result, "marginal_loss", marginal_loss(all.states, family_.colours()), here);
       for (const Trained& network : trained_) {
-        const std::optional<Told> best = best_loss(network, drawn.model, all.states, bayes, result);
+        const std::optional<PredictedValue> best =
+            best_loss(network, drawn.model, all.states, bayes, result);
         if (best) add_constant(result, "end_loss", *best, on(r, network));
         if (network.blind) add_constant(result, "mask_evenness", even_masks(), on(r, network));
       }
@@ -241,17 +242,17 @@ class Loss : public PointwiseExperiment {
   }
 
   /// The smallest loss that the network can have on the population, where it is known.
-  std::optional<Told> best_loss(const Trained& network,
-                                const PottsModel& model,
-                                const WeightedSequences& states,
-                                double bayes,
-                                TheoryResult& result) const {
+  std::optional<PredictedValue> best_loss(const Trained& network,
+                                          const PottsModel& model,
+                                          const WeightedSequences& states,
+                                          double bayes,
+                                          TheoryResult& result) const {
     if (network.layers == 0) {
-      return Told{bayes, left(factored_tail(model, states).trace)};
+      return PredictedValue{bayes, left(factored_tail(model, states).trace)};
     }
     if (!known(network, model)) return {};
     // Training with positions is slow: its end is shown, not compared.
-    if (!network.blind) return Told{bayes, 0, false};
+    if (!network.blind) return PredictedValue{bayes, 0, false};
     const BlindAttention layer(states, model.colours(), transformer_.shape.heads);
     const BlindOptimum best = best_blind_attention(layer);
     // To a minimum that few starts find, or that lies far away, training need not come.
@@ -267,7 +268,7 @@ class Loss : public PointwiseExperiment {
           best.loss,
           best.reach));
     }
-    return Told{best.loss, left(static_cast<double>(layer.parameters())), compared};
+    return PredictedValue{best.loss, left(static_cast<double>(layer.parameters())), compared};
   }
 
   /// What a rate that falls to 0 leaves: the last part of a training averages as an estimate from

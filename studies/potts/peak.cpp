@@ -66,12 +66,12 @@ class Peak : public PointwiseExperiment {
     const auto add = [&](const std::string& name, const Point& point, const auto& value) {
       Curves curve(point, "alpha", {name});
       for (const double m : sizes) {
-        curve.add(m / static_cast<double>(family_.sites()), std::vector<Told>{value(m)});
+        curve.add(m / static_cast<double>(family_.sites()), std::vector<PredictedValue>{value(m)});
       }
       curve.into(result);
     };
-    add("tail", {}, [&](double m) { return Told(trace / (2 * m)); });
-    add("penalty_balance", {}, [](double) { return Told(1); });
+    add("tail", {}, [&](double m) { return PredictedValue(trace / (2 * m)); });
+    add("penalty_balance", {}, [](double) { return PredictedValue(1); });
     for (const double lambda : lambdas_) {
       add("square_error", of_lambda(lambda), [&](double m) {
         const BlockRidgePoint p = square.average(m, lambda, RidgeOrder::first);
@@ -83,7 +83,7 @@ class Peak : public PointwiseExperiment {
         const bool tells = !rare && p.finite_size_test <= kSmall * p.test_error;
         // Twice what was measured, docs/potts.md.
         const double not_gaussian = 0.5 * p.test_error / (m * p.one_minus_gamma);
-        return Told{p.test_error, p.finite_size_test + not_gaussian, tells};
+        return PredictedValue{p.test_error, p.finite_size_test + not_gaussian, tells};
       });
     }
     const WeightedSequences& population = data.population();

@@ -103,7 +103,8 @@ class SoftmaxFlow : public PointwiseExperiment {
       for (const TrainingTheoryRecord& record : records) {
         const auto step = static_cast<double>(record.step);
         const auto told = [&](const Moment& m) {
-          return Told(m.value(), m.finite_size(), record.undescribed.empty(), m.numerical_error);
+          return PredictedValue(
+              m.value(), m.finite_size(), record.undescribed.empty(), m.numerical_error);
         };
         loss.add(step, {told(record.loss)});
         descent.add(step, {record.loss.order_0});
@@ -127,7 +128,7 @@ class SoftmaxFlow : public PointwiseExperiment {
       p.population->pass(start + along, above);
       p.population->pass(start - along, below);
       const double slope = p.population->weights().dot(above - below) / (2 * kStep);
-      add_constant(result, "slope", Told(slope), {{"block", label(block)}});
+      add_constant(result, "slope", PredictedValue(slope), {{"block", label(block)}});
     }
     result.diagnostics = {{"bayes_loss", p.excess.bayes_loss()},
                           {"parameters", static_cast<std::int64_t>(p.population->parameters())},
@@ -253,8 +254,10 @@ class SoftmaxFlow : public PointwiseExperiment {
         Eigen::Map<const Eigen::VectorXf>(all.data(), std::ssize(all)).cast<double>();
     Outcome outcome;
     for (const char* block : kBlocks) {
-      add_constant(
-          outcome, "slope", Told(gradient.dot(direction(block))), {{"block", label(block)}});
+      add_constant(outcome,
+                   "slope",
+                   PredictedValue(gradient.dot(direction(block))),
+                   {{"block", label(block)}});
     }
     return outcome;
   }

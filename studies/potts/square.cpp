@@ -100,7 +100,7 @@ class Square : public PointwiseExperiment {
         // Far below the test error a train error is that of an interpolation: nothing to compare.
         constexpr double kLeastShare = 1e-3;
         const bool tells = p.train_error >= kLeastShare * p.test_error;
-        const auto told = [&](double leading, double corrected, bool compared) -> Told {
+        const auto told = [&](double leading, double corrected, bool compared) -> PredictedValue {
           const double left_out =
               kOfNextOrder * std::abs(corrected - leading) + kOfInputs / inputs_ * leading;
           // At the peak without a penalty both are infinite.
@@ -109,9 +109,9 @@ class Square : public PointwiseExperiment {
         };
         tests.add(alpha, {told(p.test_error, next.test_error, true)});
         trains.add(alpha, {told(p.train_error, next.train_error, tells)});
-        gaussian_tests.add(alpha, {told_to(order_, g.test_error, g.finite_size_test)});
+        gaussian_tests.add(alpha, {test_error_value(order_, g.test_error, g.finite_size_test)});
         gaussian_trains.add(
-            alpha, {told_train_to(order_, g.train_error, g.test_error, g.finite_size_train)});
+            alpha, {train_error_value(order_, g.train_error, g.test_error, g.finite_size_train)});
       }
       tests.into(result);
       if (control_) gaussian_tests.into(result);

@@ -265,7 +265,7 @@ class TwoStage : public PointwiseExperiment {
       const TopicState& state = flow.states[k];
       const TopicNorms n = topic_norms(algebra_, state);
       const bool compared = flow.times[k] > 0;  // at the start every run is where the flow is
-      std::vector<Told> told;
+      std::vector<PredictedValue> told;
       for (const double y :
            {n.value, n.key, n.query, topic_loss(setup_.model, setup_.dynamics, state)}) {
         told.emplace_back(y, 0, compared);

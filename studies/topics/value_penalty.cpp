@@ -47,7 +47,7 @@ class Penalty : public PointwiseExperiment {
     for (const double lambda : line_through(lambdas_, 60, AxisScale::log, grid)) {
       const Commutant w = first_stage_optimum(model_, loss_, lambda);
       const bool averaged = arrives(lambda, steps_ / 2, kShare);
-      std::vector<Told> told;
+      std::vector<PredictedValue> told;
       for (const double entry : all_values(w)) told.emplace_back(entry, 0, averaged);
       entries.add(lambda, told);
       const bool arrived = arrives(lambda, kDescentSteps, kDescent);

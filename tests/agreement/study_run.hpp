@@ -54,15 +54,15 @@ struct StudyRun {
   }
 };
 
-/// @brief The run with a planted theory in place of its own: a series times a factor, or the theory
-/// of other parameters, compared where the run's is.
-inline StudyRun planted(const StudyRun& run, const Plant& plant) {
+/// @brief The run with a perturbed theory in place of its own: a series times a factor, or the
+/// theory of other parameters, compared where the run's is.
+inline StudyRun perturbed(const StudyRun& run, const PerturbedTheory& perturbation) {
   StudyRun wrong = run;
-  if (plant.values.empty()) {
-    wrong.scale_theory(plant.series, plant.factor);
+  if (perturbation.values.empty()) {
+    wrong.scale_theory(perturbation.series, perturbation.factor);
     return wrong;
   }
-  Configuration c = configured(run.study, plant.values);
+  Configuration c = configured(run.study, perturbation.values);
   const std::vector<Prediction> other = run.study.make(c)->theory(TheoryGrid::run).predictions;
   REQUIRE(other.size() == wrong.observed.theory.size());
   for (std::size_t k = 0; k < other.size(); ++k) {
@@ -83,11 +83,11 @@ inline void check_claims_can_fail(const std::vector<ClaimResult>& claims) {
   }
 }
 
-/// @brief The study with these values comes to AGREE, its claims hold, and each of its plants comes
-/// to DISAGREE; `whole`: every point has a theory.
-inline void check_agrees_and_rejects_plants(const Study& study,
-                                            const Table& overrides = {},
-                                            bool whole = true) {
+/// @brief The study with these values comes to AGREE, its claims hold, and each of its perturbed
+/// comes to DISAGREE; `whole`: every point has a theory.
+inline void check_agrees_and_rejects_perturbed(const Study& study,
+                                               const Table& overrides = {},
+                                               bool whole = true) {
   CAPTURE(study.name);
   const StudyRun run(study, overrides);
   CHECK(run.points(whole) == Verdict::agree);
@@ -99,10 +99,10 @@ inline void check_agrees_and_rejects_plants(const Study& study,
     }
     check_claims_can_fail(claims);
   }
-  CHECK(study.plants.size() >= 2);
-  for (const Plant& plant : study.plants) {
-    CAPTURE(plant.name);
-    CHECK(planted(run, plant).points(whole) == Verdict::disagree);
+  CHECK(study.perturbed.size() >= 2);
+  for (const PerturbedTheory& perturbation : study.perturbed) {
+    CAPTURE(perturbation.name);
+    CHECK(perturbed(run, perturbation).points(whole) == Verdict::disagree);
   }
 }
 

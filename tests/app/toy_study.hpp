@@ -88,7 +88,7 @@ inline attica::Study study() {
   return {
       .name = "toy-line",
       .question = "Is a line straight?",
-      .neglects = "nothing",
+      .approximation = "nothing",
       .parameters = {{.key = "model.a",
                       .type = ParameterType::real,
                       .fallback = Value(2.0),

@@ -62,22 +62,22 @@ echo '{"entries": [1]}' >paper/gallery.json
 run 0 gallery joma-salience --preset paper --out paper --resume
 run 2 gallery --preset papers
 # Wrong theories, chosen before looking: each must be rejected.
-run 0 gallery joma-salience topics-onset --planted --out planted
+run 0 gallery joma-salience topics-onset --perturbed --out perturbed
 says out '4 of 4 wrong theories rejected'
-run 0 gallery joma-salience --planted --out planted --json
+run 0 gallery joma-salience --perturbed --out perturbed --json
 one_json out
 says out '"rejected": 2'
 # The table of what verdicts are worth says what the runs' own files say, and needs its marks.
 if command -v python3 >/dev/null; then
-  "$project/docs/resolutions" --program "$program" --out planted --page - joma-salience topics-onset >table || fail "no table of resolutions"
+  "$project/docs/resolutions" --program "$program" --out perturbed --page - joma-salience topics-onset >table || fail "no table of resolutions"
   grep -qE '^\| `joma-salience` \| AGREE.* \| 2 of 2 \|$' table || fail "the table: $(cat table)"
-  grep -q '^2 studies; 4 of 4 planted errors found' table || fail "the table: $(cat table)"
+  grep -q '^2 studies; 4 of 4 perturbed theories rejected' table || fail "the table: $(cat table)"
   worst=$(python3 -c 'import json, sys; print("%.2g %%" % (100 * json.load(open(sys.argv[1]))["coarsest_resolution"]))' \
-    planted/joma-salience-[0-9a-f]*/check.json)
+    perturbed/joma-salience-[0-9a-f]*/check.json)
   [ -n "$worst" ] || fail "no coarsest resolution in check.json"
   grep '`joma-salience`' table | grep -qF "$worst" || fail "the table has not the $worst of check.json"
   echo none >page.md
-  "$project/docs/resolutions" --program "$program" --out planted --page page.md joma-salience 2>err && fail "a page without marks was accepted"
+  "$project/docs/resolutions" --program "$program" --out perturbed --page page.md joma-salience 2>err && fail "a page without marks was accepted"
   says err 'expected the marks'
 fi
 # Every study has its row in the manual.

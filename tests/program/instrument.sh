@@ -46,18 +46,18 @@ planned=$(echo runs/planned-*)
 run 0 check "$planned"
 says out 'higher in test_error would not have agreed'
 cp "$planned/check.json" before.json
-run 1 check "$planned" --plant 'test_error*=1.4'
-says out 'planted in the theory: test_error*=1.4'
-run 1 check "$planned" --plant model.rho=0.3 --json
+run 1 check "$planned" --perturb 'test_error*=1.4'
+says out 'perturbed theory: test_error*=1.4'
+run 1 check "$planned" --perturb model.rho=0.3 --json
 one_json out
 same "$planned/check.json" before.json
-for wrong in nonsense 'no_series*=2' 'test_error*=-1' model.rho=7 model.sitess=3; do run 2 check "$planned" --plant "$wrong"; done
+for wrong in nonsense 'no_series*=2' 'test_error*=-1' model.rho=7 model.sitess=3; do run 2 check "$planned" --perturb "$wrong"; done
 run 0 check "$planned" --sensitivity
 says out 'model.rho'
-run 1 run $study $small --margin 0.1 --plant 'test_error*=1.4' --name wrong --quiet
-says out 'planted in the theory'
-says "$(echo runs/wrong-*)/report.html" 'Planted in the theory on purpose'
-run 2 run $study $small --plant 'test_error*=1.4' --shard 1/2 --quiet
+run 1 run $study $small --margin 0.1 --perturb 'test_error*=1.4' --name wrong --quiet
+says out 'perturbed theory'
+says "$(echo runs/wrong-*)/report.html" 'The theory is perturbed on purpose'
+run 2 run $study $small --perturb 'test_error*=1.4' --shard 1/2 --quiet
 run 0 plan $study $small --margin 0.1 --resolution 0.4 --quiet --json
 one_json out
 run 2 plan $study $small --resolution 0 --quiet
@@ -102,10 +102,10 @@ run 0 $masked --set "$svg" --name limit
 run 0 check runs/limit-* --extrapolate
 says out "margin 0.02 abs: AGREE"
 says out "AGREE: extrapolated limits"
-run 3 $masked --set "$svg" --name wrong-limit --plant 'moment3*=1.04'
+run 3 $masked --set "$svg" --name wrong-limit --perturb 'moment3*=1.04'
 run 1 check runs/wrong-limit-* --extrapolate
 says out "DISAGREE: extrapolated limits"
-run 1 $masked --set "$svg" --name wrong-density --plant 'density*=1.1'
+run 1 $masked --set "$svg" --name wrong-density --perturb 'density*=1.1'
 run 1 check runs/wrong-density-* --extrapolate
 [ "$(grep -c '^moment.*: DISAGREE' out)" -eq 0 ] || fail "a limit disagrees that was not planted: $(cat out)"
 run 3 run icl-diversity --set 'sweep.dimension=[4,6,8]' --set 'sweep.kappa=[1.0]' --replicates 8 --set "$svg" --name small-sizes --quiet
@@ -153,7 +153,7 @@ grep -q "but not compared" "$planned/report.html" && fail "the report leaves out
 run 3 run masked-transfer --quiet --name weak --replicates 20 --set model.dimension=100 --set 'sweep.alpha=[0.05,4.0]' \
   --set 'sweep.labels=[10,30]' --set 'plot.formats=["svg"]'
 says "$(echo runs/weak-*)/report.html" \
-  "Drawn, but not compared, as outside what the theory claims: feature_risk at alpha = 0.05 (2 points); gain at alpha = 0.05 (2 points). That is: features learnt below 1.3 of the threshold"
+  "Drawn, but not compared: feature_risk at alpha = 0.05 (2 points); gain at alpha = 0.05 (2 points). Reason: features learnt below 1.3 of the threshold"
 
 # A run that says it is older than manifests has one all the same.
 cp -r "$planned" older

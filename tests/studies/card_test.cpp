@@ -91,7 +91,7 @@ TEST_CASE("read_card: a study of a card and its base", "[studies]") {
   const Study study = card(kCard);
   CHECK(study.name == "some-my-card");
   CHECK(study.question == "Why?");
-  CHECK(study.neglects == "nothing");
+  CHECK(study.approximation == "nothing");
   REQUIRE(study.parameters.size() == 5);
   CHECK(study.parameters[0].type == ParameterType::integer);
   CHECK(study.parameters[0].range.describe("sites") == "2 <= sites <= 100");
@@ -106,8 +106,8 @@ TEST_CASE("read_card: a study of a card and its base", "[studies]") {
   CHECK(study.diagnostic == std::vector<std::string>{"bound"});
   REQUIRE(study.presets.size() == 1);
   CHECK(study.presets[0].values.front().first == "model.sites");
-  REQUIRE(study.plants.size() == 1);
-  CHECK(study.plants[0].factor == 1.5);
+  REQUIRE(study.perturbed.size() == 1);
+  CHECK(study.perturbed[0].factor == 1.5);
   REQUIRE(study.sources.size() == 1);
   CHECK(study.sources[0].year == 2023);
 }
@@ -199,7 +199,7 @@ TEST_CASE("every study: figure, margins and wrong theories name series that it h
         }
       }
     }
-    for (const Plant& wrong : study.plants) {
+    for (const PerturbedTheory& wrong : study.perturbed) {
       INFO(wrong.name);
       CHECK((wrong.series.empty() || names.count(wrong.series) == 1));
     }
@@ -226,8 +226,8 @@ TEST_CASE("every study: presets, reference runs and wrong theories set what can 
       }
     };
     for (const Preset& preset : study.presets) check(preset.name, preset.values);
-    for (const Recipe& run : study.recipes) check(run.name, run.values);
-    for (const Plant& wrong : study.plants) check(wrong.name, wrong.values);
+    for (const ReferenceRun& run : study.reference_runs) check(run.name, run.values);
+    for (const PerturbedTheory& wrong : study.perturbed) check(wrong.name, wrong.values);
   }
 }
 

@@ -109,7 +109,7 @@ void check_theory(const Study& study, const Preset& preset) {
     CHECK((p.compared.empty() || p.compared.size() == p.series.x.size()));
     // Who marks points as not compared says where and why.
     const bool all = std::find(p.compared.begin(), p.compared.end(), false) == p.compared.end();
-    CHECK((all || !study.outside.empty()));
+    CHECK((all || !study.not_compared.empty()));
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   CHECK(seconds < kPatience);
@@ -132,7 +132,7 @@ Table first_of_sweeps(const Study& study, Table values) {
   return values;
 }
 
-TEST_CASE("every study: all presets and recipes can be made, and their theory answers",
+TEST_CASE("every study: all presets and reference_runs can be made, and their theory answers",
           "[studies][slow]") {
   // Theories of these take more than two seconds at paper size: theirs are asked below.
   const std::set<std::string> long_ones{"bigrams-large",
@@ -164,19 +164,19 @@ TEST_CASE("every study: all presets and recipes can be made, and their theory an
       CHECK_NOTHROW(experiment->require_simulable());
       if (preset.name != "paper" || long_ones.count(study.name) == 0) check_theory(study, preset);
     }
-    for (const Recipe& recipe : study.recipes) {
-      INFO(study.name << ' ' << recipe.name);
-      if (recipe.fetched) {  // the file may not be there
-        CHECK(std::ranges::count(recipe.values, "model.file", [](const auto& v) {
+    for (const ReferenceRun& reference_run : study.reference_runs) {
+      INFO(study.name << ' ' << reference_run.name);
+      if (reference_run.fetched) {  // the file may not be there
+        CHECK(std::ranges::count(reference_run.values, "model.file", [](const auto& v) {
                 return std::string_view(v.first);
               }) == 1);
         continue;
       }
       Table values;
       for (const Preset& preset : study.presets) {
-        if (preset.name == recipe.preset) values = preset.values;
+        if (preset.name == reference_run.preset) values = preset.values;
       }
-      values.insert(values.end(), recipe.values.begin(), recipe.values.end());
+      values.insert(values.end(), reference_run.values.begin(), reference_run.values.end());
       CHECK(made(study, first_of_sweeps(study, values)) != nullptr);
     }
   }

@@ -18,7 +18,7 @@ TEST_CASE("every study: has words for what it asks, neglects, cites and yields",
     INFO(study.name);
     CHECK(names.insert(study.name).second);
     CHECK(study.question.back() == '?');
-    CHECK_FALSE(study.neglects.empty());
+    CHECK_FALSE(study.approximation.empty());
     CHECK_FALSE(study.sources.empty());
     CHECK(study.make != nullptr);
     CHECK(study.figure != nullptr);

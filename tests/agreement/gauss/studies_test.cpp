@@ -124,9 +124,9 @@ TEST_CASE("gauss-random-labels: agrees on digits, not at small penalties, and fi
     wrong.scale_theory(series, factor);
     CHECK(wrong.points() == Verdict::disagree);
   }
-  for (const Recipe& recipe : study.recipes) {
-    CAPTURE(recipe.name);
-    CHECK(StudyRun(study, recipe.values).points() == recipe.expected);
+  for (const ReferenceRun& reference_run : study.reference_runs) {
+    CAPTURE(reference_run.name);
+    CHECK(StudyRun(study, reference_run.values).points() == reference_run.expected);
   }
 }
 

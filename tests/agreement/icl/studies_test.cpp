@@ -6,7 +6,7 @@
 #include "agreement/study_run.hpp"
 
 using namespace attica;
-using attica::testing::check_agrees_and_rejects_plants;
+using attica::testing::check_agrees_and_rejects_perturbed;
 using attica::testing::StudyRun;
 
 namespace icl_studies_test {
@@ -35,13 +35,13 @@ void check_not_rejected(std::string_view name, const Table& overrides) {
 TEST_CASE("in context: studies of seconds agree, their claims hold, and they reject their plants",
           "[agreement][slow]") {
   for (const char* name : {"icl-context", "token-metastable", "token-time"}) {
-    check_agrees_and_rejects_plants(study_named(name));
+    check_agrees_and_rejects_perturbed(study_named(name));
   }
 }
 
 TEST_CASE("in context: every study agrees, its claims hold, and it rejects its plants",
           "[.][all]") {
-  for (const Study& study : family()) check_agrees_and_rejects_plants(study);
+  for (const Study& study : family()) check_agrees_and_rejects_perturbed(study);
 }
 
 TEST_CASE("in context: corners of the parameters are not rejected", "[agreement][slow]") {

@@ -6,14 +6,14 @@
 #include "agreement/study_run.hpp"
 
 using namespace attica;
-using attica::testing::check_agrees_and_rejects_plants;
+using attica::testing::check_agrees_and_rejects_perturbed;
 using attica::testing::StudyRun;
 
 void check_clones(const Table& overrides) {
   const Study& study = study_named("language-clones");
-  CHECK(study.plants.size() >= 3);
+  CHECK(study.perturbed.size() >= 3);
   // Of total variations only one has a theory: not every point is compared.
-  check_agrees_and_rejects_plants(study, overrides, false);
+  check_agrees_and_rejects_perturbed(study, overrides, false);
 }
 
 TEST_CASE("language-clones: agrees with clones of two orders, and it rejects its plants",

@@ -9,15 +9,15 @@
 #include "attica/theory/masked/spectrum.hpp"
 
 using namespace attica;
-using attica::testing::check_agrees_and_rejects_plants;
+using attica::testing::check_agrees_and_rejects_perturbed;
 using attica::testing::StudyRun;
 
 namespace masked_studies_test {
 
 void check(std::string_view name) {
   const Study& study = study_named(name);
-  CHECK(study.plants.size() >= 3);
-  check_agrees_and_rejects_plants(study);
+  CHECK(study.perturbed.size() >= 3);
+  check_agrees_and_rejects_perturbed(study);
 }
 
 TEST_CASE("masked: spectrum and spike agree, their claims hold, and they reject their plants",
@@ -29,13 +29,13 @@ TEST_CASE("masked: every study agrees, its claims hold, and it rejects its plant
   for (const char* name : {"masked-vs-pca", "masked-transfer"}) check(name);
 }
 
-TEST_CASE("masked: recipes come out as they say", "[agreement][slow]") {
+TEST_CASE("masked: reference_runs come out as they say", "[agreement][slow]") {
   for (const char* name : {"masked-spectrum", "masked-spike", "masked-vs-pca"}) {
     const Study& study = study_named(name);
-    for (const Recipe& recipe : study.recipes) {
-      CAPTURE(recipe.name);
-      const StudyRun run(study, recipe.values);
-      CHECK(run.points() == recipe.expected);
+    for (const ReferenceRun& reference_run : study.reference_runs) {
+      CAPTURE(reference_run.name);
+      const StudyRun run(study, reference_run.values);
+      CHECK(run.points() == reference_run.expected);
       const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);
       CHECK_FALSE(claims.empty());
       for (const ClaimResult& claim : claims) {

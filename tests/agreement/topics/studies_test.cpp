@@ -140,10 +140,11 @@ TEST_CASE("topics-two-stage: Adam learns values first where few selected words s
 TEST_CASE("topics-two-stage: embeddings have the blocks of topics after training, not before",
           "[agreement]") {
   const Study study = study_named("topics-two-stage");
-  const auto recipe = std::ranges::find(study.recipes, "topics-two-stage-embedding", &Recipe::name);
-  REQUIRE(recipe != study.recipes.end());
+  const auto reference_run =
+      std::ranges::find(study.reference_runs, "topics-two-stage-embedding", &ReferenceRun::name);
+  REQUIRE(reference_run != study.reference_runs.end());
   for (const double length : {0.0, 5.0}) {
-    Table settings = recipe->values;
+    Table settings = reference_run->values;
     settings.emplace_back("sim.times", List{length});
     const StudyRun run(study, settings);
     const std::vector<ClaimResult> claims = study.claims(run.configuration, run.observed);

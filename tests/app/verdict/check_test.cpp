@@ -53,7 +53,7 @@ struct Run {
                        .diagnostics = diagnostics,
                        .post_hoc_margin = post_hoc,
                        .failed = failed,
-                       .why_outside = "above x = 2, where it is steep"});
+                       .why_not_compared = "above x = 2, where it is steep"});
   }
 };
 
@@ -168,10 +168,10 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK_FALSE(to_json(record)["points"][1].contains("theory"));
   CHECK(to_json(record)["points"][1]["margin"].is_null());
   CHECK_THAT(text(record),
-             Catch::Contains("1 without theory, 1 recorded but outside what the theory claims"));
-  CHECK(to_json(record)["outside"].size() == 1);
-  CHECK(to_json(record)["outside"][0]["x"] == 3.0);
-  CHECK_THAT(text(record), Catch::Contains("3  outside what the theory claims"));
+             Catch::Contains("1 without theory, 1 not compared"));
+  CHECK(to_json(record)["not_compared"].size() == 1);
+  CHECK(to_json(record)["not_compared"][0]["x"] == 3.0);
+  CHECK_THAT(text(record), Catch::Contains("3  not compared"));
   CHECK_THAT(text(record), Catch::Contains("\nnot compared: above x = 2, where it is steep\n"));
   CHECK(to_json(record)["outside_because"] == "above x = 2, where it is steep");
   CHECK(record.residuals().size() == 1);
@@ -265,7 +265,7 @@ TEST_CASE("check: a claim that so few replicates could not refute is told", "[ap
   CHECK(to_json(checked(2, 6))["claims"][1]["refutable"] == true);
 }
 
-TEST_CASE("check: what was planted and what was edited is told", "[app][check]") {
+TEST_CASE("check: what was perturbed and what was edited is told", "[app][check]") {
   Run run;
   run.point(1, 1, sample(1, 0.02, 100));
   run.simulation.finish();
@@ -276,11 +276,11 @@ TEST_CASE("check: what was planted and what was edited is told", "[app][check]")
                                          .simulation = &run.simulation,
                                          .claims = {},
                                          .post_hoc_margin = {},
-                                         .planted = {"y*=1.1"},
+                                         .perturbed = {"y*=1.1"},
                                          .edited = {"theory.json"}});
-  CHECK_THAT(summary(record), Catch::Contains("planted in the theory: y*=1.1"));
+  CHECK_THAT(summary(record), Catch::Contains("perturbed in the theory: y*=1.1"));
   CHECK_THAT(summary(record), Catch::Contains("edited after the run: theory.json"));
-  CHECK(to_json(record)["planted"][0] == "y*=1.1");
+  CHECK(to_json(record)["perturbed"][0] == "y*=1.1");
   CHECK(to_json(record)["edited"][0] == "theory.json");
 }
 

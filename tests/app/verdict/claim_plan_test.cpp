@@ -12,7 +12,7 @@ namespace claim_plan_test {
 
 /// Claims that the coin shows 1 in at least 80 % of runs.
 Study coin_study() {
-  Study study{.name = "coin", .question = "", .neglects = ""};
+  Study study{.name = "coin", .question = "", .approximation = ""};
   study.claims = [](const Configuration&, const Observed& observed) {
     std::vector<bool> holds;
     for (const double value : observed.last("coin")) holds.push_back(value > 0.5);
@@ -80,7 +80,7 @@ TEST_CASE("plan_claims: what always holds is shown by the pilot, what fails by n
   const ClaimPlan wrong = planned(coin_study(), 21);
   CHECK_FALSE(wrong.replicates);
   CHECK(wrong.hardest == "ones");
-  CHECK(planned({.name = "silent", .question = "", .neglects = ""}, 30).claims == 0);
+  CHECK(planned({.name = "silent", .question = "", .approximation = ""}, 30).claims == 0);
 }
 
 }  // namespace claim_plan_test

@@ -149,10 +149,10 @@ TEST_CASE(
     "train_kept: carried on from its file it tells the same records and ends at the same bits",
     "[sim][networks]") {
   const auto file = scratch("kept.state");
-  using Told = std::vector<std::pair<std::uint64_t, std::vector<double>>>;
+  using PredictedValue = std::vector<std::pair<std::uint64_t, std::vector<double>>>;
   // A call, ended before step `stop_at` as if the time were over.
   const auto call = [&](Run& run, std::uint64_t stop_at, const std::filesystem::path& kept) {
-    Told told;
+    PredictedValue told;
     run.plan.observe = {};
     std::uint64_t asked = 0;
     run.plan.stop = [&] { return asked++ == stop_at; };

@@ -17,16 +17,16 @@
 
 namespace attica::app {
 
-/// @brief The plants of a study in that form.
-std::vector<std::string> plant_texts(const Plant& plant);
+/// @brief The perturbed theory in that form.
+std::vector<std::string> perturbation_texts(const PerturbedTheory& perturbation);
 
 /// @brief The theory with errors in it, told at the points of the right one.
 /// @param request what gave the right theory
 /// @param theory the right one
 /// @throws Error of kind input for what cannot be read, does not exist, or is told at other points
-std::vector<Prediction> planted_theory(const ConfigurationRequest& request,
-                                       const std::vector<Study>& registry,
-                                       const std::vector<Prediction>& theory,
-                                       const std::vector<std::string>& plants);
+std::vector<Prediction> perturbed_theory(const ConfigurationRequest& request,
+                                         const std::vector<Study>& registry,
+                                         const std::vector<Prediction>& theory,
+                                         const std::vector<std::string>& perturbations);
 
 }  // namespace attica::app

@@ -1,8 +1,6 @@
 /// @file
-/// @brief What a recorded run could have told from the right theory: `check --plant` and `check
+/// @brief What a recorded run could have told from the right theory: `check --perturb` and `check
 /// --sensitivity`.
-
-#include "attica/app/verdict/plant.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +10,7 @@
 #include "attica/app/command/text.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
+#include "attica/app/verdict/perturbation.hpp"
 
 namespace attica::app {
 namespace {
@@ -45,28 +44,29 @@ std::optional<double> least_change(const Noticed& noticed) {
 
 }  // namespace
 
-CheckRecord verdict_on_planted(const FinishedRun& run,
-                               const Registry& registry,
-                               const std::vector<std::string>& plants,
-                               std::optional<double> margin) {
+CheckRecord verdict_on_perturbed(const FinishedRun& run,
+                                 const Registry& registry,
+                                 const std::vector<std::string>& perturbations,
+                                 std::optional<double> margin) {
   const std::vector<Prediction> theory =
-      planted_theory(recorded_request(run), registry, run.record.theory, plants);
+      perturbed_theory(recorded_request(run), registry, run.record.theory, perturbations);
   const CheckRecord right = judge_run(run.record, run.configuration, run.replicates, margin);
-  CheckRecord planted =
-      judge_run_against(run.record, theory, plants, run.configuration, run.replicates, margin);
+  CheckRecord perturbed = judge_run_against(
+      run.record, theory, perturbations, run.configuration, run.replicates, margin);
   // Where the theory itself says at which x it is told (an optimal penalty), some are elsewhere.
-  if (planted.points.compared == 0 && right.points.compared > 0) {
+  if (perturbed.points.compared == 0 && right.points.compared > 0) {
     throw Error(ErrorKind::input,
-                fmt::format("--plant {}: the planted theory is told at none of the {} compared "
+                fmt::format("--perturb {}: the perturbed theory is told at none of the {} compared "
                             "points",
-                            fmt::join(plants, ", "),
+                            fmt::join(perturbations, ", "),
                             right.points.compared));
   }
-  return planted;
+  return perturbed;
 }
 
-int planted_check(const Options& options, const FinishedRun& run, const Registry& registry) {
-  const CheckRecord verdict = verdict_on_planted(run, registry, options.plants, options.margin);
+int perturbed_check(const Options& options, const FinishedRun& run, const Registry& registry) {
+  const CheckRecord verdict =
+      verdict_on_perturbed(run, registry, options.perturbations, options.margin);
   put("{}", options.json ? dump(to_json(verdict), 2) + "\n" : text(verdict));
   return verdict.exit_code();
 }
@@ -97,10 +97,10 @@ int sensitivity_check(const Options& options, const FinishedRun& run, const Regi
       const auto changed = [&](double x) { return *number * (1 + sign * x); };
       const auto change = least_change([&](double x) {
         try {
-          return verdict_on_planted(run,
-                                    registry,
-                                    {fmt::format("{}={}", key, to_toml(Value(changed(x))))},
-                                    options.margin)
+          return verdict_on_perturbed(run,
+                                      registry,
+                                      {fmt::format("{}={}", key, to_toml(Value(changed(x))))},
+                                      options.margin)
                      .verdict != Verdict::agree;
         } catch (const Error& error) {
           refused = error.what();

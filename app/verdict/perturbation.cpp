@@ -1,4 +1,4 @@
-#include "attica/app/verdict/plant.hpp"
+#include "attica/app/verdict/perturbation.hpp"
 
 #include <fmt/format.h>
 
@@ -18,22 +18,23 @@ struct Distortion {
   double factor = 1;
 };
 
-Error unreadable(const std::string& plant) {
-  return invalid_parameter(
-      "--plant", plant, "KEY=VALUE, SERIES*=FACTOR or SERIES.x*=FACTOR with a factor above 0");
+Error unreadable(const std::string& perturbation) {
+  return invalid_parameter("--perturb",
+                           perturbation,
+                           "KEY=VALUE, SERIES*=FACTOR or SERIES.x*=FACTOR with a factor above 0");
 }
 
-Distortion read_distortion(const std::string& plant, std::size_t at) {
-  Distortion d{.series = plant.substr(0, at)};
+Distortion read_distortion(const std::string& perturbation, std::size_t at) {
+  Distortion d{.series = perturbation.substr(0, at)};
   constexpr std::string_view kInX = ".x";
   if (d.series.ends_with(kInX)) {
     d.in_x = true;
     d.series.resize(d.series.size() - kInX.size());
   }
-  const char* const end = plant.data() + plant.size();
-  const auto [rest, code] = std::from_chars(plant.data() + at + 2, end, d.factor);
+  const char* const end = perturbation.data() + perturbation.size();
+  const auto [rest, code] = std::from_chars(perturbation.data() + at + 2, end, d.factor);
   if (code != std::errc() || rest != end || !std::isfinite(d.factor) || !(d.factor > 0)) {
-    throw unreadable(plant);
+    throw unreadable(perturbation);
   }
   return d;
 }
@@ -59,18 +60,18 @@ void distort(std::vector<Prediction>& theory, const Distortion& d) {
     }
   }
   if (found) return;
-  throw Error(ErrorKind::input, fmt::format("--plant: the theory has no series '{}'", d.series));
+  throw Error(ErrorKind::input, fmt::format("--perturb: the theory has no series '{}'", d.series));
 }
 
-/// The planted curve that stands for the right one: the same of the name, counted in order.
-Prediction under_the_right_name(const std::vector<Prediction>& planted,
+/// The perturbed curve that stands for the right one: the same of the name, counted in order.
+Prediction under_the_right_name(const std::vector<Prediction>& perturbed,
                                 const std::vector<Prediction>& right,
                                 std::size_t which) {
   const std::string& name = right[which].series.name;
   const auto same = [&](const Prediction& p) { return p.series.name == name; };
   auto rank =
       std::count_if(right.begin(), right.begin() + static_cast<std::ptrdiff_t>(which), same);
-  for (const Prediction& p : planted) {
+  for (const Prediction& p : perturbed) {
     if (!same(p) || rank-- > 0) continue;
     Prediction renamed = p;
     renamed.series.point = right[which].series.point;
@@ -78,7 +79,7 @@ Prediction under_the_right_name(const std::vector<Prediction>& planted,
   }
   throw Error(
       ErrorKind::input,
-      fmt::format("--plant: the planted theory has no '{}' at {}: it is told at other points "
+      fmt::format("--perturb: the perturbed theory has no '{}' at {}: it is told at other points "
                   "than the simulation",
                   name,
                   describe(right[which].series.point)));
@@ -86,38 +87,39 @@ Prediction under_the_right_name(const std::vector<Prediction>& planted,
 
 }  // namespace
 
-std::vector<std::string> plant_texts(const Plant& plant) {
+std::vector<std::string> perturbation_texts(const PerturbedTheory& perturbation) {
   std::vector<std::string> texts;
-  for (const auto& [key, value] : plant.values)
+  for (const auto& [key, value] : perturbation.values)
     texts.push_back(fmt::format("{}={}", key, to_toml(value)));
-  if (!plant.series.empty()) texts.push_back(fmt::format("{}*={}", plant.series, plant.factor));
+  if (!perturbation.series.empty())
+    texts.push_back(fmt::format("{}*={}", perturbation.series, perturbation.factor));
   return texts;
 }
 
-std::vector<Prediction> planted_theory(const ConfigurationRequest& request,
-                                       const std::vector<Study>& registry,
-                                       const std::vector<Prediction>& theory,
-                                       const std::vector<std::string>& plants) {
+std::vector<Prediction> perturbed_theory(const ConfigurationRequest& request,
+                                         const std::vector<Study>& registry,
+                                         const std::vector<Prediction>& theory,
+                                         const std::vector<std::string>& perturbations) {
   ConfigurationRequest wrong = request;
   std::vector<Distortion> distortions;
-  for (const std::string& plant : plants) {
-    if (const auto at = plant.find("*="); at != std::string::npos) {
-      distortions.push_back(read_distortion(plant, at));
-    } else if (plant.find('=') != std::string::npos) {
-      wrong.overrides.push_back({.shown = "--plant " + plant, .assignment = plant});
+  for (const std::string& perturbation : perturbations) {
+    if (const auto at = perturbation.find("*="); at != std::string::npos) {
+      distortions.push_back(read_distortion(perturbation, at));
+    } else if (perturbation.find('=') != std::string::npos) {
+      wrong.overrides.push_back({.shown = "--perturb " + perturbation, .assignment = perturbation});
     } else {
-      throw unreadable(plant);
+      throw unreadable(perturbation);
     }
   }
-  std::vector<Prediction> planted = theory;
+  std::vector<Prediction> perturbed = theory;
   if (wrong.overrides.size() > request.overrides.size()) {
     const TheoryRecord other =
         compute_theory(prepare(read_configuration(wrong, registry)), TheoryGrid::run);
     for (std::size_t k = 0; k < theory.size(); ++k)
-      planted[k] = under_the_right_name(other.predictions, theory, k);
+      perturbed[k] = under_the_right_name(other.predictions, theory, k);
   }
-  for (const Distortion& d : distortions) distort(planted, d);
-  return planted;
+  for (const Distortion& d : distortions) distort(perturbed, d);
+  return perturbed;
 }
 
 }  // namespace attica::app
