@@ -34,7 +34,7 @@ class Lazy {
 
 /// @brief Of every type the last value that was asked for, for whoever wants one made of the same
 /// numbers.
-class Kept {
+class SharedCache {
  public:
   /// @param made_of all that the value depends on
   template <class T>

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "attica/core/error.hpp"
-#include "attica/core/read_bytes.hpp"
+#include "attica/core/input_files.hpp"
 
 namespace attica {
 namespace {
@@ -144,11 +144,12 @@ std::filesystem::path Configuration::input_file(std::string_view key) const {
 
 std::string Configuration::input_text(std::string_view key) const {
   const std::filesystem::path path = input_file(key);
-  std::optional<std::string> bytes = read_bytes(path);
+  const std::shared_ptr<const std::string> bytes =
+      inputs ? inputs->bytes(path) : InputFiles().bytes(path);
   if (!bytes || bytes->empty()) {
     throw invalid_parameter(key, path.string(), "a readable file that is not empty");
   }
-  return *std::move(bytes);
+  return *bytes;
 }
 
 Table Configuration::entries() const {

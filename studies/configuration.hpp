@@ -18,7 +18,8 @@
 
 namespace attica {
 
-class Kept;
+class InputFiles;
+class SharedCache;
 
 enum class ParameterType {
   real,
@@ -99,7 +100,9 @@ class Configuration {
   /// @brief Where relative input files are looked up, in this order.
   std::vector<std::filesystem::path> input_directories = {};
   /// What experiments of one configuration after the other share; null: each makes its own.
-  std::shared_ptr<Kept> kept = {};
+  std::shared_ptr<SharedCache> shared = {};
+  /// Input files that were read: each once, and each table parsed once. Null: read at every use.
+  std::shared_ptr<InputFiles> inputs = {};
 
   /// @brief All set entries in the order of the parameter table.
   Table entries() const;

@@ -71,8 +71,6 @@ std::optional<double> Observed::predicted(std::string_view series, const Point& 
   return std::nullopt;
 }
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 Study with_current_names(Study study) {
   const auto take = [&](auto& current, auto& former, const char* name, const char* former_name) {
     if (former.empty()) return;
@@ -93,6 +91,4 @@ Study with_current_names(Study study) {
   take(study.perturbed, study.plants, "perturbed", "plants");
   return study;
 }
-#pragma GCC diagnostic pop
-
 }  // namespace attica

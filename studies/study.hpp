@@ -127,6 +127,24 @@ struct AgreementRule {
   double absolute = 0;
   Tails tails = Tails::guarded;
   bool deterministic = false;  ///< replicates are identical by design
+  /// A control: it watches the simulation's own code. It is judged as strictly as the others and
+  /// reported apart from them; it is no point of the user's comparison.
+  bool control = false;
+};
+
+/// @brief How a theory and a simulation that users bring (tables, programs, formulas) are compared.
+struct BroughtSides {
+  bool theory = false;  ///< there is one to compare with
+  std::string x_name;
+  std::vector<std::string> compared;  ///< series that are to be compared
+  std::vector<std::string> rates;  ///< series whose replicates are successes (1) and failures (0)
+  /// Relative distance up to which x and coordinates match; empty: by their printed digits.
+  std::optional<double> match;
+  bool partial = false;     ///< simulated points without theory are no obstacle to AGREE
+  bool from_table = false;  ///< the simulation is a table: nothing runs it anew
+  bool summary = false;     ///< a table of means and errors: no replicate was seen
+  bool ordered = false;     ///< replicates have an order in it, in which they may be correlated
+  bool quick = false;       ///< the theory takes no program and no study
 };
 
 /// A simulated curve with all its replicates. At x[k] the values[k] belong to replicates[k], in
@@ -243,11 +261,11 @@ struct Study {
   std::string name = {};           ///< e.g. "gauss-double-descent"
   std::string question = {};       ///< one line
   std::string approximation = {};  ///< what the theory neglects, hence the margin
-  [[deprecated("approximation")]] std::string neglects = {};  ///< its name before 0.9
+  std::string neglects = {};       ///< deprecated: its name before 0.9
   /// Which points have a theory that is not compared, and why. Needed by every study that marks
   /// such points.
   std::string not_compared = {};
-  [[deprecated("not_compared")]] std::string outside = {};  ///< its name before 0.9
+  std::string outside = {};  ///< deprecated: its name before 0.9
   std::vector<Parameter> parameters = {};
   std::vector<SeriesInfo> series = {};
   std::vector<Preset> presets = {};
@@ -274,20 +292,30 @@ struct Study {
   /// Optional: settings with a known verdict: where the theory fails, where data do not suffice,
   /// real data. The quick settings themselves must yield AGREE.
   std::vector<ReferenceRun> reference_runs = {};
-  [[deprecated("reference_runs")]] std::vector<ReferenceRun> recipes = {};  ///< name before 0.9
+  std::vector<ReferenceRun> recipes = {};  ///< deprecated: its name before 0.9
   /// Wrong theories that the quick settings must reject.
   std::vector<PerturbedTheory> perturbed = {};
-  [[deprecated("perturbed")]] std::vector<PerturbedTheory> plants = {};  ///< name before 0.9
+  std::vector<PerturbedTheory> plants = {};  ///< deprecated: its name before 0.9
   /// Keys that were called otherwise before: old, new.
   std::vector<std::pair<std::string, std::string>> renamed = {};
   /// Series that are recorded to be read in the tables: neither drawn nor judged.
   std::vector<std::string> diagnostic = {};
   /// Names of its `files` that the report shows.
   std::vector<std::string> shown = {};
+  /// Optional: makes the study that a configuration's entries (flat dotted keys) define. Such a
+  /// study takes any key of [model], and its numbers are the user's.
+  std::function<std::shared_ptr<const Study>(const Table&)> defined_by = {};
+  /// Optional: how the sides are compared that its configuration brings.
+  std::function<BroughtSides(const Configuration&)> brought = {};
+  /// Optional: enters into a run's configuration what its problems completed, one after the other.
+  std::function<void(Configuration& run, const Configuration& problem, bool first)> complete = {};
+  /// Optional: the commented configuration to start from, in place of one made of the parameters.
+  std::string starting_text = {};
 };
 
-using Recipe [[deprecated("ReferenceRun")]] = ReferenceRun;       ///< name before 0.9
-using Plant [[deprecated("PerturbedTheory")]] = PerturbedTheory;  ///< name before 0.9
+using Recipe [[deprecated("ReferenceRun")]] = ReferenceRun;  ///< name before 0.9
+using Plant [[deprecated("PerturbedTheory")]] =
+    PerturbedTheory;  ///< deprecated: its name before 0.9
 
 /// @brief A study that was written with the names before 0.9, under today's.
 /// @throws Error (input) if it uses both names of a member

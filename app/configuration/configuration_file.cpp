@@ -82,7 +82,7 @@ List checked_list(const Parameter& parameter,
   return checked;
 }
 
-/// Enters a key, or what is below it: keys of study `own` have any number of parts.
+/// Enters a key, or what is below it: keys that users declare have any number of parts.
 /// @param make of the section, the name below it, the key that was written and its node
 void flatten(
     const std::string& section,
@@ -101,7 +101,7 @@ void flatten(
   }
 }
 
-/// The same for a whole document of study `own`: [[claim]] and [[bound]] are named by their key
+/// The same for a whole document of brought sides: [[claim]] and [[bound]] are named by their key
 /// `name`, or numbered.
 void flatten(
     const toml::table& document,
@@ -207,7 +207,7 @@ class Reader {
                    file ? position(source, at) : source,
                    file ? at : kAfterTheFile};
     };
-    const bool own = target_.study->name == kOwnStudy;
+    const bool own = target_.study->defined_by != nullptr;
     if (own) {
       flatten(document,
               [&](const std::string& section,
@@ -421,15 +421,14 @@ class Reader {
   std::vector<Mistake> errors_;
 };
 
-/// Enters what a document says of the figure, key by key. Study `own` reads its caption and its
-/// series itself.
+/// Enters what a document says of the figure, key by key. A study that declares them reads its
+/// caption and its series itself.
 void read_figure(const toml::table& document,
                  const std::string& source,
                  bool file,
                  CheckedConfiguration& target) {
   const toml::table* table = document["figure"].as_table();
   if (table == nullptr) return;
-  const bool own = target.study->name == kOwnStudy;
   std::vector<std::pair<toml::source_position, Override>> entries;
   flatten("figure",
           "",
@@ -438,7 +437,10 @@ void read_figure(const toml::table& document,
               const std::string& name,
               const toml::key& key,
               const toml::node& node) {
-            if (own && (name == "caption" || name == "series")) return;
+            // What the study declares is a value of the configuration; what it draws by default
+            // from such a value may be changed all the same.
+            const std::string full = "figure." + name;
+            if (target.values.declares(full) && (name == "caption" || name == "series")) return;
             std::ostringstream value;
             node.visit([&](const auto& v) { value << v; });
             const auto at = key.source().begin;
@@ -504,7 +506,7 @@ void apply_preset(const Study& study, const std::string& name, Configuration& va
   for (const auto& [key, value] : find_preset(study, name).values) values.set(key, value, false);
 }
 
-/// What a document says, for study `own` to make its parameters of. Mistakes are left to the
+/// What a document says, for a study to make its parameters of. Mistakes are left to the
 /// Reader.
 Table flat_entries(const toml::table& document) {
   Table all;
@@ -524,31 +526,32 @@ Table flat_entries(const toml::table& document) {
   return all;
 }
 
-/// Study `own` with the parameters that the configuration declares. On the command line only
+/// A study with the parameters that the configuration declares. On the command line only
 /// what has a fixed name may be declared: a mistyped key of [model] is none.
-std::shared_ptr<const Study> study_of_document(const toml::table& document,
-                                               const std::vector<Override>& overrides) {
+std::shared_ptr<const Study> study_of_entries(const Study& study,
+                                              const Table& written,
+                                              const std::vector<Override>& overrides) {
   Table entries;
   for (const Override& o : overrides) {
     if (o.assignment.find('=') == std::string::npos) continue;
     for (auto& [key, value] : flat_entries(parse(o.assignment, o.shown, false))) {
-      if (key == "x" || key.starts_with("agreement.") || key.starts_with("theory.") ||
-          key.starts_with("simulation.")) {
+      const std::string section = key.substr(0, key.find('.'));
+      if (section == "x" || section == "agreement" || section == "theory" ||
+          section == "simulation" || section == "bound" || section == "claim") {
         entries.emplace_back(key, std::move(value));
       }
     }
   }
   std::reverse(entries.begin(), entries.end());
-  Table written = flat_entries(document);
   // The first of equal keys counts: overrides do, the last of them first.
-  for (auto& entry : written) {
+  for (const auto& entry : written) {
     if (std::none_of(entries.begin(), entries.end(), [&](const auto& e) {
           return e.first == entry.first;
         })) {
-      entries.push_back(std::move(entry));
+      entries.push_back(entry);
     }
   }
-  return std::make_shared<const Study>(own_study(entries));
+  return study.defined_by(entries);
 }
 
 /// A built-in study with the parameters of the bounds that a configuration states; null without
@@ -593,6 +596,21 @@ void require_bounds(const CheckedConfiguration& c) {
           key + "series", series, fmt::format("one of {}", fmt::join(known, ", ")));
     }
     own::Expression(key + "expression", c.values.text(key + "expression"));
+  }
+}
+
+/// Enters what the command line says after the document.
+void read_overrides(const std::vector<Override>& overrides,
+                    Reader& reader,
+                    CheckedConfiguration& target) {
+  for (const auto& [shown, assignment] : overrides) {
+    if (assignment.find('=') == std::string::npos) {
+      reader.report(shown, "expected key=value");
+    } else {
+      const toml::table one = parse(assignment, shown, false);
+      reader.read(one, shown, false);
+      read_figure(one, shown, false, target);
+    }
   }
 }
 
@@ -676,8 +694,7 @@ std::string left_out() {
 }
 
 const Study& find_study(const std::string& name, const std::vector<Study>& registry) {
-  static const Study own = own_study({});
-  if (name == own.name) return own;
+  if (name == study_of_sides().name) return study_of_sides();
   std::vector<std::string> names;
   for (const Study& study : registry) {
     if (study.name == name) return study;
@@ -718,11 +735,12 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
                             position(source, named->source().begin)));
     }
     try {
-      if (study == nullptr || study->get() == kOwnStudy) {
-        result.defined = study_of_document(document, request.overrides);
+      const Study& known = study == nullptr ? study_of_sides() : find_study(study->get(), registry);
+      if (known.defined_by) {
+        result.defined = study_of_entries(known, flat_entries(document), request.overrides);
         result.study = result.defined.get();
       } else {
-        result.study = &find_study(study->get(), registry);
+        result.study = &known;
       }
     } catch (const Error& error) {
       const toml::source_position at =
@@ -730,12 +748,14 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
       throw Error(ErrorKind::input,
                   fmt::format("{}: error: {}", position(source, at), error.what()));
     }
-  } else if (request.target == kOwnStudy) {
-    throw Error(ErrorKind::input,
-                "study 'own' is what a configuration says: name its file; `attica init own` prints "
-                "one to start from");
   } else {
     result.study = &find_study(request.target, registry);
+    if (result.study->defined_by) {
+      throw Error(ErrorKind::input,
+                  fmt::format("study '{0}' is what a configuration says: name its file; `attica "
+                              "init {0}` prints one to start from",
+                              result.study->name));
+    }
   }
   if (!result.defined) {
     result.defined = study_with_bounds(*result.study, document, request.overrides);
@@ -747,15 +767,7 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   Reader reader(result, parameters);
   reader.read(document, source, true);
   read_figure(document, source, true, result);
-  for (const auto& [shown, assignment] : request.overrides) {
-    if (assignment.find('=') == std::string::npos) {
-      reader.report(shown, "expected key=value");
-    } else {
-      const toml::table one = parse(assignment, shown, false);
-      reader.read(one, shown, false);
-      read_figure(one, shown, false, result);
-    }
-  }
+  read_overrides(request.overrides, reader, result);
   std::string mistakes;
   try {
     static_cast<void>(read_figure_changes(result.figure));
@@ -768,13 +780,38 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
     throw Error(ErrorKind::input, error.what() + (mistakes.empty() ? "" : "\n" + mistakes));
   }
   if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
-  if (result.study->name != kOwnStudy) require_bounds(result);
-  if (!result.figure.empty() && result.study->name != kOwnStudy) {
+  if (result.study->defined_by) return result;  // its series are known once it is built
+  require_bounds(result);
+  if (!result.figure.empty()) {
     // A panel that is not there is a mistake now, not after the run.
     Figure figure = result.study->figure(result.values);
     DrawOptions ignored;
     apply(read_figure_changes(result.figure), figure, ignored);
   }
+  return result;
+}
+
+CheckedConfiguration configuration_of(const Study& study,
+                                      const Table& entries,
+                                      const std::vector<Override>& overrides) {
+  CheckedConfiguration result;
+  result.defined = study_of_entries(study, entries, overrides);
+  result.study = result.defined.get();
+  const std::vector<Parameter> parameters = all_parameters(*result.study);
+  result.values = Configuration(result.study->name, parameters);
+  result.directory = std::filesystem::current_path();
+  for (const auto& [key, value] : entries) {
+    const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
+    if (parameter == parameters.end())
+      throw std::logic_error("configuration_of: no parameter '" + key + "'");
+    result.values.set(key,
+                      parameter->list ? Value(checked_list(*parameter, value, key, false))
+                                      : parameter->checked(value, key),
+                      true);
+  }
+  Reader reader(result, parameters);
+  read_overrides(overrides, reader, result);
+  reader.finish();
   return result;
 }
 
@@ -834,6 +871,7 @@ std::string to_toml(const CheckedConfiguration& configuration) {
 }
 
 std::string configuration_template(const Study& study, const std::string& preset) {
+  if (!study.starting_text.empty()) return study.starting_text;
   const std::vector<Parameter> parameters = all_parameters(study);
   Configuration values(study.name, parameters);
   apply_preset(study, preset, values);

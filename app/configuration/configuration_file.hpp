@@ -40,7 +40,7 @@ struct SweptScalar {
 /// @brief A configuration that has passed all checks that need no problem to be built.
 struct CheckedConfiguration {
   const Study* study = nullptr;
-  std::shared_ptr<const Study> defined = {};  ///< of study `own`, which the configuration defines
+  std::shared_ptr<const Study> defined = {};  ///< of a study that the configuration defines
   Configuration values = {};
   std::vector<SweptScalar> swept;
   std::string text;                 ///< the file as read; empty if there was none
@@ -65,6 +65,14 @@ std::vector<Parameter> all_parameters(const Study& study);
 /// @throws Error of kind input
 CheckedConfiguration read_configuration(const ConfigurationRequest& request,
                                         const std::vector<Study>& registry);
+
+/// @brief The configuration of a study that its entries define, without a document.
+/// @param entries flat dotted keys that the study takes, in the order of their parameters
+/// @param overrides of the command line
+/// @throws Error of kind input for a value that its parameter does not allow
+CheckedConfiguration configuration_of(const Study& study,
+                                      const Table& entries,
+                                      const std::vector<Override>& overrides = {});
 
 /// @brief Says which families of studies this build leaves out, and how to have them.
 std::string left_out();

@@ -70,14 +70,14 @@ Json parameters_of(const CheckedConfiguration& c) {
         list.back()["used_with"]["words"].push_back(word);
     }
   };
-  const bool own = c.study->name == kOwnStudy;
+  const bool brought = c.study->defined_by != nullptr;
   for (const Parameter& p : all) {
     const std::string section = p.section();
     if (section == "check" || section == "plot" || section == "figure" || p.key == "sim.replicates")
       continue;
     // What the user's formula is made of; the rest of such a file says where theory and simulation
     // come from.
-    if (own && section != "model" && section != "sweep" &&
+    if (brought && section != "model" && section != "sweep" &&
         (section != "sim" || p.key == "sim.seed"))
       continue;
     if (c.is_swept(p.key)) {
@@ -197,8 +197,8 @@ Subject::Subject(const Options& options, const Registry& registry)
   }
   const CheckedConfiguration c = read_configuration(request_, registry);
   study_ = c.study->name;
-  const bool own = study_ == kOwnStudy;
-  if (own) require_formula(c.values);
+  const bool brought = c.study->defined_by != nullptr;
+  if (brought) require_formula(c.values);
   Json panels = panels_of(c.study->figure(c.values));
   const Work work = prepare(c);
   const TheoryRecord theory = compute_theory(work, TheoryGrid::requested);
@@ -233,7 +233,7 @@ Subject::Subject(const Options& options, const Registry& registry)
                   {"target", request_.target},
                   {"arguments", std::move(arguments)},
                   {"parameters", parameters_of(c)},
-                  {"own", own},
+                  {"brought", brought},
                   {"letters", std::move(letters)},
                   {"panels", std::move(panels)},
                   {"overlays", std::move(overlays)},
@@ -254,7 +254,7 @@ ConfigurationRequest Subject::request_at(const Json& values) const {
 
 Work Subject::work_at(const Json& values) const {
   CheckedConfiguration checked = read_configuration(request_at(values), registry_);
-  checked.values.kept = kept_;
+  checked.values.shared = shared_;
   return prepare(std::move(checked));
 }
 
@@ -341,12 +341,11 @@ Subject::Grid Subject::grid(const std::string& assignment) const {
     throw invalid_parameter("--grid", assignment, "KEY=VALUES, as model.rho=[0.1, 0.5, 0.9]");
   // The values are those of a sweep of this scalar alone: the configuration may give it, too.
   const std::string name = key.substr(dot + 1);
-  const bool own = study_ == kOwnStudy;  // such a configuration is always that of a file
+  const bool brought = description_.at("brought");  // such a configuration is always that of a file
   ConfigurationRequest request{
-      .target = own ? request_.target : study_, .preset = {}, .overrides = {}};
-  if (own)
-    request.text = "study = \"own\"\nx = \"none\"\n[theory]\nexpression = \"0\"\n[sweep]\n" + name +
-                   " = [0.0]\n";
+      .target = brought ? request_.target : study_, .preset = {}, .overrides = {}};
+  if (brought)
+    request.text = "x = \"none\"\n[theory]\nexpression = \"0\"\n[sweep]\n" + name + " = [0.0]\n";
   for (const Json& parameter : description_.at("parameters")) {
     if (parameter.at("key") == "sweep." + name)
       throw invalid_parameter(

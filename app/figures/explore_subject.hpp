@@ -59,7 +59,7 @@ class Subject {
   std::string study_;
   std::vector<std::string> x_names_;  ///< of the curves
   Json description_;
-  std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
+  std::shared_ptr<SharedCache> shared_ = std::make_shared<SharedCache>();
 };
 
 }  // namespace attica::app

@@ -149,9 +149,7 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
                           .run = fmt::format("{}-{}", record.name, record.hash),
                           .verdict = check.at("verdict"),
                           .summary = after_verdict(check.at("summary")),
-                          .approximation = study.name == kOwnStudy
-                                               ? std::string()
-                                               : approximation_sentence(study.approximation),
+                          .approximation = approximation_sentence(study.approximation),
                           .warnings = {},
                           .figure_svg = {},
                           .caption = figure.caption + not_compared(check, figure),

@@ -142,7 +142,7 @@ std::string and_more(std::size_t count) {
 
 FarSetting farthest_setting(const CheckedConfiguration& configuration, const Point& point) {
   FarSetting farthest;
-  if (configuration.study->name == kOwnStudy) return farthest;  // its numbers are the user's
+  if (configuration.study->defined_by) return farthest;  // its numbers are the user's
   double distance = 0;
   for (const Parameter& p : all_parameters(*configuration.study)) {
     const std::string section = p.section();
@@ -195,7 +195,7 @@ Error explained(const Error& error,
       error.kind() == ErrorKind::input &&
       (error.parameter().empty() || error.parameter().starts_with("--"));
   if (error.kind() == ErrorKind::storage || refused_without_name ||
-      configuration.study->name == kOwnStudy) {
+      configuration.study->defined_by) {
     return error;
   }
   std::string text = error.what();

@@ -12,6 +12,7 @@
 #include "attica/app/run/failure.hpp"
 #include "attica/app/run/files.hpp"
 #include "attica/app/version.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/studies/own/process.hpp"
 #include "attica/studies/own/study.hpp"
 #include "attica/studies/own/watched.hpp"
@@ -41,10 +42,10 @@ constexpr const char* kAskVersions =
     "    except Exception:\n"
     "        pass\n";
 
-/// The command of a side of study `own`; empty if it has none.
+/// The command of a side; empty if it has none.
 std::optional<own::WatchedCommand> command_of(const Configuration& values,
                                               const std::string& side) {
-  if (values.study() != kOwnStudy || !values.has(side + ".command")) return std::nullopt;
+  if (!values.declares(side + ".command") || !values.has(side + ".command")) return std::nullopt;
   own::WatchedCommand command{.arguments = values.texts(side + ".command"),
                               .directory = values.input_directories.front()};
   if (values.has(side + ".directory")) command.directory /= values.text(side + ".directory");
@@ -52,7 +53,7 @@ std::optional<own::WatchedCommand> command_of(const Configuration& values,
   return command;
 }
 
-/// Of study `own`: the digests of the files that its commands name and import, such as a script.
+/// The digests of the files that its commands name and import, such as a script.
 void add_command_digests(const Configuration& values, Table& digests) {
   for (const std::string side : {"theory", "simulation"}) {
     const auto command = command_of(values, side);
@@ -140,6 +141,7 @@ Work prepare(CheckedConfiguration configuration) {
             .warnings = {}};
   CheckedConfiguration& checked = work.configuration;
   checked.values.input_directories = input_directories(checked.directory);
+  if (!checked.values.inputs) checked.values.inputs = std::make_shared<InputFiles>();
   const std::vector<Parameter> parameters = all_parameters(*checked.study);
   std::uint64_t first_point = 0;
   for (const Table& combination : combinations(checked.swept)) {
@@ -151,14 +153,10 @@ Work prepare(CheckedConfiguration configuration) {
       for (const Parameter& p : parameters) {
         if (p.type != ParameterType::file || !values.has(p.key)) continue;
         const std::filesystem::path path = values.input_file(p.key);
-        std::string content;
-        try {
-          content = read_whole(path);
-        } catch (const Error&) {
-          throw invalid_parameter(p.key, path.string(), "a readable file");
-        }
+        const std::shared_ptr<const std::string> content = values.inputs->bytes(path);
+        if (!content) throw invalid_parameter(p.key, path.string(), "a readable file");
         work.input_digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
-                                        sha256(content));
+                                        sha256(*content));
       }
       if (work.problems.empty()) add_command_digests(values, work.input_digests);
       problem.experiment = checked.study->make(values);
@@ -176,21 +174,8 @@ Work prepare(CheckedConfiguration configuration) {
     // sweep.
     if (checked.swept.empty()) {
       checked.values = values;
-    } else if (checked.study->name == kOwnStudy) {
-      // What the tables of a sweep are is said of the run: the most replicates, and their kind.
-      if (!checked.values.given("sim.replicates")) {
-        const std::int64_t before =
-            work.problems.empty() ? 1 : checked.values.integer("sim.replicates");
-        checked.values.set(
-            "sim.replicates", std::max(before, values.integer("sim.replicates")), false);
-      }
-      for (const char* key : {"simulation.summary",
-                              "simulation.file",
-                              "simulation.directory",
-                              "theory.file",
-                              "theory.directory"}) {
-        if (values.has(key)) checked.values.set(key, values.at(key), checked.values.given(key));
-      }
+    } else if (checked.study->complete) {
+      checked.study->complete(checked.values, values, work.problems.empty());
     } else {
       for (const auto& [key, value] : values.entries()) {
         if (!values.given(key) && checked.values.has(key) && value != checked.values.at(key))

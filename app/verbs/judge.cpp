@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <sstream>
+#include <memory>
+#include <set>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
-#include "attica/core/read_bytes.hpp"
+#include "attica/core/input_files.hpp"
 #include "attica/studies/own/bounds.hpp"
 #include "attica/studies/own/study.hpp"
 #include "attica/studies/own/table.hpp"
@@ -22,78 +22,67 @@ namespace fs = std::filesystem;
 
 namespace {
 
-own::OutsideTable table_of(const std::string& file, own::TableKind kind, const Options& options) {
-  const std::optional<std::string> text = read_bytes(file);
-  if (!text) throw Error(ErrorKind::input, fmt::format("cannot read '{}': expected a table", file));
-  return own::read_table(
-      *text,
+/// The table of a file, as the options say its columns are.
+std::shared_ptr<const own::OutsideTable> table_of(InputFiles& files,
+                                                  const std::string& file,
+                                                  own::TableKind kind,
+                                                  const Options& options) {
+  own::TableColumns columns = options.columns;
+  if (kind == own::TableKind::theory) {
+    // Several columns are replicates of a simulation; a theory's value is one.
+    columns = {};
+    if (options.columns.values.size() == 1) columns.values = options.columns.values;
+  }
+  return own::table_of_file(
+      files,
+      fs::absolute(file),
       file,
-      {.kind = kind, .x_name = options.x, .x_required = true, .columns = options.columns});
+      {.kind = kind, .x_name = options.x, .x_required = true, .columns = std::move(columns)});
 }
 
-/// The keys of study `own` that name columns, a line each.
-std::string columns_text(const own::TableColumns& columns, const std::string& side) {
-  std::string text;
-  const auto add = [&](const char* key, const std::string& value) {
-    if (!value.empty()) text += fmt::format("{} = {}\n", key, to_toml(Value(value)));
-  };
-  if (side == "theory") {
-    if (columns.values.size() == 1) add("value", columns.values.front());
-    return text;
-  }
-  if (!columns.values.empty())
-    text += fmt::format("value = {}\n",
-                        to_toml(Value(List(columns.values.begin(), columns.values.end()))));
-  add("replicate", columns.replicate);
-  add("sd", columns.sd);
-  add("n", columns.n);
-  return text;
-}
-
-std::vector<std::string> series_of(const own::OutsideTable& table) {
-  std::vector<std::string> all;
-  for (const own::TableRow& row : table.rows) {
-    if (std::find(all.begin(), all.end(), row.series) == all.end()) all.push_back(row.series);
-  }
+/// The series of a table, in the order of their names.
+std::set<std::string> series_of(const own::OutsideTable& table) {
+  std::set<std::string> all;
+  for (const own::TableRow& row : table.rows) all.insert(row.series);
   return all;
 }
 
-/// What the options say of a table of a simulation, in the section [simulation].
-std::string simulation_text(const Options& options) {
-  std::string text = columns_text(options.columns, "simulation");
-  if (!options.cluster.empty())
-    text += fmt::format("cluster = {}\n", to_toml(Value(options.cluster)));
-  if (options.independent) text += "independent = true\n";
-  return text;
+/// What the options say of a table of a simulation.
+Table simulation_entries(const Options& options) {
+  Table entries;
+  const auto add = [&](const char* key, const std::string& value) {
+    if (!value.empty()) entries.emplace_back(fmt::format("simulation.{}", key), value);
+  };
+  const std::vector<std::string>& values = options.columns.values;
+  if (!values.empty()) entries.emplace_back("simulation.value", List(values.begin(), values.end()));
+  add("replicate", options.columns.replicate);
+  add("sd", options.columns.sd);
+  add("n", options.columns.n);
+  add("cluster", options.cluster);
+  if (options.independent) entries.emplace_back("simulation.independent", true);
+  if (options.match) entries.emplace_back("check.match", *options.match);
+  return entries;
 }
 
-/// The configuration of study `own` that compares the two tables.
-std::string configuration_of(const Options& options,
-                             const std::vector<std::string>& series,
-                             const std::vector<std::string>& without_theory) {
-  std::string text =
-      fmt::format("study = \"own\"\nx = {}\n\n[theory]\nfile = {}\n{}\n[simulation]\nfile = {}\n{}",
-                  to_toml(Value(options.x)),
-                  to_toml(Value(fs::absolute(options.target).string())),
-                  columns_text(options.columns, "theory"),
-                  to_toml(Value(fs::absolute(options.second_target).string())),
-                  simulation_text(options));
-  std::string check;
-  if (options.match) check += fmt::format("match = {}\n", to_toml(Value(*options.match)));
-  if (options.partial) check += "partial = true\n";
-  if (!without_theory.empty()) {
-    check += fmt::format("without_theory = {}\n",
-                         to_toml(Value(List(without_theory.begin(), without_theory.end()))));
+/// What compares the two tables.
+Table comparison_entries(const Options& options,
+                         const std::set<std::string>& compared,
+                         const List& without_theory) {
+  Table entries{{"x", options.x},
+                {"theory.file", options.target},
+                {"simulation.file", options.second_target}};
+  if (options.columns.values.size() == 1)
+    entries.emplace_back("theory.value", options.columns.values.front());
+  for (auto& entry : simulation_entries(options)) entries.push_back(std::move(entry));
+  if (options.partial) entries.emplace_back("check.partial", true);
+  if (!without_theory.empty()) entries.emplace_back("check.without_theory", without_theory);
+  for (const std::string& series : compared) {
+    const std::string key = "agreement." + series + ".";
+    entries.emplace_back(key + "relative", options.margin.value_or(0));
+    entries.emplace_back(key + "absolute", options.absolute);
+    entries.emplace_back(key + "tails", options.tails);
   }
-  if (!check.empty()) text += "\n[check]\n" + check;
-  for (const std::string& name : series) {
-    text += fmt::format("\n[agreement.{}]\nrelative = {}\nabsolute = {}\ntails = {}\n",
-                        name,
-                        to_toml(Value(options.margin.value_or(0))),
-                        to_toml(Value(options.absolute)),
-                        to_toml(Value(options.tails)));
-  }
-  return text;
+  return entries;
 }
 
 std::string interval_text(const std::optional<Interval>& interval) {
@@ -179,27 +168,16 @@ Json object_of(const own::BoundResult& b) {
 
 /// A table, with its columns as the options say; a configuration, with the options as its keys.
 Work bounded_work(const Options& options, const Registry& registry) {
-  Options of_configuration = options;
+  const Table columns = simulation_entries(options);
   const fs::path path(options.target);
-  const std::string columns = simulation_text(options);
   if (fs::is_regular_file(path) && path.extension() != ".toml") {
-    std::string text = fmt::format("study = \"own\"\nx = {}\n\n[simulation]\nfile = {}\n{}",
-                                   to_toml(Value(options.x)),
-                                   to_toml(Value(fs::absolute(path).string())),
-                                   columns);
-    if (options.match)
-      text += fmt::format("\n[check]\nmatch = {}\n", to_toml(Value(*options.match)));
-    return prepare(read_configuration({.target = "own.toml",
-                                       .preset = {},
-                                       .overrides = options.overrides,
-                                       .text = std::move(text)},
-                                      registry));
+    Table entries{{"x", options.x}, {"simulation.file", options.target}};
+    entries.insert(entries.end(), columns.begin(), columns.end());
+    return prepare(configuration_of(study_of_sides(), entries, options.overrides));
   }
-  std::istringstream lines(columns);
-  for (std::string line; std::getline(lines, line);)
-    of_configuration.overrides.push_back({"simulation." + line, "simulation." + line});
-  if (options.match) {
-    const std::string line = fmt::format("check.match={}", to_toml(Value(*options.match)));
+  Options of_configuration = options;
+  for (const auto& [key, value] : columns) {
+    const std::string line = fmt::format("{}={}", key, to_toml(value));
     of_configuration.overrides.push_back({line, line});
   }
   return requested_simulation(of_configuration, registry);
@@ -226,28 +204,26 @@ std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
 
 }  // namespace
 
-int judge_verb(const Options& options, const Registry& registry) {
-  // Mistakes in the tables are named by the files as the user wrote them, before any work.
-  const own::OutsideTable theory = table_of(options.target, own::TableKind::theory, options);
-  own::OutsideTable simulation =
-      table_of(options.second_target, own::TableKind::replicates, options);
-  if (!options.cluster.empty()) own::take_cluster_means(simulation, options.cluster);
-  own::require_same_columns(theory, simulation);
-  static_cast<void>(own::predictions(theory, options.x));
-  static_cast<void>(own::recorded_outcomes(simulation, options.x));
-  const std::vector<std::string> of_theory = series_of(theory);
-  std::vector<std::string> common;
-  std::vector<std::string> without_theory;
-  for (const std::string& name : series_of(simulation)) {
-    const bool known = std::find(of_theory.begin(), of_theory.end(), name) != of_theory.end();
-    (known ? common : without_theory).push_back(name);
+int judge_verb(const Options& options, const Registry& /*registry*/) {
+  // The tables are read once: here for their series, and by the run.
+  const auto files = std::make_shared<InputFiles>();
+  const auto theory = table_of(*files, options.target, own::TableKind::theory, options);
+  const auto simulation =
+      table_of(*files, options.second_target, own::TableKind::replicates, options);
+  const std::set<std::string> of_theory = series_of(*theory);
+  std::set<std::string> compared;
+  List without_theory;
+  for (const std::string& name : series_of(*simulation)) {
+    if (of_theory.contains(name)) {
+      compared.insert(name);
+    } else {
+      without_theory.emplace_back(name);
+    }
   }
-  Work work =
-      prepare(read_configuration({.target = "own.toml",
-                                  .preset = {},
-                                  .overrides = {},
-                                  .text = configuration_of(options, common, without_theory)},
-                                 registry));
+  CheckedConfiguration configuration =
+      configuration_of(study_of_sides(), comparison_entries(options, compared, without_theory));
+  configuration.values.inputs = files;
+  Work work = prepare(std::move(configuration));
   RunRequest request = run_request(options);
   // The hash of a run is that of its tables: the same question has the same answer.
   if (!options.force) request.mode = FolderMode::resume;

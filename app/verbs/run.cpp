@@ -162,12 +162,7 @@ int run_verb(const Options& options, const Registry& registry) {
   }
   if (options.dry_run) {
     // A theory that is a program is not run for this, nor is a long one computed.
-    const Configuration& values = work.configuration.values;
-    const auto short_theory = [&] {
-      return !values.has("theory.command") &&
-             (values.has("simulation.file") || !values.has("theory.study"));
-    };
-    if (work.configuration.study->name == kOwnStudy && short_theory()) {
+    if (const auto sides = brought_sides(work.configuration); sides && sides->quick) {
       require_common_place(
           work, compute_theory(work, TheoryGrid::requested).predictions, agreement_rules(work));
     }

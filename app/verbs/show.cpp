@@ -210,10 +210,6 @@ int show_verb(const Options& options, const Registry& registry) {
 }
 
 int init_verb(const Options& options, const Registry& registry) {
-  if (options.target == kOwnStudy) {
-    put("{}", own_template());
-    return kExitDone;
-  }
   put("{}", configuration_template(find_study(options.target, registry), options.preset));
   return kExitDone;
 }

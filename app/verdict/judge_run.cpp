@@ -175,28 +175,15 @@ CheckInput check_input(const RunRecord& run,
                    .looks = run.looks,
                    .why_not_compared = configuration.study->not_compared,
                    .judged_before = run.judged_before};
-  if (configuration.study->name == kOwnStudy) {
-    const Configuration& own = configuration.values;
-    const ComparisonOptions options = comparison_options(configuration);
+  if (const auto sides = brought_sides(configuration)) {
     // Without a theory there is nothing to meet: claims and bounds alone.
-    const auto given = [&](const char* side) {
-      return own.has(side) || configuration.is_swept(side);
-    };
-    input.brought = options.brought && (given("theory.file") || given("theory.command") ||
-                                        given("theory.study") || given("theory.expression"));
-    input.match = options.match;
-    input.rates = options.rates;
-    // A built-in simulation has points without theory by design; they are held against tables and
-    // programs of the theory alone, whose places somebody wrote down.
-    const bool by_design =
-        own.has("simulation.study") && !own.has("theory.file") && !own.has("theory.command");
-    input.partial = by_design || (own.has("check.partial") && own.flag("check.partial"));
-    const bool summary = own.has("simulation.summary") && own.flag("simulation.summary");
-    input.from_table = own.has("simulation.file");
-    input.summary = summary;
-    const bool independent =
-        own.has("simulation.independent") && own.flag("simulation.independent");
-    input.ordered = input.from_table && !summary && !independent;
+    input.brought = sides->theory;
+    input.match = sides->match;
+    input.rates = sides->rates;
+    input.partial = sides->partial;
+    input.from_table = sides->from_table;
+    input.summary = sides->summary;
+    input.ordered = sides->ordered;
   }
   return input;
 }
@@ -247,11 +234,19 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
     CheckedConfiguration c = read_configuration(
         {.target = (run.path / "config.resolved.toml").string(), .preset = {}, .overrides = {}},
         registry);
-    if (c.study->name != kOwnStudy) c.values.input_directories = folders_read(run);
+    if (!c.study->defined_by) c.values.input_directories = folders_read(run);
     return c;
   } catch (const Error& error) {
     throw Error(ErrorKind::storage, error.what());
   }
+}
+
+std::optional<BroughtSides> brought_sides(const CheckedConfiguration& configuration) {
+  if (!configuration.study->brought) return std::nullopt;
+  Configuration values = configuration.values;  // a side that is swept is there, too
+  for (const auto& [key, value] : combinations(configuration.swept).front())
+    values.set(key, value, true);
+  return configuration.study->brought(values);
 }
 
 std::vector<fs::path> changed_inputs(const RunRecord& run) {
@@ -294,33 +289,30 @@ Replicates recorded_replicates(const RunRecord& run) {
 }
 
 ComparisonOptions comparison_options(const CheckedConfiguration& configuration) {
-  if (configuration.study->name != kOwnStudy) return {};
-  const Configuration& own = configuration.values;
-  ComparisonOptions options{.brought = true, .rates = own::rates(own)};
-  if (own.has("check.match")) options.match = own.real("check.match");
-  return options;
+  const auto sides = brought_sides(configuration);
+  if (!sides) return {};
+  return {.brought = true, .match = sides->match, .rates = sides->rates};
 }
 
 void require_common_place(const Work& work,
                           std::span<const Prediction> theory,
                           std::span<const AgreementRule> rules) {
-  const Configuration& own = work.configuration.values;
-  if (work.configuration.study->name != kOwnStudy || theory.empty()) return;
+  const auto sides = brought_sides(work.configuration);
+  if (!sides || theory.empty()) return;
   const auto refusal = [&](const std::string& why) {
     return Error(ErrorKind::input, "nothing can be compared: " + why);
   };
-  for (const std::string& series : own::names_in(own, "agreement")) {
+  for (const std::string& series : sides->compared) {
     if (std::ranges::none_of(theory,
                              [&](const Prediction& p) { return p.series.name == series; })) {
-      throw refusal(own::why_no_curve(theory, {series, {}, own.text("x"), {}, {}}) +
+      throw refusal(own::why_no_curve(theory, {series, {}, sides->x_name, {}, {}}) +
                     fmt::format(", which [agreement.{}] compares", series));
     }
   }
   // A theory that has no finite value anywhere is told of by the verdict.
   if (std::ranges::any_of(theory, [](const Prediction& p) { return p.series.x.empty(); })) return;
   // What is known of the simulation: all of it, if it is a table.
-  const bool table = own.has("simulation.file") || work.configuration.is_swept("simulation.file");
-  if (!table) return;
+  if (!sides->from_table) return;
   Replicates all;
   for (const PieceOfRun& piece : pieces(work, work.replicates())) {
     const Problem& problem = work.problems[piece.problem];
@@ -379,7 +371,7 @@ Figure figure_of(const RunRecord& run,
                  const CheckedConfiguration& configuration,
                  const Replicates& replicates) {
   Configuration values = configuration.values;
-  if (configuration.study->name == kOwnStudy && !values.has("figure.series")) {
+  if (values.declares("figure.series") && !values.has("figure.series")) {
     std::vector<std::string> series;
     const auto add = [&](const std::string& name) {
       if (std::find(series.begin(), series.end(), name) == series.end()) series.push_back(name);

@@ -39,11 +39,14 @@ void each_problem(
 std::vector<ClaimResult> judge_claims(const CheckedConfiguration& configuration,
                                       const Observed& all);
 
-/// @brief How a run's points find their theory: study `own` matches what was brought.
+/// @brief How the sides that a configuration brings are compared; empty for a built-in study.
+std::optional<BroughtSides> brought_sides(const CheckedConfiguration& configuration);
+
+/// @brief How a run's points find their theory.
 ComparisonOptions comparison_options(const CheckedConfiguration& configuration);
 
-/// @brief Refuses, before the simulation, a comparison of study `own` of which nothing can come: a
-/// declared series that the theory does not have, or tables without any place in common. @throws
+/// @brief Refuses, before the simulation, a comparison of brought sides of which nothing can come:
+/// a declared series that the theory does not have, or tables without any place in common. @throws
 /// Error of kind input with the reason
 void require_common_place(const Work& work,
                           std::span<const Prediction> theory,
@@ -71,7 +74,7 @@ CheckRecord judge_run_against(const RunRecord& run,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin = std::nullopt);
-/// @brief The study's figure with what [figure] of the configuration says. That of study `own` has
+/// @brief The study's figure with what [figure] of the configuration says. That of brought sides has
 /// a panel for every series that was recorded.
 Figure figure_of(const RunRecord& run,
                  const CheckedConfiguration& configuration,

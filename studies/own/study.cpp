@@ -814,7 +814,10 @@ class OwnExperiment : public Experiment {
       command.emplace(c, side);
     } else if (side.source == Source::file) {
       const std::string key = side.name + ".file";
-      table = read_table(c.input_text(key),
+      if (!c.inputs) c.inputs = std::make_shared<InputFiles>();
+      table =
+          *table_of_file(*c.inputs,
+                         c.input_file(key),
                          c.text(key),
                          {.kind = side.name == "theory" ? TableKind::theory : TableKind::replicates,
                           .x_name = x_name_,
@@ -1417,6 +1420,46 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   return all;
 }
 
+/// How the sides of a configuration are compared.
+BroughtSides brought(const Configuration& c) {
+  const auto flag = [&](const char* key) { return c.has(key) && c.flag(key); };
+  const Source theory = side_of(c, "theory").source;
+  const Source simulation = side_of(c, "simulation").source;
+  BroughtSides sides{.theory = theory != Source::none,
+                     .x_name = c.text("x"),
+                     .compared = names_in(c, "agreement"),
+                     .rates = {},
+                     .match = {},
+                     .from_table = simulation == Source::file,
+                     .summary = flag("simulation.summary")};
+  for (const std::string& series : sides.compared) {
+    if (c.text("agreement." + series + ".tails") == "rate") sides.rates.push_back(series);
+  }
+  if (c.has("check.match")) sides.match = c.real("check.match");
+  // A built-in simulation has points without theory by design; they are held against tables and
+  // programs of the theory alone, whose places somebody wrote down.
+  const bool written = theory == Source::file || theory == Source::command;
+  sides.partial = (simulation == Source::study && !written) || flag("check.partial");
+  sides.ordered = sides.from_table && !sides.summary && !flag("simulation.independent");
+  sides.quick = theory != Source::command && (sides.from_table || theory != Source::study);
+  return sides;
+}
+
+/// What the tables of a sweep are is said of the run: the most replicates, and their kind.
+void complete(Configuration& run, const Configuration& problem, bool first) {
+  if (!run.given("sim.replicates")) {
+    const std::int64_t before = first ? 1 : run.integer("sim.replicates");
+    run.set("sim.replicates", std::max(before, problem.integer("sim.replicates")), false);
+  }
+  for (const char* key : {"simulation.summary",
+                          "simulation.file",
+                          "simulation.directory",
+                          "theory.file",
+                          "theory.directory"}) {
+    if (problem.has(key)) run.set(key, problem.at(key), run.given(key));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> names_in(const Configuration& c, std::string_view section) {
@@ -1426,14 +1469,6 @@ std::vector<std::string> names_in(const Configuration& c, std::string_view secti
     if (!key.starts_with(front)) continue;
     const std::string name = key.substr(front.size(), key.find('.', front.size()) - front.size());
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
-  }
-  return all;
-}
-
-std::vector<std::string> rates(const Configuration& c) {
-  std::vector<std::string> all;
-  for (const std::string& series : names_in(c, "agreement")) {
-    if (c.text("agreement." + series + ".tails") == "rate") all.push_back(series);
   }
   return all;
 }
@@ -1469,8 +1504,10 @@ std::vector<std::pair<std::string, double>> model_numbers(const Configuration& c
 
 }  // namespace own
 
-std::string own_template() {
-  return R"toml(# Does your theory describe your simulation? Run it: attica run THIS_FILE
+namespace {
+
+constexpr const char* kStartingText =
+    R"toml(# Does your theory describe your simulation? Run it: attica run THIS_FILE
 study = "own"
 # The name of x: a key of [sweep], or a column of the tables.
 x = "t"
@@ -1515,7 +1552,8 @@ seed = 1
 x = {label = "time {/:Italic t}", scale = "linear"}
 y = {label = "decay", scale = "log"}
 )toml";
-}
+
+}  // namespace
 
 Study own_study(const Table& entries) {
   using own::has_key;
@@ -1570,19 +1608,30 @@ Study own_study(const Table& entries) {
     }
     return otherwise;
   };
-  return {.name = std::string(kOwnStudy),
-          .question = said("question", "Does your theory describe your simulation?"),
-          .approximation = said("approximation", "what its author says it neglects"),
-          .not_compared = said("not_compared", kOwnOutside),
-          .parameters = std::move(parameters),
-          .series = {},
-          .presets = {},
-          .sources = std::move(sources),
-          .make = make<own::OwnExperiment>,
-          .figure = own::figure,
-          .agreement = own::agreement,
-          .size_coordinate = std::move(size_coordinate),
-          .claims = own::claims};
+  return {
+      .name = "own",
+      .question = said("question", "Does your theory describe your simulation?"),
+      .approximation = said("approximation", ""),
+      .not_compared = said("not_compared", kOwnOutside),
+      .parameters = std::move(parameters),
+      .series = {},
+      .presets = {},
+      .sources = std::move(sources),
+      .make = make<own::OwnExperiment>,
+      .figure = own::figure,
+      .agreement = own::agreement,
+      .size_coordinate = std::move(size_coordinate),
+      .claims = own::claims,
+      .defined_by =
+          [](const Table& written) { return std::make_shared<const Study>(own_study(written)); },
+      .brought = own::brought,
+      .complete = own::complete,
+      .starting_text = kStartingText};
+}
+
+const Study& study_of_sides() {
+  static const Study study = own_study({});
+  return study;
 }
 
 }  // namespace attica

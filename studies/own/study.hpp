@@ -12,7 +12,6 @@
 
 namespace attica {
 
-inline constexpr std::string_view kOwnStudy = "own";
 /// Its `not_compared`.
 inline constexpr const char* kOwnOutside = "where the theory itself is said not to hold (compared)";
 
@@ -23,16 +22,14 @@ inline constexpr const char* kOwnOutside = "where the theory itself is said not 
 /// @throws Error of kind input for a name that cannot be used
 Study own_study(const Table& entries);
 
-/// @brief A commented configuration to start from.
-std::string own_template();
+/// @brief The study whose sides its configuration brings, before any configuration: its
+/// `defined_by` makes that of one.
+const Study& study_of_sides();
 
 namespace own {
 
 /// @brief The second parts of keys `section.NAME...`, each once, in the order of the parameters.
 std::vector<std::string> names_in(const Configuration& c, std::string_view section);
-
-/// @brief The series that are said to be rates: replicates are 1 (success) or 0.
-std::vector<std::string> rates(const Configuration& c);
 
 /// @brief The parameters of a [[bound]], which every study's configuration may have.
 std::vector<Parameter> bound_parameters(const std::string& name);

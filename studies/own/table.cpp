@@ -541,6 +541,29 @@ OutsideTable read_table(std::string_view text,
   return table;
 }
 
+std::shared_ptr<const OutsideTable> table_of_file(InputFiles& files,
+                                                  const std::filesystem::path& path,
+                                                  const std::string& source,
+                                                  const TableFormat& format) {
+  const std::string made_of = fmt::format("{}\n{}\n{} {} {} {}\n{}\n{}\n{}\n{}",
+                                          path.string(),
+                                          source,
+                                          static_cast<int>(format.kind),
+                                          format.x_name,
+                                          format.x_required,
+                                          format.infinite,
+                                          fmt::join(format.columns.values, "\t"),
+                                          format.columns.replicate,
+                                          format.columns.sd,
+                                          format.columns.n);
+  return files.parsed<OutsideTable>(made_of, [&] {
+    const std::shared_ptr<const std::string> bytes = files.bytes(path);
+    if (!bytes)
+      throw Error(ErrorKind::input, fmt::format("cannot read '{}': expected a table", source));
+    return read_table(*bytes, source, format);
+  });
+}
+
 std::vector<std::string> column_names(std::string_view text, const std::string& source) {
   const TableReader reader(text, source, TableNames::required);
   std::vector<std::string> names;

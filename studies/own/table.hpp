@@ -12,12 +12,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "attica/core/input_files.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::own {
@@ -91,6 +94,13 @@ struct OutsideTable {
 OutsideTable read_table(std::string_view text,
                         const std::string& source,
                         const TableFormat& format);
+
+/// @brief The table of a file, read and parsed once. @param source its name, for messages
+/// @throws Error of kind input as read_table, or for a file that cannot be read
+std::shared_ptr<const OutsideTable> table_of_file(InputFiles& files,
+                                                  const std::filesystem::path& path,
+                                                  const std::string& source,
+                                                  const TableFormat& format);
 
 /// @brief The names of a table's columns, without their units. @throws Error of kind input as
 /// read_table

@@ -62,14 +62,14 @@ class Square : public PointwiseExperiment {
  public:
   explicit Square(Configuration& c)
       : family_(c),
-        population_([family = family_, options = gibbs_pool_options(c), kept = c.kept] {
+        population_([family = family_, options = gibbs_pool_options(c), shared = c.shared] {
           const PottsModel model = family.model(0);
           const auto make = [&] {
             return std::make_shared<const Population>(
                 model, options, StreamAddress{.seed = family.seed()});
           };
-          return kept ? kept->get<Population>(numbers_of(model, options, family.seed()), make)
-                      : make();
+          return shared ? shared->get<Population>(numbers_of(model, options, family.seed()), make)
+                        : make();
         }),
         order_(configured_order(c)),
         block_(family_.colours() - 1),

@@ -33,9 +33,9 @@ TEST_CASE("Lazy: a failure is passed on, and tried again", "[core][lazy]") {
   CHECK(value.get() == 2);
 }
 
-TEST_CASE("Kept: one value of a type, as long as it is asked for by the same numbers",
+TEST_CASE("SharedCache: one value of a type, as long as it is asked for by the same numbers",
           "[core][lazy]") {
-  Kept kept;
+  SharedCache kept;
   int made = 0;
   const auto at = [&](std::vector<double> numbers) {
     return kept.get<std::vector<double>>(numbers, [&] {

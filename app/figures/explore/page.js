@@ -578,8 +578,8 @@ function asToml() {
 }
 const python = v => v === "true" ? "True" : v === "false" ? "False" : v.startsWith("{") ? v.replace(/(\w+) *=/g, '"$1":') : v;
 function asPython() {
-  const shown = used().filter(p => values[p.key] !== (study.own ? p.value : p.fallback) && values[p.key] !== "");
-  return `attica.theory("${study.own ? study.target : study.study}"` + (shown.length ? ", **{" + shown.map(p => `"${p.key}": ${python(values[p.key])}`).join(", ") + "}" : "") + ")";
+  const shown = used().filter(p => values[p.key] !== (study.brought ? p.value : p.fallback) && values[p.key] !== "");
+  return `attica.theory("${study.brought ? study.target : study.study}"` + (shown.length ? ", **{" + shown.map(p => `"${p.key}": ${python(values[p.key])}`).join(", ") + "}" : "") + ")";
 }
 async function copy(text) {
   try { await navigator.clipboard.writeText(text); say("copied: " + text); }
@@ -614,7 +614,7 @@ function fromAddress() {
     document.body.classList.toggle("exported", Boolean(exported));
     $("title").textContent = study.study; $("question").textContent = study.question; document.title = "attica explore " + study.study;
     $("replicates").value = study.replicates;
-    $("toml").hidden = study.own;  // it is the file that the page started from
+    $("toml").hidden = study.brought;  // it is the file that the page started from
     overlays = study.overlays;
     controls(); enter(fromAddress());
     charts = study.panels.map((panel, number) => new Chart(panel, number));

@@ -138,15 +138,15 @@ TEST_CASE("potts-square: draws from the population prepared on demand", "[studie
 
 TEST_CASE("potts-square: what is kept of one configuration is what the next would make",
           "[studies][potts]") {
-  const auto kept = std::make_shared<Kept>();
-  const auto test_errors = [](const Table& more, const std::shared_ptr<Kept>& shared) {
+  const auto kept = std::make_shared<SharedCache>();
+  const auto test_errors = [](const Table& more, const std::shared_ptr<SharedCache>& shared) {
     Configuration c = configured(study_named("potts-square"),
                                  with({{"model.sites", 13},  // too many states to enumerate
                                        {"sim.chains", 100},
                                        {"sweep.alpha", List{1.0, 2.0}},
                                        {"sweep.lambda", List{0.1}}},
                                       more));
-    c.kept = shared;
+    c.shared = shared;
     const TheoryResult theory = study_named("potts-square").make(c)->theory(TheoryGrid::requested);
     return theory.predictions.front().series.y;
   };
