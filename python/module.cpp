@@ -34,7 +34,7 @@
 #include "attica/plots/draw.hpp"
 #include "attica/plots/drawable.hpp"
 #include "attica/solvers/statistics/sequential.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 #include "attica/theory/gauss/flow.hpp"
 #include "attica/theory/gauss/ridge.hpp"
 #include "attica/theory/gauss/site_regression.hpp"
@@ -361,7 +361,7 @@ py::object agreement(const std::vector<TheoryCurve>& theory,
                                     .replicates = count,
                                     .cap = cap,
                                     .failed = !replicates.failures().empty(),
-                                    .why_not_compared = kOwnOutside,
+                                    .why_not_compared = sources::kNotCompared,
                                     .brought = true,
                                     .match = match,
                                     .rates = rates,

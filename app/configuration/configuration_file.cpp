@@ -20,8 +20,8 @@
 #include "attica/app/figures/figure_file.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
-#include "attica/studies/own/expression.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/expression.hpp"
+#include "attica/sources/study.hpp"
 #include "attica/studies/toml_reader.hpp"
 
 namespace attica::app {
@@ -579,14 +579,14 @@ std::shared_ptr<const Study> study_with_bounds(const Study& study,
   if (names.empty()) return nullptr;
   Study bounded = study;
   for (const std::string& name : names) {
-    for (const Parameter& p : own::bound_parameters(name)) bounded.parameters.push_back(p);
+    for (const Parameter& p : sources::bound_parameters(name)) bounded.parameters.push_back(p);
   }
   return std::make_shared<const Study>(std::move(bounded));
 }
 
 /// Refuses a bound on a series that the study does not have, or with a formula that is none.
 void require_bounds(const CheckedConfiguration& c) {
-  for (const std::string& name : own::names_in(c.values, "bound")) {
+  for (const std::string& name : sources::names_in(c.values, "bound")) {
     const std::string key = "bound." + name + ".";
     const std::string& series = c.values.text(key + "series");
     std::vector<std::string> known;
@@ -595,7 +595,7 @@ void require_bounds(const CheckedConfiguration& c) {
       throw invalid_parameter(
           key + "series", series, fmt::format("one of {}", fmt::join(known, ", ")));
     }
-    own::Expression(key + "expression", c.values.text(key + "expression"));
+    sources::Expression(key + "expression", c.values.text(key + "expression"));
   }
 }
 

@@ -20,7 +20,7 @@
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/label.hpp"
 #include "attica/plots/text.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 namespace attica::app {
 

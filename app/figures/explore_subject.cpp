@@ -19,7 +19,7 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/plots/label.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 #include "attica/studies/used_with.hpp"
 
 namespace attica::app {
@@ -320,7 +320,7 @@ Json Subject::overlay_of_run(const std::string& folder) const {
 
 Json Subject::overlay_of_table(const std::string& text, const std::string& name) const {
   // The x of the study's own curves by its name, or just x: then of any curve.
-  const std::vector<std::string> columns = own::column_names(text, name);
+  const std::vector<std::string> columns = sources::column_names(text, name);
   const auto has = [&](const std::string& x) {
     return std::find(columns.begin(), columns.end(), x) != columns.end();
   };

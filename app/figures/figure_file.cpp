@@ -281,7 +281,7 @@ void check(const LayerRequest& layer, const toml::node& node, TomlReader& reader
   };
   if (layer.run.empty() == layer.csv.empty()) refuse("expected one of run and csv");
   if (!layer.run.empty() && layer.series.empty()) refuse("missing key 'series'");
-  if (layer.columns != own::TableColumns{} && layer.csv.empty())
+  if (layer.columns != sources::TableColumns{} && layer.csv.empty())
     refuse("value, replicate, sd and n are columns of a table");
   if (layer.points && layer.csv.empty())
     refuse("draw is for tables; what of a run is drawn, show says");

@@ -13,7 +13,7 @@
 
 #include "attica/app/configuration/configuration_file.hpp"
 #include "attica/plots/draw.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 namespace attica::app {
 
@@ -75,7 +75,7 @@ struct LayerRequest {
   std::string csv = {};    ///< or a table
   std::string series = {};
   std::string x = {};  ///< name of x: which curves, or which column; empty: what there is, or "x"
-  own::TableColumns columns = {};         ///< of a table, where they have other names
+  sources::TableColumns columns = {};     ///< of a table, where they have other names
   std::optional<std::string> label = {};  ///< enhanced; "{name}" is a coordinate or a parameter
   /// Coordinates and their allowed values.
   std::vector<std::pair<std::string, std::vector<CoordinateValue>>> only = {};

@@ -13,7 +13,7 @@
 #include "attica/core/error.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/plots/report.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 
 namespace attica::app {
 

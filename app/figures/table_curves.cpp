@@ -9,27 +9,27 @@ namespace attica::app {
 TableData table_data(const std::string& bytes,
                      const std::string& shown,
                      const std::string& x,
-                     const own::TableColumns& columns,
+                     const sources::TableColumns& columns,
                      bool points) {
   TableData result;
-  const bool simulation = own::is_simulation(own::column_names(bytes, shown), columns);
-  const own::OutsideTable table =
-      own::read_table(bytes,
-                      shown,
-                      {.kind = simulation ? own::TableKind::replicates : own::TableKind::theory,
-                       .x_name = x,
-                       .x_required = true,
-                       .columns = columns});
+  const bool simulation = sources::is_simulation(sources::column_names(bytes, shown), columns);
+  const sources::OutsideTable table = sources::read_table(
+      bytes,
+      shown,
+      {.kind = simulation ? sources::TableKind::replicates : sources::TableKind::theory,
+       .x_name = x,
+       .x_required = true,
+       .columns = columns});
   result.remarks = table.remarks;
   if (simulation) {
     Replicates replicates;
-    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(table, x).outcomes},
-                   {});
+    replicates.add(
+        {.first_replicate = 0, .outcomes = sources::recorded_outcomes(table, x).outcomes}, {});
     replicates.finish();
     result.data.curves = recorded_curves({}, replicates);
     return result;
   }
-  for (Prediction& prediction : own::predictions(table, x)) {
+  for (Prediction& prediction : sources::predictions(table, x)) {
     // Where there is no value, nothing is drawn.
     Series& series = prediction.series;
     std::size_t kept = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attica/core/figure.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 namespace attica::app {
 
@@ -16,7 +16,7 @@ struct TableData {
   std::vector<std::string> remarks;
 };
 
-/// @brief The curves of a table as studies/own/table.hpp reads it: of a simulation, with mean and
+/// @brief The curves of a table as sources/table.hpp reads it: of a simulation, with mean and
 /// standard error, or else values.
 /// @param bytes of the file
 /// @param shown what messages call it
@@ -27,7 +27,7 @@ struct TableData {
 TableData table_data(const std::string& bytes,
                      const std::string& shown,
                      const std::string& x,
-                     const own::TableColumns& columns,
+                     const sources::TableColumns& columns,
                      bool points);
 
 }  // namespace attica::app

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "attica/sources/study.hpp"
 #include "attica/studies/at_point.hpp"
-#include "attica/studies/own/study.hpp"
 
 namespace attica::app {
 namespace {

@@ -13,9 +13,9 @@
 #include "attica/app/run/files.hpp"
 #include "attica/app/version.hpp"
 #include "attica/core/input_files.hpp"
-#include "attica/studies/own/process.hpp"
-#include "attica/studies/own/study.hpp"
-#include "attica/studies/own/watched.hpp"
+#include "attica/sources/process.hpp"
+#include "attica/sources/study.hpp"
+#include "attica/sources/watched.hpp"
 
 namespace attica::app {
 namespace {
@@ -43,11 +43,11 @@ constexpr const char* kAskVersions =
     "        pass\n";
 
 /// The command of a side; empty if it has none.
-std::optional<own::WatchedCommand> command_of(const Configuration& values,
-                                              const std::string& side) {
+std::optional<sources::WatchedCommand> command_of(const Configuration& values,
+                                                  const std::string& side) {
   if (!values.declares(side + ".command") || !values.has(side + ".command")) return std::nullopt;
-  own::WatchedCommand command{.arguments = values.texts(side + ".command"),
-                              .directory = values.input_directories.front()};
+  sources::WatchedCommand command{.arguments = values.texts(side + ".command"),
+                                  .directory = values.input_directories.front()};
   if (values.has(side + ".directory")) command.directory /= values.text(side + ".directory");
   if (values.has(side + ".inputs")) command.inputs = values.texts(side + ".inputs");
   return command;
@@ -58,7 +58,7 @@ void add_command_digests(const Configuration& values, Table& digests) {
   for (const std::string side : {"theory", "simulation"}) {
     const auto command = command_of(values, side);
     if (!command) continue;
-    for (const std::filesystem::path& path : own::watched_files(*command).files)
+    for (const std::filesystem::path& path : sources::watched_files(*command).files)
       digests.emplace_back(std::filesystem::weakly_canonical(path).string(),
                            sha256(read_whole(path)));
   }
@@ -195,14 +195,14 @@ Table command_versions(const Work& work) {
   for (const std::string side : {"theory", "simulation"}) {
     const auto command = command_of(work.configuration.values, side);
     if (!command) continue;
-    std::vector<std::string> question = own::python_of(*command);
+    std::vector<std::string> question = sources::python_of(*command);
     if (question.empty()) continue;
     question.emplace_back("-c");
     question.emplace_back(kAskVersions);
     constexpr double kPatience = 20;
     try {
       const std::string answer =
-          own::output_of(
+          sources::output_of(
               {.arguments = question, .directory = command->directory, .max_seconds = kPatience})
               .value_or("");
       Table versions;

@@ -16,7 +16,7 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/read_bytes.hpp"
 #include "attica/solvers/statistics/floor_fit.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 #include "attica/studies/scaling.hpp"
 
 namespace attica::app {
@@ -258,8 +258,8 @@ void leave_out_failed(const Options& options, FitSubject& subject) {
 }
 
 /// A power law is of numbers > 0: refuses others by their place in the table.
-void require_positive(const own::OutsideTable& table, const std::string& series) {
-  for (const own::TableRow& row : table.rows) {
+void require_positive(const sources::OutsideTable& table, const std::string& series) {
+  for (const sources::TableRow& row : table.rows) {
     if (row.series != series || std::isnan(row.value) || row.value > 0) continue;
     throw Error(ErrorKind::input,
                 fmt::format("{}:{}:{}: error: value {}: expected numbers > 0, of which power laws "
@@ -334,23 +334,23 @@ int fit_verb(const Options& given, const Registry& registry) {
     throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
   std::vector<Fitted> results;
-  std::optional<own::OutsideTable> table;
+  std::optional<sources::OutsideTable> table;
   if (is_file) {
     const std::optional<std::string> bytes = read_bytes(options.target);
     if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
     const std::string x = options.sizes.front().substr(options.sizes.front().find('/') + 1);
-    table = own::read_table(*bytes,
-                            options.target,
-                            {.kind = own::TableKind::replicates,
-                             .x_name = x,
-                             .x_required = false,
-                             .infinite = options.collapse.empty(),
-                             .columns = options.columns});
+    table = sources::read_table(*bytes,
+                                options.target,
+                                {.kind = sources::TableKind::replicates,
+                                 .x_name = x,
+                                 .x_required = false,
+                                 .infinite = options.collapse.empty(),
+                                 .columns = options.columns});
     for (const std::string& text : table->remarks) remark(options.quiet, text);
     refuse_summary(table->summary, options.target);
     Replicates replicates;
-    replicates.add({.first_replicate = 0, .outcomes = own::recorded_outcomes(*table, x).outcomes},
-                   {});
+    replicates.add(
+        {.first_replicate = 0, .outcomes = sources::recorded_outcomes(*table, x).outcomes}, {});
     replicates.finish();
     subject.curves = replicates.curves();
     subject.about = {{"table", options.target}};

@@ -12,9 +12,9 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/input_files.hpp"
-#include "attica/studies/own/bounds.hpp"
-#include "attica/studies/own/study.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/bounds.hpp"
+#include "attica/sources/study.hpp"
+#include "attica/sources/table.hpp"
 
 namespace attica::app {
 
@@ -23,17 +23,17 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The table of a file, as the options say its columns are.
-std::shared_ptr<const own::OutsideTable> table_of(InputFiles& files,
-                                                  const std::string& file,
-                                                  own::TableKind kind,
-                                                  const Options& options) {
-  own::TableColumns columns = options.columns;
-  if (kind == own::TableKind::theory) {
+std::shared_ptr<const sources::OutsideTable> table_of(InputFiles& files,
+                                                      const std::string& file,
+                                                      sources::TableKind kind,
+                                                      const Options& options) {
+  sources::TableColumns columns = options.columns;
+  if (kind == sources::TableKind::theory) {
     // Several columns are replicates of a simulation; a theory's value is one.
     columns = {};
     if (options.columns.values.size() == 1) columns.values = options.columns.values;
   }
-  return own::table_of_file(
+  return sources::table_of_file(
       files,
       fs::absolute(file),
       file,
@@ -41,9 +41,9 @@ std::shared_ptr<const own::OutsideTable> table_of(InputFiles& files,
 }
 
 /// The series of a table, in the order of their names.
-std::set<std::string> series_of(const own::OutsideTable& table) {
+std::set<std::string> series_of(const sources::OutsideTable& table) {
   std::set<std::string> all;
-  for (const own::TableRow& row : table.rows) all.insert(row.series);
+  for (const sources::TableRow& row : table.rows) all.insert(row.series);
   return all;
 }
 
@@ -89,11 +89,11 @@ std::string interval_text(const std::optional<Interval>& interval) {
   return interval ? fmt::format(" ({:.3g} to {:.3g})", interval->low, interval->high) : "";
 }
 
-std::string place_of(const own::BoundPoint& p) {
+std::string place_of(const sources::BoundPoint& p) {
   return describe(joined(p.point, {{p.x_name, p.x}}));
 }
 
-std::string text_of(const own::BoundResult& b) {
+std::string text_of(const sources::BoundResult& b) {
   std::string text =
       fmt::format("bound {}: {} {} {}, {}\n",
                   b.name,
@@ -101,7 +101,7 @@ std::string text_of(const own::BoundResult& b) {
                   b.upper ? "<=" : ">=",
                   b.formula,
                   b.probability < 1 ? fmt::format("with probability {}", b.probability) : "always");
-  for (const own::BoundPoint& p : b.points) {
+  for (const sources::BoundPoint& p : b.points) {
     text += fmt::format(
         "  {:<24} bound {:>11.5g}  mean {:>11.5g}  violated {} of {} ({:.3g} to {:.3g})",
         place_of(p),
@@ -113,14 +113,14 @@ std::string text_of(const own::BoundResult& b) {
         p.rate.high);
     if (p.slack > 0)
       text += fmt::format("  slack {:.3g}{}", p.slack, interval_text(p.slack_interval));
-    text += fmt::format("  {}\n", own::describe(p.verdict));
+    text += fmt::format("  {}\n", sources::describe(p.verdict));
   }
-  text += fmt::format("{}: ", own::describe(b.verdict));
+  text += fmt::format("{}: ", sources::describe(b.verdict));
   if (b.first_violated) {
-    const own::BoundPoint& p = b.points[*b.first_violated];
+    const sources::BoundPoint& p = b.points[*b.first_violated];
     text += fmt::format("first at {}, in {} of {} replicates", place_of(p), p.violations, p.n);
   } else if (b.tightest) {
-    const own::BoundPoint& p = b.points[*b.tightest];
+    const sources::BoundPoint& p = b.points[*b.tightest];
     text += fmt::format("tightest at {}, by a factor {:.3g}{}",
                         place_of(p),
                         p.slack,
@@ -132,12 +132,12 @@ std::string text_of(const own::BoundResult& b) {
   return text + "\n";
 }
 
-Json object_of(const own::BoundResult& b) {
+Json object_of(const sources::BoundResult& b) {
   const auto interval = [](const std::optional<Interval>& i) {
     return i ? Json::array({i->low, i->high}) : Json();
   };
   Json points = Json::array();
-  for (const own::BoundPoint& p : b.points) {
+  for (const sources::BoundPoint& p : b.points) {
     points.push_back({{"point", to_json(p.point)},
                       {"x_name", p.x_name},
                       {"x", p.x},
@@ -149,7 +149,7 @@ Json object_of(const own::BoundResult& b) {
                       {"violation_rate90", interval(p.rate)},
                       {"slack", p.slack > 0 ? Json(p.slack) : Json()},
                       {"slack90", interval(p.slack_interval)},
-                      {"verdict", own::describe(p.verdict)}});
+                      {"verdict", sources::describe(p.verdict)}});
   }
   const auto place = [&](const std::optional<std::size_t>& k) { return k ? points[*k] : Json(); };
   Json first = place(b.first_violated);
@@ -160,7 +160,7 @@ Json object_of(const own::BoundResult& b) {
           {"direction", b.upper ? "upper" : "lower"},
           {"probability", b.probability},
           {"loose", b.loose},
-          {"verdict", own::describe(b.verdict)},
+          {"verdict", sources::describe(b.verdict)},
           {"first_violated", std::move(first)},
           {"tightest", std::move(tightest)},
           {"points", std::move(points)}};
@@ -184,17 +184,17 @@ Work bounded_work(const Options& options, const Registry& registry) {
 }
 
 /// The bounds of a run, problem by problem of its sweep.
-std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
-  if (own::names_in(run.configuration.values, "bound").empty()) {
+std::vector<sources::BoundResult> bounds_of(const FinishedRun& run) {
+  if (sources::names_in(run.configuration.values, "bound").empty()) {
     throw Error(
         ErrorKind::input,
         fmt::format("'{}' states no [[bound]]; docs/own.md shows how", run.record.path.string()));
   }
-  std::vector<own::BoundResult> all;
+  std::vector<sources::BoundResult> all;
   each_problem(run.configuration,
                {.theory = run.record.theory, .simulation = run.replicates.curves()},
                [&](const Configuration& values, const Point& front, const Observed& observed) {
-                 for (own::BoundResult& b : own::judge_bounds(values, observed)) {
+                 for (sources::BoundResult& b : sources::judge_bounds(values, observed)) {
                    if (!front.empty()) b.name += " (" + describe(front) + ")";
                    all.push_back(std::move(b));
                  }
@@ -207,9 +207,9 @@ std::vector<own::BoundResult> bounds_of(const FinishedRun& run) {
 int judge_verb(const Options& options, const Registry& /*registry*/) {
   // The tables are read once: here for their series, and by the run.
   const auto files = std::make_shared<InputFiles>();
-  const auto theory = table_of(*files, options.target, own::TableKind::theory, options);
+  const auto theory = table_of(*files, options.target, sources::TableKind::theory, options);
   const auto simulation =
-      table_of(*files, options.second_target, own::TableKind::replicates, options);
+      table_of(*files, options.second_target, sources::TableKind::replicates, options);
   const std::set<std::string> of_theory = series_of(*theory);
   std::set<std::string> compared;
   List without_theory;
@@ -236,7 +236,7 @@ int bound_verb(const Options& options, const Registry& registry) {
   if (!fs::exists(fs::path(folder) / "run.json")) {
     Work work = bounded_work(options, registry);
     require_simulable(work);
-    if (own::names_in(work.configuration.values, "bound").empty()) {
+    if (sources::names_in(work.configuration.values, "bound").empty()) {
       throw Error(
           ErrorKind::input,
           fmt::format("'{}' states no [[bound]]: --set 'bound.b.series=\"y\"' and --set "
@@ -251,20 +251,21 @@ int bound_verb(const Options& options, const Registry& registry) {
     folder = end.folder.string();
   }
   const FinishedRun run(folder, registry, options.accept_edits);
-  const std::vector<own::BoundResult> bounds = bounds_of(run);
+  const std::vector<sources::BoundResult> bounds = bounds_of(run);
   int code = kExitDone;
-  for (const own::BoundResult& b : bounds) {
-    if (b.verdict == own::BoundVerdict::violated) code = kExitDisagree;
-    if (b.verdict == own::BoundVerdict::undecided && code == kExitDone) code = kExitInconclusive;
+  for (const sources::BoundResult& b : bounds) {
+    if (b.verdict == sources::BoundVerdict::violated) code = kExitDisagree;
+    if (b.verdict == sources::BoundVerdict::undecided && code == kExitDone)
+      code = kExitInconclusive;
   }
   if (options.json) {
     Json list = Json::array();
-    for (const own::BoundResult& b : bounds) list.push_back(object_of(b));
+    for (const sources::BoundResult& b : bounds) list.push_back(object_of(b));
     print({{"study", run.record.study},
            {"run", run.record.path.string()},
            {"bounds", std::move(list)}});
   } else {
-    for (const own::BoundResult& b : bounds) put("{}", text_of(b));
+    for (const sources::BoundResult& b : bounds) put("{}", text_of(b));
     put("run     {}\n", run.record.path.string());
   }
   return code;

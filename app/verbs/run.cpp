@@ -18,7 +18,7 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/app/verdict/perturbation.hpp"
 #include "attica/core/parallel.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 
 namespace attica::app {
 

@@ -15,7 +15,7 @@
 #include "attica/app/run/run_folder.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/version.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 
 namespace attica::app {
 

@@ -11,7 +11,7 @@
 #include "attica/app/run/run.hpp"
 #include "attica/app/run/run_folder.hpp"
 #include "attica/plots/draw.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -70,7 +70,7 @@ struct Options {
   std::vector<std::string> overlays;            ///< explore: tables and run folders over the theory
   std::string export_file;                      ///< explore: the page as a file
   std::vector<std::string> grids;  ///< explore: "model.rho=[0.1, 0.5]", computed for the file
-  own::TableColumns columns;       ///< judge, fit: columns of the simulation's table
+  sources::TableColumns columns;   ///< judge, fit: columns of the simulation's table
   std::vector<std::string> command_line;
   bool floor = false;                 ///< fit: y = floor + C x^p
   std::optional<double> floor_value;  ///< fit: the floor, not fitted

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "attica/core/matching.hpp"
-#include "attica/studies/own/unmatched.hpp"
+#include "attica/sources/unmatched.hpp"
 
 namespace attica::app {
 namespace {
@@ -149,8 +149,9 @@ Comparison compare(std::span<const AgreementRule> rules,
       } else if (options.brought) {
         result.unmatched.push_back(
             {place,
-             prediction == nullptr ? own::why_no_curve(theory, curve.mean)
-                                   : own::why_no_x(place.x, place.x_name, prediction->series.x)});
+             prediction == nullptr
+                 ? sources::why_no_curve(theory, curve.mean)
+                 : sources::why_no_x(place.x, place.x_name, prediction->series.x)});
       }
       for (std::size_t r = 0; r < curve.values[k].size(); ++r) {
         if (curve.replicates[k][r] < options.replicates)

@@ -11,8 +11,8 @@
 
 #include "attica/app/configuration/configuration_file.hpp"
 #include "attica/app/verdict/judge_run.hpp"
-#include "attica/studies/own/bounds.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/bounds.hpp"
+#include "attica/sources/study.hpp"
 
 namespace attica::app {
 namespace {
@@ -108,13 +108,13 @@ RecordedCurve line(std::string series, Point point, std::string x_name) {
 void add_bounds(const CheckedConfiguration& c,
                 const Replicates& replicates,
                 std::vector<RecordedCurve>& curves) {
-  if (own::names_in(c.values, "bound").empty()) return;
+  if (sources::names_in(c.values, "bound").empty()) return;
   each_problem(c,
                {.theory = {}, .simulation = replicates.curves()},
                [&](const Configuration& values, const Point& front, const Observed& observed) {
-                 for (const own::BoundResult& b : own::judge_bounds(values, observed)) {
+                 for (const sources::BoundResult& b : sources::judge_bounds(values, observed)) {
                    std::map<std::string, std::size_t> index;
-                   for (const own::BoundPoint& p : b.points) {
+                   for (const sources::BoundPoint& p : b.points) {
                      const auto [at, fresh] =
                          index.try_emplace(describe(p.point) + '\x1f' + p.x_name, curves.size());
                      if (fresh)

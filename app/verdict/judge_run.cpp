@@ -12,8 +12,8 @@
 #include "attica/app/run/work.hpp"
 #include "attica/app/verdict/exponents.hpp"
 #include "attica/core/read_bytes.hpp"
-#include "attica/studies/own/study.hpp"
-#include "attica/studies/own/unmatched.hpp"
+#include "attica/sources/study.hpp"
+#include "attica/sources/unmatched.hpp"
 
 namespace attica::app {
 
@@ -305,7 +305,7 @@ void require_common_place(const Work& work,
   for (const std::string& series : sides->compared) {
     if (std::ranges::none_of(theory,
                              [&](const Prediction& p) { return p.series.name == series; })) {
-      throw refusal(own::why_no_curve(theory, {series, {}, sides->x_name, {}, {}}) +
+      throw refusal(sources::why_no_curve(theory, {series, {}, sides->x_name, {}, {}}) +
                     fmt::format(", which [agreement.{}] compares", series));
     }
   }
@@ -387,7 +387,7 @@ Figure figure_of(const RunRecord& run,
     if (!series.empty()) values.set("figure.series", List(series.begin(), series.end()), false);
   }
   Figure figure = configuration.study->figure(values);
-  for (const std::string& name : own::names_in(values, "bound")) {
+  for (const std::string& name : sources::names_in(values, "bound")) {
     const std::string& series = values.text("bound." + name + ".series");
     for (Panel& panel : figure.panels) {
       const bool shown = std::any_of(panel.layers.begin(),

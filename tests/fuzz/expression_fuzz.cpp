@@ -8,11 +8,11 @@
 #include <string>
 
 #include "attica/core/error.hpp"
-#include "attica/studies/own/expression.hpp"
+#include "attica/sources/expression.hpp"
 
 namespace {
 
-std::optional<double> value_of(attica::own::Expression& formula) {
+std::optional<double> value_of(attica::sources::Expression& formula) {
   try {
     return formula([](const std::string& name) {
       return 0.25 * static_cast<double>(name.size()) +
@@ -34,14 +34,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace attica;
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
-    own::Expression formula("formula", text);
+    sources::Expression formula("formula", text);
     for (const std::string& name : formula.names()) {
       if (name.empty()) std::abort();
     }
     formula.require_names(formula.names());
     const std::optional<double> value = value_of(formula);
     if (!same(value, value_of(formula))) std::abort();
-    own::Expression bracketed("formula", "(" + text + ")");
+    sources::Expression bracketed("formula", "(" + text + ")");
     if (bracketed.names() != formula.names() || !same(value_of(bracketed), value)) std::abort();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::input) std::abort();

@@ -6,11 +6,11 @@
 #include <string_view>
 
 #include "attica/core/error.hpp"
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace attica;
-  using namespace attica::own;
+  using namespace attica::sources;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const TableFormat formats[] = {
       {.kind = TableKind::theory},

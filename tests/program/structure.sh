@@ -11,7 +11,8 @@ declare -A below=(
   [sim]="core solvers"
   [plots]="core"
   [studies]="core solvers theory sim"
-  [app]="core solvers sim plots studies"
+  [sources]="core solvers studies"
+  [app]="core solvers sim plots studies sources"
 )
 for folder in "${!below[@]}"; do
   while IFS=: read -r file include; do
@@ -36,7 +37,7 @@ for file in $(git ls-files {core,theory,sim,studies}/'*/*.[ch]pp'); do
 done
 
 # Headers, each before those it includes: tsort names the members of a cycle.
-folders=(core solvers theory sim plots studies app)
+folders=(core solvers theory sim plots studies sources app)
 grep -roE --include='*.hpp' '#include "attica/[^"]*' "${folders[@]}" |
   sed -E 's/^([^:]*):#include "attica\/(.*)/\1 \2/' >"$work/pairs"
 tsort "$work/pairs" >"$work/order" 2>"$work/cycles" || fail "cycle: $(cat "$work/cycles")"

@@ -1,4 +1,4 @@
-#include "attica/studies/own/bounds.hpp"
+#include "attica/sources/bounds.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -8,10 +8,10 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/study.hpp"
 
 using namespace attica;
-using namespace attica::own;
+using namespace attica::sources;
 using Catch::Contains;
 
 namespace own_bounds_test {
@@ -26,7 +26,7 @@ Configuration configured(const std::string& formula,
                       {"bound.b.expression", formula},
                       {"bound.b.probability", probability},
                       {"bound.b.direction", direction}};
-  Configuration c("own", own_study(entries).parameters);
+  Configuration c("own", sources::defined_study(entries).parameters);
   for (const auto& [key, value] : entries) c.set(key, value, true);
   return c;
 }

@@ -1,4 +1,4 @@
-#include "attica/studies/own/bounds.hpp"
+#include "attica/sources/bounds.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,10 +12,10 @@
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/fractions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
-#include "attica/studies/own/expression.hpp"
-#include "attica/studies/own/study.hpp"
+#include "attica/sources/expression.hpp"
+#include "attica/sources/study.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 constexpr double kLevel = 0.05;
@@ -342,4 +342,4 @@ std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& ob
   return all;
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

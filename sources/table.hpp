@@ -23,7 +23,7 @@
 #include "attica/core/input_files.hpp"
 #include "attica/studies/study.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 
 /// What a table is meant to hold.
 enum class TableKind {
@@ -138,4 +138,4 @@ struct RecordedOutcomes {
 /// @throws Error of kind input for two rows of one x and replicate
 RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string& x_name);
 
-}  // namespace attica::own
+}  // namespace attica::sources

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace attica::own {
+namespace attica::sources {
 
 /// @brief A formula in muParser's syntax (+ - * / ^, comparisons, && ||, c ? a : b, sin, exp, log,
 /// log10, sqrt, pow, abs, min, max, ...), with erf, erfc, lgamma, pi besides. log is the natural
@@ -45,4 +45,4 @@ class Expression {
   std::unique_ptr<Parser> parser_;
 };
 
-}  // namespace attica::own
+}  // namespace attica::sources

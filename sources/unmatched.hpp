@@ -7,7 +7,7 @@
 
 #include "attica/core/series.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 
 /// @brief Why a simulated curve has no theory: in what the nearest curves of the theory differ.
 std::string why_no_curve(std::span<const Prediction> theory, const Series& curve);
@@ -16,4 +16,4 @@ std::string why_no_curve(std::span<const Prediction> theory, const Series& curve
 /// match.
 std::string why_no_x(double x, const std::string& x_name, std::span<const double> theory);
 
-}  // namespace attica::own
+}  // namespace attica::sources

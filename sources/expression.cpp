@@ -1,4 +1,4 @@
-#include "attica/studies/own/expression.hpp"
+#include "attica/sources/expression.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,7 +13,7 @@
 #include "attica/core/error.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 constexpr std::array<std::string_view, 3> kConstants = {"pi", "_pi", "_e"};
@@ -203,4 +203,4 @@ double Expression::operator()(const std::function<double(const std::string&)>& v
   }
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace attica::own {
+namespace attica::sources {
 
 /// A command as configured, its keys in braces as they stand.
 struct WatchedCommand {
@@ -37,4 +37,4 @@ std::vector<std::string> python_of(const WatchedCommand& command);
 /// of `from a import b` both "a" and "a.b".
 std::vector<std::string> imported_names(std::string_view source);
 
-}  // namespace attica::own
+}  // namespace attica::sources

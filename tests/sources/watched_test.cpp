@@ -1,4 +1,4 @@
-#include "attica/studies/own/watched.hpp"
+#include "attica/sources/watched.hpp"
 
 #include <unistd.h>
 
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 
-using namespace attica::own;
+using namespace attica::sources;
 
 namespace own_watched_test {
 

@@ -1,4 +1,4 @@
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "attica/solvers/statistics/replicates.hpp"
 
 using namespace attica;
-using namespace attica::own;
+using namespace attica::sources;
 using Catch::Contains;
 
 namespace own_table_test {

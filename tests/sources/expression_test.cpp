@@ -1,4 +1,4 @@
-#include "attica/studies/own/expression.hpp"
+#include "attica/sources/expression.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -10,7 +10,7 @@
 #include "attica/core/error.hpp"
 
 using namespace attica;
-using namespace attica::own;
+using namespace attica::sources;
 using Catch::Contains;
 
 namespace own_expression_test {

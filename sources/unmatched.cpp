@@ -1,4 +1,4 @@
-#include "attica/studies/own/unmatched.hpp"
+#include "attica/sources/unmatched.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "attica/core/matching.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 /// A few of the values, for messages.
@@ -130,4 +130,4 @@ std::string why_no_x(double x, const std::string& x_name, std::span<const double
   return text;
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

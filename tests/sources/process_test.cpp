@@ -1,4 +1,4 @@
-#include "attica/studies/own/process.hpp"
+#include "attica/sources/process.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include "attica/core/error.hpp"
 
 using namespace attica;
-using namespace attica::own;
+using namespace attica::sources;
 using Catch::Contains;
 
 namespace own_process_test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace attica::own {
+namespace attica::sources {
 
 /// What a program is to be run as.
 struct Command {
@@ -25,4 +25,4 @@ struct Command {
 /// lines of its standard error; input if it cannot be started
 std::optional<std::string> output_of(const Command& command, const std::stop_token& stop = {});
 
-}  // namespace attica::own
+}  // namespace attica::sources

@@ -1,4 +1,4 @@
-#include "attica/studies/own/table.hpp"
+#include "attica/sources/table.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,7 +15,7 @@
 #include "attica/core/read_number.hpp"
 #include "attica/core/table_reader.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -784,4 +784,4 @@ RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string&
   return result;
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

@@ -21,7 +21,7 @@
 #include "attica/solvers/statistics/interval.hpp"
 #include "attica/studies/study.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 
 enum class BoundVerdict { holds, loose, violated, undecided };
 
@@ -71,4 +71,4 @@ BoundVerdict judge_bound_point(std::size_t violations,
 /// @throws Error of kind input for a series that was not recorded, or a formula with unknown names
 std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& observed);
 
-}  // namespace attica::own
+}  // namespace attica::sources

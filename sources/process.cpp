@@ -1,4 +1,4 @@
-#include "attica/studies/own/process.hpp"
+#include "attica/sources/process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 
 #include "attica/core/error.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 /// Two ends of a pipe, closed with it.
@@ -222,4 +222,4 @@ std::optional<std::string> output_of(const Command& command, const std::stop_tok
   return printed;
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

@@ -1,4 +1,4 @@
-#include "attica/studies/own/watched.hpp"
+#include "attica/sources/watched.hpp"
 
 #include <fmt/format.h>
 #include <glob.h>
@@ -12,7 +12,7 @@
 
 #include "attica/core/read_bytes.hpp"
 
-namespace attica::own {
+namespace attica::sources {
 namespace {
 
 namespace fs = std::filesystem;
@@ -375,4 +375,4 @@ std::vector<std::string> python_of(const WatchedCommand& command) {
   return {};
 }
 
-}  // namespace attica::own
+}  // namespace attica::sources

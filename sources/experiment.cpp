@@ -1,0 +1,169 @@
+/// @file
+/// @brief The problem of a configuration whose sides are brought: theory and simulation, each from
+/// its source.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "attica/core/error.hpp"
+#include "attica/sources/expression.hpp"
+#include "attica/sources/keys.hpp"
+#include "attica/sources/side.hpp"
+#include "attica/sources/study.hpp"
+
+namespace attica::sources {
+namespace {
+
+class Sides : public Experiment {
+ public:
+  explicit Sides(Configuration& c) {
+    theory_ = side(c, "theory");
+    simulation_ = side(c, "simulation");
+    if (theory_ == nullptr && simulation_ == nullptr) {
+      throw Error(
+          ErrorKind::input,
+          "study 'own' needs [theory], [simulation] or both, each with one of file, command, "
+          "study, expression");
+    }
+    if (c.has("theory.covariance") && !is_of_kind(c, "theory", "file")) {
+      throw invalid_parameter("theory.covariance",
+                              c.text("theory.covariance"),
+                              "theory.file beside it, whose rows it has a row and a column for");
+    }
+    compared_ = names_in(c, "agreement");
+    for (const std::string& series : compared_) {
+      const std::string key = "agreement." + series + ".";
+      if (c.real(key + "relative") != 0 || c.real(key + "absolute") != 0)
+        with_margin_.push_back(series);
+    }
+    if (const OutsideTable* theory = table_of(theory_); theory && table_of(simulation_))
+      require_same_columns(*theory, *table_of(simulation_));
+    for (const auto* one : {&theory_, &simulation_}) {
+      if (*one) (*one)->require_names(simulation_.get());
+    }
+    for (const std::string section : {"claim", "bound"}) {
+      for (const std::string& name : names_in(c, section)) {
+        const std::string key = section + "." + name + ".";
+        static_cast<void>(Expression(key + "expression", c.text(key + "expression")));
+        if (section == "bound") static_cast<void>(c.text(key + "series"));
+      }
+    }
+    require_series();
+  }
+
+  TheoryResult theory(TheoryGrid grid) const override {
+    TheoryResult result;
+    if (theory_ == nullptr) return result;
+    result = theory_->theory(grid, simulation_.get());
+    for (Prediction& p : result.predictions) sort_by_x(p);
+    const std::scoped_lock lock(guard_);
+    predicted_ = std::make_shared<const std::vector<Prediction>>(result.predictions);
+    return result;
+  }
+
+  std::size_t points() const override { return simulation_ == nullptr ? 0 : simulation_->points(); }
+
+  std::uint64_t replicates_per_piece(std::size_t point) const override {
+    return simulation_->replicates_per_piece(point);
+  }
+
+  void require_simulable() const override {
+    if (simulation_ == nullptr) {
+      throw Error(ErrorKind::input,
+                  "study 'own' has no [simulation] to run; `attica theory` prints its theory");
+    }
+    if (theory_ == nullptr && !with_margin_.empty()) {
+      throw Error(
+          ErrorKind::input,
+          fmt::format("[agreement.{}] compares, but there is no [theory]", with_margin_.front()),
+          "agreement." + with_margin_.front() + ".relative");
+    }
+    simulation_->require_usable();
+    if (theory_) theory_->require_usable();
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece) const override {
+    std::shared_ptr<const std::vector<Prediction>> predicted;
+    {
+      const std::scoped_lock lock(guard_);
+      predicted = predicted_;
+    }
+    return simulation_->simulate(piece, *predicted);
+  }
+
+  Table diagnostics() const override {
+    Table facts;
+    for (const auto* one : {&theory_, &simulation_}) {
+      if (!*one) continue;
+      for (auto& fact : (*one)->diagnostics()) facts.push_back(std::move(fact));
+    }
+    return facts;
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all;
+    for (const auto* one : {&theory_, &simulation_}) {
+      if (!*one) continue;
+      for (std::string& warning : (*one)->warnings()) all.push_back(std::move(warning));
+    }
+    return all;
+  }
+
+ private:
+  static std::unique_ptr<Side> side(Configuration& c, const std::string& name) {
+    const SourceKind* kind = kind_of(c, name);
+    if (c.has(name + ".inputs") && (kind == nullptr || kind->key != "command")) {
+      throw Error(ErrorKind::input,
+                  fmt::format("[{0}] has 'inputs' without 'command': they are files on which a "
+                              "command depends",
+                              name),
+                  name + ".inputs");
+    }
+    if (kind == nullptr) return nullptr;
+    return kind->make(c, {.name = name, .x_name = c.text("x"), .x_given = c.given("x")});
+  }
+
+  static const OutsideTable* table_of(const std::unique_ptr<Side>& side) {
+    return side == nullptr ? nullptr : side->table();
+  }
+
+  /// Series that are to be compared must be in the files that were brought.
+  void require_series() const {
+    for (const std::string& series : compared_) {
+      for (const auto* one : {&theory_, &simulation_}) {
+        const OutsideTable* table = table_of(*one);
+        if (table == nullptr || std::ranges::any_of(table->rows, [&](const TableRow& r) {
+              return r.series == series;
+            })) {
+          continue;
+        }
+        throw Error(ErrorKind::input,
+                    fmt::format("'{}' has no series '{}', which [agreement.{}] compares",
+                                table->source,
+                                series,
+                                series),
+                    "agreement." + series + ".relative");
+      }
+    }
+  }
+
+  std::unique_ptr<Side> theory_;
+  std::unique_ptr<Side> simulation_;
+  std::vector<std::string> compared_;
+  std::vector<std::string> with_margin_;  ///< of them
+  mutable std::mutex guard_;
+  /// What `theory` computed last.
+  mutable std::shared_ptr<const std::vector<Prediction>> predicted_ =
+      std::make_shared<const std::vector<Prediction>>();
+};
+
+}  // namespace
+
+std::unique_ptr<Experiment> sides_experiment(Configuration& c) {
+  return std::make_unique<Sides>(c);
+}
+
+}  // namespace attica::sources

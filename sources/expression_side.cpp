@@ -1,0 +1,260 @@
+/// @file
+/// @brief A side that is formulas: `expression`.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <set>
+
+#include "attica/core/error.hpp"
+#include "attica/core/matching.hpp"
+#include "attica/sources/expression.hpp"
+#include "attica/sources/keys.hpp"
+#include "attica/sources/side.hpp"
+
+namespace attica::sources {
+namespace {
+
+/// The formulas of a side, by series, with the key that each stands at.
+struct Formula {
+  std::string series;
+  std::string key;
+  std::string text;
+};
+
+std::vector<Formula> formulas_of(const Configuration& c, const std::string& side) {
+  const std::string key = side + ".expression";
+  if (c.has(key)) return {{"y", key, c.text(key)}};
+  std::vector<Formula> all;
+  for (const std::string& series : names_in(c, key)) {
+    const std::string one = key + "." + series;
+    all.push_back({series, one, c.text(one)});
+  }
+  return all;
+}
+
+/// Where a theory has values: points and x of one series.
+struct Places {
+  std::string series;
+  Point point;
+  std::string x_name;
+  std::vector<double> x;
+  std::size_t given = 0;  ///< of x, the first ones; those after it only make the line smooth
+};
+
+void add_places(std::vector<Places>& all, const Series& s) {
+  auto at = std::find_if(all.begin(), all.end(), [&](const Places& p) {
+    return p.series == s.name && p.point == s.point && p.x_name == s.x_name;
+  });
+  if (at == all.end()) at = all.insert(all.end(), {s.name, s.point, s.x_name, {}, 0});
+  std::set<double> known(at->x.begin(), at->x.end());
+  for (const double x : s.x) {
+    if (known.insert(x).second) at->x.push_back(x);
+  }
+  at->given = at->x.size();
+}
+
+class FormulaSide : public Side {
+ public:
+  FormulaSide(Configuration& c, const SideRequest& request)
+      : request_(request), c_(c), formulas_(formulas_of(c, request.name)) {}
+
+  TheoryResult theory(TheoryGrid grid, const Side* simulation) const override {
+    require_names(simulation);
+    TheoryResult result;
+    for (const Places& places : theory_places(grid, simulation)) {
+      Prediction p{.series = {places.series, places.point, places.x_name, places.x, {}}};
+      Expression formula = expression(places.series);
+      for (const double x : places.x)
+        p.series.y.push_back(value_of(formula, places.point, places.x_name, x));
+      if (places.given < places.x.size()) {
+        p.compared.assign(places.x.size(), false);
+        std::fill_n(p.compared.begin(), places.given, true);
+      }
+      result.predictions.push_back(std::move(p));
+    }
+    return result;
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece,
+                                const std::vector<Prediction>& /*predicted*/) const override {
+    return std::vector<Outcome>(piece.replicates, evaluated());
+  }
+
+  void require_names(const Side* simulation) const override {
+    for (const Formula& f : formulas_)
+      Expression(f.key, f.text).require_names(known_names(simulation));
+  }
+
+ private:
+  Expression expression(const std::string& series) const {
+    const auto formula = std::ranges::find(formulas_, series, &Formula::series);
+    return {formula->key, formula->text};
+  }
+
+  /// The keys that formulas may use, besides coordinates.
+  std::vector<std::string> known_names(const Side* simulation) const {
+    std::vector<std::string> known{request_.x_name};
+    for (const auto& [name, value] : model_numbers(c_)) known.push_back(name);
+    for (const auto& [key, value] : c_.entries()) {
+      if (key.starts_with("sweep.") && loop_named(c_, key.substr(6)))
+        known.push_back(key.substr(6));
+    }
+    if (simulation != nullptr) {
+      for (std::string& name : simulation->coordinate_names()) known.push_back(std::move(name));
+    }
+    std::sort(known.begin(), known.end());
+    known.erase(std::unique(known.begin(), known.end()), known.end());
+    return known;
+  }
+
+  double value_of(Expression& formula,
+                  const Point& point,
+                  const std::string& x_name,
+                  double x) const {
+    return formula([&](const std::string& name) {
+      if (name == x_name || (name == "x" && !scalar_named(c_, "x"))) return x;
+      for (const auto& [coordinate, value] : point) {
+        const auto* number = std::get_if<double>(&value);
+        if (coordinate == name && number != nullptr) return *number;
+      }
+      for (const auto& [key, value] : model_numbers(c_)) {
+        if (key == name) return value;
+      }
+      throw Error(ErrorKind::input,
+                  fmt::format("{} = '{}': '{}' has no value at {}",
+                              formula.where(),
+                              formula.formula(),
+                              name,
+                              describe(joined(point, {{x_name, x}}))),
+                  formula.where());
+    });
+  }
+
+  /// Where the formulas of the theory are evaluated: where the simulation has values.
+  std::vector<Places> theory_places(TheoryGrid grid, const Side* simulation) const {
+    std::vector<Places> all;
+    const std::optional<KnownPlaces> known =
+        simulation == nullptr ? std::nullopt : simulation->places();
+    if (known) {
+      for (const Series& s : known->series) {
+        if (std::ranges::find(formulas_, s.name, &Formula::series) != formulas_.end())
+          add_places(all, s);
+      }
+      if (!known->line) return all;
+    } else {
+      for (const Formula& f : formulas_) {
+        for (Places& p : swept_places(f.series)) all.push_back(std::move(p));
+      }
+    }
+    for (Places& p : all) {
+      p.given = p.x.size();
+      if (grid == TheoryGrid::run) smooth(p);
+    }
+    return all;
+  }
+
+  /// The grid of [sweep] that a formula names: x, and lists of a built-in study.
+  std::vector<Places> swept_places(const std::string& series) const {
+    const Expression formula = expression(series);
+    std::vector<Loop> loops;
+    for (const std::string& name : formula.names()) {
+      if (name == request_.x_name || scalar_named(c_, name)) continue;
+      if (auto loop = loop_named(c_, name)) loops.push_back(std::move(*loop));
+    }
+    const std::optional<Loop> x = loop_named(c_, request_.x_name);
+    const auto& names = formula.names();
+    if (!x && std::find(names.begin(), names.end(), request_.x_name) != names.end()) {
+      throw Error(ErrorKind::input,
+                  fmt::format("{} = '{}' needs values of {}: expected [sweep] {} = [...]",
+                              formula.where(),
+                              formula.formula(),
+                              request_.x_name,
+                              request_.x_name),
+                  formula.where());
+    }
+    std::vector<Places> all;
+    for (const auto& values : combinations(loops)) {
+      Places p{series, {}, x ? request_.x_name : "none", x ? x->values : std::vector<double>{0}, 0};
+      for (std::size_t k = 0; k < loops.size(); ++k) p.point.emplace_back(loops[k].name, values[k]);
+      p.point = sorted(p.point);
+      p.given = p.x.size();
+      all.push_back(std::move(p));
+    }
+    return all;
+  }
+
+  /// Values of x between the given ones, for a line that is smooth.
+  void smooth(Places& p) const {
+    constexpr int kLine = 100;
+    constexpr double kNear = 1e-8;
+    if (p.x.size() < 2) return;
+    const auto [low, high] = std::minmax_element(p.x.begin(), p.x.end());
+    const bool log = c_.text("figure.x.scale") == "log" && *low > 0;
+    const double first = *low;
+    const double last = *high;
+    const std::set<double> known(p.x.begin(), p.x.end());
+    for (int k = 1; k < kLine; ++k) {
+      const auto t = static_cast<double>(k) / kLine;
+      const double x = log ? first * std::pow(last / first, t) : first + (last - first) * t;
+      const auto near = known.lower_bound(x * (x > 0 ? 1 - kNear : 1 + kNear));
+      if (near == known.end() || !same_within_rounding(*near, x)) p.x.push_back(x);
+    }
+  }
+
+  Outcome evaluated() const {
+    Outcome outcome;
+    for (const Formula& f : formulas_) {
+      Expression formula = expression(f.series);
+      for (const Places& p : swept_places(f.series)) {
+        Series s{p.series, p.point, p.x_name, p.x, {}};
+        for (const double x : p.x) {
+          s.y.push_back(value_of(formula, p.point, p.x_name, x));
+          if (!std::isfinite(s.y.back())) {
+            outcome.failed = true;
+            outcome.status = "failed";
+            outcome.message =
+                fmt::format("series '{}' at {} = {} is not finite", s.name, s.x_name, x);
+          }
+        }
+        outcome.series.push_back(std::move(s));
+      }
+    }
+    return outcome;
+  }
+
+  SideRequest request_;
+  Configuration c_;
+  std::vector<Formula> formulas_;
+};
+
+std::vector<Parameter> parameters(const std::string& side) {
+  return {text_parameter(side + ".expression", "formula for the " + side)};
+}
+
+bool given(const Configuration& c, const std::string& side) {
+  const std::string key = side + ".expression";
+  const bool table = !names_in(c, key).empty();
+  if (table && c.has(key)) {
+    throw Error(
+        ErrorKind::input,
+        fmt::format("[{}]: expression is a formula and a table of formulas; expected one", side),
+        key);
+  }
+  return table || c.has(key);
+}
+
+}  // namespace
+
+SourceKind expression_kind() {
+  return {.key = "expression",
+          .parameters = parameters,
+          .given = given,
+          .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {
+            return std::make_unique<FormulaSide>(c, request);
+          }};
+}
+
+}  // namespace attica::sources

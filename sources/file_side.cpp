@@ -1,0 +1,163 @@
+/// @file
+/// @brief A side that is a table: `file`.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "attica/core/error.hpp"
+#include "attica/core/numeric_csv.hpp"
+#include "attica/solvers/statistics/simultaneous.hpp"
+#include "attica/sources/keys.hpp"
+#include "attica/sources/side.hpp"
+#include "attica/studies/parameters.hpp"
+
+namespace attica::sources {
+namespace {
+
+/// How far a theory's values may be off, all at once, from the covariance of their errors: by row.
+/// Empty if none is given.
+std::vector<double> band_of(const Configuration& c, const OutsideTable& table) {
+  const std::string key = "theory.covariance";
+  if (!c.has(key)) return {};
+  const Eigen::MatrixXd covariance =
+      read_numeric_csv(c.input_file(key), CsvHeader::optional).values;
+  const auto rows = static_cast<Eigen::Index>(table.rows.size());
+  if (covariance.rows() != rows || covariance.cols() != rows) {
+    throw invalid_parameter(
+        key,
+        fmt::format("{} x {} numbers", covariance.rows(), covariance.cols()),
+        fmt::format("{} x {}, one for each row of theory.file of this problem", rows, rows));
+  }
+  try {
+    const Eigen::VectorXd band = simultaneous_band(covariance);
+    return {band.begin(), band.end()};
+  } catch (const Error& error) {
+    throw Error(ErrorKind::input, fmt::format("{}: {}", key, error.what()), key);
+  }
+}
+
+class TableSide : public Side {
+ public:
+  TableSide(Configuration& c, const SideRequest& request) : x_name_(request.x_name) {
+    const std::string key = request.name + ".file";
+    const bool theory = request.name == "theory";
+    if (!c.inputs) c.inputs = std::make_shared<InputFiles>();
+    table_ = *table_of_file(*c.inputs,
+                            c.input_file(key),
+                            c.text(key),
+                            {.kind = theory ? TableKind::theory : TableKind::replicates,
+                             .x_name = x_name_,
+                             .x_required = true,
+                             .columns = columns_of(c, request.name)});
+    if (!theory && c.has("simulation.cluster"))
+      take_cluster_means(table_, c.text("simulation.cluster"));
+    select_rows(c, table_);
+    c.set(key, std::filesystem::absolute(c.input_file(key)).string(), c.given(key));
+    if (theory) {
+      band_ = band_of(c, table_);
+    } else {
+      record(c);
+    }
+  }
+
+  TheoryResult theory(TheoryGrid /*grid*/, const Side* /*simulation*/) const override {
+    TheoryResult result;
+    result.predictions = predictions(table_, x_name_);
+    for (std::size_t row = 0; row < band_.size(); ++row) {
+      const TableRow& value = table_.rows[row];
+      for (Prediction& p : result.predictions) {
+        if (p.series.name != value.series || p.series.point != value.point) continue;
+        const auto at = std::find(p.series.x.begin(), p.series.x.end(), value.x);
+        p.numerical_error.resize(p.series.x.size(), 0.0);
+        p.numerical_error[static_cast<std::size_t>(at - p.series.x.begin())] += band_[row];
+      }
+    }
+    return result;
+  }
+
+  std::vector<Outcome> simulate(const Piece& piece,
+                                const std::vector<Prediction>& /*predicted*/) const override {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t k = 0; k < piece.replicates && !piece.stop.stop_requested(); ++k) {
+      const std::uint64_t r = piece.first_replicate + k;
+      if (r < recorded_.outcomes.size()) {
+        outcomes.push_back(recorded_.outcomes[r]);
+      } else {  // a pilot, or another table of the sweep, has more
+        outcomes.push_back({.series = {}, .status = "not in the table"});
+      }
+    }
+    return outcomes;
+  }
+
+  std::optional<KnownPlaces> places() const override {
+    KnownPlaces known;
+    for (const Outcome& outcome : recorded_.outcomes)
+      known.series.insert(known.series.end(), outcome.series.begin(), outcome.series.end());
+    return known;
+  }
+
+  std::vector<std::string> coordinate_names() const override { return table_.coordinates; }
+  const OutsideTable* table() const override { return &table_; }
+
+  Table diagnostics() const override {
+    if (!table_.summary) return {};
+    return {{"simulation", "mean, sem and n: no guard against heavy tails"}};
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> all = table_.remarks;
+    if (table_.summary) {
+      all.push_back(
+          fmt::format("'{}' has mean, sem and n in place of replicates: no guard against "
+                      "heavy tails; replicates.csv holds stand-ins of that mean and error",
+                      table_.source));
+    }
+    return all;
+  }
+
+ private:
+  /// What a file of replicates says of the run.
+  void record(Configuration& c) {
+    recorded_ = recorded_outcomes(table_, x_name_);
+    const auto count = static_cast<std::int64_t>(recorded_.outcomes.size());
+    if (c.given("sim.replicates")) {
+      require(c.integer("sim.replicates") <= count,
+              "sim.replicates",
+              static_cast<double>(c.integer("sim.replicates")),
+              fmt::format("at most {}: '{}' has no more", count, table_.source));
+    } else {
+      c.set("sim.replicates", count, false);
+    }
+    c.set("simulation.summary", table_.summary, false);
+    if (table_.summary && c.text("check.family") == "maxt") {
+      throw invalid_parameter(
+          "check.family", "maxt", "holm: flips of whole replicates need replicates");
+    }
+  }
+
+  std::string x_name_;
+  OutsideTable table_;
+  std::vector<double> band_;   ///< of a theory's rows; empty: no covariance is given
+  RecordedOutcomes recorded_;  ///< of a simulation
+};
+
+std::vector<Parameter> parameters(const std::string& side) {
+  return {file_parameter(side + ".file", "table with the " + side)};
+}
+
+}  // namespace
+
+SourceKind file_kind() {
+  return {.key = "file",
+          .parameters = parameters,
+          .given = [](const Configuration& c,
+                      const std::string& side) { return c.has(side + ".file"); },
+          .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {
+            return std::make_unique<TableSide>(c, request);
+          }};
+}
+
+}  // namespace attica::sources
