@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A run or a table with what can be drawn of it.
-struct Source {
+struct FigureSource {
   std::string name;  ///< of the run, or the table's file without its ending
   std::string tag;   ///< unique
   std::unique_ptr<FinishedRun> run = {};
@@ -38,13 +38,13 @@ struct Source {
   FigureData data = {};
 };
 
-Source read_source(const std::string& folder,
-                   const Registry& registry,
-                   bool accept_edits,
-                   DrawOptions& drawing) {
+FigureSource read_source(const std::string& folder,
+                         const Registry& registry,
+                         bool accept_edits,
+                         DrawOptions& drawing) {
   auto run = std::make_unique<FinishedRun>(folder, registry, accept_edits);
   const CheckRecord verdict = judge_run(run->record, run->configuration, run->replicates);
-  Source source{run->record.name, run->record.path.filename().string()};
+  FigureSource source{run->record.name, run->record.path.filename().string()};
   source.figure = figure_of(run->record, run->configuration, run->replicates);
   source.data = figure_data(run->record, run->configuration, run->replicates, verdict);
   DrawOptions own = draw_options(run->record, run->configuration, source.figure, verdict);
@@ -143,7 +143,7 @@ void check_only(const LayerRequest& layer, const std::vector<const RecordedCurve
 /// A ratio that the run was asked for stands for the one it was realised at: alpha = 0.5 with 39
 /// inputs is a run of 20 samples, alpha = 20/39.
 LayerRequest as_realised(LayerRequest layer,
-                         const Source& source,
+                         const FigureSource& source,
                          const std::vector<const RecordedCurve*>& curves) {
   if (!source.run) return layer;
   const Configuration& c = source.run->configuration.values;
@@ -173,7 +173,7 @@ LayerRequest as_realised(LayerRequest layer,
 }
 
 /// The panel of the study's figure that shows the series.
-const Panel* panel_of(const Source& source, const std::string& series) {
+const Panel* panel_of(const FigureSource& source, const std::string& series) {
   for (const Panel& panel : source.figure.panels) {
     for (const Layer& layer : panel.layers) {
       if (layer.series == series) return &panel;
@@ -183,7 +183,8 @@ const Panel* panel_of(const Source& source, const std::string& series) {
 }
 
 /// The curves of a source that a layer draws.
-std::vector<const RecordedCurve*> selected(const LayerRequest& request, const Source& source) {
+std::vector<const RecordedCurve*> selected(const LayerRequest& request,
+                                           const FigureSource& source) {
   LayerRequest layer = request;
   std::set<std::string> series;
   std::vector<const RecordedCurve*> curves;
@@ -228,7 +229,7 @@ std::vector<const RecordedCurve*> selected(const LayerRequest& request, const So
 }
 
 /// Puts the run's parameters into a label's places that no coordinate fills.
-std::string with_parameters(std::string label, const Source& source, const Point& point) {
+std::string with_parameters(std::string label, const FigureSource& source, const Point& point) {
   for (auto at = label.find('{'); at != std::string::npos; at = label.find('{', at + 1)) {
     const auto end = label.find('}', at);
     if (end == std::string::npos) break;
@@ -265,7 +266,7 @@ class Library {
   Library(const FigureFile& file, const Registry& registry, bool accept_edits, DrawOptions& drawing)
       : file_(file), registry_(registry), accept_edits_(accept_edits), drawing_(drawing) {}
 
-  const Source& of(const LayerRequest& layer) {
+  const FigureSource& of(const LayerRequest& layer) {
     const bool is_run = !layer.run.empty();
     const fs::path path = fs::weakly_canonical(is_run ? find_run(layer.run, file_.directory)
                                                       : find_table(layer.csv, file_.directory));
@@ -280,7 +281,7 @@ class Library {
                                                  layer.columns.sd,
                                                  layer.columns.n);
     if (const auto found = sources_.find(key); found != sources_.end()) return found->second;
-    Source source;
+    FigureSource source;
     if (is_run) {
       source = read_source(path.string(), registry_, accept_edits_, drawing_);
     } else {
@@ -304,14 +305,14 @@ class Library {
   const Registry& registry_;
   bool accept_edits_;
   DrawOptions& drawing_;
-  std::map<std::string, Source> sources_;
+  std::map<std::string, FigureSource> sources_;
   std::set<std::string> tags_;
 };
 
 /// A layer whose curves have been found.
 struct FoundLayer {
   const LayerRequest* request;
-  const Source* source;
+  const FigureSource* source;
   std::vector<const RecordedCurve*> curves;
 };
 
@@ -320,7 +321,7 @@ struct FoundLayer {
 std::string enter(const FoundLayer& found,
                   FigureData& data,
                   std::map<std::string, std::vector<std::vector<const RecordedCurve*>>>& entered) {
-  const Source& source = *found.source;
+  const FigureSource& source = *found.source;
   auto& selections = entered[source.tag + "\n" + found.request->series];
   const auto known = std::find(selections.begin(), selections.end(), found.curves);
   const auto number = static_cast<std::size_t>(known - selections.begin());
@@ -418,7 +419,7 @@ void check_ends(const Axis& axis, const std::string& name, const std::string& wh
 // ------------------------------------------------------------------------------- of runs
 
 /// Parameters of a run that may tell it from others of its study.
-std::vector<std::string> telling_keys(const std::vector<const Source*>& runs) {
+std::vector<std::string> telling_keys(const std::vector<const FigureSource*>& runs) {
   std::vector<std::string> keys;
   const CheckedConfiguration& first = runs.front()->run->configuration;
   for (const Parameter& p : all_parameters(*first.study)) {
@@ -426,25 +427,26 @@ std::vector<std::string> telling_keys(const std::vector<const Source*>& runs) {
     if (p.list || section == "check" || section == "plot" || section == "figure" ||
         p.key == "sim.seed" || p.key == "sim.replicates" || section.empty())
       continue;
-    const auto value = [&](const Source* source) -> std::optional<Value> {
+    const auto value = [&](const FigureSource* source) -> std::optional<Value> {
       const CheckedConfiguration& c = source->run->configuration;
       if (!c.values.declares(p.key) || !c.values.has(p.key) || c.is_swept(p.key))
         return std::nullopt;
       return c.values.at(p.key);
     };
-    const auto text = [&](const Source* source) {
+    const auto text = [&](const FigureSource* source) {
       const auto own = value(source);
       return own ? to_toml(*own) : std::string();
     };
     const std::string expected = text(runs.front());
-    if (std::any_of(runs.begin(), runs.end(), [&](const Source* s) { return text(s) != expected; }))
+    if (std::any_of(
+            runs.begin(), runs.end(), [&](const FigureSource* s) { return text(s) != expected; }))
       keys.push_back(p.key);
   }
   return keys;
 }
 
 /// What each run's curves are told from the others' by.
-std::vector<Point> telling_points(const std::vector<const Source*>& runs) {
+std::vector<Point> telling_points(const std::vector<const FigureSource*>& runs) {
   std::vector<Point> points(runs.size());
   if (runs.size() < 2) return points;
   const std::vector<std::string> keys = telling_keys(runs);
@@ -459,7 +461,7 @@ std::vector<Point> telling_points(const std::vector<const Source*>& runs) {
   for (const Point& point : points) different.insert(describe(point));
   if (different.size() == runs.size()) return points;
   std::set<std::string> names;
-  for (const Source* run : runs) names.insert(run->name);
+  for (const FigureSource* run : runs) names.insert(run->name);
   for (std::size_t k = 0; k < runs.size(); ++k)
     points[k] = {{"run", names.size() == runs.size() ? runs[k]->name : runs[k]->tag}};
   return points;
@@ -502,7 +504,7 @@ Composition compose_file(const FigureFile& file, const Registry& registry, bool 
     std::vector<FoundLayer> layers;
     for (const LayerRequest& wanted : requests) {
       try {
-        const Source& source = library.of(wanted);
+        const FigureSource& source = library.of(wanted);
         layers.push_back({&wanted, &source, {}});
         layers.back().curves = selected(wanted, source);
       } catch (const Error& error) {
@@ -564,7 +566,7 @@ Composition compose_runs(const std::vector<std::string>& folders,
                          const Registry& registry,
                          bool accept_edits) {
   Composition made;
-  std::vector<Source> sources;
+  std::vector<FigureSource> sources;
   std::vector<std::string> studies;
   for (const std::string& folder : folders) {
     sources.push_back(read_source(folder, registry, accept_edits, made.drawing));
@@ -582,8 +584,8 @@ Composition compose_runs(const std::vector<std::string>& folders,
   made.drawing.look.panels.clear();
   made.figure.name = sources.front().figure.name;
   for (const std::string& study : studies) {
-    std::vector<const Source*> runs;
-    for (const Source& source : sources) {
+    std::vector<const FigureSource*> runs;
+    for (const FigureSource& source : sources) {
       if (source.run->record.study == study) runs.push_back(&source);
     }
     const Point of_study = studies.size() > 1 ? Point{{"study", study}} : Point{};

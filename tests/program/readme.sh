@@ -75,7 +75,7 @@ attempt() {
   }
 }
 
-pages=("$project"/README.md "$project"/CONTRIBUTING.md "$project"/docs/*.md)
+pages=("$project"/README.md "$project"/CONTRIBUTING.md "$project"/docs/{,notes/}*.md)
 [ $# -le 2 ] || pages=("${@:3}")
 for file in "${pages[@]}"; do
   page=$(basename "$file")

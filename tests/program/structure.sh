@@ -102,18 +102,18 @@ git ls-files {core,solvers,theory,sim,plots,studies,app}'/*.hpp' | xargs awk '
 # No merge was left half done.
 git grep -nE '^(<<<<<<<|>>>>>>>) ' >"$work/unmerged" && fail "marks of a merge: $(cat "$work/unmerged")"
 
-# What theory and simulation share stands in docs/statistics.md, with tests that are there. Code that moves both sides is not seen by any verdict.
+# What theory and simulation share stands in docs/notes/shared-code.md, with tests that are there. Code that moves both sides is not seen by any verdict.
 shared() { git ls-files "$1/*.[ch]pp" | xargs grep -hoE '#include "attica/(core|solvers)/[^"]+' | sed 's|.*attica/||' | sort -u; }
-listed() { sed -n '/^## Code on both sides/,/^## /p' docs/statistics.md; }
+listed() { sed -n '/^## Code on both sides/,/^## /p' docs/notes/shared-code.md; }
 comm -12 <(shared theory) <(shared sim) | grep -v '^core/error.hpp$' >"$work/shared"
 listed | sed -nE 's/^\| `([a-z_/]+\.hpp)` \|.*/\1/p' | sort >"$work/listed"
 same "$work/shared" "$work/listed"
 git ls-files 'tests/*_test.cpp' | xargs sed -nE 's/.*TEST_CASE\("([^"]+)".*/\1/p' >"$work/tests"
 listed | grep '^| `' | grep -oE '"[^"]+"' | tr -d '"' >"$work/named"
 while read -r name; do
-  grep -qxF "$name" "$work/tests" || fail "docs/statistics.md names a test that is not there: $name"
+  grep -qxF "$name" "$work/tests" || fail "docs/notes/shared-code.md names a test that is not there: $name"
 done <"$work/named"
-[ "$(grep -c . "$work/named")" -ge "$(grep -c . "$work/shared")" ] || fail "docs/statistics.md: fewer tests than shared headers"
+[ "$(grep -c . "$work/named")" -ge "$(grep -c . "$work/shared")" ] || fail "docs/notes/shared-code.md: fewer tests than shared headers"
 
 # The slips that `./dev mutants` plants still fit the code.
 if python3 -c 'import tomllib' 2>/dev/null; then
