@@ -25,8 +25,6 @@ namespace {
 /// In place of a meaning, where no exponent is expected.
 constexpr const char* kNoneAsked = "no exponent was asked for";
 
-Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
-
 /// An exponent, and the floor that was fitted or given with it.
 struct Fitted {
   ExponentResult result;

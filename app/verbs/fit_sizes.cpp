@@ -16,8 +16,6 @@
 namespace attica::app {
 namespace {
 
-Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
-
 /// "NAME=LOW:HIGH", of which an end may be left out.
 struct Window {
   std::string name;

@@ -12,6 +12,7 @@
 #include "attica/app/run/json.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/exponents.hpp"
+#include "attica/solvers/statistics/interval.hpp"
 
 namespace attica::app {
 
@@ -47,5 +48,8 @@ void apply_windows(const Options& options,
 
 /// @brief The exit code with one more verdict: violated is 1, undecided 3.
 int worse(int code, ExponentVerdict verdict);
+
+/// @brief [low, high].
+inline Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
 }  // namespace attica::app

@@ -21,7 +21,7 @@ double rate(const SelfTest& test,
             const std::string& planted,
             const std::string& what = "") {
   for (const SelfTestRow& r : test.rows) {
-    if (r.family == family && r.planted == planted && (what.empty() || r.rate == what)) {
+    if (r.family == family && r.perturbed == planted && (what.empty() || r.rate == what)) {
       return r.count.fraction();
     }
   }
