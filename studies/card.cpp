@@ -255,6 +255,32 @@ class CardReader {
     return study;
   }
 
+  /// @brief A study with what the card says of it by `description_keys`.
+  Study describe(Study study) {
+    for (const Parameter& p : study.parameters) defined_.emplace_back(p.key, p);
+    const std::vector<Parameter> before = std::move(study.parameters);
+    study.parameters.clear();
+    toml::table said;
+    for (const std::string& key : description_keys()) {
+      if (const toml::node* node = card_.table.get(key)) said.insert(key, *node);
+    }
+    read_whole(said, study, reader_, false);
+    reader_.finish();
+    // A parameter that is described keeps its place.
+    std::vector<Parameter> all = before;
+    for (Parameter& p : study.parameters) {
+      const auto place = std::ranges::find(all, p.key, &Parameter::key);
+      if (place == all.end()) {
+        all.push_back(std::move(p));
+      } else {
+        *place = std::move(p);
+      }
+    }
+    study.parameters = std::move(all);
+    require_known(study);
+    return study;
+  }
+
   /// @brief The bases' tables and the card's own, those that come later count.
   std::vector<CardTable> tables() const {
     std::vector<CardTable> all;
@@ -329,6 +355,28 @@ class CardReader {
                       }});
     }
     reader.read(table, "", keys);
+  }
+
+  /// Refuses values of presets, reference runs and perturbed theories for what is no parameter.
+  void require_known(const Study& study) const {
+    const auto check = [&](const std::string& list, const std::string& name, const Table& values) {
+      for (const auto& [key, value] : values) {
+        if (key.starts_with("sim.") || key.starts_with("check.") || key.starts_with("plot."))
+          continue;  // every study has them
+        if (std::ranges::find(study.parameters, key, &Parameter::key) != study.parameters.end())
+          continue;
+        const toml::node* node = card_.table.get(list);
+        throw Error(ErrorKind::input,
+                    fmt::format("{}: error: [[{}]] {}: there is no parameter '{}'",
+                                position(card_.source, node->source().begin),
+                                list,
+                                name,
+                                key));
+      }
+    };
+    for (const Preset& p : study.presets) check("preset", p.name, p.values);
+    for (const ReferenceRun& r : study.reference_runs) check("reference_run", r.name, r.values);
+    for (const PerturbedTheory& p : study.perturbed) check("perturbed", p.name, p.values);
   }
 
   bool define(const toml::node& node, TomlReader& reader) {
@@ -543,6 +591,16 @@ Study read_card(const std::string& text,
   study.exponents = std::move(code.exponents);
   study.files = std::move(code.files);
   return study;
+}
+
+const std::vector<std::string>& description_keys() {
+  static const std::vector<std::string> keys = {
+      "parameter", "series", "preset", "reference_run", "perturbed", "limit"};
+  return keys;
+}
+
+Study with_description(Study study, const std::string& text, const std::string& source) {
+  return CardReader(text, source, {}).describe(std::move(study));
 }
 
 Study described(Study code) {

@@ -22,6 +22,7 @@
 #include "attica/plots/draw.hpp"
 #include "attica/sources/expression.hpp"
 #include "attica/sources/study.hpp"
+#include "attica/studies/card.hpp"
 #include "attica/studies/toml_reader.hpp"
 
 namespace attica::app {
@@ -82,6 +83,11 @@ List checked_list(const Parameter& parameter,
   return checked;
 }
 
+/// Whether a key of a document describes the study, rather than configuring it.
+bool describes(const std::string& key, const toml::node& node) {
+  return node.is_array_of_tables() && std::ranges::count(description_keys(), key) > 0;
+}
+
 /// Enters a key, or what is below it: keys that users declare have any number of parts.
 /// @param make of the section, the name below it, the key that was written and its node
 void flatten(
@@ -110,6 +116,7 @@ void flatten(
   for (auto&& [key, node] : document) {
     const std::string section(key.str());
     const toml::array* many = node.as_array();
+    if (describes(section, node)) continue;
     if (const toml::table* table = node.as_table()) {
       flatten(section, "", *table, make);
     } else if (many != nullptr && !many->empty() && many->is_homogeneous<toml::table>()) {
@@ -140,6 +147,7 @@ void require_distinct_names(const toml::table& document, const std::string& sour
   for (auto&& [key, node] : document) {
     const toml::array* many = node.as_array();
     if (many == nullptr || many->empty() || !many->is_homogeneous<toml::table>()) continue;
+    if (describes(std::string(key.str()), node)) continue;
     std::map<std::string, std::size_t> seen;
     std::size_t number = 0;
     for (const toml::node& element : *many) {
@@ -738,11 +746,17 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
       const Study& known = study == nullptr ? study_of_sides() : find_study(study->get(), registry);
       if (known.defined_by) {
         result.defined = study_of_entries(known, flat_entries(document), request.overrides);
+        if (std::ranges::any_of(description_keys(),
+                                [&](const std::string& key) { return document.contains(key); })) {
+          result.defined =
+              std::make_shared<const Study>(with_description(*result.defined, result.text, source));
+        }
         result.study = result.defined.get();
       } else {
         result.study = &known;
       }
     } catch (const Error& error) {
+      if (std::string_view(error.what()).find(": error: ") != std::string_view::npos) throw;
       const toml::source_position at =
           study == nullptr ? toml::source_position{1, 1} : study->source().begin;
       throw Error(ErrorKind::input,
@@ -763,9 +777,12 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   }
   const std::vector<Parameter> parameters = all_parameters(*result.study);
   result.values = Configuration(result.study->name, parameters);
-  apply_preset(*result.study, request.preset, result.values);
+  // A file that defines its study holds the defaults, which a preset changes.
+  const bool defaults = result.study->defined_by != nullptr;
+  if (!defaults) apply_preset(*result.study, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
+  if (defaults) apply_preset(*result.study, request.preset, result.values);
   read_figure(document, source, true, result);
   read_overrides(request.overrides, reader, result);
   std::string mistakes;

@@ -35,7 +35,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A reference_run whose file has not been fetched.
+/// A reference run whose file has not been fetched.
 struct LeftOut {
   std::string name;
   std::string file;
@@ -45,9 +45,11 @@ struct LeftOut {
   }
 };
 
-/// A reference_run and what came of it.
+/// A reference run and what came of it.
 struct Exhibit {
   const Study* study = nullptr;
+  std::string target = {};                    ///< by which it is run: its name, or a file
+  std::shared_ptr<const Study> defined = {};  ///< of a file
   ReferenceRun reference_run = {};
   std::string command = {};
   RunEnd end = {};
@@ -55,6 +57,8 @@ struct Exhibit {
   double seconds = 0;
   bool may_claim = false;  ///< without a theory at these values, claims that hold are expected
 
+  /// Whether these are the study's own settings.
+  bool quick() const { return reference_run.name == fs::path(target).stem(); }
   std::string verdict() const {
     return end.verdict ? std::string(describe(end.verdict->verdict)) : "ERROR";
   }
@@ -82,9 +86,13 @@ Verdict quick_verdict(const Study& study) {
 /// @throws Error (input) naming the presets of a study without it
 std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& registry) {
   std::vector<Exhibit> all;
-  const auto add = [&](const Study& study) {
+  const auto add = [&](const Study& study,
+                       const std::string& target = {},
+                       const std::shared_ptr<const Study>& defined = {}) {
     const Preset& preset = find_preset(study, options.preset);
     all.push_back({.study = &study,
+                   .target = target.empty() ? study.name : target,
+                   .defined = defined,
                    .reference_run = {.name = study.name,
                                      .meaning = preset.meaning,
                                      .preset = preset.name,
@@ -92,7 +100,15 @@ std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& reg
                                      .expected = Verdict::agree},
                    .may_claim = true});
   };
-  for (const std::string& name : options.files) add(find_study(name, registry));
+  for (const std::string& name : options.files) {
+    if (fs::path(name).extension() == ".toml") {
+      const CheckedConfiguration c =
+          read_configuration({.target = name, .preset = {}, .overrides = {}}, registry);
+      add(*c.study, name, c.defined);
+    } else {
+      add(find_study(name, registry));
+    }
+  }
   if (!options.files.empty()) return all;
   for (const Study& study : registry) {
     if (std::ranges::count(study.presets, options.preset, &Preset::name) > 0) add(study);
@@ -101,7 +117,7 @@ std::vector<Exhibit> preset_exhibits(const Options& options, const Registry& reg
   return all;
 }
 
-/// The file that a reference_run wants and that was not fetched; empty if it has all it wants.
+/// The file that a reference run wants and that was not fetched; empty if it has all it wants.
 std::string missing_file(const ReferenceRun& reference_run) {
   if (!reference_run.fetched) return "";
   const auto file = std::ranges::find(
@@ -115,44 +131,61 @@ std::string missing_file(const ReferenceRun& reference_run) {
   return found ? "" : name;
 }
 
-/// The studies that are named, or all, at their quick settings, and their reference_runs.
+/// The studies that are named, or all, at their quick settings, and their reference runs.
 std::vector<Exhibit> quick_exhibits(const Options& options,
                                     const Registry& registry,
                                     std::vector<LeftOut>& left_out) {
   std::vector<Exhibit> all;
-  const auto add = [&](const Study& study) {
-    all.push_back(
-        {.study = &study,
-         .reference_run = {
-             .name = study.name, .meaning = {}, .values = {}, .expected = quick_verdict(study)}});
+  const auto add = [&](const Study& study,
+                       const std::string& file = {},
+                       const std::shared_ptr<const Study>& defined = {}) {
+    const std::string& target = file.empty() ? study.name : file;
+    all.push_back({.study = &study,
+                   .target = target,
+                   .defined = defined,
+                   .reference_run = {.name = fs::path(target).stem().string(),
+                                     .meaning = {},
+                                     .values = {},
+                                     .expected = quick_verdict(study)}});
     for (const ReferenceRun& reference_run : study.reference_runs) {
-      if (const std::string file = missing_file(reference_run); !file.empty()) {
-        left_out.push_back({.name = reference_run.name, .file = file});
+      if (const std::string missing = missing_file(reference_run); !missing.empty()) {
+        left_out.push_back({.name = reference_run.name, .file = missing});
       } else {
-        all.push_back({.study = &study, .reference_run = reference_run});
+        all.push_back({.study = &study,
+                       .target = target,
+                       .defined = defined,
+                       .reference_run = reference_run});
       }
     }
   };
-  for (const std::string& name : options.files) add(find_study(name, registry));
+  for (const std::string& name : options.files) {
+    if (fs::path(name).extension() == ".toml") {
+      const CheckedConfiguration c =
+          read_configuration({.target = name, .preset = {}, .overrides = {}}, registry);
+      add(*c.study, name, c.defined);
+    } else {
+      add(find_study(name, registry));
+    }
+  }
   if (options.files.empty()) {
     for (const Study& study : registry) add(study);
   }
   return all;
 }
 
-/// All that the gallery shows. Overrides of the command line come before a reference_run's own.
+/// All that the gallery shows. Overrides of the command line come before a reference run's own.
 std::vector<Exhibit> exhibits(const Options& options,
                               const Registry& registry,
                               std::vector<LeftOut>& left_out) {
   std::vector<Exhibit> all = options.preset.empty() ? quick_exhibits(options, registry, left_out)
                                                     : preset_exhibits(options, registry);
   for (Exhibit& e : all) {
-    e.command = "attica run " + e.study->name;
+    e.command = "attica run " + e.target;
     for (const Override& o : options.overrides) e.command += fmt::format(" --set {}", o.assignment);
     if (!e.reference_run.preset.empty()) e.command += " --preset " + e.reference_run.preset;
     for (const auto& [key, value] : e.reference_run.values)
       e.command += fmt::format(" --set '{}={}'", key, to_toml(value));
-    if (e.reference_run.name != e.study->name) e.command += " --name " + e.reference_run.name;
+    if (!e.quick()) e.command += " --name " + e.reference_run.name;
   }
   return all;
 }
@@ -160,14 +193,14 @@ std::vector<Exhibit> exhibits(const Options& options,
 void exhibit(Exhibit& e, const Options& options, const Registry& registry, ExitOnSignal& signals) {
   const auto start = std::chrono::steady_clock::now();
   Options own = options;
-  own.target = e.study->name;
+  own.target = e.target;
   own.out = options.out.value_or("gallery");
   own.name = e.reference_run.name;
   own.preset = e.reference_run.preset;
   own.quiet = true;
   for (const auto& [key, value] : e.reference_run.values) {
     const std::string assignment = fmt::format("{}={}", key, to_toml(value));
-    own.overrides.push_back({.shown = "reference_run " + assignment, .assignment = assignment});
+    own.overrides.push_back({.shown = "reference run " + assignment, .assignment = assignment});
   }
   try {
     e.end = carry_out(requested_simulation(own, registry), run_request(own), signals);
@@ -339,7 +372,7 @@ int perturbed_gallery(const Options& options, const Registry& registry) {
   own.resume = true;
   std::vector<LeftOut> left_out;  // reference runs have no perturbed theories
   for (Exhibit& e : exhibits(options, registry, left_out)) {
-    if (e.reference_run.name != e.study->name || e.study->perturbed.empty()) continue;
+    if (!e.quick() || e.study->perturbed.empty()) continue;
     exhibit(e, own, registry, signals);
     if (e.end.exit_code == kExitStopped || e.end.exit_code == kExitInterrupted)
       return e.end.exit_code;

@@ -68,11 +68,20 @@ Json parameter_json(const std::vector<Parameter>& parameters) {
   return list;
 }
 
+/// A study, and who owns it if a configuration defines it.
+struct Shown {
+  std::shared_ptr<const Study> owner;
+  const Study* study = nullptr;
+};
+
 /// The study a target names: a study, a configuration or a run folder.
-const Study& study_of(const std::string& target, const Registry& registry) {
-  if (fs::exists(fs::path(target) / "run.json"))
-    return find_study(read_run(target).study, registry);
-  return *read_configuration({.target = target, .preset = {}, .overrides = {}}, registry).study;
+Shown shown_study(const std::string& target, const Registry& registry) {
+  const fs::path recorded = fs::path(target) / "config.resolved.toml";
+  const bool is_run = fs::exists(fs::path(target) / "run.json");
+  if (!is_run && !fs::path(target).has_extension()) return {{}, &find_study(target, registry)};
+  CheckedConfiguration c = read_configuration(
+      {.target = is_run ? recorded.string() : target, .preset = {}, .overrides = {}}, registry);
+  return {c.defined, c.study};
 }
 
 /// The family that a study belongs to: what its name begins with. A few names are older than their
@@ -166,12 +175,13 @@ int list_verb(const Options& options, const Registry& registry) {
 }
 
 int show_verb(const Options& options, const Registry& registry) {
-  const Study& study = find_study(options.target, registry);
+  const Shown target = shown_study(options.target, registry);
+  const Study& study = *target.study;
   if (options.json) {
     Json object{{"name", study.name},
                 {"question", study.question},
                 {"approximation", study.approximation},
-                {"outside", study.not_compared},
+                {"not_compared", study.not_compared},
                 {"parameters", parameter_json(all_parameters(study))},
                 {"series", Json::array()},
                 {"presets", Json::array()},
@@ -223,7 +233,8 @@ int config_verb(const Options& options, const Registry& registry) {
         options.json ? dump(parameters_object(work.configuration), 2) + "\n"
                      : to_toml(work.configuration));
   } else {
-    const std::vector<Parameter> parameters = all_parameters(study_of(inner.target, registry));
+    const std::vector<Parameter> parameters =
+        all_parameters(*shown_study(inner.target, registry).study);
     put("{}",
         options.json ? parameter_json(parameters).dump(2) + "\n" : parameter_text(parameters));
   }
@@ -231,7 +242,7 @@ int config_verb(const Options& options, const Registry& registry) {
 }
 
 int cite_verb(const Options& options, const Registry& registry) {
-  for (const Source& source : study_of(options.target, registry).sources)
+  for (const Source& source : shown_study(options.target, registry).study->sources)
     put("{}\n", bibtex(source));
   put("@software{{attica,\n  title = {{attica: attention theory in {{C++}}}},\n  author = {{{{the "
       "attica authors}}}},\n"
