@@ -13,6 +13,7 @@
 #include "attica/solvers/statistics/fractions.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/sources/expression.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 
 namespace attica::sources {

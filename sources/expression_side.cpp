@@ -136,7 +136,7 @@ class FormulaSide : public Side {
   /// Where the formulas of the theory are evaluated: where the simulation has values.
   std::vector<Places> theory_places(TheoryGrid grid, const Side* simulation) const {
     std::vector<Places> all;
-    const std::optional<KnownPlaces> known =
+    const std::optional<SimulatedPlaces> known =
         simulation == nullptr ? std::nullopt : simulation->places();
     if (known) {
       for (const Series& s : known->series) {

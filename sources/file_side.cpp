@@ -92,8 +92,8 @@ class TableSide : public Side {
     return outcomes;
   }
 
-  std::optional<KnownPlaces> places() const override {
-    KnownPlaces known;
+  std::optional<SimulatedPlaces> places() const override {
+    SimulatedPlaces known;
     for (const Outcome& outcome : recorded_.outcomes)
       known.series.insert(known.series.end(), outcome.series.begin(), outcome.series.end());
     return known;

@@ -19,7 +19,7 @@
 namespace attica::sources {
 
 /// Where a simulation has values before anything runs: curves whose y do not matter.
-struct KnownPlaces {
+struct SimulatedPlaces {
   std::vector<Series> series;
   bool line = true;  ///< a theory's line may have points between those of a curve
 };
@@ -53,7 +53,7 @@ class Side {
   virtual void require_names(const Side* /*simulation*/) const {}
 
   /// @brief Where a simulation has values; empty where its program alone knows.
-  virtual std::optional<KnownPlaces> places() const { return std::nullopt; }
+  virtual std::optional<SimulatedPlaces> places() const { return std::nullopt; }
   /// @brief Names that formulas of the other side may use: coordinates.
   virtual std::vector<std::string> coordinate_names() const { return {}; }
   /// @brief Its table, if it is one.

@@ -123,8 +123,8 @@ class StudySide : public Side {
     return outcomes;
   }
 
-  std::optional<KnownPlaces> places() const override {
-    KnownPlaces known{.series = {}, .line = false};
+  std::optional<SimulatedPlaces> places() const override {
+    SimulatedPlaces known{.series = {}, .line = false};
     for (const Prediction& p : experiment_->theory(TheoryGrid::run).predictions) {
       Series s = p.series;
       s.point = sorted(s.point);

@@ -107,6 +107,8 @@ int status_verb(const Options& options, const Registry& registry);
 int compare_verb(const Options& options, const Registry& registry);
 int cite_verb(const Options& options, const Registry& registry);
 int config_verb(const Options& options, const Registry& registry);
+int migrate_verb(const Options& options, const Registry& registry);
+int schema_verb(const Options& options, const Registry& registry);
 int new_verb(const Options& options, const Registry& registry);
 int doctor_verb(const Options& options, const Registry& registry);
 int completion_verb(const Options& options, const Registry& registry);
