@@ -9,6 +9,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/words.hpp"
 #include "attica/studies/card_figure.hpp"
+#include "attica/studies/description.hpp"
 #include "attica/studies/sources.hpp"
 #include "attica/studies/toml_reader.hpp"
 

@@ -12,7 +12,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "attica/studies/study.hpp"
 
@@ -41,14 +40,5 @@ Study read_card(const std::string& text,
 /// @brief The study that the embedded card of the name `code.name` describes and `code` computes.
 /// @throws std::logic_error if there is no such card, or one with mistakes
 Study described(Study code);
-
-/// @brief The keys by which a user's file describes its study, besides what it configures:
-/// parameter, series, preset, reference_run, perturbed, limit.
-const std::vector<std::string>& description_keys();
-
-/// @brief A study with what a user's file says of it by these keys.
-/// @param text the file @param source its path, for messages
-/// @throws Error of kind input with all mistakes, a line each, as file:line:column
-Study with_description(Study study, const std::string& text, const std::string& source);
 
 }  // namespace attica

@@ -22,7 +22,7 @@
 #include "attica/plots/draw.hpp"
 #include "attica/sources/expression.hpp"
 #include "attica/sources/study.hpp"
-#include "attica/studies/card.hpp"
+#include "attica/studies/description.hpp"
 #include "attica/studies/toml_reader.hpp"
 
 namespace attica::app {
