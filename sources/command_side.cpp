@@ -240,7 +240,7 @@ class CommandSide : public Side {
   Configuration c_;
 };
 
-std::vector<Parameter> parameters(const std::string& side) {
+std::vector<Parameter> command_parameters(const std::string& side) {
   return {text_parameter(
               side + ".command", "program that prints the " + side + ": a list of arguments", true),
           text_parameter(side + ".directory",
@@ -255,7 +255,7 @@ std::vector<Parameter> parameters(const std::string& side) {
 
 SourceKind command_kind() {
   return {.key = "command",
-          .parameters = parameters,
+          .parameters = command_parameters,
           .given = [](const Configuration& c,
                       const std::string& side) { return c.has(side + ".command"); },
           .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {

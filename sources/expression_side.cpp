@@ -230,11 +230,11 @@ class FormulaSide : public Side {
   std::vector<Formula> formulas_;
 };
 
-std::vector<Parameter> parameters(const std::string& side) {
+std::vector<Parameter> expression_parameters(const std::string& side) {
   return {text_parameter(side + ".expression", "formula for the " + side)};
 }
 
-bool given(const Configuration& c, const std::string& side) {
+bool has_expression(const Configuration& c, const std::string& side) {
   const std::string key = side + ".expression";
   const bool table = !names_in(c, key).empty();
   if (table && c.has(key)) {
@@ -250,8 +250,8 @@ bool given(const Configuration& c, const std::string& side) {
 
 SourceKind expression_kind() {
   return {.key = "expression",
-          .parameters = parameters,
-          .given = given,
+          .parameters = expression_parameters,
+          .given = has_expression,
           .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {
             return std::make_unique<FormulaSide>(c, request);
           }};

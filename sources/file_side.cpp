@@ -144,7 +144,7 @@ class TableSide : public Side {
   RecordedOutcomes recorded_;  ///< of a simulation
 };
 
-std::vector<Parameter> parameters(const std::string& side) {
+std::vector<Parameter> file_parameters(const std::string& side) {
   return {file_parameter(side + ".file", "table with the " + side)};
 }
 
@@ -152,7 +152,7 @@ std::vector<Parameter> parameters(const std::string& side) {
 
 SourceKind file_kind() {
   return {.key = "file",
-          .parameters = parameters,
+          .parameters = file_parameters,
           .given = [](const Configuration& c,
                       const std::string& side) { return c.has(side + ".file"); },
           .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {

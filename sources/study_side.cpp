@@ -149,7 +149,7 @@ class StudySide : public Side {
   std::unique_ptr<Experiment> experiment_;
 };
 
-std::vector<Parameter> parameters(const std::string& side) {
+std::vector<Parameter> study_parameters(const std::string& side) {
   return {text_parameter(side + ".study", "built-in study that is the " + side),
           text_parameter(side + ".experiment", "the same as study")};
 }
@@ -158,7 +158,7 @@ std::vector<Parameter> parameters(const std::string& side) {
 
 SourceKind study_kind() {
   return {.key = "study",
-          .parameters = parameters,
+          .parameters = study_parameters,
           .given = [](const Configuration& c,
                       const std::string& side) { return !key_on(c, side).empty(); },
           .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {
