@@ -21,6 +21,7 @@
 #include "attica/core/read_bytes.hpp"
 #include "attica/plots/draw.hpp"
 #include "attica/sources/expression.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/studies/description.hpp"
 #include "attica/studies/toml_reader.hpp"

@@ -13,6 +13,7 @@
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/input_files.hpp"
 #include "attica/sources/bounds.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/sources/table.hpp"
 

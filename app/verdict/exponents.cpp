@@ -12,6 +12,7 @@
 #include "attica/app/configuration/configuration_file.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/sources/bounds.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 
 namespace attica::app {

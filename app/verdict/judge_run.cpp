@@ -12,6 +12,7 @@
 #include "attica/app/run/work.hpp"
 #include "attica/app/verdict/exponents.hpp"
 #include "attica/core/read_bytes.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 #include "attica/sources/unmatched.hpp"
 
