@@ -28,8 +28,8 @@ namespace attica::app {
 namespace {
 
 /// Options by another name before 0.9.
-const std::map<std::string, std::string> kRenamedOptions = {{"--perturb", "--perturb"},
-                                                            {"--perturbed", "--perturbed"}};
+const std::map<std::string, std::string> kRenamedOptions = {{"--plant", "--perturb"},
+                                                            {"--planted", "--perturbed"}};
 
 void add_target(CLI::App& command, const Target& target, std::string& place, Options& options) {
   std::string name = target.name;

@@ -245,8 +245,8 @@ CheckedConfiguration recorded_configuration(const RunRecord& run,
 std::optional<BroughtSides> brought_sides(const CheckedConfiguration& configuration) {
   if (!configuration.study->brought) return std::nullopt;
   Configuration values = configuration.values;  // a side that is swept is there, too
-  for (const auto& [key, value] : combinations(configuration.swept).front())
-    values.set(key, value, true);
+  const std::vector<Table> problems = combinations(configuration.swept);
+  for (const auto& [key, value] : problems.front()) values.set(key, value, true);
   return configuration.study->brought(values);
 }
 

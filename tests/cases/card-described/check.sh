@@ -10,11 +10,11 @@ says out '"model.rate": 5.0'
 run 2 theory decay.toml --set model.rate=-1
 says err "rate > 0"
 run 0 gallery decay.toml --out shown
-says out "AGREE .*decay"
-says out "INCONCLUSIVE .*decay-few"
+grep -qE "^AGREE +decay" out || fail "the gallery: $(cat out)"
+grep -qE "^INCONCLUSIVE +decay-few" out || fail "the gallery: $(cat out)"
 run 0 gallery decay.toml --perturbed --out shown
 says out "1 of 1 wrong theories rejected"
 sed 's/^model.rate = 5.0/model.rat = 5.0/' decay.toml >mistyped.toml
 run 2 theory mistyped.toml
-says err "mistyped.toml:.*\[\[preset\]\] fast: there is no parameter 'model.rat'"
+says err "mistyped.toml:33:1: error: [[preset]] fast: there is no parameter 'model.rat'"
 finish
