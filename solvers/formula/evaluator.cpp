@@ -1,0 +1,1057 @@
+#include "attica/solvers/formula/evaluator.hpp"
+
+#include <fmt/format.h>
+#include <gsl/gsl_integration.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <boost/math/differentiation/finite_difference.hpp>
+#include <boost/math/tools/minima.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <numbers>
+#include <utility>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/gsl.hpp"
+
+namespace attica::formula {
+namespace {
+
+constexpr std::size_t kLanes = 256;    // numbers that are computed side by side
+constexpr std::size_t kBlocks = 2048;  // of them, at once: as deep as a tree is, and then some
+constexpr std::size_t kFewestNodes = 16;
+constexpr std::size_t kMostNodes = 1024;
+constexpr std::size_t kMostPairNodes = 256;  // a side
+constexpr double kTail = 12;                 // of a standard normal: beyond lie 1e-32
+constexpr std::size_t kIntervals = 1000;
+constexpr double kMostTerms = 1e7;
+constexpr std::uint64_t kLook = 1'000'000;  // evaluations between looks at the clock
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+using Column = Eigen::Map<Eigen::ArrayXd>;
+using ConstColumn = Eigen::Map<const Eigen::ArrayXd>;
+
+struct HermiteRule {
+  std::vector<double> x;
+  std::vector<double> weight;
+};
+
+/// Nodes and weights of E f(z), z standard normal; made once.
+const HermiteRule& hermite(std::size_t n) {
+  static std::mutex guard;
+  static std::map<std::size_t, HermiteRule> rules;
+  const std::scoped_lock lock(guard);
+  HermiteRule& rule = rules[n];
+  if (!rule.x.empty()) return rule;
+  disable_gsl_handler();
+  const std::unique_ptr<gsl_integration_fixed_workspace, decltype(&gsl_integration_fixed_free)> w(
+      gsl_integration_fixed_alloc(gsl_integration_fixed_hermite, n, 0, 0.5, 0, 0),
+      gsl_integration_fixed_free);
+  if (!w) check_gsl(GSL_ENOMEM, "Gauss-Hermite nodes");
+  const double* const x = gsl_integration_fixed_nodes(w.get());
+  const double* const weight = gsl_integration_fixed_weights(w.get());
+  double total = 0;
+  for (std::size_t k = 0; k < n; ++k) total += weight[k];
+  for (std::size_t k = 0; k < n; ++k) {
+    // Far out weights are below the smallest number.
+    if (!(weight[k] / total > 0)) continue;
+    rule.x.push_back(x[k]);
+    rule.weight.push_back(weight[k] / total);
+  }
+  return rule;
+}
+
+double density(double z) {
+  return std::exp(-0.5 * z * z) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+}
+
+/// Places at which a minimum or a change of sign is looked for between a and b.
+std::vector<double> places_between(double a, double b) {
+  constexpr int kFinite = 64;
+  constexpr int kOneSided = 60;
+  constexpr double kFarthest = 15;  // sinh(15) = 1.6e6
+  std::vector<double> x;
+  if (std::isfinite(a) && std::isfinite(b)) {
+    for (int k = 0; k <= kFinite; ++k) x.push_back(a + (b - a) * k / kFinite);
+    x.back() = b;
+  } else if (std::isfinite(a) || std::isfinite(b)) {
+    // From the finite end on, finely first.
+    const double end = std::isfinite(a) ? a : b, sign = std::isfinite(a) ? 1 : -1;
+    x.push_back(end);
+    for (int k = 1; k <= 2 * kOneSided; ++k) {
+      const double t = kFarthest * k / kOneSided - kFarthest;  // -15 ... 15
+      x.push_back(end + sign * std::exp(t));
+    }
+    if (sign < 0) std::reverse(x.begin(), x.end());
+    x.erase(std::unique(x.begin(), x.end()), x.end());
+  } else {
+    for (int k = -kOneSided; k <= kOneSided; ++k) x.push_back(std::sinh(kFarthest * k / kOneSided));
+  }
+  return x;
+}
+
+}  // namespace
+
+struct Evaluator::Workspace {
+  std::size_t nodes = kFewestNodes;  ///< of the last average: where the next one begins
+  bool adaptive = false;
+  std::unique_ptr<gsl_integration_workspace, decltype(&gsl_integration_workspace_free)> intervals{
+      nullptr, gsl_integration_workspace_free};
+  std::unique_ptr<Workspace> inner = {};  ///< of the second name of a pair
+  std::vector<double> x = {};
+  std::vector<double> f = {};
+  double low = 0, high = 0;  ///< ends between which x are places
+};
+
+/// An index that runs over given numbers, as long as it lives.
+class Evaluator::Lanes {
+ public:
+  Lanes(Evaluator& e, int slot, const double* x, std::size_t n)
+      : e_(e), slot_(e.lane_slot_), x_(e.lane_), n_(e.lanes_), top_(e.top_) {
+    e.lane_slot_ = slot;
+    e.lane_ = x;
+    e.lanes_ = n;
+  }
+  ~Lanes() {
+    e_.lane_slot_ = slot_;
+    e_.lane_ = x_;
+    e_.lanes_ = n_;
+    e_.top_ = top_;
+  }
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+
+ private:
+  Evaluator& e_;
+  int slot_;
+  const double* x_;
+  std::size_t n_;
+  std::size_t top_;
+};
+
+Evaluator::Evaluator(const Sheet& sheet, const Effort& effort)
+    : sheet_(sheet),
+      effort_(effort),
+      values_(sheet.slots(), 0.0),
+      lists_(static_cast<std::size_t>(sheet.lists())),
+      workspaces_(static_cast<std::size_t>(sheet.states())),
+      begin_(std::chrono::steady_clock::now()) {
+  disable_gsl_handler();
+}
+Evaluator::~Evaluator() = default;
+
+void Evaluator::fail(const Code& c, const std::string& what) const {
+  throw Error(ErrorKind::numerical, fmt::format("{}: {}", c.text, what));
+}
+
+void Evaluator::remark(const std::string& text) {
+  if (std::find(remarks_.begin(), remarks_.end(), text) == remarks_.end()) remarks_.push_back(text);
+}
+
+void Evaluator::spend(std::uint64_t evaluations) {
+  evaluations_ += evaluations;
+  if (evaluations_ < next_look_) return;
+  next_look_ = evaluations_ + kLook;
+  if (evaluations_ > effort_.evaluations) {
+    throw Error(ErrorKind::numerical,
+                fmt::format("more than {} evaluations inside averages, sums and roots",
+                            effort_.evaluations));
+  }
+  if (effort_.seconds <= 0) return;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+  if (passed.count() > effort_.seconds) {
+    throw Error(ErrorKind::numerical,
+                fmt::format("more than the {} s that max_seconds allows", effort_.seconds));
+  }
+}
+
+Evaluator::Workspace& Evaluator::workspace(const Code& c) {
+  auto& made = workspaces_[static_cast<std::size_t>(c.state)];
+  if (!made) made = std::make_unique<Workspace>();
+  return *made;
+}
+
+double* Evaluator::take() {
+  if (top_ >= kBlocks)
+    throw Error(ErrorKind::numerical, "formulas inside averages are nested too deeply");
+  if (top_ >= room_.size()) room_.push_back(std::make_unique<double[]>(kLanes));
+  return room_[top_++].get();
+}
+
+// ------------------------------------------------------------------------------ one number at once
+
+double Evaluator::element(const Code& c, double index) const {
+  const bool list = c.op == Op::list_element;
+  const std::size_t size = list ? lists_[static_cast<std::size_t>(c.slot)].values.size()
+                                : static_cast<std::size_t>(c.size);
+  const double nearest = std::round(index);
+  constexpr double kWhole = 1e-6;
+  if (!(std::abs(index - nearest) < kWhole) || nearest < 1 || nearest > static_cast<double>(size))
+    throw Error(ErrorKind::numerical,
+                fmt::format("{}[{}]: expected an index from 1 to {}", c.text, index, size));
+  const auto k = static_cast<std::size_t>(nearest) - 1;
+  return list ? lists_[static_cast<std::size_t>(c.slot)].values[k]
+              : values_[static_cast<std::size_t>(c.slot) + k];
+}
+
+double Evaluator::scalar(int number) {
+  const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
+  const auto part = [&](std::size_t k) { return scalar(c.parts[k]); };
+  switch (c.op) {
+    case Op::number:
+      return c.number;
+    case Op::variable:
+      return values_[static_cast<std::size_t>(c.slot)];
+    case Op::element:
+    case Op::list_element:
+      return element(c, part(0));
+    case Op::negative:
+      return -part(0);
+    case Op::add: {
+      const double a = part(0);
+      return a + part(1);
+    }
+    case Op::subtract: {
+      const double a = part(0);
+      return a - part(1);
+    }
+    case Op::multiply: {
+      const double a = part(0);
+      return a * part(1);
+    }
+    case Op::divide: {
+      const double a = part(0);
+      return a / part(1);
+    }
+    case Op::power: {
+      const double a = part(0);
+      if (c.small_power == 2) return a * a;
+      if (c.small_power == 3) return a * a * a;
+      if (c.small_power == 4) return a * a * a * a;
+      return std::pow(a, part(1));
+    }
+    case Op::less:
+      return part(0) < part(1);
+    case Op::less_equal:
+      return part(0) <= part(1);
+    case Op::greater:
+      return part(0) > part(1);
+    case Op::greater_equal:
+      return part(0) >= part(1);
+    case Op::equal:
+      return part(0) == part(1);
+    case Op::different:
+      return part(0) != part(1);
+    case Op::both:
+      return part(0) != 0 && part(1) != 0;
+    case Op::either:
+      return part(0) != 0 || part(1) != 0;
+    case Op::choice:
+      return part(0) != 0 ? part(1) : part(2);
+    case Op::function:
+      return c.function(part(0));
+    case Op::atan2: {
+      const double a = part(0);
+      return std::atan2(a, part(1));
+    }
+    case Op::minimum: {
+      double best = part(0);
+      for (std::size_t k = 1; k < c.parts.size(); ++k) best = std::min(best, part(k));
+      return best;
+    }
+    case Op::maximum: {
+      double best = part(0);
+      for (std::size_t k = 1; k < c.parts.size(); ++k) best = std::max(best, part(k));
+      return best;
+    }
+    case Op::total:
+    case Op::average: {
+      double total = 0;
+      for (std::size_t k = 0; k < c.parts.size(); ++k) total += part(k);
+      return c.op == Op::total ? total : total / static_cast<double>(c.parts.size());
+    }
+    default:
+      return binder(number);
+  }
+}
+
+double Evaluator::run(const std::vector<Step>& steps) const {
+  std::array<double, 64> stack;
+  double* top = stack.data();  // one above the last number
+  for (const Step& s : steps) {
+    switch (s.op) {
+      case Op::number:
+        *top++ = s.number;
+        continue;
+      case Op::variable:
+        *top++ = values_[static_cast<std::size_t>(s.slot)];
+        continue;
+      case Op::negative:
+        top[-1] = -top[-1];
+        continue;
+      case Op::function:
+        top[-1] = s.function(top[-1]);
+        continue;
+      case Op::power:
+        if (s.small_power != 0) {
+          const double a = top[-1];
+          top[-1] = s.small_power == 2 ? a * a : s.small_power == 3 ? a * a * a : a * a * a * a;
+          continue;
+        }
+        break;
+      default:
+        break;
+    }
+    const double b = *--top;
+    double& a = top[-1];
+    switch (s.op) {
+      case Op::add:
+        a = a + b;
+        break;
+      case Op::subtract:
+        a = a - b;
+        break;
+      case Op::multiply:
+        a = a * b;
+        break;
+      case Op::divide:
+        a = a / b;
+        break;
+      case Op::power:
+        a = std::pow(a, b);
+        break;
+      case Op::less:
+        a = a < b;
+        break;
+      case Op::less_equal:
+        a = a <= b;
+        break;
+      case Op::greater:
+        a = a > b;
+        break;
+      case Op::greater_equal:
+        a = a >= b;
+        break;
+      case Op::equal:
+        a = a == b;
+        break;
+      default:
+        a = a != b;
+        break;
+    }
+  }
+  return top[-1];
+}
+
+double Evaluator::binder(int number) {
+  const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
+  switch (c.op) {
+    case Op::normal:
+      return normal(c);
+    case Op::normal_pair:
+      return normal_pair(c);
+    case Op::integral:
+      return integral(c);
+    case Op::mean:
+      return mean(c);
+    case Op::sum:
+      return sum(c);
+    case Op::root:
+      return root(c);
+    case Op::argmin:
+      return argmin(c);
+    default:
+      return slope(c);
+  }
+}
+
+// --------------------------------------------------------------------------- many numbers at once
+
+template <class F>
+Evaluator::Block Evaluator::pairwise(const Code& c, F f) {
+  double* const out = take();
+  const std::size_t mine = top_;
+  const Block a = block(c.parts[0]);
+  const Block b = block(c.parts[1]);
+  if (!a.many && !b.many) {
+    top_ = mine - 1;
+    double result = 0;
+    f(Eigen::Map<const Eigen::Array<double, 1, 1>>(&a.one),
+      Eigen::Map<const Eigen::Array<double, 1, 1>>(&b.one),
+      Eigen::Map<Eigen::Array<double, 1, 1>>(&result));
+    return {false, result, nullptr};
+  }
+  const auto n = static_cast<Eigen::Index>(lanes_);
+  Column to(out, n);
+  if (a.many && b.many) {
+    f(ConstColumn(a.all, n), ConstColumn(b.all, n), to);
+  } else if (a.many) {
+    f(ConstColumn(a.all, n), Eigen::ArrayXd::Constant(n, b.one), to);
+  } else {
+    f(Eigen::ArrayXd::Constant(n, a.one), ConstColumn(b.all, n), to);
+  }
+  top_ = mine;
+  return {true, 0, out};
+}
+
+/// Whatever is not done side by side: every number of the index in turn.
+template <class F>
+Evaluator::Block Evaluator::one_by_one(const Code& c, F f) {
+  double* const out = take();
+  const std::size_t mine = top_;
+  bool many = false;
+  constexpr std::size_t kMostParts = 8;
+  std::array<Block, kMostParts> parts;
+  const std::size_t count = std::min(c.parts.size(), kMostParts);
+  for (std::size_t k = 0; k < count; ++k) {
+    parts[k] = block(c.parts[k]);
+    many = many || parts[k].many;
+  }
+  std::array<double, kMostParts> arguments{};
+  const auto load = [&](std::size_t lane) {
+    for (std::size_t k = 0; k < count; ++k)
+      arguments[k] = parts[k].many ? parts[k].all[lane] : parts[k].one;
+  };
+  if (!many) {
+    top_ = mine - 1;
+    load(0);
+    return {false, f(arguments), nullptr};
+  }
+  for (std::size_t lane = 0; lane < lanes_; ++lane) {
+    load(lane);
+    out[lane] = f(arguments);
+  }
+  top_ = mine;
+  return {true, 0, out};
+}
+
+Evaluator::Block Evaluator::block(int number) {
+  const Code& c = sheet_.codes()[static_cast<std::size_t>(number)];
+  const auto each_scalar = [&]() -> Block {
+    double* const out = take();
+    for (std::size_t lane = 0; lane < lanes_; ++lane) {
+      values_[static_cast<std::size_t>(lane_slot_)] = lane_[lane];
+      out[lane] = scalar(number);
+    }
+    return {true, 0, out};
+  };
+  const auto column = [&](std::size_t k, auto f) -> Block {
+    double* const out = take();
+    const std::size_t mine = top_;
+    const Block a = block(c.parts[k]);
+    top_ = mine;
+    if (!a.many) {
+      top_ = mine - 1;
+      double result = 0;
+      f(Eigen::Map<const Eigen::Array<double, 1, 1>>(&a.one),
+        Eigen::Map<Eigen::Array<double, 1, 1>>(&result));
+      return {false, result, nullptr};
+    }
+    const auto n = static_cast<Eigen::Index>(lanes_);
+    f(ConstColumn(a.all, n), Column(out, n));
+    return {true, 0, out};
+  };
+  using Arguments = std::array<double, 8>;
+  switch (c.op) {
+    case Op::number:
+      return {false, c.number, nullptr};
+    case Op::variable:
+      if (c.slot == lane_slot_) return {true, 0, lane_};
+      return {false, values_[static_cast<std::size_t>(c.slot)], nullptr};
+    case Op::element:
+    case Op::list_element:
+      return one_by_one(c, [&](const Arguments& x) { return element(c, x[0]); });
+    case Op::negative:
+      return column(0, [](const auto& a, auto&& out) { out = -a; });
+    case Op::add:
+      return pairwise(c, [](const auto& a, const auto& b, auto&& out) { out = a + b; });
+    case Op::subtract:
+      return pairwise(c, [](const auto& a, const auto& b, auto&& out) { out = a - b; });
+    case Op::multiply:
+      return pairwise(c, [](const auto& a, const auto& b, auto&& out) { out = a * b; });
+    case Op::divide:
+      return pairwise(c, [](const auto& a, const auto& b, auto&& out) { out = a / b; });
+    case Op::power: {
+      const Code& exponent = sheet_.codes()[static_cast<std::size_t>(c.parts[1])];
+      if (exponent.op == Op::number) {
+        if (exponent.number == 2) return column(0, [](const auto& a, auto&& o) { o = a * a; });
+        if (exponent.number == 3) return column(0, [](const auto& a, auto&& o) { o = a * a * a; });
+        if (exponent.number == 4)
+          return column(0, [](const auto& a, auto&& o) { o = (a * a) * (a * a); });
+        if (exponent.number == 0.5) return column(0, [](const auto& a, auto&& o) { o = a.sqrt(); });
+        if (exponent.number == -0.5)
+          return column(0, [](const auto& a, auto&& o) { o = 1 / a.sqrt(); });
+        if (exponent.number == -1) return column(0, [](const auto& a, auto&& o) { o = 1 / a; });
+      }
+      return one_by_one(c, [](const Arguments& x) { return std::pow(x[0], x[1]); });
+    }
+    case Op::less:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] < x[1]); });
+    case Op::less_equal:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] <= x[1]); });
+    case Op::greater:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] > x[1]); });
+    case Op::greater_equal:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] >= x[1]); });
+    case Op::equal:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] == x[1]); });
+    case Op::different:
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] != x[1]); });
+    case Op::both:
+      if (c.careful) return each_scalar();
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] != 0 && x[1] != 0); });
+    case Op::either:
+      if (c.careful) return each_scalar();
+      return one_by_one(c, [](const Arguments& x) { return double(x[0] != 0 || x[1] != 0); });
+    case Op::choice: {
+      if (c.careful) return each_scalar();
+      return one_by_one(c, [](const Arguments& x) { return x[0] != 0 ? x[1] : x[2]; });
+    }
+    case Op::function:
+      if (c.function == function_of_one("exp"))
+        return column(0, [](const auto& a, auto&& o) { o = a.exp(); });
+      if (c.function == function_of_one("log"))
+        return column(0, [](const auto& a, auto&& o) { o = a.log(); });
+      if (c.function == function_of_one("sqrt"))
+        return column(0, [](const auto& a, auto&& o) { o = a.sqrt(); });
+      return one_by_one(c, [&](const Arguments& x) { return c.function(x[0]); });
+    case Op::atan2:
+      return one_by_one(c, [](const Arguments& x) { return std::atan2(x[0], x[1]); });
+    case Op::minimum:
+    case Op::maximum:
+    case Op::total:
+    case Op::average: {
+      const std::size_t n = c.parts.size();
+      if (c.careful || n > 8) return each_scalar();
+      return one_by_one(c, [&](const Arguments& x) {
+        double all = c.op == Op::minimum || c.op == Op::maximum ? x[0] : 0;
+        for (std::size_t k = 0; k < n; ++k) {
+          if (c.op == Op::minimum) all = std::min(all, x[k]);
+          if (c.op == Op::maximum) all = std::max(all, x[k]);
+          if (c.op == Op::total || c.op == Op::average) all += x[k];
+        }
+        return c.op == Op::average ? all / static_cast<double>(n) : all;
+      });
+    }
+    default:
+      if (std::find(c.bound_used.begin(), c.bound_used.end(), lane_slot_) != c.bound_used.end())
+        return each_scalar();
+      return {false, binder(number), nullptr};
+  }
+}
+
+// ---------------------------------------------------------------------------------------- binders
+
+double Evaluator::at(int slot, double value, int code) {
+  spend(1);
+  values_[static_cast<std::size_t>(slot)] = value;
+  return scalar(code);
+}
+
+std::pair<double, double> Evaluator::weighted(int slot,
+                                              std::span<const double> x,
+                                              std::span<const double> weights,
+                                              int f) {
+  double total = 0, absolute = 0;
+  for (std::size_t first = 0; first < x.size(); first += kLanes) {
+    const std::size_t n = std::min(kLanes, x.size() - first);
+    spend(n);
+    const Lanes lanes(*this, slot, x.data() + first, n);
+    const Block values = block(f);
+    const ConstColumn w(weights.data() + first, static_cast<Eigen::Index>(n));
+    if (values.many) {
+      const ConstColumn v(values.all, static_cast<Eigen::Index>(n));
+      total += (w * v).sum();
+      absolute += (w * v.abs()).sum();
+    } else {
+      total += w.sum() * values.one;
+      absolute += w.abs().sum() * std::abs(values.one);
+    }
+  }
+  return {total, absolute};
+}
+
+double Evaluator::normal(const Code& c) {
+  Workspace& w = workspace(c);
+  const int f = c.parts[0];
+  if (!w.adaptive) {
+    std::size_t n = std::max(kFewestNodes, w.nodes / 2);
+    auto average = [&](std::size_t nodes) {
+      const HermiteRule& rule = hermite(nodes);
+      return weighted(c.slot, rule.x, rule.weight, f);
+    };
+    double before = average(n).first;
+    double change_before = std::numeric_limits<double>::infinity();
+    while (n < kMostNodes) {
+      n *= 2;
+      const auto [now, absolute] = average(n);
+      const double change = std::abs(now - before);
+      if (change <= effort_.tolerance * absolute && (absolute > 0 || n >= 8 * kFewestNodes)) {
+        w.nodes = n;
+        return effort_.half ? before : now;
+      }
+      // Of a smooth function the error falls by ever larger factors; of one with a kink by two or
+      // three.
+      constexpr double kSlow = 0.05;
+      if (n >= 8 * kFewestNodes && change > kSlow * change_before) break;
+      change_before = change;
+      before = now;
+    }
+    w.adaptive = true;
+  }
+  return adaptive_normal(c.slot, f, w, c);
+}
+
+double Evaluator::adaptive_normal(int slot, int f, Workspace& w, const Code& c) {
+  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
+  return quadrature(
+      [&](double z) { return density(z) * at(slot, z, f); }, -kTail, kTail, kBreaks, w, c);
+}
+
+double Evaluator::normal_pair(const Code& c) {
+  const double rho = scalar(c.parts[0]);
+  if (!(rho >= -1 && rho <= 1)) fail(c, fmt::format("correlation {}, expected -1 to 1", rho));
+  const double rest = std::sqrt((1 - rho) * (1 + rho));
+  Workspace& w = workspace(c);
+  const int f = c.parts[1];
+  if (!w.adaptive) {
+    const auto average = [&](std::size_t nodes) {
+      const HermiteRule& rule = hermite(nodes);
+      std::pair<double, double> all{0, 0};
+      w.x.resize(rule.x.size());
+      for (std::size_t i = 0; i < rule.x.size(); ++i) {
+        values_[static_cast<std::size_t>(c.slot)] = rule.x[i];
+        for (std::size_t j = 0; j < rule.x.size(); ++j) w.x[j] = rho * rule.x[i] + rest * rule.x[j];
+        const auto [value, absolute] = weighted(c.slot2, w.x, rule.weight, f);
+        all.first += rule.weight[i] * value;
+        all.second += rule.weight[i] * absolute;
+      }
+      return all;
+    };
+    std::size_t n = std::max(kFewestNodes, w.nodes / 2);
+    double before = average(n).first;
+    while (n < kMostPairNodes) {
+      n *= 2;
+      const auto [now, absolute] = average(n);
+      if (std::abs(now - before) <= effort_.tolerance * absolute) {
+        w.nodes = n;
+        return effort_.half ? before : now;
+      }
+      before = now;
+    }
+    w.adaptive = true;
+  }
+  static constexpr std::array<double, 9> kBreaks = {-kTail, -6, -3, -1, 0, 1, 3, 6, kTail};
+  if (!w.inner) w.inner = std::make_unique<Workspace>();
+  const auto inner = [&](double z) {
+    values_[static_cast<std::size_t>(c.slot)] = z;
+    return quadrature(
+        [&](double u) {
+          values_[static_cast<std::size_t>(c.slot)] = z;
+          return density(u) * at(c.slot2, rho * z + rest * u, f);
+        },
+        -kTail,
+        kTail,
+        kBreaks,
+        *w.inner,
+        c);
+  };
+  return quadrature([&](double z) { return density(z) * inner(z); }, -kTail, kTail, kBreaks, w, c);
+}
+
+double Evaluator::quadrature(const std::function<double(double)>& f,
+                             double a,
+                             double b,
+                             std::span<const double> breaks,
+                             Workspace& w,
+                             const Code& c) {
+  if (!w.intervals) w.intervals.reset(gsl_integration_workspace_alloc(kIntervals));
+  if (!w.intervals) check_gsl(GSL_ENOMEM, "quadrature");
+  double where = kNone;  // not finite there
+  double largest = 0;
+  GslFunction function([&](double x) {
+    const double value = f(x);
+    if (!std::isfinite(value)) where = x;
+    largest = std::max(largest, std::abs(value));
+    return value;
+  });
+  const double relative = std::max((effort_.half ? 1000 : 10) * effort_.tolerance, 5e-14);
+  double value = 0, error = 0;
+  int code = 0;
+  if (!breaks.empty()) {
+    std::vector<double> points(breaks.begin(), breaks.end());
+    code = gsl_integration_qagp(&function,
+                                points.data(),
+                                points.size(),
+                                0,
+                                relative,
+                                kIntervals,
+                                w.intervals.get(),
+                                &value,
+                                &error);
+  } else if (std::isinf(a) && std::isinf(b)) {
+    code =
+        gsl_integration_qagi(&function, 0, relative, kIntervals, w.intervals.get(), &value, &error);
+  } else if (std::isinf(b)) {
+    code = gsl_integration_qagiu(
+        &function, a, 0, relative, kIntervals, w.intervals.get(), &value, &error);
+  } else if (std::isinf(a)) {
+    code = gsl_integration_qagil(
+        &function, b, 0, relative, kIntervals, w.intervals.get(), &value, &error);
+  } else {
+    code = gsl_integration_qags(
+        &function, a, b, 0, relative, kIntervals, w.intervals.get(), &value, &error);
+  }
+  function.rethrow();
+  if (!std::isnan(where)) fail(c, fmt::format("the formula is not finite at {}", where));
+  const double width = std::isfinite(b - a) ? b - a : 1;
+  const double scale = std::max(std::abs(value), largest * width);
+  // Short of the tolerance by rounding is no failure: the second evaluation tells the error.
+  constexpr double kUseless = 1e-5;
+  if (!std::isfinite(value) || !(error <= kUseless * scale)) {
+    fail(c,
+         fmt::format("quadrature does not converge ({}); value {:.3g}, error {:.2g}",
+                     gsl_strerror(code),
+                     value,
+                     error));
+  }
+  return value;
+}
+
+double Evaluator::integral(const Code& c) {
+  double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
+  if (std::isnan(a) || std::isnan(b)) fail(c, fmt::format("limits {} and {}", a, b));
+  if (a == b) return 0;
+  const double sign = a < b ? 1 : -1;
+  if (a > b) std::swap(a, b);
+  if (std::isinf(a) && std::isinf(b) && a == b) fail(c, "limits that are both infinite");
+  const int f = c.parts[2];
+  return sign * quadrature([&](double u) { return at(c.slot, u, f); }, a, b, {}, workspace(c), c);
+}
+
+double Evaluator::mean(const Code& c) {
+  const Numbers& list = lists_[static_cast<std::size_t>(c.size)];
+  if (list.values.empty()) fail(c, "the list is empty");
+  return weighted(c.slot, list.values, list.weights, c.parts[0]).first / list.total_weight;
+}
+
+double Evaluator::sum(const Code& c) {
+  const double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
+  constexpr double kWhole = 1e-9;
+  const double first = std::round(a), last = std::round(b);
+  if (!(std::abs(a - first) <= kWhole * std::max(1.0, std::abs(a))) ||
+      !(std::abs(b - last) <= kWhole * std::max(1.0, std::abs(b)))) {
+    fail(c, fmt::format("limits {} and {}, expected whole numbers", a, b));
+  }
+  if (last < first) return 0;
+  if (last - first >= kMostTerms)
+    fail(c, fmt::format("{} terms, expected at most 1e7", last - first + 1));
+  std::array<double, kLanes> index;
+  static const std::array<double, kLanes> kOnes = [] {
+    std::array<double, kLanes> ones;
+    ones.fill(1);
+    return ones;
+  }();
+  double total = 0;
+  for (double k = first; k <= last;) {
+    std::size_t n = 0;
+    for (; n < kLanes && k <= last; ++n, ++k) index[n] = k;
+    total += weighted(c.slot, {index.data(), n}, {kOnes.data(), n}, c.parts[2]).first;
+  }
+  return total;
+}
+
+double Evaluator::root(const Code& c) {
+  double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
+  if (!(a < b)) fail(c, fmt::format("limits {} and {}, expected the first below the second", a, b));
+  const int f = c.parts[2];
+  const auto value = [&](double y) {
+    const double found = at(c.slot, y, f);
+    if (std::isnan(found)) fail(c, fmt::format("the formula is not a number at {}", y));
+    return found;
+  };
+  double low = 0, high = 0;
+  if (std::isfinite(a) && std::isfinite(b)) {
+    low = value(a);
+    high = value(b);
+  } else {
+    // The change of sign that lies next to zero, or to the end that is given.
+    const std::vector<double> x = places_between(a, b);
+    std::optional<std::size_t> found;
+    std::vector<double> y;
+    for (const double place : x) y.push_back(at(c.slot, place, f));
+    for (std::size_t k = 0; k + 1 < x.size(); ++k) {
+      if (std::isnan(y[k]) || std::isnan(y[k + 1]) || (y[k] < 0) == (y[k + 1] < 0)) continue;
+      if (!found || std::abs(x[k]) < std::abs(x[*found])) found = k;
+    }
+    if (!found) fail(c, "no change of sign between -1.6e6 and 1.6e6");
+    a = x[*found];
+    b = x[*found + 1];
+    low = y[*found];
+    high = y[*found + 1];
+  }
+  if (low == 0) return a;
+  if (high == 0) return b;
+  if ((low < 0) == (high < 0)) {
+    fail(c, fmt::format("no change of sign: {:.6g} at {}, {:.6g} at {}", low, a, high, b));
+  }
+  const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
+  std::uintmax_t steps = 200;
+  const auto near = [&](double left, double right) {
+    return std::abs(right - left) <= close * std::max(std::abs(left), std::abs(right)) ||
+           std::abs(right - left) < 1e-300;
+  };
+  const auto [left, right] = boost::math::tools::toms748_solve(value, a, b, low, high, near, steps);
+  const double found = 0.5 * (left + right);
+  const double rest = std::abs(value(found));
+  if (rest > std::max(std::abs(low), std::abs(high)))
+    fail(c, fmt::format("it jumps over zero at {} and has no root there", found));
+  return found;
+}
+
+double Evaluator::argmin(const Code& c) {
+  const double a = scalar(c.parts[0]), b = scalar(c.parts[1]);
+  if (!(a < b)) fail(c, fmt::format("limits {} and {}, expected the first below the second", a, b));
+  const int f = c.parts[2];
+  Workspace& w = workspace(c);
+  if (w.x.empty() || w.low != a || w.high != b) w.x = places_between(a, b);
+  w.low = a;
+  w.high = b;
+  const std::vector<double>& x = w.x;
+  std::vector<double>& y = w.f;
+  y.resize(x.size());
+  for (std::size_t first = 0; first < x.size(); first += kLanes) {
+    const std::size_t n = std::min(kLanes, x.size() - first);
+    spend(n);
+    const Lanes lanes(*this, c.slot, x.data() + first, n);
+    const Block values = block(f);
+    for (std::size_t k = 0; k < n; ++k) y[first + k] = values.many ? values.all[k] : values.one;
+  }
+  for (double& value : y) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
+  }
+  struct Found {
+    double x = kNone;
+    double y = std::numeric_limits<double>::infinity();
+    double slack = 0;
+  };
+  std::vector<Found> minima;
+  const std::size_t last = x.size() - 1;
+  for (std::size_t k = 0; k <= last; ++k) {
+    if (!std::isfinite(y[k])) continue;
+    if ((k > 0 && y[k - 1] < y[k]) || (k < last && y[k + 1] < y[k])) continue;
+    // Of equal neighbours the first stands for all.
+    if (k > 0 && y[k - 1] == y[k] && k < last && y[k + 1] == y[k]) continue;
+    const std::size_t left = k > 0 ? k - 1 : 0, right = k < last ? k + 1 : last;
+    Found found{x[k], y[k]};
+    bool refined = false;
+    if (c.derivative >= 0) {
+      double low = x[left], high = x[right];
+      const auto slope_at = [&](double place) { return at(c.slot, place, c.derivative); };
+      double at_low = slope_at(low), at_high = slope_at(high);
+      // Halved from where the derivative is no number: beyond the range of exp, for instance.
+      for (int n = 0; n < 60 && !std::isfinite(at_low) && low < x[k]; ++n) {
+        low = 0.5 * (low + x[k]);
+        at_low = slope_at(low);
+      }
+      for (int n = 0; n < 60 && !std::isfinite(at_high) && high > x[k]; ++n) {
+        high = 0.5 * (high + x[k]);
+        at_high = slope_at(high);
+      }
+      if (at_low < 0 && at_high > 0 && std::isfinite(at_low) && std::isfinite(at_high)) {
+        std::uintmax_t steps = 200;
+        const double close = std::max((effort_.half ? 1 : 1e-3) * effort_.tolerance, 4e-16);
+        const auto near = [&](double p, double q) {
+          return std::abs(q - p) <= close * std::max(std::abs(p), std::abs(q)) ||
+                 std::abs(q - p) < 1e-300;
+        };
+        const auto [p, q] = boost::math::tools::toms748_solve(
+            [&](double place) {
+              const double value = slope_at(place);
+              if (std::isnan(value)) fail(c, fmt::format("no derivative at {}", place));
+              return value;
+            },
+            low,
+            high,
+            at_low,
+            at_high,
+            near,
+            steps);
+        found.x = 0.5 * (p + q);
+        found.y = at(c.slot, found.x, f);
+        refined = true;
+      }
+    }
+    if (!refined && (k == 0 || k == last)) {
+      if ((k == 0 && std::isinf(a)) || (k == last && std::isinf(b))) continue;
+      refined = true;  // an end of the range
+    }
+    if (!refined) {
+      std::uintmax_t steps = 200;
+      const auto [place, value] = boost::math::tools::brent_find_minima(
+          [&](double p) {
+            const double found_there = at(c.slot, p, f);
+            return std::isnan(found_there) ? std::numeric_limits<double>::infinity() : found_there;
+          },
+          x[left],
+          x[right],
+          std::numeric_limits<double>::digits,
+          steps);
+      if (value <= found.y) found = {place, value};
+    }
+    minima.push_back(found);
+  }
+  if (minima.empty())
+    fail(c, "no minimum: the smallest value lies at the end of an infinite range");
+  std::sort(minima.begin(), minima.end(), [](const Found& p, const Found& q) { return p.y < q.y; });
+  const Found& best = minima.front();
+  if ((std::isinf(a) && y.front() < best.y) || (std::isinf(b) && y.back() < best.y))
+    fail(c, "no minimum: the smallest value lies at the end of an infinite range");
+  if (minima.size() > 1) {
+    constexpr double kEqual = 1e-12, kApart = 1e-6;
+    const Found& second = minima[1];
+    if (second.y - best.y <= kEqual * (1 + std::abs(best.y)) &&
+        std::abs(second.x - best.x) > kApart * (1 + std::abs(best.x))) {
+      remark(fmt::format("{}: two minima of equal depth, at {:.6g} and {:.6g}; the first was taken",
+                         c.text,
+                         std::min(best.x, second.x),
+                         std::max(best.x, second.x)));
+      return std::min(best.x, second.x);
+    }
+  }
+  return best.x;
+}
+
+double Evaluator::slope(const Code& c) {
+  const auto slot = static_cast<std::size_t>(c.slot);
+  const double here = values_[slot];
+  const double scale = here == 0 ? 1 : std::abs(here);
+  const auto f = [&](double step) {
+    spend(1);
+    values_[slot] = here + scale * step;
+    for (const int number : c.definitions) define(number);
+    return scalar(c.parts[0]);
+  };
+  double result = 0;
+  try {
+    result =
+        !effort_.half
+            ? boost::math::differentiation::finite_difference_derivative<decltype(f), double, 8>(
+                  f, 0.0) /
+                  scale
+            : boost::math::differentiation::finite_difference_derivative<decltype(f), double, 6>(
+                  f, 0.0) /
+                  scale;
+  } catch (...) {
+    values_[slot] = here;
+    throw;
+  }
+  values_[slot] = here;
+  for (const int number : c.definitions) define(number);
+  return result;
+}
+
+// ------------------------------------------------------------------------------------ definitions
+
+void Evaluator::define(int number) {
+  const Sheet::Definition& d = sheet_.definitions()[static_cast<std::size_t>(number)];
+  if (!d.is_list) {
+    const double value = scalar(d.root);
+    if (!std::isfinite(value)) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("{} = '{}' is {}", d.text.where, d.text.formula, value));
+    }
+    values_[static_cast<std::size_t>(d.slot)] = value;
+    return;
+  }
+  Numbers& list = lists_[static_cast<std::size_t>(d.slot)];
+  const std::string& where = d.text.where;
+  if (d.index < 0) {
+    list.values = d.list.values;
+    list.weights = d.list.weights;
+  } else {
+    const double first = scalar(d.from), last = scalar(d.to);
+    constexpr double kMostNumbers = 1e6;
+    if (first != std::round(first) || last != std::round(last) || !(last >= first) ||
+        !(last - first < kMostNumbers)) {
+      throw Error(ErrorKind::numerical,
+                  fmt::format("{}: from {} to {}; expected whole numbers, and at most 1e6 of them",
+                              where,
+                              first,
+                              last));
+    }
+    list.values.clear();
+    list.weights.clear();
+    for (double k = first; k <= last; ++k) {
+      list.values.push_back(at(d.index, k, d.root));
+      if (d.weight >= 0) list.weights.push_back(at(d.index, k, d.weight));
+    }
+  }
+  if (list.weights.empty()) list.weights.assign(list.values.size(), 1.0);
+  list.total_weight = 0;
+  for (std::size_t k = 0; k < list.values.size(); ++k) {
+    if (!std::isfinite(list.values[k]) || !std::isfinite(list.weights[k]) || list.weights[k] < 0) {
+      throw Error(
+          ErrorKind::numerical,
+          fmt::format("{}: number {} is {} with weight {}; expected finite numbers, weights "
+                      ">= 0",
+                      where,
+                      k + 1,
+                      list.values[k],
+                      list.weights[k]));
+    }
+    list.total_weight += list.weights[k];
+  }
+  if (!(list.total_weight > 0))
+    throw Error(ErrorKind::numerical, fmt::format("{}: the weights are zero", where));
+}
+
+void Evaluator::prepare() {
+  for (auto& w : workspaces_) {
+    if (!w) continue;
+    w->nodes = kFewestNodes;
+    w->adaptive = false;
+  }
+  for (const int number : sheet_.order()) {
+    if (!sheet_.definitions()[static_cast<std::size_t>(number)].moves) define(number);
+  }
+}
+
+void Evaluator::evaluate(const Group& group, std::span<double> values) {
+  spend(group.roots.size() * group.count);
+  for (const int number : group.moving) define(number);
+  for (std::size_t k = 0; k < group.roots.size(); ++k) {
+    try {
+      if (group.index < 0) {
+        const bool steps = k < group.steps.size() && !group.steps[k].empty();
+        values[k] = steps ? run(group.steps[k]) : scalar(group.roots[k]);
+        continue;
+      }
+      double* const out = values.data() + k * group.count;
+      std::array<double, kLanes> index;
+      for (std::size_t first = 0; first < group.count; first += kLanes) {
+        const std::size_t n = std::min(kLanes, group.count - first);
+        for (std::size_t i = 0; i < n; ++i) index[i] = static_cast<double>(first + i + 1);
+        const Lanes lanes(*this, group.index, index.data(), n);
+        const Block block_of = block(group.roots[k]);
+        for (std::size_t i = 0; i < n; ++i)
+          out[first + i] = block_of.many ? block_of.all[i] : block_of.one;
+      }
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}: {}", group.where[k], error.what()));
+    }
+  }
+}
+
+double Evaluator::value(const Group& group) {
+  double result = 0;
+  evaluate(group, {&result, 1});
+  return result;
+}
+
+}  // namespace attica::formula

@@ -1,0 +1,128 @@
+#pragma once
+/// @file
+/// @brief Values of compiled formulas, one thread at a time.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "attica/solvers/formula/sheet.hpp"
+
+namespace attica::formula {
+
+/// @brief How exactly binders are evaluated, and how much they may do.
+struct Effort {
+  /// Of an average, an integral, a root and a minimiser, relative.
+  double tolerance = 1e-11;
+  /// Averages at half the nodes that the tolerance takes, quadrature a hundred times less exact:
+  /// the difference of a second evaluation of this kind is the error of the first.
+  bool half = false;
+  /// Evaluations of a formula inside binders, all together.
+  std::uint64_t evaluations = 20'000'000'000;
+  double seconds = 0;  ///< of wall time; 0: no limit
+};
+
+/// @brief Numbers for the names of a sheet, and the formulas at them.
+///
+/// Gauss-Hermite nodes are doubled from 16 until the average changes by less than the tolerance
+/// times the average of the absolute value; where 1024 do not suffice, or the error falls too
+/// slowly for a smooth function, quadrature is adaptive on [-12, 12] (GSL QAGP). Integrals: QAGS,
+/// QAGI. Roots: TOMS 748. Minimisers: a grid, then the zero of the derivative, or Brent's method
+/// where no rule gives the derivative.
+class Evaluator {
+ public:
+  Evaluator(const Sheet& sheet, const Effort& effort);
+  ~Evaluator();
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+
+  /// @brief The number at a place of the sheet.
+  double& operator[](int slot) { return values_[static_cast<std::size_t>(slot)]; }
+
+  /// @brief Evaluates the definitions that depend on scalars alone: after those were set. Forgets
+  /// how many nodes averages took before, so that values do not depend on what came earlier.
+  void prepare();
+
+  /// @brief The formulas of a group, roots by roots; of a group with an index `count` numbers each.
+  /// A value may be infinite or NaN.
+  /// @throws Error of kind numerical where a binder has no value (no sign change, no convergence,
+  /// an integrand that is not finite), naming the formula
+  void evaluate(const Group& group, std::span<double> values);
+  double value(const Group& group);
+
+  /// @brief Things to be told of the values so far, each once.
+  const std::vector<std::string>& remarks() const { return remarks_; }
+
+ private:
+  struct Workspace;
+  /// One number, or one for every value of the current index.
+  struct Block {
+    bool many = false;
+    double one = 0;
+    const double* all = nullptr;
+  };
+  class Lanes;
+
+  double scalar(int code);
+  double run(const std::vector<Step>& steps) const;
+  Block block(int code);
+  template <class F>
+  Block pairwise(const Code& c, F f);
+  template <class F>
+  Block one_by_one(const Code& c, F f);
+  double* take();
+  void spend(std::uint64_t evaluations);
+
+  void define(int definition);
+  double binder(int code);
+  double normal(const Code& c);
+  double normal_pair(const Code& c);
+  double integral(const Code& c);
+  double mean(const Code& c);
+  double sum(const Code& c);
+  double root(const Code& c);
+  double argmin(const Code& c);
+  double slope(const Code& c);
+  double adaptive_normal(int slot, int f, Workspace& w, const Code& c);
+  double quadrature(const std::function<double(double)>& f,
+                    double a,
+                    double b,
+                    std::span<const double> breaks,
+                    Workspace& w,
+                    const Code& c);
+  double at(int slot, double value, int code);
+  /// Sum of weights[k] f(x[k]) and of weights[k] |f(x[k])|.
+  std::pair<double, double> weighted(int slot,
+                                     std::span<const double> x,
+                                     std::span<const double> weights,
+                                     int f);
+  double element(const Code& c, double index) const;
+  [[noreturn]] void fail(const Code& c, const std::string& what) const;
+  void remark(const std::string& text);
+  Workspace& workspace(const Code& c);
+
+  const Sheet& sheet_;
+  Effort effort_;
+  std::vector<double> values_;
+  struct Numbers {
+    std::vector<double> values;
+    std::vector<double> weights;
+    double total_weight = 0;
+  };
+  std::vector<Numbers> lists_;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;
+  std::vector<std::unique_ptr<double[]>> room_;  ///< of blocks, a stack
+  std::size_t top_ = 0;
+  int lane_slot_ = -1;
+  const double* lane_ = nullptr;
+  std::size_t lanes_ = 0;
+  std::uint64_t evaluations_ = 0;
+  std::uint64_t next_look_ = 0;
+  std::chrono::steady_clock::time_point begin_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace attica::formula

@@ -1,0 +1,1025 @@
+#include "attica/solvers/formula/theory_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gsl/gsl_multiroots.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "attica/core/error.hpp"
+#include "attica/core/words.hpp"
+#include "attica/solvers/formula/evaluator.hpp"
+#include "attica/solvers/gsl.hpp"
+#include "attica/solvers/ode.hpp"
+
+namespace attica::formula {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+constexpr double kFine = 1e-10;   // relative tolerance of flows
+constexpr double kCoarse = 1e-8;  // of the second one, whose difference is the error
+constexpr double kSmall = 1e-3;   // absolute tolerance in units of the relative one
+constexpr std::size_t kMostStates = 100'000;
+constexpr std::size_t kMostStiff = 500;
+constexpr std::int64_t kMostSteps = 1'000'000;
+
+TextPoint nothing(std::size_t series, const std::string& reason, std::size_t branch = 0) {
+  TextPoint point{.branch = branch, .values = {}};
+  point.values.assign(series, {kNoValue, 0, reason});
+  return point;
+}
+
+std::string joined_names(const Texts& texts) {
+  std::vector<std::string> all;
+  for (const auto& [name, formula] : texts) all.push_back(name);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+const std::string* formula_of(const Texts& texts, const std::string& name) {
+  for (const auto& [known, formula] : texts) {
+    if (known == name) return &formula;
+  }
+  return nullptr;
+}
+
+/// Demands a formula in `others` for each name of `names`, and none for any other.
+void require_same_names(const Texts& names,
+                        const std::string& names_where,
+                        const Texts& others,
+                        const std::string& others_where) {
+  for (const auto& [name, formula] : names) {
+    if (formula_of(others, name) == nullptr)
+      throw Error(
+          ErrorKind::input,
+          fmt::format("{}: no formula for '{}', which {} has", others_where, name, names_where),
+          others_where);
+  }
+  for (const auto& [name, formula] : others) {
+    if (formula_of(names, name) != nullptr) continue;
+    std::vector<std::string> known;
+    for (const auto& [k, v] : names) known.push_back(k);
+    const std::string near = nearest(name, known);
+    throw Error(ErrorKind::input,
+                fmt::format("{}: '{}' is not in {} ({}){}",
+                            others_where,
+                            name,
+                            names_where,
+                            joined_names(names),
+                            near.empty() ? "" : fmt::format("; did you mean '{}'?", near)),
+                others_where + "." + name);
+  }
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------- compiled
+
+struct TextTheory::Compiled {
+  TheoryText text;
+  std::vector<std::string> scalars;
+  Effort effort;
+  Sheet sheet;
+  std::vector<int> scalar_slots;
+  std::vector<std::string> series_names;
+  std::size_t time = 0;  ///< which of the scalars
+
+  // States or unknowns: places next to each other.
+  int first = 0;
+  std::size_t states = 0;
+  std::vector<std::string> state_names;  ///< "m", "a[1]", ...
+  Group start_one, start_each;
+  std::vector<std::pair<std::string, Group>> more_starts;
+  Group next_one, next_each;
+  std::optional<Group> event;
+  Group series;
+  std::vector<Group> conditions;
+  std::optional<Group> choose;
+  bool exact = true;  ///< nothing but arithmetic: no second evaluation is needed
+
+  Compiled(const TheoryText& t, const std::vector<std::string>& s, const Effort& e)
+      : text(t), scalars(s), effort(e) {
+    for (const std::string& name : scalars) {
+      if (name != moving_time())
+        scalar_slots.push_back(sheet.scalar(name));
+      else
+        scalar_slots.push_back(-1);
+    }
+    for (const auto& [name, formula] : text.let)
+      sheet.define(name, {text.where + ".let." + name, formula});
+    for (const ListText& list : text.lists) sheet.define(list);
+    if (text.series.empty())
+      throw Error(ErrorKind::input,
+                  text.where + ".series: no series; expected one formula at least, as y = \"m\"",
+                  text.where + ".series");
+    if (text.kind == TheoryText::Kind::flow || text.kind == TheoryText::Kind::map) compile_flow();
+    if (text.kind == TheoryText::Kind::solve) compile_solve();
+    std::vector<Text> texts;
+    for (const auto& [name, formula] : text.series) {
+      series_names.push_back(name);
+      texts.push_back({series_where(name), formula});
+    }
+    series = sheet.compile(texts);
+    sheet.require_used();
+    exact = sheet.states() == 0;
+  }
+
+  std::string series_where(const std::string& name) const {
+    if (text.kind != TheoryText::Kind::expression) return text.where + ".series." + name;
+    return text.where + ".expression" + (text.series.size() == 1 && name == "y" ? "" : "." + name);
+  }
+  std::string section() const {
+    switch (text.kind) {
+      case TheoryText::Kind::flow:
+        return text.where + ".flow";
+      case TheoryText::Kind::map:
+        return text.where + ".map";
+      case TheoryText::Kind::solve:
+        return text.where + ".solve";
+      default:
+        return text.where;
+    }
+  }
+  std::string moving_time() const {
+    const bool flows = text.kind == TheoryText::Kind::flow || text.kind == TheoryText::Kind::map;
+    return flows ? text.time : std::string();
+  }
+
+  void compile_flow() {
+    const std::string where = section();
+    const std::string rate_key = text.kind == TheoryText::Kind::flow ? "rate" : "next";
+    const auto at = std::find(scalars.begin(), scalars.end(), text.time);
+    if (text.time.empty() || at == scalars.end()) {
+      const std::string near = nearest(text.time, scalars);
+      throw invalid_parameter(where + ".time",
+                              text.time,
+                              fmt::format("the name of x or of another number{}; known are {}",
+                                          near.empty() ? "" : fmt::format(", as '{}'", near),
+                                          fmt::join(scalars, ", ")));
+    }
+    time = static_cast<std::size_t>(at - scalars.begin());
+    if (text.start.empty())
+      throw Error(ErrorKind::input, where + ".start: no states; expected as {m = \"0.1\"}", where);
+    require_same_names(text.start, where + ".start", text.rate, where + "." + rate_key);
+    Texts one, each;
+    for (const auto& [name, formula] : text.start) {
+      const auto open = name.find('[');
+      if (open == std::string::npos) {
+        one.emplace_back(name, formula);
+        continue;
+      }
+      if (text.index.empty() || name.substr(open) != "[" + text.index + "]") {
+        throw invalid_parameter(
+            where + ".start",
+            name,
+            text.index.empty()
+                ? std::string("each = {k = 50} beside states with an index k")
+                : fmt::format("the index of each: {}[{}]", name.substr(0, open), text.index));
+      }
+      each.emplace_back(name, formula);
+    }
+    if (each.empty() && !text.index.empty())
+      throw invalid_parameter(where + ".each",
+                              text.index,
+                              fmt::format("a state with that index, as a[{}]", text.index));
+    if (text.count > kMostStates || (text.count == 0 && !each.empty()))
+      throw invalid_parameter(
+          where + ".each", static_cast<double>(text.count), "1 to 100000 states");
+    const auto texts = [&](const Texts& names, const Texts& formulas, const std::string& key) {
+      std::vector<Text> all;
+      for (const auto& [name, ignored] : names)
+        all.push_back({where + "." + key + "." + name, *formula_of(formulas, name)});
+      return all;
+    };
+    // Before time and states have names: a start that uses them is refused.
+    start_one = sheet.compile(texts(one, text.start, "start"));
+    if (!each.empty())
+      start_each = sheet.compile(texts(each, text.start, "start"), text.index, text.count);
+    scalar_slots[time] = sheet.scalar(text.time, true);
+    first = static_cast<int>(sheet.slots());
+    for (const auto& [name, formula] : one) {
+      sheet.scalar(name, true);
+      state_names.push_back(name);
+    }
+    for (const auto& [name, formula] : each) {
+      const std::string base = name.substr(0, name.find('['));
+      sheet.array(base, text.count);
+      for (std::size_t k = 1; k <= text.count; ++k)
+        state_names.push_back(fmt::format("{}[{}]", base, k));
+    }
+    states = state_names.size();
+    if (states > kMostStates)
+      throw invalid_parameter(
+          where + ".each", static_cast<double>(states), "at most 100000 states");
+    if (text.stiff && states > kMostStiff)
+      throw invalid_parameter(where + ".stiff", "true", "at most 500 states, or stiff = false");
+    next_one = sheet.compile(texts(one, text.rate, rate_key));
+    if (!each.empty())
+      next_each = sheet.compile(texts(each, text.rate, rate_key), text.index, text.count);
+    if (!text.event.empty()) event = sheet.compile({{where + ".event", text.event}});
+  }
+
+  void compile_solve() {
+    const std::string where = section();
+    if (text.unknowns.empty())
+      throw Error(ErrorKind::input, where + ".unknowns: none; expected as {kappa = \"1\"}", where);
+    if (text.fixed.empty() == text.zero.empty())
+      throw Error(
+          ErrorKind::input,
+          where + ": expected one of fixed = {kappa = \"...\"} and zero = {kappa = \"...\"}",
+          where);
+    const Texts& equations = text.fixed.empty() ? text.zero : text.fixed;
+    const std::string key = text.fixed.empty() ? "zero" : "fixed";
+    require_same_names(text.unknowns, where + ".unknowns", equations, where + "." + key);
+    constexpr std::size_t kMostUnknowns = 200;
+    if (text.unknowns.size() > kMostUnknowns)
+      throw invalid_parameter(
+          where + ".unknowns", static_cast<double>(text.unknowns.size()), "at most 200");
+    const auto start_texts = [&](const Texts& values, const std::string& name) {
+      std::vector<Text> all;
+      for (const auto& [unknown, ignored] : text.unknowns)
+        all.push_back({where + "." + name + "." + unknown, *formula_of(values, unknown)});
+      return all;
+    };
+    start_one = sheet.compile(start_texts(text.unknowns, "unknowns"));
+    for (const auto& [name, values] : text.starts) {
+      Texts full = values;
+      for (const auto& [unknown, formula] : text.unknowns) {
+        if (formula_of(full, unknown) == nullptr) full.emplace_back(unknown, formula);
+      }
+      require_same_names(text.unknowns, where + ".unknowns", full, where + ".starts." + name);
+      more_starts.emplace_back(name, sheet.compile(start_texts(full, "starts." + name)));
+    }
+    first = static_cast<int>(sheet.slots());
+    for (const auto& [name, formula] : text.unknowns) {
+      sheet.scalar(name, true);
+      state_names.push_back(name);
+    }
+    states = state_names.size();
+    std::vector<Text> texts;
+    for (const std::string& name : state_names)
+      texts.push_back({where + "." + key + "." + name, *formula_of(equations, name)});
+    next_one = sheet.compile(texts);
+    for (const auto& [name, condition] : text.domain)
+      conditions.push_back(sheet.compile({{where + ".domain." + name, condition}}));
+    if (!text.choose.empty()) {
+      constexpr std::string_view kLowest = "lowest ";
+      if (!text.choose.starts_with(kLowest))
+        throw invalid_parameter(where + ".choose", text.choose, "\"lowest FORMULA\"");
+      choose = sheet.compile({{where + ".choose", text.choose.substr(kLowest.size())}});
+    }
+    if (text.branches && choose)
+      throw Error(ErrorKind::input, where + ": expected one of choose and branches", where);
+    std::string along = text.follow;
+    if (along.starts_with("-")) along.erase(0, 1);
+    if (!along.empty()) {
+      const auto at = std::find(scalars.begin(), scalars.end(), along);
+      if (at == scalars.end())
+        throw invalid_parameter(
+            where + ".follow",
+            text.follow,
+            fmt::format("the name of x or of another number: {}", fmt::join(scalars, ", ")));
+      time = static_cast<std::size_t>(at - scalars.begin());
+    }
+  }
+
+  void set(Evaluator& e, const std::vector<double>& place) const {
+    for (std::size_t k = 0; k < scalars.size(); ++k) e[scalar_slots[k]] = place[k];
+  }
+  void set_states(Evaluator& e, const VectorXd& x) const {
+    std::copy(x.begin(), x.end(), &e[first]);
+  }
+
+  /// The groups of one state each and of states with an index, side by side.
+  void evaluate(Evaluator& e, const Group& one, const Group& each, std::span<double> out) const {
+    const std::size_t n = one.roots.size();
+    if (n > 0) e.evaluate(one, out.subspan(0, n));
+    if (!each.roots.empty()) e.evaluate(each, out.subspan(n));
+  }
+
+  /// "m = 1, q = 2", the first ten.
+  std::string shown(Evaluator& e) const {
+    std::vector<std::string> all;
+    constexpr std::size_t kShown = 12;
+    for (std::size_t k = 0; k < scalars.size() && all.size() < kShown; ++k)
+      all.push_back(fmt::format("{} = {:.6g}", scalars[k], e[scalar_slots[k]]));
+    for (std::size_t k = 0; k < states && all.size() < kShown; ++k)
+      all.push_back(fmt::format("{} = {:.6g}", state_names[k], e[first + static_cast<int>(k)]));
+    return fmt::format("{}", fmt::join(all, ", "));
+  }
+
+  /// The series with fine and half effort, where the numbers and states were set.
+  TextPoint values(Evaluator& fine, Evaluator* half) const {
+    TextPoint point;
+    const std::size_t n = series_names.size();
+    std::vector<double> a(n), b(n);
+    for (std::size_t k = 0; k < n; ++k) {
+      Group one = series;
+      one.roots = {series.roots[k]};
+      one.steps = {series.steps[k]};
+      one.where = {series.where[k]};
+      TextValue value;
+      try {
+        value.value = fine.value(one);
+        if (half != nullptr) value.numerical_error = std::abs(value.value - half->value(one));
+        if (!std::isfinite(value.value)) {
+          value.reason = fmt::format("{} is {} ({})", one.where[0], value.value, shown(fine));
+        } else if (!std::isfinite(value.numerical_error)) {
+          value.reason = fmt::format("{} is not finite at half the nodes", one.where[0]);
+          value.value = kNoValue;
+        }
+      } catch (const Error& error) {
+        value = {kNoValue, 0, error.what()};
+      }
+      if (!value.reason.empty()) value.numerical_error = 0;
+      point.values.push_back(std::move(value));
+    }
+    return point;
+  }
+};
+
+// ------------------------------------------------------------------------------------ flow and map
+
+namespace {
+
+/// Places that differ in one scalar alone, in the order of that scalar.
+std::map<std::vector<double>, std::vector<std::size_t>> by_others(
+    const std::vector<std::vector<double>>& places, std::size_t one) {
+  std::map<std::vector<double>, std::vector<std::size_t>> all;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    std::vector<double> others = places[k];
+    others[one] = 0;
+    all[others].push_back(k);
+  }
+  for (auto& [others, members] : all) {
+    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+      return places[a][one] < places[b][one];
+    });
+  }
+  return all;
+}
+
+/// States at times, as far as they were reached.
+struct Trajectory {
+  std::vector<VectorXd> states;
+  std::string reason;  ///< why the later ones are missing
+};
+
+/// x + a + b + ... for n states by the equations of a flow.
+template <class Compiled>
+Trajectory integrate(const Compiled& c,
+                     Evaluator& e,
+                     const VectorXd& start,
+                     const std::vector<double>& times,
+                     double tolerance) {
+  Trajectory path;
+  std::string why;
+  const auto rhs = [&](double t, const VectorXd& x, VectorXd& dxdt) {
+    e[c.scalar_slots[c.time]] = t;
+    c.set_states(e, x);
+    try {
+      c.evaluate(e, c.next_one, c.next_each, {dxdt.data(), static_cast<std::size_t>(dxdt.size())});
+      if (!dxdt.allFinite() && x.allFinite()) {
+        for (Eigen::Index k = 0; k < dxdt.size(); ++k) {
+          if (!std::isfinite(dxdt[k]))
+            why = fmt::format(
+                "the rate of {} is {}", c.state_names[static_cast<std::size_t>(k)], dxdt[k]);
+        }
+      }
+    } catch (const Error& error) {
+      why = error.what();
+      dxdt.setConstant(std::numeric_limits<double>::quiet_NaN());
+    }
+  };
+  {
+    VectorXd first = VectorXd::Zero(start.size());
+    rhs(times.front(), start, first);
+    if (!first.allFinite()) {
+      path.reason = fmt::format("{} at the start ({})", why, c.shown(e));
+      return path;
+    }
+  }
+  path.states.push_back(start);
+  if (times.size() == 1) return path;
+  OdeOptions options{.method = c.text.stiff ? OdeMethod::rosenbrock4 : OdeMethod::dopri5,
+                     .relative_tolerance = tolerance,
+                     .absolute_tolerance = tolerance * kSmall,
+                     .max_steps = kMostSteps};
+  if (c.text.stiff) {
+    options.jacobian = [&](double t, const VectorXd& x, MatrixXd& jacobian, VectorXd& dfdt) {
+      VectorXd at(x.size()), above(x.size()), below(x.size());
+      constexpr double kStep = 6e-6;  // the cube root of rounding
+      at = x;
+      for (Eigen::Index k = 0; k < x.size(); ++k) {
+        const double h = kStep * std::max(std::abs(x[k]), 1e-3);
+        at[k] = x[k] + h;
+        rhs(t, at, above);
+        at[k] = x[k] - h;
+        rhs(t, at, below);
+        at[k] = x[k];
+        jacobian.col(k) = (above - below) / (2 * h);
+      }
+      const double h = kStep * std::max(std::abs(t), 1e-3);
+      rhs(t + h, x, above);
+      rhs(std::max(t - h, 0.0), x, below);
+      dfdt = (above - below) / (t + h - std::max(t - h, 0.0));
+    };
+  }
+  if (c.event) {
+    options.event = [&](double t, const VectorXd& x) {
+      e[c.scalar_slots[c.time]] = t;
+      c.set_states(e, x);
+      return e.value(*c.event);
+    };
+  }
+  const OdeResult result = solve_ode(rhs, start, times, options);
+  for (Eigen::Index k = 1; k < result.states.cols(); ++k)
+    path.states.push_back(result.states.col(k));
+  if (result.status == OdeStatus::event) {
+    path.reason = fmt::format("the event ends the flow at {} = {:.6g}", c.text.time, result.time);
+  } else if (!result.finished()) {
+    path.reason = fmt::format("the flow ends: {} at {} = {:.6g}{}",
+                              to_string(result.status),
+                              c.text.time,
+                              result.time,
+                              why.empty() ? "" : " (" + why + ")");
+  }
+  return path;
+}
+
+template <class Compiled>
+Trajectory iterate(const Compiled& c,
+                   Evaluator& e,
+                   const VectorXd& start,
+                   const std::vector<double>& times) {
+  Trajectory path;
+  VectorXd x = start, next(start.size());
+  double t = 0;
+  for (const double wanted : times) {
+    for (; t < wanted; ++t) {
+      e[c.scalar_slots[c.time]] = t;
+      c.set_states(e, x);
+      try {
+        c.evaluate(
+            e, c.next_one, c.next_each, {next.data(), static_cast<std::size_t>(next.size())});
+      } catch (const Error& error) {
+        path.reason = fmt::format("step {}: {}", t + 1, error.what());
+        return path;
+      }
+      for (Eigen::Index k = 0; k < next.size(); ++k) {
+        if (std::isfinite(next[k])) continue;
+        path.reason = fmt::format("{} is {} after step {} ({})",
+                                  c.state_names[static_cast<std::size_t>(k)],
+                                  next[k],
+                                  t + 1,
+                                  c.shown(e));
+        return path;
+      }
+      x.swap(next);
+    }
+    path.states.push_back(x);
+  }
+  return path;
+}
+
+// ------------------------------------------------------------------------------------------ solve
+
+/// A solution of the equations, or why there is none.
+struct Solution {
+  VectorXd u;
+  MatrixXd jacobian;  ///< of the residual
+  double residual = 0;
+  std::size_t iterations = 0;
+  double radius = 0;
+  std::string reason;  ///< empty: it is one
+};
+
+template <class Compiled>
+class Solver {
+ public:
+  Solver(const Compiled& c, Evaluator& e) : c_(c), e_(e), fixed_(!c.text.fixed.empty()) {}
+
+  /// Of fixed, map(u) - u.
+  VectorXd residual(const VectorXd& u, Evaluator& e) const {
+    VectorXd out(u.size());
+    c_.set_states(e, u);
+    e.evaluate(c_.next_one, {out.data(), static_cast<std::size_t>(out.size())});
+    if (fixed_) out -= u;
+    return out;
+  }
+
+  bool inside(const VectorXd& u) const {
+    if (!u.allFinite()) return false;
+    c_.set_states(e_, u);
+    return std::all_of(c_.conditions.begin(), c_.conditions.end(), [&](const Group& condition) {
+      const double holds = e_.value(condition);
+      return holds != 0 && !std::isnan(holds);
+    });
+  }
+
+  Solution from(const VectorXd& start) {
+    Solution s;
+    s.u = start;
+    s.iterations = 0;
+    try {
+      if (!start.allFinite()) throw Error(ErrorKind::numerical, "starting values are not finite");
+      if (!inside(start)) {
+        throw Error(ErrorKind::numerical,
+                    fmt::format("the starting values are outside the domain ({})", shown(start)));
+      }
+      if (fixed_) {
+        iterate(s);
+      } else {
+        powell(s);
+      }
+      if (s.reason.empty()) polish(s);
+      if (s.reason.empty() && !inside(s.u))
+        s.reason = fmt::format("the solution is outside the domain ({})", shown(s.u));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::input) throw;
+      s.reason = error.what();
+    }
+    return s;
+  }
+
+ private:
+  std::string shown(const VectorXd& u) const {
+    c_.set_states(e_, u);
+    return c_.shown(e_);
+  }
+
+  /// The largest relative size of r beside u.
+  static double size(const VectorXd& r, const VectorXd& u) {
+    const double largest = std::max(u.cwiseAbs().maxCoeff(), 1e-300);
+    return (r.array().abs() / (u.array().abs().max(1e-8 * largest))).maxCoeff();
+  }
+
+  MatrixXd jacobian(const VectorXd& u) const {
+    MatrixXd j(u.size(), u.size());
+    VectorXd at = u;
+    const double largest = u.cwiseAbs().maxCoeff();
+    for (Eigen::Index k = 0; k < u.size(); ++k) {
+      // Central differences; one-sided where the other side has no value.
+      const double h = 6e-6 * std::max({std::abs(u[k]), 1e-6 * largest, 1e-12});
+      const auto value = [&](double step) -> VectorXd {
+        at[k] = u[k] + step;
+        VectorXd r = VectorXd::Constant(u.size(), std::numeric_limits<double>::quiet_NaN());
+        try {
+          r = residual(at, e_);
+        } catch (const Error&) {
+        }
+        at[k] = u[k];
+        return r;
+      };
+      const VectorXd above = value(h), below = value(-h);
+      if (above.allFinite() && below.allFinite()) {
+        j.col(k) = (above - below) / (2 * h);
+      } else {
+        const VectorXd here = residual(u, e_);
+        j.col(k) = above.allFinite() ? VectorXd((above - here) / h) : VectorXd((here - below) / h);
+      }
+    }
+    return j;
+  }
+
+  /// One step of Newton; empty where it has no use.
+  std::optional<VectorXd> newton(const VectorXd& u, const VectorXd& r) const {
+    const MatrixXd j = jacobian(u);
+    if (!j.allFinite()) return std::nullopt;
+    VectorXd next = u - j.fullPivLu().solve(r);
+    if (!next.allFinite() || !inside(next)) return std::nullopt;
+    return next;
+  }
+
+  double growth(const VectorXd& u, double& radius) const {
+    const MatrixXd map = jacobian(u) + MatrixXd::Identity(u.size(), u.size());
+    if (!map.allFinite()) return 0;
+    const Eigen::VectorXcd values = map.eigenvalues();
+    radius = values.cwiseAbs().maxCoeff();
+    return values.real().maxCoeff();
+  }
+
+  /// Damped iteration, and Newton's steps once it converges: never to a solution that the iteration
+  /// leaves.
+  void iterate(Solution& s) {
+    constexpr std::size_t kMostIterations = 5000;
+    constexpr double kNear = 0.1, kDone = 1e-13, kLeast = 1.0 / 64;
+    double damping = 1, before = std::numeric_limits<double>::infinity();
+    VectorXd last;
+    int falling = 0;
+    std::size_t newton_from = 0;
+    while (s.iterations < kMostIterations) {
+      ++s.iterations;
+      VectorXd r = residual(s.u, e_);
+      if (!r.allFinite())
+        throw Error(ErrorKind::numerical, fmt::format("no finite iterate ({})", shown(s.u)));
+      const double now = size(r, s.u);
+      if (now <= kDone) return;
+      falling = now < before ? falling + 1 : 0;
+      if (falling >= 2 && now < kNear && s.iterations >= newton_from) {
+        VectorXd u = s.u, rest = r;
+        double left = now;
+        bool converged = false;
+        for (int step = 0; step < 30; ++step) {
+          const auto next = newton(u, rest);
+          if (!next) break;
+          const VectorXd new_rest = residual(*next, e_);
+          if (!new_rest.allFinite()) break;
+          const double new_left = size(new_rest, *next);
+          ++s.iterations;
+          if (new_left >= 0.5 * left) {
+            converged = left < 1e-10;
+            break;
+          }
+          u = *next;
+          rest = new_rest;
+          left = new_left;
+          if (left <= kDone) {
+            converged = true;
+            break;
+          }
+        }
+        double radius = 0;
+        if (converged && growth(u, radius) <= 1 + 1e-6) {
+          s.u = u;
+          return;
+        }
+        newton_from = s.iterations + 10;
+      }
+      if (last.size() > 0 && now >= before && last.dot(r) < 0)
+        damping = std::max(damping / 2, kLeast);
+      last = r;
+      before = now;
+      VectorXd next = s.u + damping * r;
+      for (int halved = 0; halved < 60 && !inside(next); ++halved) next = 0.5 * (next + s.u);
+      if (!inside(next))
+        throw Error(ErrorKind::numerical,
+                    fmt::format("the iteration leaves the domain ({})", shown(s.u)));
+      s.u = next;
+    }
+    s.reason = fmt::format("not converged after {} iterations: relative change {:.2g} ({})",
+                           s.iterations,
+                           before,
+                           shown(s.u));
+  }
+
+  /// Powell's hybrid method (GSL).
+  void powell(Solution& s) {
+    struct Called {
+      const Solver& solver;
+      std::string why = {};
+      static int call(const gsl_vector* x, void* self, gsl_vector* out) {
+        Called& called = *static_cast<Called*>(self);
+        VectorXd u(static_cast<Eigen::Index>(x->size));
+        for (std::size_t k = 0; k < x->size; ++k)
+          u[static_cast<Eigen::Index>(k)] = gsl_vector_get(x, k);
+        try {
+          const VectorXd r = called.solver.residual(u, called.solver.e_);
+          if (!r.allFinite()) return GSL_EBADFUNC;
+          for (std::size_t k = 0; k < x->size; ++k)
+            gsl_vector_set(out, k, r[static_cast<Eigen::Index>(k)]);
+          return GSL_SUCCESS;
+        } catch (const std::exception& error) {
+          called.why = error.what();
+          return GSL_EBADFUNC;
+        }
+      }
+    };
+    disable_gsl_handler();
+    const auto n = static_cast<std::size_t>(s.u.size());
+    Called called{*this};
+    gsl_multiroot_function function{&Called::call, n, &called};
+    const std::unique_ptr<gsl_multiroot_fsolver, decltype(&gsl_multiroot_fsolver_free)> solver(
+        gsl_multiroot_fsolver_alloc(gsl_multiroot_fsolver_hybrids, n), gsl_multiroot_fsolver_free);
+    const std::unique_ptr<gsl_vector, decltype(&gsl_vector_free)> start(gsl_vector_alloc(n),
+                                                                        gsl_vector_free);
+    if (!solver || !start) check_gsl(GSL_ENOMEM, "solve");
+    for (std::size_t k = 0; k < n; ++k)
+      gsl_vector_set(start.get(), k, s.u[static_cast<Eigen::Index>(k)]);
+    int code = gsl_multiroot_fsolver_set(solver.get(), &function, start.get());
+    constexpr std::size_t kMostPowell = 500;
+    while (code == GSL_SUCCESS && s.iterations < kMostPowell) {
+      ++s.iterations;
+      code = gsl_multiroot_fsolver_iterate(solver.get());
+      if (code == GSL_SUCCESS &&
+          gsl_multiroot_test_delta(solver->dx, solver->x, 1e-300, 1e-10) == GSL_SUCCESS) {
+        break;
+      }
+    }
+    for (std::size_t k = 0; k < n; ++k)
+      s.u[static_cast<Eigen::Index>(k)] = gsl_vector_get(solver->x, k);
+    if (code == GSL_EBADFUNC)
+      s.reason = fmt::format("the equations have no finite value on the way ({}{})",
+                             shown(s.u),
+                             called.why.empty() ? "" : "; " + called.why);
+  }
+
+  /// Newton's steps as long as they shrink the residual, and what is to be told of the end.
+  void polish(Solution& s) {
+    constexpr double kConverged = 1e-9;
+    VectorXd r = residual(s.u, e_);
+    for (int step = 0; step < 20; ++step) {
+      const auto next = newton(s.u, r);
+      if (!next) break;
+      const VectorXd rest = residual(*next, e_);
+      if (!rest.allFinite() || !(rest.norm() < r.norm())) break;
+      s.u = *next;
+      r = rest;
+    }
+    s.jacobian = jacobian(s.u);
+    if (!s.jacobian.allFinite()) {
+      s.reason = fmt::format("the equations have no derivative at the solution ({})", shown(s.u));
+      return;
+    }
+    const VectorXd step = s.jacobian.fullPivLu().solve(r);
+    s.residual = fixed_ ? size(r, s.u) : size(step, s.u);
+    if (!(s.residual <= kConverged) && !(r.cwiseAbs().maxCoeff() <= 1e-14)) {
+      s.reason = fmt::format("not converged: residual {:.2g} ({})", s.residual, shown(s.u));
+      return;
+    }
+    if (fixed_) growth(s.u, s.radius);
+  }
+
+  const Compiled& c_;
+  Evaluator& e_;
+  bool fixed_;
+};
+
+}  // namespace
+
+// --------------------------------------------------------------------------------------- the whole
+
+TextTheory::TextTheory(const TheoryText& text,
+                       const std::vector<std::string>& scalars,
+                       const Effort& effort)
+    : compiled_(std::make_unique<Compiled>(text, scalars, effort)) {}
+TextTheory::~TextTheory() = default;
+TextTheory::TextTheory(TextTheory&&) noexcept = default;
+
+const std::vector<std::string>& TextTheory::series() const { return compiled_->series_names; }
+bool TextTheory::arithmetic() const { return compiled_->exact; }
+
+TextResult TextTheory::evaluate(const std::vector<std::vector<double>>& places,
+                                std::size_t given) const {
+  const Compiled& c = *compiled_;
+  const std::size_t n = c.series_names.size();
+  std::vector<std::vector<TextPoint>> all(places.size());
+  Effort less = c.effort;
+  less.half = true;
+  Evaluator fine(c.sheet, c.effort), half(c.sheet, less);
+  if (c.text.kind == TheoryText::Kind::expression) {
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      try {
+        for (Evaluator* e : {&fine, &half}) {
+          c.set(*e, places[k]);
+          e->prepare();
+        }
+        all[k] = {c.values(fine, c.exact ? nullptr : &half)};
+      } catch (const Error& error) {
+        all[k] = {nothing(n, error.what())};
+      }
+    }
+    return {std::move(all), fine.remarks()};
+  }
+
+  if (c.text.kind != TheoryText::Kind::solve) {
+    const bool map = c.text.kind == TheoryText::Kind::map;
+    for (const auto& [others, members] : by_others(places, c.time)) {
+      std::vector<double> times{0};
+      for (const std::size_t k : members) {
+        const double t = places[k][c.time];
+        constexpr double kMostIterations = 1e7;
+        std::string wrong;
+        if (!(t >= 0)) wrong = fmt::format("{} = {}: expected times >= 0", c.text.time, t);
+        if (map && t != std::round(t) && k < given)
+          wrong = fmt::format("{} = {}: expected whole numbers of steps", c.text.time, t);
+        if (map && t > kMostIterations)
+          wrong = fmt::format("{} = {}: expected at most 1e7 steps", c.text.time, t);
+        if (map && wrong.empty() && t != std::round(t)) wrong = "between two steps";
+        if (!wrong.empty()) {
+          all[k] = {nothing(n, wrong)};
+        } else if (t > times.back()) {
+          times.push_back(t);
+        }
+      }
+      try {
+        VectorXd start(static_cast<Eigen::Index>(c.states));
+        std::array<Trajectory, 2> paths;
+        for (Evaluator* e : {&fine, &half}) {
+          c.set(*e, places[members.front()]);
+          e->prepare();
+          c.evaluate(*e, c.start_one, c.start_each, {start.data(), c.states});
+          for (std::size_t k = 0; k < c.states; ++k) {
+            if (!std::isfinite(start[static_cast<Eigen::Index>(k)]))
+              throw Error(ErrorKind::numerical,
+                          fmt::format("the start of {} is {} ({})",
+                                      c.state_names[k],
+                                      start[static_cast<Eigen::Index>(k)],
+                                      c.shown(*e)));
+          }
+          // A second path of a map begins a rounding off: what that grows to is its error.
+          if (map && e == &half) start *= 1 + 4 * std::numeric_limits<double>::epsilon();
+          paths[e == &half ? 1 : 0] =
+              map ? iterate(c, *e, start, times)
+                  : integrate(c, *e, start, times, e == &half ? kCoarse : kFine);
+        }
+        for (const std::size_t k : members) {
+          if (!all[k].empty()) continue;
+          const double t = places[k][c.time];
+          const auto at =
+              static_cast<std::size_t>(std::find(times.begin(), times.end(), t) - times.begin());
+          if (at >= paths[0].states.size() || at >= paths[1].states.size()) {
+            const bool first = at >= paths[0].states.size();
+            all[k] = {nothing(n, paths[first ? 0 : 1].reason)};
+            continue;
+          }
+          for (std::size_t p = 0; p < 2; ++p) {
+            Evaluator& e = p == 0 ? fine : half;
+            e[c.scalar_slots[c.time]] = t;
+            c.set_states(e, paths[p].states[at]);
+          }
+          all[k] = {c.values(fine, &half)};
+        }
+      } catch (const Error& error) {
+        for (const std::size_t k : members) {
+          if (all[k].empty()) all[k] = {nothing(n, error.what())};
+        }
+      }
+    }
+    return {std::move(all), fine.remarks()};
+  }
+
+  // Solve: given places first, along `follow` where that is asked for; then the others, each from
+  // the solution that lies before it.
+  const bool follows = !c.text.follow.empty();
+  const bool down = c.text.follow.starts_with("-");
+  std::vector<const Group*> starts{&c.start_one};
+  for (const auto& [name, group] : c.more_starts) starts.push_back(&group);
+  if (!c.more_starts.empty()) starts.erase(starts.begin());
+  using Known = std::vector<std::optional<VectorXd>>;  // by start
+  const auto solve_at = [&](std::size_t k, const Known& before) {
+    Known found(starts.size());
+    std::vector<std::pair<std::size_t, Solution>> solutions;
+    std::string reason;
+    try {
+      for (Evaluator* e : {&fine, &half}) {
+        c.set(*e, places[k]);
+        e->prepare();
+      }
+      Solver solver(c, fine);
+      for (std::size_t s = 0; s < starts.size(); ++s) {
+        VectorXd start(static_cast<Eigen::Index>(c.states));
+        Solution solution;
+        bool done = false;
+        if (before.size() == starts.size() && before[s]) {
+          solution = solver.from(*before[s]);
+          done = solution.reason.empty();
+        }
+        if (!done) {
+          fine.evaluate(*starts[s], {start.data(), c.states});
+          solution = solver.from(start);
+        }
+        if (!solution.reason.empty()) {
+          reason = solution.reason;
+          continue;
+        }
+        found[s] = solution.u;
+        constexpr double kSame = 1e-6;
+        const bool known = std::ranges::any_of(solutions, [&](const auto& other) {
+          return (other.second.u - solution.u).norm() <=
+                 kSame * (other.second.u.norm() + solution.u.norm());
+        });
+        if (!known) solutions.emplace_back(s, std::move(solution));
+      }
+      if (c.choose && solutions.size() > 1) {
+        std::size_t best = 0;
+        double lowest = std::numeric_limits<double>::infinity();
+        for (std::size_t s = 0; s < solutions.size(); ++s) {
+          c.set_states(fine, solutions[s].second.u);
+          const double value = fine.value(*c.choose);
+          if (value < lowest) {
+            lowest = value;
+            best = s;
+          }
+        }
+        solutions = {std::move(solutions[best])};
+      }
+      if (!c.text.branches && !c.choose && solutions.size() > 1) {
+        reason =
+            fmt::format("{} solutions; expected choose = \"lowest FORMULA\" or branches = true",
+                        solutions.size());
+        solutions.clear();
+      }
+      for (auto& [s, solution] : solutions) {
+        c.set_states(fine, solution.u);
+        // With half the nodes the equations have another residual, and so another solution.
+        const auto lu = solution.jacobian.fullPivLu();
+        const VectorXd moved = solution.u - lu.solve(solver.residual(solution.u, half));
+        const VectorXd sharper = solution.u - lu.solve(solver.residual(solution.u, fine));
+        c.set_states(fine, solution.u);
+        c.set_states(half, moved);
+        TextPoint point = c.values(fine, &half);
+        c.set_states(fine, sharper);
+        const TextPoint other = c.values(fine, nullptr);
+        for (std::size_t y = 0; y < n; ++y) {
+          const double rest = std::abs(other.values[y].value - point.values[y].value);
+          if (point.values[y].reason.empty() && std::isfinite(rest))
+            point.values[y].numerical_error += rest;
+        }
+        point.branch = c.text.branches ? s + 1 : 0;
+        point.residual = solution.residual;
+        point.iterations = solution.iterations;
+        point.radius = solution.radius;
+        all[k].push_back(std::move(point));
+      }
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::input) throw;
+      reason = error.what();
+    }
+    if (all[k].empty()) all[k] = {nothing(n, reason, c.text.branches ? 1 : 0)};
+    return found;
+  };
+  if (!follows) {
+    for (std::size_t k = 0; k < places.size(); ++k) solve_at(k, {});
+  } else {
+    for (auto [others, members] : by_others(places, c.time)) {
+      if (down) std::reverse(members.begin(), members.end());
+      std::map<std::size_t, Known> known;
+      Known last;
+      const auto update = [&](Known found) {
+        // Where a branch has no solution the next point begins anew.
+        last = std::move(found);
+      };
+      for (const std::size_t k : members) {
+        if (k >= given) continue;
+        update(solve_at(k, last));
+        known[k] = last;
+      }
+      last.clear();
+      for (const std::size_t k : members) {
+        if (k < given) {
+          last = known[k];
+        } else {
+          update(solve_at(k, last));
+        }
+      }
+    }
+  }
+  return {std::move(all), fine.remarks()};
+}
+
+std::vector<std::string> needed_names(const TheoryText& text) {
+  std::set<std::string> needed, defined;
+  const auto base = [](const std::string& name) { return name.substr(0, name.find('[')); };
+  const auto read = [&](const std::string& formula, const std::string& except = {}) {
+    if (formula.empty()) return;
+    for (const std::string& name : parse({text.where, formula}).names()) {
+      if (name != except) needed.insert(name);
+    }
+  };
+  for (const Texts* texts : {&text.let,
+                             &text.series,
+                             &text.start,
+                             &text.rate,
+                             &text.unknowns,
+                             &text.fixed,
+                             &text.zero,
+                             &text.domain}) {
+    for (const auto& [name, formula] : *texts) read(formula, text.index);
+  }
+  for (const auto& [start, texts] : text.starts) {
+    for (const auto& [name, formula] : texts) read(formula);
+  }
+  for (const ListText& list : text.lists) {
+    for (const std::string& formula : {list.value, list.weight}) read(formula, list.index);
+    if (!list.index.empty()) {
+      read(list.from);
+      read(list.to);
+    }
+    defined.insert(list.name);
+  }
+  read(text.event);
+  if (text.choose.starts_with("lowest ")) read(text.choose.substr(7));
+  if (!text.time.empty()) needed.insert(text.time);
+  if (!text.follow.empty())
+    needed.insert(text.follow.starts_with("-") ? text.follow.substr(1) : text.follow);
+  for (const auto& [name, formula] : text.let) defined.insert(name);
+  for (const auto& [name, formula] : text.start) defined.insert(base(name));
+  for (const auto& [name, formula] : text.unknowns) defined.insert(name);
+  std::vector<std::string> all;
+  for (const std::string& name : needed) {
+    if (defined.count(name) == 0) all.push_back(name);
+  }
+  return all;
+}
+
+}  // namespace attica::formula

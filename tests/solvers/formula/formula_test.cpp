@@ -1,0 +1,246 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attica/core/error.hpp"
+#include "attica/solvers/formula/evaluator.hpp"
+
+using namespace attica;
+using namespace attica::formula;
+using Catch::Contains;
+
+namespace formula_test {
+
+/// A formula of x, at the given effort.
+double value(const std::string& text, double x = 0.7, const Effort& effort = {}) {
+  Sheet sheet;
+  const int slot = sheet.scalar("x");
+  const Group group = sheet.compile({{"formula", text}});
+  Evaluator e(sheet, effort);
+  e[slot] = x;
+  e.prepare();
+  return e.value(group);
+}
+
+double phi(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
+
+TEST_CASE("formula: Gaussian averages of smooth functions", "[solvers][formula]") {
+  CHECK(value("normal(z, z^2)") == Approx(1).epsilon(1e-13));
+  CHECK(value("normal(z, z^4)") == Approx(3).epsilon(1e-13));
+  CHECK(value("normal(z, z)") == Approx(0).margin(1e-15));
+  CHECK(value("normal(z, exp(x*z))") == Approx(std::exp(0.245)).epsilon(1e-12));
+  CHECK(value("normal(z, cos(3*z))") == Approx(std::exp(-4.5)).epsilon(1e-10));
+  // SciPy's quad on [-12, 12].
+  CHECK(value("normal(z, tanh(x*z + 0.3)^2)") == Approx(0.29940895504372866).epsilon(1e-11));
+  CHECK(value("normal(z, normal(w, tanh(x*z + w))^2)") ==
+        Approx(0.1403632763312374).epsilon(1e-10));
+}
+
+TEST_CASE("formula: averages with kinks and jumps are adaptive", "[solvers][formula]") {
+  CHECK(value("normal(z, abs(z))") == Approx(std::sqrt(2 / std::numbers::pi)).epsilon(1e-10));
+  CHECK(value("normal(z, max(z, 0)^2)") == Approx(0.5).epsilon(1e-10));
+  CHECK(value("normal(z, z > x ? 1 : 0)") ==
+        Approx(0.5 * std::erfc(0.7 / std::numbers::sqrt2)).epsilon(1e-9));
+  CHECK(value("normal(z, 1/(1 + (50*z)^2))") ==
+        Approx(std::sqrt(std::numbers::pi / 2) / 50 * std::exp(2e-4) *
+               std::erfc(0.02 / std::numbers::sqrt2))
+            .epsilon(1e-10));
+}
+
+TEST_CASE("formula: averages over correlated pairs", "[solvers][formula]") {
+  CHECK(value("normal(z, w, x, z*w)") == Approx(0.7).epsilon(1e-13));
+  CHECK(value("normal(z, w, x, z^2*w^2)") == Approx(1 + 2 * 0.49).epsilon(1e-13));
+  CHECK(value("normal(z, w, 1, (z - w)^2)") == Approx(0).margin(1e-25));
+  CHECK(value("normal(z, w, x, erf(z/sqrt(2))*erf(w/sqrt(2)))") ==
+        Approx(2 / std::numbers::pi * std::asin(0.35)).epsilon(1e-9));
+  CHECK_THROWS_WITH(value("normal(z, w, 2*x, z*w)"), Contains("correlation 1.4"));
+}
+
+TEST_CASE("formula: integrals and sums", "[solvers][formula]") {
+  CHECK(value("integral(u, 0, 1, log(u)) ") == Approx(-1).epsilon(1e-10));
+  CHECK(value("integral(u, 1, 0, u)") == Approx(-0.5).epsilon(1e-13));
+  CHECK(value("integral(u, 0, inf, exp(-u)*u^x)") == Approx(std::tgamma(1.7)).epsilon(1e-9));
+  CHECK(value("integral(u, -inf, inf, exp(-u^2))") ==
+        Approx(std::sqrt(std::numbers::pi)).epsilon(1e-10));
+  CHECK(value("integral(u, -inf, x, exp(u))") == Approx(std::exp(0.7)).epsilon(1e-10));
+  // The largest of nine standard normals, SciPy.
+  CHECK(value("9*integral(u, -inf, inf, u*exp(-u^2/2)/sqrt(2*pi)*(erfc(-u/sqrt(2))/2)^8)") ==
+        Approx(1.4850131622092368).epsilon(1e-9));
+  CHECK(value("sum(k, 1, 1000, 1/k^2)") == Approx(1.6439345666815598).epsilon(1e-14));
+  CHECK(value("sum(k, 0, 40, x^k/exp(lgamma(k + 1)))") == Approx(std::exp(0.7)).epsilon(1e-14));
+  CHECK(value("sum(k, 3, 2, k)") == 0);
+  CHECK(value("sum(1, 2, 3, x)") == 6.7);  // of four numbers
+  CHECK_THROWS_WITH(value("sum(k, 0.5, 3, k)"), Contains("whole numbers"));
+  CHECK_THROWS_WITH(value("sum(k, 1, 1e9, k)"), Contains("1e7"));
+  CHECK_THROWS_WITH(value("integral(u, 0, 1, 1/(u - 0.5)^2) "), Contains("integral(u, ...)"));
+}
+
+TEST_CASE("formula: roots", "[solvers][formula]") {
+  CHECK(value("root(y, 0, 2, y^2 - x)") == Approx(std::sqrt(0.7)).epsilon(1e-14));
+  CHECK(value("root(y, -inf, inf, exp(y) - x)") == Approx(std::log(0.7)).epsilon(1e-13));
+  CHECK(value("root(y, 0, inf, y^3 - 1e12)") == Approx(1e4).epsilon(1e-13));
+  CHECK(value("root(y, 0, 1, y)") == 0);
+  CHECK_THROWS_WITH(value("root(y, 1, 2, y^2)"), Contains("no change of sign: 1 at 1, 4 at 2"));
+  CHECK_THROWS_WITH(value("root(y, -1, 2, 1/y)"), Contains("no root there"));
+  CHECK_THROWS_WITH(value("root(y, 2, 1, y)"), Contains("the first below the second"));
+}
+
+TEST_CASE("formula: minimisers", "[solvers][formula]") {
+  CHECK(value("argmin(y, -inf, inf, (y - x)^2)") == Approx(0.7).epsilon(1e-14));
+  // Soft threshold: kinks are minima, too.
+  CHECK(value("argmin(y, -inf, inf, 0.5*abs(y) + (y - x)^2/2)") == Approx(0.2).epsilon(1e-12));
+  CHECK(value("argmin(y, -inf, inf, abs(y) + (y - x)^2/2)") == Approx(0).margin(1e-12));
+  CHECK(value("argmin(y, 0, 1, -y)") == 1);
+  CHECK(value("argmin(y, 0, inf, lgamma(y))") == Approx(1.4616321449683623).epsilon(1e-7));
+  // The lower of two.
+  CHECK(value("argmin(y, -inf, inf, (y^2 - 1)^2 - 0.1*y)") > 0.9);
+  CHECK_THROWS_WITH(value("argmin(y, -inf, inf, y)"), Contains("no minimum"));
+  // The proximal map of the logistic loss inside an average, SciPy.
+  const std::string prox = "argmin(y, -inf, inf, log(1 + exp(-y)) + (y - z)^2/(2*x))";
+  CHECK(value("normal(z, (" + prox + " - z)^2)", 1) == Approx(0.19998429962886005).epsilon(1e-9));
+  CHECK(value("normal(z, (" + prox + " - z)^2)", 3) == Approx(0.9614587871671876).epsilon(1e-9));
+}
+
+TEST_CASE("formula: derivatives", "[solvers][formula]") {
+  CHECK(value("d(x, x^3)") == Approx(3 * 0.49).epsilon(1e-14));
+  CHECK(value("d(x, d(x, x^4))") == Approx(12 * 0.49).epsilon(1e-14));
+  CHECK(value("d(x, normal(z, exp(x*z)))") == Approx(0.7 * std::exp(0.245)).epsilon(1e-11));
+  // By differences: a root, a limit of integration, a jump under an average.
+  CHECK(value("d(x, root(y, 0, 2, y^2 - x))") == Approx(0.5 / std::sqrt(0.7)).epsilon(1e-9));
+  CHECK(value("d(x, integral(u, 0, x, u^2))") == Approx(0.49).epsilon(1e-9));
+  CHECK(value("d(x, normal(z, z > x ? 1 : 0))") == Approx(-phi(0.7)).epsilon(1e-5));
+  for (const char* f : {"sin(x)*cos(x)/tan(x)",
+                        "exp(x)^2 + log(x) - log10(x) + log2(x)",
+                        "x^x",
+                        "asin(x) + acos(x^2) + atan(x)",
+                        "sinh(x)*cosh(x) - tanh(x)",
+                        "asinh(x) + acosh(1 + x) + atanh(x/2)",
+                        "sqrt(x) + erf(x)*erfc(x)",
+                        "log1p(x) + expm1(x)",
+                        "min(x, x^2) + max(x, x^2) + abs(-x)",
+                        "(x > 0.5 ? x^2 : x^3) + sum(x, x) + avg(x, 1)"}) {
+    INFO(f);
+    const auto at = [&](double x) { return value(f, x); };
+    const double h = 1e-5;
+    const double differences =
+        (8 * (at(0.7 + h) - at(0.7 - h)) - (at(0.7 + 2 * h) - at(0.7 - 2 * h))) / (12 * h);
+    CHECK(value("d(x, " + std::string(f) + ")") == Approx(differences).epsilon(1e-8));
+  }
+}
+
+TEST_CASE("formula: definitions in any order, lists, elements", "[solvers][formula]") {
+  Sheet sheet;
+  const int x = sheet.scalar("x");
+  sheet.define("b", {"let.b", "2*a"});
+  sheet.define("a", {"let.a", "x + s[3]"});
+  sheet.define({.where = "lists.s", .name = "s", .index = "k", .to = "5", .value = "k^2"});
+  sheet.define({.where = "lists.w", .name = "w", .values = {1, 2}, .weights = {3, 1}});
+  const Group group =
+      sheet.compile({{"f", "b + mean(v, s, v)"}, {"g", "mean(v, w, v)"}, {"h", "d(x, b^2)"}});
+  sheet.require_used();
+  Evaluator e(sheet, {});
+  std::vector<double> values(3);
+  for (const double at : {1.0, -2.0}) {
+    e[x] = at;
+    e.prepare();
+    e.evaluate(group, values);
+    CHECK(values[0] == Approx(2 * (at + 9) + 11).epsilon(1e-15));
+    CHECK(values[1] == 1.25);
+    CHECK(values[2] == Approx(8 * (at + 9)).epsilon(1e-10));
+  }
+}
+
+TEST_CASE("formula: groups with an index", "[solvers][formula]") {
+  Sheet sheet;
+  const int a = sheet.array("a", 700);
+  const Group group =
+      sheet.compile({{"f", "k > 1 ? a[k - 1] + k : 0"}, {"g", "sum(j, 1, 3, a[j])*k"}}, "k", 700);
+  Evaluator e(sheet, {});
+  for (int k = 0; k < 700; ++k) e[a + k] = 10 * k;
+  std::vector<double> values(1400);
+  e.evaluate(group, values);
+  CHECK(values[0] == 0);
+  CHECK(values[1] == 2);
+  CHECK(values[699] == 6980 + 700);
+  CHECK(values[700 + 299] == 30 * 300);
+}
+
+TEST_CASE("formula: what is refused, by name and place", "[solvers][formula]") {
+  for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+           {"xx + 1", "'xx' (at character 1); did you mean 'x'?"},
+           {"normal(z)", "normal(z, f) or normal(z, w, rho, f)"},
+           {"normal(z, 2)", "to use 'z'"},
+           {"sum(a, 2, 3, x)", "to use 'a'"},
+           {"normal(x, x)", "hides"},
+           {"normal(z, z + normal(z, z))", "hides"},
+           {"normal(z, w, 0, z) ", "to use 'w'"},
+           {"normal(z, z, 0, z)", "two different names"},
+           {"normal(2, 3)", "a name as argument 1"},
+           {"norml(z, z)", "did you mean 'normal'?"},
+           {"mean(v, x, v)", "a list in mean"},
+           {"mean(v, s, v)", "there is no 's'"},
+           {"d(x, 3)", "depends on 'x'"},
+           {"d(y, x)", "there is no 'y'"},
+           {"x[1]", "without [ ]"},
+           {"x x", "unexpected 'x' at character 3"},
+           {"sin x", "without its brackets"},
+           {"(x", "ends too early"},
+           {"1e400", "numbers between"},
+           {"x $ 2", "unexpected '$'"}}) {
+    INFO(text);
+    CHECK_THROWS_WITH(value(text), Contains("'formula'") && Contains(message));
+  }
+  std::string deep(200, '('), long_sum = "x", big = "x";
+  for (int k = 0; k < 1200; ++k) long_sum += " + x";
+  CHECK_THROWS_WITH(value(deep + "x" + std::string(200, ')')), Contains("100 levels"));
+  CHECK_THROWS_WITH(value(long_sum), Contains("operators in a row"));
+  CHECK_THROWS_WITH(value(std::string(70000, ' ') + "x"), Contains("65536"));
+  Sheet circle;
+  circle.define("a", {"let.a", "b"});
+  circle.define("b", {"let.b", "a"});
+  CHECK_THROWS_WITH(circle.compile({{"f", "a"}}), Contains("let.") && Contains("circle"));
+  Sheet twice;
+  twice.scalar("x");
+  CHECK_THROWS_WITH(twice.define("x", {"let.x", "1"}), Contains("defined twice"));
+  CHECK_THROWS_WITH(twice.define("pi", {"let.pi", "1"}), Contains("meaning of its own"));
+  Sheet unused;
+  unused.define("a", {"let.a", "1"});
+  unused.compile({{"f", "2"}});
+  CHECK_THROWS_WITH(unused.require_used(), Contains("nothing does"));
+}
+
+TEST_CASE("formula: work and time are bounded, nothing travels that is not finite",
+          "[solvers][formula]") {
+  Effort little;
+  little.evaluations = 100'000;
+  CHECK_THROWS_WITH(value("sum(k, 1, 1e7, k)", 0, little), Contains("evaluations"));
+  Effort quick;
+  quick.seconds = 0.05;
+  CHECK_THROWS_WITH(value("sum(k, 1, 1e7, sum(j, 1, 1e7, k*j))", 0, quick),
+                    Contains("max_seconds"));
+  CHECK_THROWS_WITH(value("normal(z, log(z))"), Contains("not finite"));
+  CHECK_THROWS_WITH(value("integral(u, 0, 1, sqrt(u - 0.5))"), Contains("not finite"));
+  CHECK_THROWS_WITH(value("root(y, 0, 2, log(y - 1))"), Contains("not a number"));
+  // A branch that is not taken needs no value.
+  CHECK(value("x > 0 ? 1 : root(y, 1, 2, y)") == 1);
+  CHECK(value("normal(z, z^2 >= 0 ? z^2 : root(y, 1, 2, y + z^2))") == Approx(1).epsilon(1e-12));
+}
+
+TEST_CASE("formula: half the effort tells the error", "[solvers][formula]") {
+  Effort half;
+  half.half = true;
+  for (const auto& [text, exact] : std::vector<std::pair<std::string, double>>{
+           {"normal(z, exp(x*z))", std::exp(0.245)},
+           {"normal(z, abs(z))", std::sqrt(2 / std::numbers::pi)},
+           {"integral(u, 0, inf, exp(-u)*u^x)", std::tgamma(1.7)}}) {
+    INFO(text);
+    const double fine = value(text), coarse = value(text, 0.7, half);
+    CHECK(std::abs(fine - exact) <= std::abs(fine - coarse) + 1e-13);
+    CHECK(std::abs(fine - coarse) < 1e-9);
+  }
+}
+
+}  // namespace formula_test

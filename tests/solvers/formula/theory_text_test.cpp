@@ -1,0 +1,248 @@
+#include "attica/solvers/formula/theory_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "attica/core/error.hpp"
+
+using namespace attica;
+using namespace attica::formula;
+using Catch::Contains;
+
+namespace theory_text_test {
+
+using Places = std::vector<std::vector<double>>;
+
+std::vector<std::vector<TextPoint>> all(const TheoryText& text,
+                                        const std::vector<std::string>& names,
+                                        const Places& places) {
+  return TextTheory(text, names).evaluate(places, places.size()).points;
+}
+
+TheoryText flow(const Texts& start, const Texts& rate, const Texts& series) {
+  TheoryText text;
+  text.kind = TheoryText::Kind::flow;
+  text.time = "t";
+  text.start = start;
+  text.rate = rate;
+  text.series = series;
+  return text;
+}
+
+TheoryText solve(const Texts& unknowns, const Texts& fixed, const Texts& series) {
+  TheoryText text;
+  text.kind = TheoryText::Kind::solve;
+  text.unknowns = unknowns;
+  text.fixed = fixed;
+  text.series = series;
+  return text;
+}
+
+TEST_CASE("TextTheory: flows against closed forms and SciPy", "[solvers][formula]") {
+  const auto decay = all(flow({{"y", "a"}}, {{"y", "-y"}}, {{"y", "y"}}),
+                         {"a", "t"},
+                         {{3, 2}, {3, 0}, {3, 1}, {5, 1}});
+  CHECK(decay[0][0].values[0].value == Approx(3 * std::exp(-2)).epsilon(1e-9));
+  CHECK(decay[1][0].values[0].value == 3);
+  CHECK(decay[3][0].values[0].value == Approx(5 * std::exp(-1)).epsilon(1e-9));
+  for (const auto& point : decay) {
+    CHECK(point[0].values[0].numerical_error < 1e-7);
+    CHECK(point[0].values[0].reason.empty());
+  }
+  // A definition that moves with the states, and the time itself. DOP853 at 1e-13.
+  TheoryText prey = flow({{"u", "10"}, {"v", "5"}},
+                         {{"u", "u*(1.5 - v)"}, {"v", "v*growth"}},
+                         {{"u", "u"}, {"v", "v"}, {"t", "t"}});
+  prey.let = {{"growth", "u - 3"}};
+  const TextPoint end = all(prey, {"t"}, {{5}})[0][0];
+  CHECK(end.values[0].value == Approx(0.2641867721186654).epsilon(1e-7));
+  CHECK(end.values[1].value == Approx(3.134133161070127).epsilon(1e-7));
+  CHECK(end.values[2].value == 5);
+  CHECK(std::abs(end.values[0].value - 0.2641867721186654) <= end.values[0].numerical_error);
+  // Van der Pol at mu = 1000: Radau at 1e-10.
+  TheoryText stiff = flow({{"y", "2"}, {"w", "0"}},
+                          {{"y", "w"}, {"w", "1000*(1 - y^2)*w - y"}},
+                          {{"y", "y"}, {"w", "w"}});
+  stiff.stiff = true;
+  const TextPoint slow = all(stiff, {"t"}, {{1}})[0][0];
+  CHECK(slow.values[0].value == Approx(1.999333370506309).epsilon(1e-8));
+  CHECK(slow.values[1].value == Approx(-0.0006670371231732565).epsilon(1e-6));
+}
+
+TEST_CASE("TextTheory: states with an index", "[solvers][formula]") {
+  TheoryText heat = flow({{"a[k]", "1/k"}, {"total", "0"}},
+                         {{"a[k]", "(k > 1 ? a[k - 1] : 0) - 2*a[k] + (k < 10 ? a[k + 1] : 0)"},
+                          {"total", "sum(j, 1, 10, a[j])"}},
+                         {{"first", "a[1]"}, {"fifth", "a[5]"}, {"last", "a[10]"}});
+  heat.index = "k";
+  heat.count = 10;
+  const TextPoint point = all(heat, {"t"}, {{0.7}})[0][0];
+  // exp(0.7 A) of the matrix, SciPy.
+  CHECK(point.values[0].value == Approx(0.4406696316538744).epsilon(1e-8));
+  CHECK(point.values[1].value == Approx(0.21438027594847422).epsilon(1e-8));
+  CHECK(point.values[2].value == Approx(0.06500167774707927).epsilon(1e-8));
+}
+
+TEST_CASE("TextTheory: where a flow ends, and why", "[solvers][formula]") {
+  const TheoryText blow = flow({{"y", "1"}}, {{"y", "y^2"}}, {{"y", "y"}});
+  const auto points = all(blow, {"t"}, {{0.5}, {2}});
+  CHECK(points[0][0].values[0].value == Approx(2).epsilon(1e-8));
+  CHECK(std::isnan(points[1][0].values[0].value));
+  CHECK_THAT(points[1][0].values[0].reason, Contains("t = 1"));
+  TheoryText event = flow({{"y", "1"}}, {{"y", "-1"}}, {{"y", "y"}});
+  event.event = "y - 0.25";
+  const auto ended = all(event, {"t"}, {{0.5}, {1}});
+  CHECK(ended[0][0].values[0].value == Approx(0.5).epsilon(1e-12));
+  CHECK_THAT(ended[1][0].values[0].reason, Contains("event ends the flow at t = 0.75"));
+  const auto start = all(flow({{"y", "0"}}, {{"y", "1/y"}}, {{"y", "y"}}), {"t"}, {{1}});
+  CHECK_THAT(start[0][0].values[0].reason, Contains("rate of y is inf") && Contains("y = 0"));
+  CHECK_THAT(all(blow, {"t"}, {{-1}})[0][0].values[0].reason, Contains("times >= 0"));
+  // A series without a value is one of that series alone.
+  const auto log =
+      all(flow({{"y", "1"}}, {{"y", "-1"}}, {{"y", "y"}, {"log", "log(y)"}}), {"t"}, {{2}});
+  CHECK(log[0][0].values[0].value == Approx(-1).epsilon(1e-12));
+  CHECK_THAT(log[0][0].values[1].reason, Contains("log(y)"));
+}
+
+TEST_CASE("TextTheory: recursions", "[solvers][formula]") {
+  TheoryText map = flow({{"a", "0"}, {"b", "1"}}, {{"a", "b"}, {"b", "a + b"}}, {{"a", "a"}});
+  map.kind = TheoryText::Kind::map;
+  const auto fibonacci = all(map, {"t"}, {{10}, {0}, {40}, {2.5}});
+  CHECK(fibonacci[0][0].values[0].value == 55);
+  CHECK(fibonacci[1][0].values[0].value == 0);
+  CHECK(fibonacci[2][0].values[0].value == 102334155);
+  CHECK_THAT(fibonacci[3][0].values[0].reason, Contains("whole numbers"));
+  // Of a chaotic map rounding grows: the error says so.
+  TheoryText chaos = flow({{"x", "0.3"}}, {{"x", "4*x*(1 - x)"}}, {{"x", "x"}});
+  chaos.kind = TheoryText::Kind::map;
+  const auto logistic = all(chaos, {"t"}, {{5}, {80}});
+  CHECK(logistic[0][0].values[0].numerical_error < 1e-12);
+  CHECK(logistic[1][0].values[0].numerical_error > 1e-3);
+  const auto diverges = all(
+      [&] {
+        TheoryText text = chaos;
+        text.rate = {{"x", "10*x*(1 + x)"}};
+        return text;
+      }(),
+      {"t"},
+      {{3}, {200}});
+  CHECK(diverges[0][0].values[0].reason.empty());
+  CHECK_THAT(diverges[1][0].values[0].reason, Contains("after step"));
+}
+
+TEST_CASE("TextTheory: self-consistent equations", "[solvers][formula]") {
+  const auto curie = solve({{"m", "0.5"}}, {{"m", "tanh(b*m)"}}, {{"m", "m"}});
+  const auto points = all(curie, {"b"}, {{1.5}, {0.5}, {1.001}});
+  CHECK(points[0][0].values[0].value == Approx(0.8585596366401103).epsilon(1e-12));
+  CHECK(points[0][0].residual < 1e-12);
+  CHECK(points[0][0].radius == Approx(1.5 * (1 - std::pow(0.8585596366401103, 2))).epsilon(1e-6));
+  CHECK(std::abs(points[1][0].values[0].value) < 1e-8);
+  // m^2 = 3 (b - 1)/b^3 near the transition.
+  CHECK(points[2][0].values[0].value == Approx(std::sqrt(0.003)).epsilon(0.01));
+  // Sherrington and Kirkpatrick's replica-symmetric q at b = 2, SciPy.
+  const auto sk = solve({{"q", "0.5"}}, {{"q", "normal(z, tanh(b*sqrt(q)*z)^2)"}}, {{"q", "q"}});
+  const TextPoint q = all(sk, {"b"}, {{2}})[0][0];
+  CHECK(q.values[0].value == Approx(0.5303683920507931).epsilon(1e-9));
+  // From next to the unstable solution the iteration leaves it.
+  const auto leaves = solve({{"m", "1e-6"}}, {{"m", "tanh(b*m)"}}, {{"m", "m"}});
+  CHECK(all(leaves, {"b"}, {{1.5}})[0][0].values[0].value ==
+        Approx(0.8585596366401103).epsilon(1e-12));
+  // Oscillation is damped.
+  const auto cosine = solve({{"u", "1"}}, {{"u", "1 - 3*tanh(u)"}}, {{"u", "u"}});
+  const double u = all(cosine, {}, {{}})[0][0].values[0].value;
+  CHECK(u == Approx(1 - 3 * std::tanh(u)).epsilon(1e-12));
+  // Powell's method, for a system whose iteration diverges.
+  TheoryText zero = solve({{"u", "1"}, {"v", "1"}}, {}, {{"u", "u"}, {"v", "v"}});
+  zero.zero = {{"u", "u^2 + v^2 - 4"}, {"v", "exp(u) + v - 1"}};
+  const auto solution = all(zero, {}, {{}})[0][0];
+  const double a = solution.values[0].value, b = solution.values[1].value;
+  CHECK(a * a + b * b == Approx(4).epsilon(1e-12));
+  CHECK(std::exp(a) + b == Approx(1).margin(1e-12));
+}
+
+TEST_CASE("TextTheory: branches, the lowest, domains, and no solution", "[solvers][formula]") {
+  TheoryText two = solve({{"m", "0.5"}}, {{"m", "tanh(2*m + h)"}}, {{"m", "m"}});
+  two.starts = {{"up", {{"m", "0.9"}}}, {"down", {{"m", "-0.9"}}}};
+  two.branches = true;
+  auto points = all(two, {"h"}, {{0.1}, {1.5}});
+  REQUIRE(points[0].size() == 2);
+  CHECK(points[0][0].branch == 1);
+  CHECK(points[0][0].values[0].value > 0);
+  CHECK(points[0][1].branch == 2);
+  CHECK(points[0][1].values[0].value < 0);
+  CHECK(points[1].size() == 1);  // beyond the spinodal
+  two.branches = false;
+  two.choose = "lowest m^2 - log(2*cosh(2*m + h))";
+  points = all(two, {"h"}, {{0.1}, {-0.1}});
+  CHECK(points[0][0].values[0].value > 0);
+  CHECK(points[1][0].values[0].value < 0);
+  two.choose = "";
+  CHECK_THAT(all(two, {"h"}, {{0.1}})[0][0].values[0].reason, Contains("2 solutions"));
+  // Followed down from large h, the upper branch persists to h < 0.
+  TheoryText follow = solve({{"m", "h"}}, {{"m", "tanh(2*m + h)"}}, {{"m", "m"}});
+  follow.follow = "-h";
+  const Places down = {{-0.2}, {0.2}, {0.6}, {1.0}};
+  points = all(follow, {"h"}, down);
+  CHECK(points[0][0].values[0].value > 0);
+  // Places that only make a line smooth change nothing of the others.
+  Places more = down;
+  more.insert(more.end(), {{0.0}, {0.8}, {-0.1}});
+  const auto smooth = TextTheory(follow, {"h"}).evaluate(more, down.size()).points;
+  for (std::size_t k = 0; k < down.size(); ++k)
+    CHECK(smooth[k][0].values[0].value == points[k][0].values[0].value);
+  CHECK(smooth[4][0].values[0].value > 0);
+  TheoryText domain = solve({{"m", "0.5"}}, {{"m", "m - 1"}}, {{"m", "m"}});
+  domain.domain = {{"m", "m > 0"}};
+  CHECK_FALSE(all(domain, {}, {{}})[0][0].values[0].reason.empty());
+  CHECK_FALSE(all(solve({{"m", "1"}}, {{"m", "m + 1"}}, {{"m", "m"}}), {}, {{}})[0][0]
+                  .values[0]
+                  .reason.empty());
+}
+
+TEST_CASE("TextTheory: the error follows the solution's sensitivity", "[solvers][formula]") {
+  // Near the fold of u^2 = e a small error of e is a large one of u.
+  const auto far =
+      solve({{"u", "1"}}, {{"u", "u - u^2 + h + normal(z, abs(z)) - sqrt(2/pi)"}}, {{"u", "u"}});
+  const auto points = all(far, {"h"}, {{0.25}, {1e-4}});
+  CHECK(points[0][0].values[0].value == Approx(0.5).epsilon(1e-9));
+  CHECK(points[1][0].values[0].value == Approx(0.01).epsilon(1e-6));
+  CHECK(points[1][0].values[0].numerical_error >= points[0][0].values[0].numerical_error);
+}
+
+TEST_CASE("TextTheory: what is refused before any work", "[solvers][formula]") {
+  const auto refused = [](const TheoryText& text, const std::string& message) {
+    INFO(message);
+    CHECK_THROWS_WITH(TextTheory(text, {"t", "x"}), Contains(message));
+  };
+  refused(flow({{"m", "1"}}, {{"m", "1 - mm"}}, {{"y", "m"}}), "theory.flow.rate.m");
+  refused(flow({{"m", "1"}}, {{"q", "1"}}, {{"y", "m"}}), "no formula for 'm'");
+  refused(flow({{"m", "1"}, {"q", "1"}}, {{"m", "1"}}, {{"y", "m"}}), "no formula for 'q'");
+  refused(flow({{"m", "q"}, {"q", "1"}}, {{"m", "1"}, {"q", "1"}}, {{"y", "m"}}),
+          "there is no 'q'");
+  refused(flow({{"m", "1"}}, {{"m", "1"}}, {}), "no series");
+  refused(flow({{"t", "1"}}, {{"t", "1"}}, {{"y", "t"}}), "defined twice");
+  refused(flow({{"a[k]", "1"}}, {{"a[k]", "1"}}, {{"y", "a[1]"}}), "each = {k = 50}");
+  TheoryText wrong_time = flow({{"m", "1"}}, {{"m", "1"}}, {{"y", "m"}});
+  wrong_time.time = "tt";
+  refused(wrong_time, "theory.flow.time");
+  TheoryText unused = flow({{"m", "1"}}, {{"m", "1"}}, {{"y", "m"}});
+  unused.let = {{"g", "2"}};
+  refused(unused, "theory.let.g");
+  TheoryText many = flow({{"a[k]", "1"}}, {{"a[k]", "1"}}, {{"y", "a[1]"}});
+  many.index = "k";
+  many.count = 200'000;
+  refused(many, "100000 states");
+  TheoryText both = solve({{"m", "1"}}, {{"m", "m/2"}}, {{"y", "m"}});
+  both.zero = {{"m", "m"}};
+  refused(both, "one of fixed");
+  TheoryText choose = solve({{"m", "1"}}, {{"m", "m/2"}}, {{"y", "m"}});
+  choose.choose = "highest m";
+  refused(choose, "lowest FORMULA");
+  choose.choose = "";
+  choose.follow = "z";
+  refused(choose, "theory.solve.follow");
+}
+
+}  // namespace theory_text_test
