@@ -94,6 +94,7 @@ class CommandSide : public Side {
     for (const auto& values : combinations(command_.loops())) {
       const OutsideTable table = run(values, 0, 0, TableKind::theory, {}).value();
       for (Prediction& p : predictions(table, x_of(table))) merge(result.predictions, std::move(p));
+      add_theory_replicates(result, table, x_of(table));
     }
     return result;
   }

@@ -22,6 +22,10 @@ namespace {
 std::vector<double> band_of(const Configuration& c, const OutsideTable& table) {
   const std::string key = "theory.covariance";
   if (!c.has(key)) return {};
+  if (table.replicated) {
+    throw invalid_parameter(
+        key, c.text(key), "a theory.file without replicates, whose scatter is its error");
+  }
   const Eigen::MatrixXd covariance =
       read_numeric_csv(c.input_file(key), CsvHeader::optional).values;
   const auto rows = static_cast<Eigen::Index>(table.rows.size());
@@ -52,7 +56,7 @@ class TableSide : public Side {
                              .x_name = x_name_,
                              .x_required = true,
                              .columns = columns_of(c, request.name)});
-    if (!theory && c.has("simulation.cluster"))
+    if (c.has("simulation.cluster") && (!theory || table_.replicated))
       take_cluster_means(table_, c.text("simulation.cluster"));
     select_rows(c, table_);
     c.set(key, std::filesystem::absolute(c.input_file(key)).string(), c.given(key));
@@ -66,6 +70,7 @@ class TableSide : public Side {
   TheoryResult theory(TheoryGrid /*grid*/, const Side* /*simulation*/) const override {
     TheoryResult result;
     result.predictions = predictions(table_, x_name_);
+    add_theory_replicates(result, table_, x_name_);
     for (std::size_t row = 0; row < band_.size(); ++row) {
       const TableRow& value = table_.rows[row];
       for (Prediction& p : result.predictions) {

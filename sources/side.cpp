@@ -54,6 +54,7 @@ TableColumns columns_of(const Configuration& c, const std::string& side) {
   TableColumns columns;
   if (side == "theory") {
     if (c.has("theory.value")) columns.values = {c.text("theory.value")};
+    columns.replicate = text("simulation.replicate");
     return columns;
   }
   if (c.has("simulation.value")) columns.values = c.texts("simulation.value");

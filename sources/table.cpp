@@ -14,6 +14,7 @@
 #include "attica/core/matching.hpp"
 #include "attica/core/read_number.hpp"
 #include "attica/core/table_reader.hpp"
+#include "attica/solvers/statistics/replicates.hpp"
 
 namespace attica::sources {
 namespace {
@@ -143,6 +144,7 @@ class RowReader {
       if (finite_size_) row.finite_size = allowance(fields, *finite_size_, line);
       if (numerical_error_) row.numerical_error = allowance(fields, *numerical_error_, line);
       if (compared_) row.compared = flag(fields, *compared_, line);
+      if (replicate_) row.replicate = count(fields, *replicate_, line);
       table_.rows.push_back(std::move(row));
       return;
     }
@@ -218,6 +220,10 @@ class RowReader {
           "value", wanted.size() == 1 ? fmt::format("'{}' or 'value'", wanted.front()) : "'value'");
     }
     values_ = {*value};
+    const std::string& replicate = format_.columns.replicate;
+    if (!replicate.empty()) replicate_ = columns_.take(replicate);
+    if (!replicate_) replicate_ = columns_.take("replicate");
+    table_.replicated = replicate_.has_value();
   }
 
   void find_simulation() {
@@ -705,7 +711,9 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
           {.series = {.name = row.series, .point = row.point, .x_name = x_of, .x = {}, .y = {}}});
       seen.emplace_back();
     }
-    const auto [first, fresh] = seen[k].try_emplace(row.x, row.line);
+    const double x = table.replicated ? places.x(k, row.x) : row.x;
+    const auto [first, fresh] = seen[k].try_emplace(x, row.line);
+    if (!fresh && table.replicated) continue;  // the mean is put in below
     if (!fresh) {
       throw refusal(table.source,
                     row.line,
@@ -713,7 +721,7 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
                     fmt::format("{} stands in line {} already", where(row, x_of), first->second));
     }
     Prediction& curve = curves[k];
-    curve.series.x.push_back(row.x);
+    curve.series.x.push_back(x);
     // What has no value is left out by who records a theory, as what diverges.
     curve.series.y.push_back(std::isfinite(row.value) ? row.value
                                                       : std::numeric_limits<double>::infinity());
@@ -721,7 +729,62 @@ std::vector<Prediction> predictions(const OutsideTable& table, const std::string
     curve.numerical_error.push_back(row.numerical_error);
     curve.compared.push_back(row.compared);
   }
+  if (!table.replicated) return curves;
+  std::map<std::string, double> means;
+  for (const auto& [place, values] : theory_replicates(table, x_name)) {
+    const SampleSummary sample = summarise(values);
+    means[place] = sample.n > 0 ? sample.mean : std::numeric_limits<double>::infinity();
+  }
+  for (Prediction& curve : curves) {
+    const Series& s = curve.series;
+    for (std::size_t j = 0; j < s.x.size(); ++j)
+      curve.series.y[j] = means.at(place_of(s.name, s.point, x_of, s.x[j]));
+  }
   return curves;
+}
+
+std::string place_of(const std::string& series,
+                     const Point& point,
+                     const std::string& x_name,
+                     double x) {
+  return series + " at " + describe(joined(point, {{x_name, x}}));
+}
+
+std::vector<std::pair<std::string, std::vector<double>>> theory_replicates(
+    const OutsideTable& table, const std::string& x_name) {
+  const std::string x_of = table.has_x ? x_name : "none";
+  std::map<std::string, std::map<std::uint64_t, double>> by_place;
+  std::vector<std::string> order;
+  KnownPlaces places;
+  for (const TableRow& row : table.rows) {
+    const double x = places.x(places.curve(row), row.x);
+    const auto [at, fresh] = by_place.try_emplace(place_of(row.series, row.point, x_of, x));
+    if (fresh) order.push_back(at->first);
+    if (!at->second.emplace(row.replicate, row.value).second) {
+      throw refusal(
+          table.source,
+          row.line,
+          1,
+          fmt::format("{}, replicate {}, stands there already", at->first, row.replicate));
+    }
+  }
+  std::vector<std::pair<std::string, std::vector<double>>> all;
+  for (const std::string& place : order) {
+    auto& values = all.emplace_back(place, std::vector<double>()).second;
+    for (const auto& [replicate, value] : by_place.at(place)) values.push_back(value);
+  }
+  return all;
+}
+
+void add_theory_replicates(TheoryResult& result,
+                           const OutsideTable& table,
+                           const std::string& x_name) {
+  if (!table.replicated) return;
+  auto at = std::ranges::find(result.diagnostics, kTheoryReplicates, &Table::value_type::first);
+  if (at == result.diagnostics.end())
+    at = result.diagnostics.emplace(at, kTheoryReplicates, Value(Table{}));
+  for (auto& [place, values] : theory_replicates(table, x_name))
+    std::get<Table>(at->second).emplace_back(place, Value(values));
 }
 
 RecordedOutcomes recorded_outcomes(const OutsideTable& table, const std::string& x_name) {

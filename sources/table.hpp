@@ -4,7 +4,8 @@
 /// program prints.
 ///
 /// Whatever `TableReader` reads: CSV in every dress, JSON, compressed. Columns: x (or the name it
-/// was given), value; of a theory also finite_size, numerical_error, compared; of a simulation
+/// was given), value; of a theory also finite_size, numerical_error, compared, and replicate if a
+/// second simulation stands in for it; of a simulation
 /// replicate, or mean, sem (or sd) and n (or replicates) in place of value and replicate, or
 /// several columns that are one replicate each; series where there are several. Every other column
 /// is a coordinate of the point. A column has one meaning: what is named x is nothing else. `name
@@ -53,10 +54,11 @@ inline constexpr std::size_t kUnknownReplicates = 2;
 /// How a table is to be read.
 struct TableFormat {
   TableKind kind = TableKind::theory;
-  std::string x_name = "x";   ///< column of x; "x" stands for it too
-  bool x_required = true;     ///< false: rows without x are constants
-  bool infinite = false;      ///< a replicate's value may be infinite: it never reached its target
-  TableColumns columns = {};  ///< of a theory: `values` alone, if the table has that column
+  std::string x_name = "x";  ///< column of x; "x" stands for it too
+  bool x_required = true;    ///< false: rows without x are constants
+  bool infinite = false;     ///< a replicate's value may be infinite: it never reached its target
+  /// Of a theory: one of `values`, and `replicate`, if the table has that column.
+  TableColumns columns = {};
 };
 
 /// A row with its place.
@@ -84,6 +86,7 @@ struct OutsideTable {
   std::string value_unit = {};
   bool has_x = true;
   bool summary = false;                   ///< mean, sem and n instead of replicates
+  bool replicated = false;                ///< a theory that is a second simulation: has replicates
   std::vector<std::string> remarks = {};  ///< what a user should know of how it was read
   std::vector<TableRow> rows;
 };
@@ -124,8 +127,28 @@ void keep_rows(OutsideTable& table, const std::string& column, const CoordinateV
 /// the table has no replicates
 void take_cluster_means(OutsideTable& table, const std::string& column);
 
-/// @brief The curves of a theory. @throws Error of kind input for two rows of one x
+/// @brief The curves of a theory; with replicates, their means. @throws Error of kind input for two
+/// rows of one x (and replicate)
 std::vector<Prediction> predictions(const OutsideTable& table, const std::string& x_name);
+
+/// The diagnostic of a theory that holds `theory_replicates`.
+inline constexpr const char* kTheoryReplicates = "theory_replicates";
+
+/// @brief Values of the replicates of such a theory in rising order of their names, with the place
+/// of each list as `place_of` writes it.
+std::vector<std::pair<std::string, std::vector<double>>> theory_replicates(
+    const OutsideTable& table, const std::string& x_name);
+
+/// @brief Records them among the diagnostics of a theory; nothing of a table without replicates.
+void add_theory_replicates(TheoryResult& result,
+                           const OutsideTable& table,
+                           const std::string& x_name);
+
+/// @brief "y at bath=cold, x=0.3"
+std::string place_of(const std::string& series,
+                     const Point& point,
+                     const std::string& x_name,
+                     double x);
 
 /// Outcomes of recorded replicates, in rising order of their names.
 struct RecordedOutcomes {

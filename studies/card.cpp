@@ -10,6 +10,7 @@
 #include "attica/core/words.hpp"
 #include "attica/studies/card_figure.hpp"
 #include "attica/studies/description.hpp"
+#include "attica/studies/expected_points.hpp"
 #include "attica/studies/sources.hpp"
 #include "attica/studies/toml_reader.hpp"
 
@@ -195,6 +196,23 @@ Table values_of(const toml::table& table, const std::vector<std::string>& beside
   Table values;
   flatten(table, "", besides, values);
   return values;
+}
+
+/// The key `expected` of a preset.
+ExpectedPoints expected_of(const toml::table& preset) {
+  ExpectedPoints expected;
+  const toml::node* node = preset.get("expected");
+  if (node == nullptr) return expected;
+  constexpr const char* kExpected = "numbers of points by series";
+  if (!node->is_table()) throw invalid_parameter("preset.expected", shown(*node), kExpected);
+  for (auto&& [series, points] : *node->as_table()) {
+    const auto count = points.value_exact<std::int64_t>();
+    const std::string name(series.str());
+    if (!count || *count < 0)
+      throw invalid_parameter("preset.expected." + name, shown(points), kExpected);
+    expected.emplace(name, static_cast<std::size_t>(*count));
+  }
+  return expected;
 }
 
 /// A parsed card or base.
@@ -475,7 +493,8 @@ class CardReader {
     preset.name = (*table)["name"].value_or(std::string());
     preset.meaning = (*table)["meaning"].value_or(std::string());
     if (preset.name.empty()) reader.report(table->source().begin, "preset: missing key 'name'");
-    preset.values = values_of(*table, {"name", "meaning"});
+    static_cast<void>(expected_of(*table));
+    preset.values = values_of(*table, {"name", "meaning", "expected"});
     study.presets.push_back(std::move(preset));
     return true;
   }
@@ -604,28 +623,48 @@ Study with_description(Study study, const std::string& text, const std::string& 
   return CardReader(text, source, {}).describe(std::move(study));
 }
 
+namespace {
+
+/// The embedded card of a study; null if there is none.
+const EmbeddedCard* card_of(const std::string& study) {
+  const std::string named = fmt::format("name = \"{}\"\n", study);
+  for (const EmbeddedCard& card : embedded_cards()) {
+    const bool says =
+        card.text.starts_with(named) || card.text.find("\n" + named) != card.text.npos;
+    if (says || name_from(std::string(card.path)) == study) return &card;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 Study described(Study code) {
-  const auto all = embedded_cards();
+  const EmbeddedCard* card = card_of(code.name);
+  if (card == nullptr) throw std::logic_error(fmt::format("study '{}' has no card", code.name));
   const auto text_at = [&](const std::string& path) -> std::string_view {
-    for (const EmbeddedCard& card : all) {
-      if (card.path == path) return card.text;
+    for (const EmbeddedCard& one : embedded_cards()) {
+      if (one.path == path) return one.text;
     }
     return {};
   };
-  const std::string named = fmt::format("name = \"{}\"\n", code.name);
-  for (const EmbeddedCard& card : all) {
-    const std::string path(card.path);
-    const bool says =
-        card.text.starts_with(named) || card.text.find("\n" + named) != card.text.npos;
-    if (!says && name_from(path) != code.name) continue;
-    try {
-      Study study = read_card(std::string(card.text), path, text_at, std::move(code));
-      return study;
-    } catch (const Error& error) {
-      throw std::logic_error(error.what());
-    }
+  try {
+    return read_card(std::string(card->text), std::string(card->path), text_at, std::move(code));
+  } catch (const Error& error) {
+    throw std::logic_error(error.what());
   }
-  throw std::logic_error(fmt::format("study '{}' has no card", code.name));
+}
+
+std::map<std::string, ExpectedPoints> expected_points(const std::string& study) {
+  std::map<std::string, ExpectedPoints> all;
+  const EmbeddedCard* card = card_of(study);
+  if (card == nullptr) return all;
+  const toml::table table = parsed(std::string(card->text), std::string(card->path), true);
+  const toml::array* presets = table["preset"].as_array();
+  if (presets == nullptr) return all;
+  for (const toml::node& preset : *presets)
+    all.emplace((*preset.as_table())["name"].value_or(std::string()),
+                expected_of(*preset.as_table()));
+  return all;
 }
 
 }  // namespace attica

@@ -515,6 +515,25 @@ void apply_preset(const Study& study, const std::string& name, Configuration& va
   for (const auto& [key, value] : find_preset(study, name).values) values.set(key, value, false);
 }
 
+/// What the preset expects to compare whose settings these are; the seed, the number of replicates
+/// and what acts on recorded numbers alone may be others.
+ExpectedPoints expected_points_of(const CheckedConfiguration& c,
+                                  const std::vector<Parameter>& parameters) {
+  if (!c.swept.empty()) return {};
+  for (const auto& [name, expected] : expected_points(c.study->name)) {
+    if (expected.empty()) continue;
+    Configuration of_preset(c.study->name, parameters);
+    apply_preset(*c.study, name, of_preset);
+    const bool same = std::ranges::all_of(c.study->parameters, [&](const Parameter& p) {
+      if (p.key == "sim.seed" || p.key == "sim.replicates") return true;
+      const bool has = c.values.has(p.key);
+      return has == of_preset.has(p.key) && (!has || c.values.at(p.key) == of_preset.at(p.key));
+    });
+    if (same) return expected;
+  }
+  return {};
+}
+
 /// What a document says, for a study to make its parameters of. Mistakes are left to the
 /// Reader.
 Table flat_entries(const toml::table& document) {
@@ -800,6 +819,7 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   if (!mistakes.empty()) throw Error(ErrorKind::input, mistakes);
   if (result.study->defined_by) return result;  // its series are known once it is built
   require_bounds(result);
+  result.expected = expected_points_of(result, parameters);
   if (!result.figure.empty()) {
     // A panel that is not there is a mistake now, not after the run.
     Figure figure = result.study->figure(result.values);

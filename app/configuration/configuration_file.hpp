@@ -11,6 +11,7 @@
 
 #include "attica/core/error.hpp"
 #include "attica/core/words.hpp"
+#include "attica/studies/expected_points.hpp"
 #include "attica/studies/study.hpp"
 #include "attica/studies/toml_value.hpp"
 
@@ -51,6 +52,9 @@ struct CheckedConfiguration {
   std::vector<Override> figure;
   /// What the study fills in from its input, differently along the sweep: not written out.
   std::set<std::string> filled_in = {};
+  /// How many points of each series the preset compares whose settings these are; empty: of no
+  /// preset, or one that does not say.
+  ExpectedPoints expected = {};
 
   /// @brief Whether [sweep] has taken this key over.
   bool is_swept(const std::string& key) const;

@@ -253,9 +253,9 @@ std::string report_page(const RunRecord& record, const Study& study, const Figur
         content.diagnostics.emplace_back(
             "resolution of " + r.at("series").get<std::string>(),
             noticed.empty()
-                ? "no factor on the theory would be noticed"
-                : fmt::format("a theory {} would not have agreed", noticed) +
-                      (rejected.empty() ? "" : fmt::format(", {} have been rejected", rejected)));
+                ? "no error of a factor would be detected"
+                : fmt::format("an error {} would have been detected", noticed) +
+                      (rejected.empty() ? "" : fmt::format("; DISAGREE from {}", rejected)));
       }
     }
     content.reproduce = fmt::format(

@@ -252,7 +252,8 @@ RunRecord read_run(const fs::path& folder) {
                      .values = std::nullopt,
                      .looks = run.value("looks", std::vector<std::uint64_t>{}),
                      .judged_before = run.value("judged_before", ""),
-                     .data_hash = run.value("data_hash", "")};
+                     .data_hash = run.value("data_hash", ""),
+                     .expected = run.value("expected", ExpectedPoints{})};
     if (run.contains("values")) record.values = run.at("values").get<std::size_t>();
     if (run.contains("cap")) record.cap = run.at("cap").get<std::size_t>();
     if (run.contains("shard")) {
@@ -296,6 +297,7 @@ std::string run_json(const Work& work, const RunFacts& facts) {
            {"complete", facts.finished != nullptr}};
   if (facts.cap) run["cap"] = *facts.cap;
   run["data_hash"] = work.data_hash;
+  if (!work.configuration.expected.empty()) run["expected"] = work.configuration.expected;
   if (!facts.looks.empty()) run["looks"] = facts.looks;
   if (!facts.judged_before.empty()) run["judged_before"] = facts.judged_before;
   if (facts.shard) run["shard"] = {{"index", facts.shard->index}, {"count", facts.shard->count}};

@@ -90,6 +90,8 @@ struct RunRecord {
   std::vector<std::uint64_t> looks;  ///< numbers of replicates at which a verdict was told
   std::string judged_before;  ///< run whose verdict on these data was known; empty: there is none
   std::string data_hash;      ///< of everything that can change a number but not the margin
+  /// How many points of each series its preset compares; empty: the run is of none, or it says not.
+  ExpectedPoints expected = {};
 };
 
 /// @brief Reads run.json and theory.json. @throws Error of kind storage naming the file

@@ -33,6 +33,7 @@ std::shared_ptr<const sources::OutsideTable> table_of(InputFiles& files,
     // Several columns are replicates of a simulation; a theory's value is one.
     columns = {};
     if (options.columns.values.size() == 1) columns.values = options.columns.values;
+    columns.replicate = options.columns.replicate;
   }
   return sources::table_of_file(
       files,

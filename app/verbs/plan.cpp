@@ -167,12 +167,13 @@ PointPlan plan_points(const Options& options,
                       const Comparison& comparison,
                       double seconds_per_replicate,
                       int threads) {
+  const std::vector<SampleSummary> samples = summarise(comparison.points);
   std::vector<PilotPoint> points;
   std::vector<std::size_t> index;
   for (std::size_t k = 0; k < comparison.points.size(); ++k) {
     const ComparedPoint& p = comparison.points[k];
     if (!p.theory) continue;
-    points.push_back({.sample = summarise(p.replicates),
+    points.push_back({.sample = samples[k],
                       .margin = p.margin.total(*p.theory),
                       .delta = 0,
                       .tails = p.tails,

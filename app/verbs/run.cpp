@@ -120,7 +120,7 @@ int announce(const RunEnd& end, bool json) {
   put("{}\n{}{}run     {}\n",
       summary(*end.verdict),
       explanation(*end.verdict),
-      resolution.empty() ? "" : "resolution: " + resolution + "\n",
+      resolution.empty() ? "" : "Resolution: " + resolution + ".\n",
       end.folder.string());
   std::fflush(stdout);
   complain();

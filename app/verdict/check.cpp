@@ -76,7 +76,8 @@ ComparisonOptions comparison_options(
           .brought = input.brought,
           .match = input.match,
           .rates = input.rates,
-          .left_out = input.left_out};
+          .left_out = input.left_out,
+          .theory_replicates = input.theory_replicates};
 }
 
 /// Takes out the points at which the theory diverges or failed, which its diagnostics list: they
@@ -117,6 +118,20 @@ std::vector<Incomplete> incomplete(const Replicates& simulation) {
   return all;
 }
 
+/// Series of which the theory leaves out more points than a tenth of what is expected.
+std::vector<Withdrawn> withdrawn(const CheckInput& input, const Comparison& comparison) {
+  constexpr double kLeastShare = 0.9;
+  ExpectedPoints compared = compared_points(comparison);
+  std::vector<Withdrawn> all;
+  for (const auto& [series, expected] : input.expected) {
+    if (input.left_out.contains(series)) continue;
+    const std::size_t count = compared[series];
+    if (static_cast<double>(count) < kLeastShare * static_cast<double>(expected))
+      all.push_back({series, count, expected});
+  }
+  return all;
+}
+
 /// The points with their error bars wider by a factor.
 std::vector<ComparedPoint> widened(std::vector<ComparedPoint> points, double factor) {
   for (ComparedPoint& point : points) {
@@ -124,6 +139,8 @@ std::vector<ComparedPoint> widened(std::vector<ComparedPoint> points, double fac
     if (sample.failed > 0 || sample.n < kFewestReplicates) continue;
     if (!point.success_fraction) {
       for (double& y : point.replicates) y = sample.mean + factor * (y - sample.mean);
+      const double other = summarise(point.theory_replicates).mean;
+      for (double& y : point.theory_replicates) y = other + factor * (y - other);
       continue;
     }
     // A rate has its error from the number of trials.
@@ -143,8 +160,18 @@ std::optional<SerialCorrelation> correlation_of(const CheckInput& input,
                                                 const Comparison& comparison) {
   if (!input.ordered) return std::nullopt;
   std::set<std::string> compared;
+  std::vector<OrderedReplicates> others;
+  std::vector<std::uint64_t> numbers;
   for (std::size_t k = 0; k < comparison.places.size(); ++k) {
-    if (comparison.points[k].theory) compared.insert(place_name(comparison.places[k]));
+    const ComparedPoint& point = comparison.points[k];
+    if (point.theory) compared.insert(place_name(comparison.places[k]));
+    for (std::uint64_t r = numbers.size(); r < point.theory_replicates.size(); ++r)
+      numbers.push_back(r);
+  }
+  for (const ComparedPoint& point : comparison.points) {
+    if (point.theory_replicates.empty()) continue;
+    others.push_back(
+        {point.theory_replicates, std::span(numbers).first(point.theory_replicates.size())});
   }
   std::vector<OrderedReplicates> points;
   for (const ObservedCurve& curve : input.simulation->curves()) {
@@ -154,7 +181,14 @@ std::optional<SerialCorrelation> correlation_of(const CheckInput& input,
         points.push_back({curve.values[k], curve.replicates[k]});
     }
   }
-  return serial_correlation(points);
+  const std::optional<SerialCorrelation> own = serial_correlation(points);
+  if (others.empty()) return own;
+  // Of two sides the one whose error bars are further from right counts for both.
+  const std::optional<SerialCorrelation> other = serial_correlation(others);
+  const auto factor = [](const std::optional<SerialCorrelation>& side) {
+    return side && side->correlated() ? side->cautious_factor() : 0;
+  };
+  return factor(other) > factor(own) ? other : own;
 }
 
 /// The verdict of a run that stops as soon as it is decided: its looks, one after the other.
@@ -248,6 +282,14 @@ bool diverged(const Json& diagnostics) {
 
 }  // namespace
 
+ExpectedPoints compared_points(const Comparison& comparison) {
+  ExpectedPoints counts;
+  for (std::size_t k = 0; k < comparison.places.size(); ++k) {
+    if (comparison.points[k].theory) ++counts[comparison.places[k].series];
+  }
+  return counts;
+}
+
 CheckRecord check(const CheckInput& input) {
   Comparison comparison =
       compare(input.rules, input.theory, *input.simulation, comparison_options(input));
@@ -267,9 +309,12 @@ CheckRecord check(const CheckInput& input) {
   Verdict verdict = overall(points.verdict, claims);
   const std::optional<SerialCorrelation> serial = correlation_of(input, comparison);
   const bool correlated = serial && serial->correlated();
-  // A margin was declared, and nothing met it.
+  // A margin was declared, and nothing met it: of what was brought, or of points that the theory
+  // leaves out. Where a preset expects to compare nothing, nothing is missing.
+  const std::vector<Withdrawn> missing = withdrawn(input, comparison);
+  const bool left_alone = input.brought || comparison.outside.size() + points.no_theory > 0;
   const bool nothing =
-      input.brought && points.compared == 0 &&
+      left_alone && input.expected.empty() && points.compared == 0 &&
       std::ranges::any_of(input.rules, [&](const AgreementRule& rule) {
         return rule.absolute > 0 || input.post_hoc_margin.value_or(rule.relative) > 0;
       });
@@ -283,7 +328,8 @@ CheckRecord check(const CheckInput& input) {
   }
   const bool left_out = !comparison.unmatched.empty() && !input.partial;
   if (verdict == Verdict::agree || verdict == Verdict::claims_hold) {
-    if (left_out || (correlated && !stands) || nothing) verdict = Verdict::inconclusive;
+    if (left_out || (correlated && !stands) || nothing || !missing.empty())
+      verdict = Verdict::inconclusive;
   }
   if (verdict == Verdict::disagree && points.verdict == Verdict::disagree && correlated &&
       !stands && std::ranges::none_of(claims, [](const ClaimResult& c) {
@@ -291,7 +337,7 @@ CheckRecord check(const CheckInput& input) {
       })) {
     verdict = Verdict::inconclusive;
   }
-  if (verdict == Verdict::none && nothing) verdict = Verdict::inconclusive;
+  if (verdict == Verdict::none && (nothing || !missing.empty())) verdict = Verdict::inconclusive;
   std::vector<SeriesResolution> resolution;
   if (!input.cap) resolution = resolutions(comparison, points);
   return {.study = input.study,
@@ -307,6 +353,9 @@ CheckRecord check(const CheckInput& input) {
           .unmatched = std::move(comparison.unmatched),
           .partial = input.partial,
           .theory_only = comparison.theory_only,
+          .expected = input.expected,
+          .withdrawn = missing,
+          .nothing_compared = nothing,
           .serial = serial,
           .serial_stands = stands,
           .from_table = input.from_table,

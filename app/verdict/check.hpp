@@ -4,6 +4,7 @@
 /// are equal.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -51,8 +52,14 @@ struct CheckInput {
   bool from_table = false;
   bool summary = false;  ///< with mean, sem and n: no replicate was seen
   bool ordered = false;
-  std::set<std::string> left_out = {};  ///< series that are not compared
+  std::set<std::string> left_out = {};      ///< series that are not compared
+  TheoryReplicates theory_replicates = {};  ///< ComparisonOptions::theory_replicates
+  /// How many points of each series are meant to be compared: not for the theory to decide.
+  ExpectedPoints expected = {};
 };
+
+/// @brief How many points of each series have a theory that they are compared with.
+ExpectedPoints compared_points(const Comparison& comparison);
 
 CheckRecord check(const CheckInput& input);
 

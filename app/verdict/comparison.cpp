@@ -119,6 +119,7 @@ Comparison compare(std::span<const AgreementRule> rules,
     return at->second;
   };
   std::map<const Prediction*, std::set<std::size_t>> met;
+  std::vector<std::string> names;
   for (const ObservedCurve& curve : simulation.curves()) {
     if (options.left_out.contains(curve.mean.name)) continue;
     const auto rule = rule_of(curve.mean.name);
@@ -127,6 +128,8 @@ Comparison compare(std::span<const AgreementRule> rules,
     std::vector<std::optional<std::size_t>> at(curve.mean.x.size());
     if (prediction != nullptr) at = find_x(curve.mean.x, prediction->series.x, options);
     const bool success_fraction = is_rate(*rule, curve.mean.name);
+    auto series = std::ranges::find(names, curve.mean.name);
+    if (series == names.end()) series = names.insert(names.end(), curve.mean.name);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
       const Place place{curve.mean.name, curve.mean.point, curve.mean.x_name, curve.mean.x[k]};
       ComparedPoint point{.theory = std::nullopt,
@@ -135,7 +138,8 @@ Comparison compare(std::span<const AgreementRule> rules,
                                      .relative = options.relative_margin.value_or(rule->relative)},
                           .tails = rule->tails,
                           .deterministic = rule->deterministic,
-                          .success_fraction = success_fraction};
+                          .success_fraction = success_fraction,
+                          .series = static_cast<std::size_t>(series - names.begin())};
       if (at[k]) {
         const std::size_t j = *at[k];
         met[prediction].insert(j);
@@ -146,6 +150,12 @@ Comparison compare(std::span<const AgreementRule> rules,
         point.theory = prediction->series.y[j];
         point.margin.finite_size = entry(prediction->finite_size, j);
         point.margin.numerical_error = entry(prediction->numerical_error, j);
+        if (!options.theory_replicates.empty()) {
+          const Series& own = prediction->series;
+          const auto found = options.theory_replicates.find(
+              place_name({own.name, own.point, own.x_name, own.x[j]}));
+          if (found != options.theory_replicates.end()) point.theory_replicates = found->second;
+        }
       } else if (options.brought) {
         result.unmatched.push_back(
             {place,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -47,6 +48,8 @@ struct Comparison {
   std::size_t with_theory() const;
 };
 
+using TheoryReplicates = std::map<std::string, std::vector<double>>;
+
 struct ComparisonOptions {
   /// Relative margin instead of the rules' own.
   std::optional<double> relative_margin = {};
@@ -61,6 +64,9 @@ struct ComparisonOptions {
   std::vector<std::string> rates = {};
   /// Series that are not compared.
   std::set<std::string> left_out = {};
+  /// Replicates behind the theory's values, where those are means of a second simulation: by
+  /// place_name.
+  TheoryReplicates theory_replicates = {};
 };
 
 /// @brief Matches simulated curves that have a rule with predictions of equal series, point and

@@ -14,6 +14,7 @@
 #include "attica/core/read_bytes.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
+#include "attica/sources/table.hpp"
 #include "attica/sources/unmatched.hpp"
 
 namespace attica::app {
@@ -149,6 +150,32 @@ std::vector<fs::path> folders_read(const RunRecord& run) {
   return folders;
 }
 
+/// Takes the replicates of a theory that is a second simulation out of its diagnostics. Those of a
+/// problem of a sweep are told by its coordinates.
+TheoryReplicates take_theory_replicates(Json& diagnostics) {
+  TheoryReplicates all;
+  const auto take = [&](Json& facts, const std::string& coordinates) {
+    const auto list = facts.find(sources::kTheoryReplicates);
+    if (list == facts.end()) return;
+    for (const auto& [place, values] : list->items()) {
+      std::string name = place;
+      if (!coordinates.empty()) {
+        const std::string at = " at ";
+        name.insert(name.find(at) + at.size(), coordinates + ", ");
+      }
+      std::vector<double>& replicates = all[name];
+      for (const Json& value : values)
+        replicates.push_back(value.is_number() ? value.get<double>() : NAN);
+    }
+    facts.erase(sources::kTheoryReplicates);
+  };
+  take(diagnostics, "");
+  for (auto& [coordinates, facts] : diagnostics.items()) {
+    if (facts.is_object()) take(facts, coordinates);
+  }
+  return all;
+}
+
 /// All but the claims.
 CheckInput check_input(const RunRecord& run,
                        const std::vector<Prediction>& theory,
@@ -175,7 +202,9 @@ CheckInput check_input(const RunRecord& run,
                    .edited = run.edited,
                    .looks = run.looks,
                    .why_not_compared = configuration.study->not_compared,
-                   .judged_before = run.judged_before};
+                   .judged_before = run.judged_before,
+                   .expected = run.expected};
+  input.theory_replicates = take_theory_replicates(input.diagnostics);
   if (const auto sides = brought_sides(configuration)) {
     // Without a theory there is nothing to meet: claims and bounds alone.
     input.brought = sides->theory;
@@ -350,6 +379,15 @@ CheckRecord judge_run_against(const RunRecord& run,
   CheckInput input = check_input(run, theory, configuration, replicates);
   input.claims = judge_claims(configuration, {.theory = theory, .simulation = replicates.curves()});
   input.post_hoc_margin = margin;
+  // A perturbed theory is to compare what the run's own does.
+  if (&theory != &run.theory) {
+    const Comparison own = compare(
+        run.rules, run.theory, replicates, {.brought = input.brought, .match = input.match});
+    for (const auto& [series, count] : compared_points(own)) {
+      std::size_t& expected = input.expected[series];
+      expected = std::max(expected, count);
+    }
+  }
   input.perturbed.insert(input.perturbed.end(), perturbed.begin(), perturbed.end());
   return check(input);
 }

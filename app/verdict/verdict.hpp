@@ -14,6 +14,7 @@
 #include "attica/solvers/statistics/agreement.hpp"
 #include "attica/solvers/statistics/resolution.hpp"
 #include "attica/solvers/statistics/serial_correlation.hpp"
+#include "attica/studies/expected_points.hpp"
 #include "attica/studies/study.hpp"
 
 namespace attica::app {
@@ -41,6 +42,13 @@ struct Incomplete {
   std::size_t replicates = 0;  ///< with those that failed
 };
 
+/// A series of which fewer points are compared than its preset expects.
+struct Withdrawn {
+  std::string series;
+  std::size_t compared = 0;
+  std::size_t expected = 0;
+};
+
 /// Everything that was found out about a run.
 struct CheckRecord {
   std::string study;
@@ -57,6 +65,12 @@ struct CheckRecord {
   std::vector<Unmatched> unmatched = {};
   bool partial = false;
   std::size_t theory_only = 0;
+  /// How many points of each series the run's preset expects to compare, and the series of which
+  /// fewer than 0.9 of them are: INCONCLUSIVE at best.
+  ExpectedPoints expected = {};
+  std::vector<Withdrawn> withdrawn = {};
+  /// A margin was declared and points were recorded, none of which is compared.
+  bool nothing_compared = false;
   /// Correlation of the replicates in their order, where they have one that was tested.
   std::optional<SerialCorrelation> serial = {};
   bool serial_stands = false;  ///< they are, and the verdict stands with the wider error bars
@@ -100,7 +114,8 @@ Json to_json(const CheckRecord& record);
 /// @brief A line: the verdict and the counts behind it.
 std::string summary(const CheckRecord& record);
 /// @brief The resolution of an AGREE: the smallest error of the theory that would have been
-/// noticed, of either sign, in the series where it is largest. A line, empty for other verdicts.
+/// detected (no AGREE), of the sign for which it is larger, in the series where it is largest. A
+/// phrase, empty for other verdicts.
 std::string resolution_line(const CheckRecord& record);
 /// @brief Where simulation and theory disagree, the worst first, and why they may; or which points
 /// are undecided, and what would decide them; or z of every point, where no margin was declared.

@@ -54,6 +54,12 @@ Json point_object(const Place& at, const PointVerdict& v) {
   if (v.verdict == Verdict::inconclusive && v.detectable_gap) {  // else `reason` says what lacks
     object["replicates_needed"] = v.replicates_needed ? Json(*v.replicates_needed) : Json("none");
   }
+  if (v.guard_alone) object["guard_alone"] = true;
+  if (v.sample.other) {
+    object["theory_n"] = v.sample.other->n;
+    object["standard_error"] = v.sample.standard_error();  // of the difference
+    object["degrees_of_freedom"] = v.sample.degrees_of_freedom();
+  }
   if (!v.reason.empty()) object["reason"] = v.reason;
   if (!v.warning.empty()) object["warning"] = v.warning;
   return object;
@@ -169,6 +175,7 @@ Json to_json(const CheckRecord& record) {
     }
     object["incomplete"] = std::move(incomplete);
   }
+  if (!record.expected.empty()) object["expected"] = record.expected;
   if (record.theory_only > 0) object["counts"]["theory_only"] = record.theory_only;
   if (!record.unmatched.empty()) {
     Json unmatched = Json::array();

@@ -114,6 +114,16 @@ std::string reservations_text(const CheckRecord& record) {
     lines += fmt::format("and {} more without theory\n", record.unmatched.size() - kNamed);
   if (!record.unmatched.empty() && !record.partial)
     lines += "--partial (check.partial = true) accepts simulated points without theory\n";
+  for (const Withdrawn& w : record.withdrawn) {
+    lines += fmt::format(
+        "fewer points than expected: {} of {} points of {} are compared: the theory has no value "
+        "at the others, or leaves them out; INCONCLUSIVE at best\n",
+        w.compared,
+        w.expected,
+        w.series);
+  }
+  if (record.nothing_compared && record.unmatched.empty())
+    lines += "no recorded point is compared with a theory: INCONCLUSIVE at best\n";
   if (record.serial && record.serial->correlated()) {
     lines += fmt::format(
         "correlated replicates: autocorrelation {:.2f} in the order of replicates (p = {:.2g}): "
@@ -128,6 +138,23 @@ std::string reservations_text(const CheckRecord& record) {
   if (record.points.no_margin > 0 && record.points.no_margin == record.points.compared)
     lines += "no margin was declared: --margin or --absolute gives a verdict\n";
   return lines;
+}
+
+/// Points that the guard against heavy tails alone keeps from AGREE, of numbers that were brought.
+std::string guard_text(const CheckRecord& record) {
+  if (record.verdict != Verdict::inconclusive || !record.from_table) return {};
+  const std::vector<PointVerdict>& points = record.points.points;
+  const auto guarded = std::ranges::count_if(points, &PointVerdict::guard_alone);
+  if (guarded == 0) return {};
+  const auto undecided = static_cast<std::ptrdiff_t>(record.points.inconclusive);
+  return fmt::format(
+      "{} of {} undecided point{} would agree without the guard against heavy tails. "
+      "--tails normal (tails = \"normal\" in [agreement.SERIES]) takes it off, which assumes that "
+      "replicates have no long tail on either side: with skewed ones it errs more often than in "
+      "5 % of runs. Decide it from how the replicates are made, not from this verdict\n",
+      guarded,
+      undecided,
+      undecided == 1 ? "" : "s");
 }
 
 /// How the replicates without a value ended, if only one word says it.
@@ -206,7 +233,7 @@ std::string undecided_text(const CheckRecord& record) {
   return lines;
 }
 
-/// "2.4 % lower or 4.8 % higher": errors of a theory, sign by sign; empty if none is noticed.
+/// "2.4 % lower or 4.8 % higher": errors of a theory, sign by sign; empty if none is detected.
 std::string signs_text(const Detection& d) {
   std::string words;
   if (d.lower) words = fmt::format("{:.2g} % lower", kPercent * *d.lower);
@@ -226,30 +253,31 @@ std::string resolution_text(const CheckRecord& record) {
   if (record.verdict != Verdict::agree) return "";
   std::string lines;
   for (const SeriesResolution& r : record.resolution) {
-    const Resolution& all = r.resolution;
-    const std::string noticed = signs_text(all.not_agree);
-    if (noticed.empty()) {
-      lines +=
-          fmt::format("resolution: no factor on the theory of {} would be noticed\n", r.series);
+    const Detection& detected = r.resolution.not_agree;
+    const std::string signs = signs_text(detected);
+    if (signs.empty()) {
+      lines += fmt::format("Resolution: no error of a factor in {} would be detected\n", r.series);
       continue;
     }
-    lines += fmt::format("resolution: a theory {} in {} would not have agreed", noticed, r.series);
-    if (!all.not_agree.both()) lines += "; no factor of the other sign would be noticed";
-    if (const std::string rejected = signs_text(all.disagree); !rejected.empty())
-      lines += fmt::format("; {} would have been rejected", rejected);
+    lines += fmt::format("Resolution: an error of {} in {} would have been detected ({}",
+                         detected.both() ? harder_sign(detected) : signs,
+                         r.series,
+                         detected.both() ? signs : "of the other sign, none below 100 %");
+    if (const std::string rejected = signs_text(r.resolution.disagree); !rejected.empty())
+      lines += fmt::format("; DISAGREE from {}", rejected);
+    lines += ')';
     // Where an error of a part alone would have gone through most easily.
     const auto size = [](const SeriesResolution::Part& part) {
       return part.resolution.not_agree.both().value_or(INFINITY);
     };
     if (r.parts.size() > 1) {
-      const auto blunt = std::ranges::max_element(r.parts, std::less<>(), size);
+      const auto coarse = std::ranges::max_element(r.parts, std::less<>(), size);
       lines += fmt::format(
-          "; either sign, on the bluntest third of the points alone: {}, between "
-          "{:.4g} and {:.4g} alone: {}",
+          "; in the coarsest third of its points alone: {}; between {:.4g} and {:.4g} alone: {}",
           harder_sign(r.coarsest_third.not_agree),
-          blunt->first,
-          blunt->last,
-          harder_sign(blunt->resolution.not_agree));
+          coarse->first,
+          coarse->last,
+          harder_sign(coarse->resolution.not_agree));
     }
     lines += '\n';
   }
@@ -269,6 +297,11 @@ std::string summary(const CheckRecord& record) {
     if (run.no_theory > 0) line += fmt::format(", {} without theory", run.no_theory);
     if (record.theory_only > 0)
       line += fmt::format(", {} of the theory without simulation", record.theory_only);
+    if (!record.withdrawn.empty()) {
+      std::size_t expected = 0;
+      for (const auto& [series, count] : record.expected) expected += count;
+      line += fmt::format(", of {} expected", expected);
+    }
     if (!record.not_compared.empty()) {
       line += fmt::format(", {} not compared", record.not_compared.size());
     }
@@ -313,29 +346,30 @@ std::string resolution_line(const CheckRecord& record) {
     return r.resolution.not_agree.both().value_or(INFINITY);
   };
   const auto blunt = std::ranges::max_element(record.resolution, std::less<>(), size);
-  const Detection& noticed = blunt->resolution.not_agree;
-  if (!noticed.both()) {
-    // Of a wide margin one sign is noticed, the other is not.
-    const std::string one = signs_text(noticed);
-    return fmt::format(
-        "no factor{} on the theory of {} would have been noticed{}; attica check shows "
-        "the other series",
-        one.empty() ? "" : " of one sign",
-        blunt->series,
-        one.empty() ? "" : ", of the other one " + one);
+  const Detection& detected = blunt->resolution.not_agree;
+  if (!detected.both()) {
+    // Of a wide margin one sign is detected, the other is not.
+    const std::string one = signs_text(detected);
+    return one.empty()
+               ? fmt::format("no error of a factor in {} would have been detected", blunt->series)
+               : fmt::format(
+                     "an error in {} would have been detected from {}; of the "
+                     "other sign, none below 100 %",
+                     blunt->series,
+                     one);
   }
-  return fmt::format("a theory {} in {} would not have agreed{}",
-                     signs_text(noticed),
+  return fmt::format("an error of {} in {} would have been detected{}",
+                     harder_sign(detected),
                      blunt->series,
                      record.resolution.size() > 1
-                         ? fmt::format(" (the bluntest of {} series)", record.resolution.size())
+                         ? fmt::format(" (the coarsest of {} series)", record.resolution.size())
                          : "");
 }
 
 std::string explanation(const CheckRecord& record) {
   const std::string always = reservations_text(record) + incomplete_text(record);
   if (record.verdict == Verdict::inconclusive)
-    return undecided_text(record) + always + advice(record);
+    return undecided_text(record) + always + guard_text(record) + advice(record);
   if (record.verdict == Verdict::none) return z_text(record) + always;
   if (record.verdict != Verdict::disagree) return always;
   const std::vector<PointVerdict>& points = record.points.points;
@@ -416,7 +450,8 @@ std::string text(const CheckRecord& record) {
   return lines + summary(record) + '\n' + resolution_text(record) +
          // The table has named the undecided points, and has their z.
          (record.verdict == Verdict::inconclusive
-              ? reservations_text(record) + incomplete_text(record) + advice(record)
+              ? reservations_text(record) + incomplete_text(record) + guard_text(record) +
+                    advice(record)
           : record.verdict == Verdict::none ? reservations_text(record) + incomplete_text(record)
                                             : explanation(record));
 }

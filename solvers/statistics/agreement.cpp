@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
 
 #include "attica/core/error.hpp"
@@ -14,7 +15,9 @@
 namespace attica {
 namespace {
 
-constexpr std::size_t kFewestGuardedReplicates = 30;  // recommended with the guard
+// Recommended with the guard: of a point alone, and of one that shares its series' skewness.
+constexpr std::size_t kFewestGuardedReplicates = 30;
+constexpr std::size_t kFewestPooledReplicates = 20;
 constexpr double kPower = 0.9;  // promised by replicates_needed and detectable_gap
 
 // Interval and p-values of a success fraction.
@@ -37,10 +40,10 @@ std::string identical_reason(const SampleSummary& sample) {
 
 // Everything about a point that does not depend on the other points; the verdict is still open if
 // reason is empty.
-PointVerdict measure(const ComparedPoint& point, bool details) {
+PointVerdict measure(const ComparedPoint& point, const SampleSummary& summary, bool details) {
   validate(point.margin);
   PointVerdict v;
-  v.sample = summarise(point.replicates);
+  v.sample = summary;
   v.margin_terms = point.margin;
   v.tails = point.tails;
   v.success_fraction = point.success_fraction;
@@ -53,8 +56,10 @@ PointVerdict measure(const ComparedPoint& point, bool details) {
   v.theory = *point.theory;
   v.margin = point.margin.total(v.theory);
   v.difference = sample.mean - v.theory;
-  const bool random = sample.n >= 2 && !sample.identical();
-  if (random) v.z = v.difference / sample.sem;
+  const bool two = sample.other.has_value();
+  const bool random = sample.n >= 2 && (two ? sample.other->n >= 2 && sample.standard_error() > 0
+                                            : !sample.identical());
+  if (random) v.z = v.difference / sample.standard_error();
   if (random && details) {
     const Interval mean = mean_interval(sample, kAgreeLevel, v.tails);
     v.interval = {mean.low - v.theory, mean.high - v.theory};
@@ -68,6 +73,11 @@ PointVerdict measure(const ComparedPoint& point, bool details) {
   if (sample.failed > 0 || sample.n == 0) {
     v.status = PointStatus::failed;
     v.reason = fmt::format("{} of {} replicates failed", sample.failed, point.replicates.size());
+  } else if (two && (sample.other->failed > 0 || sample.other->n == 0)) {
+    v.status = PointStatus::failed;
+    v.reason = fmt::format("{} of {} replicates of the theory's side failed",
+                           sample.other->failed,
+                           point.theory_replicates.size());
   } else if (!point.margin.declared(v.theory)) {
     v.status = PointStatus::no_margin;
     v.reason = point.margin.relative > 0 ? "theory is 0: give an absolute margin" : "no margin";
@@ -75,6 +85,9 @@ PointVerdict measure(const ComparedPoint& point, bool details) {
     v.reason = sample.n == 1
                    ? "one replicate has no error bar"
                    : fmt::format("{} replicates, fewer than {}", sample.n, kFewestReplicates);
+  } else if (two && sample.other->n < kFewestReplicates) {
+    v.reason = fmt::format(
+        "{} replicates of the theory's side, fewer than {}", sample.other->n, kFewestReplicates);
   } else if (point.success_fraction) {
     measure_fraction(point, v);
   } else if (random) {
@@ -117,6 +130,7 @@ void adjust(std::span<const ComparedPoint> points,
     if (v.tails != Tails::normal) {
       throw invalid_parameter("family", "maxt", "replicates declared to have normal tails");
     }
+    if (v.sample.other) throw invalid_parameter("family", "maxt", "a theory without replicates");
     flipped.push_back(i);
     margins.push_back(v.margin);
     auto& d = differences.emplace_back(points[i].replicates);
@@ -133,12 +147,13 @@ void look_ahead(PointVerdict& v, std::size_t family) {
   const std::size_t n = v.sample.n;
   PowerProblem problem{.margin = v.margin,
                        .delta = v.difference,
-                       .sigma = v.sample.sd,
+                       .sigma = v.sample.standard_error() * std::sqrt(static_cast<double>(n)),
                        .guard = guard_scale(v.sample, v.tails, n)};
   v.detectable_gap = detectable_gap(n, problem, family, kPower);
   if (v.verdict != Verdict::inconclusive) return;
-  const std::size_t fewest =
-      v.tails == Tails::guarded ? kFewestGuardedReplicates : kFewestReplicates;
+  const std::size_t fewest = v.tails != Tails::guarded ? kFewestReplicates
+                             : v.sample.pooled         ? kFewestPooledReplicates
+                                                       : kFewestGuardedReplicates;
   const std::size_t first = std::max(n + 1, fewest);
   problem.guard = guard_scale(v.sample, v.tails, first);
   const bool inside = std::abs(v.difference) < v.margin;
@@ -151,6 +166,9 @@ void look_ahead(PointVerdict& v, std::size_t family) {
   v.reason = v.replicates_needed
                  ? fmt::format("about {} replicates would decide", *v.replicates_needed)
                  : "difference too close to the margin for any number of replicates";
+  v.guard_alone = v.tails == Tails::guarded &&
+                  agree_p_value(v.sample, v.difference, v.margin, Tails::normal) <= kAgreeLevel;
+  if (v.guard_alone) v.reason += "; without the guard against heavy tails it would agree";
 }
 
 }  // namespace
@@ -187,10 +205,44 @@ void validate(const Margin& margin) {
   }
 }
 
+std::vector<SampleSummary> summarise(std::span<const ComparedPoint> points) {
+  std::vector<SampleSummary> all;
+  all.reserve(points.size());
+  std::vector<SampleSummary> others(points.size());
+  std::map<std::size_t, std::vector<SampleSummary*>> series;
+  std::map<std::size_t, std::vector<SampleSummary*>> other_series;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ComparedPoint& point = points[i];
+    all.push_back(summarise(point.replicates));
+    others[i] = summarise(point.theory_replicates);
+    const bool guarded = point.tails == Tails::guarded && !point.success_fraction;
+    if (!point.series || !guarded) continue;
+    series[*point.series].push_back(&all.back());
+    if (others[i].n > 0) other_series[*point.series].push_back(&others[i]);
+  }
+  for (const auto& [number, members] : series) pool_skewness(members);
+  for (const auto& [number, members] : other_series) pool_skewness(members);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (points[i].theory_replicates.empty()) continue;
+    const SampleSummary& other = others[i];
+    // A relative margin moves with the other mean: of |mu - t| < r t the second mean counts 1 + r
+    // times on the side where it counts most.
+    const double scale = 1 + points[i].margin.relative;
+    const GuardScale guard = guard_scale(other, points[i].tails, other.n);
+    all[i].other = OtherSide{.n = other.n,
+                             .failed = other.failed,
+                             .sem = other.identical() ? 0 : scale * other.sem,
+                             .guard = {scale * guard.upper, scale * guard.lower}};
+  }
+  return all;
+}
+
 RunVerdict judge(std::span<const ComparedPoint> points, const JudgeOptions& options) {
   RunVerdict run;
   run.points.reserve(points.size());
-  for (const ComparedPoint& point : points) run.points.push_back(measure(point, options.details));
+  const std::vector<SampleSummary> samples = summarise(points);
+  for (std::size_t i = 0; i < points.size(); ++i)
+    run.points.push_back(measure(points[i], samples[i], options.details));
   adjust(points, options, run.points);
   const auto family = static_cast<std::size_t>(std::ranges::count_if(
       run.points, [](const auto& v) { return v.status != PointStatus::no_theory; }));

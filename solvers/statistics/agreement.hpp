@@ -52,6 +52,11 @@ struct ComparedPoint {
   /// Replicates are successes (1) and failures (0), the theory is their probability: exact binomial
   /// tests.
   bool success_fraction = false;
+  /// Points of one number belong to one series: the guard pools their skewness (pool_skewness).
+  std::optional<std::size_t> series = std::nullopt;
+  /// Replicates of a second simulation, of which `theory` is the mean: both means are uncertain,
+  /// and their difference is judged by Welch's t. Empty: the theory is exact.
+  std::vector<double> theory_replicates = {};
 };
 
 /// What became of a point besides its verdict.
@@ -80,6 +85,8 @@ struct PointVerdict {
   double p_disagree = 1;
   double p_disagree_adjusted = 1;  ///< over all points of the run
   double guard_share = 0;          ///< share of the tail guard in the interval's width
+  /// INCONCLUSIVE, and AGREE with normal tails: only the guard stands between.
+  bool guard_alone = false;
   /// INCONCLUSIVE only: replicates that decide with probability 0.9 if the true difference and
   /// spread are those seen; empty if none do, the difference being too close to the margin.
   std::optional<std::size_t> replicates_needed;
@@ -115,6 +122,10 @@ struct RunVerdict {
   std::optional<std::size_t> worst;
   std::optional<double> largest_detectable_gap;  ///< over the points
 };
+
+/// @brief Moments of the replicates of every point, in the order given; points of one series share
+/// what they tell of tails (pool_skewness).
+std::vector<SampleSummary> summarise(std::span<const ComparedPoint> points);
 
 /// @brief The verdict on a run.
 /// @param points  all compared points of all series, fixed before looking at the data

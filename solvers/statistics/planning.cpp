@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kFewestPilot = 8;
 constexpr std::size_t kFewestGuarded = 30;
+constexpr std::size_t kFewestPooled = 20;
 constexpr double kGuardedUncertainty = 1.5;  // upper end of a guarded plan
 constexpr double kRangeTail = 0.1;           // 80 % range of the spread
 
@@ -74,9 +75,9 @@ std::optional<std::size_t> guarded_replicates(const SampleSummary& pilot,
   const double room = margin - std::abs(delta);
   if (room <= 0) return std::nullopt;
   const double z = normal_quantile(beta(delta, goal));
-  const std::size_t fewest = std::max(kFewestGuarded, pilot.n);
-  const GuardScale scale = guard_scale(pilot, Tails::guarded, fewest);
+  const std::size_t fewest = std::max(pilot.pooled ? kFewestPooled : kFewestGuarded, pilot.n);
   auto fits = [&](std::size_t n) {
+    const GuardScale scale = guard_scale(pilot, Tails::guarded, n);
     const CriticalValue critical = critical_value(n, kAgreeLevel);
     const double guard = critical.guard * std::max(scale.upper, scale.lower);
     return (critical.t + z) * pilot.sd / std::sqrt(static_cast<double>(n)) + guard <= room;

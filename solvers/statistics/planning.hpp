@@ -49,8 +49,8 @@ std::optional<std::size_t> stein_replicates(
 ///        pilot's degrees of freedom.
 Interval stein_interval(const SampleSummary& pilot, double mean, std::size_t n, double alpha);
 
-/// @brief Least n >= 30 whose guarded half width, with the pilot's spread, weight and reach, leaves
-/// room for the mean:
+/// @brief Least n >= 30 (20 with pooled skewness) whose guarded half width, with the pilot's
+/// spread, weight and reach, leaves room for the mean:
 ///        h(0.05) + z_beta s0 / sqrt(n) <= margin - |delta|. Approximate; none if |delta| >=
 ///        margin.
 std::optional<std::size_t> guarded_replicates(const SampleSummary& pilot,

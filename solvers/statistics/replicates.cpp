@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
@@ -19,11 +20,49 @@ constexpr double kGuardReach = 4;
 constexpr double kSmallSampleReach = 100;  // kappa_n = 100/n for n <= 25
 constexpr std::size_t kSkewnessKnown = 30;
 constexpr double kFullGuardSkewness = 0.7;
+constexpr std::size_t kFewestPooledReplicates = 20;
+constexpr std::size_t kFewestPooledPoints = 4;
+constexpr std::size_t kManyPooledReplicates = 40;
+constexpr double kLeastPooledWeight = 0.03;  // with few replicates
+
+double squared(double x) { return x * x; }
+
+/// Variance of the skewness of n normal replicates.
+double skewness_variance(std::size_t count) {
+  const auto n = static_cast<double>(count);
+  return 6 * n * (n - 1) / ((n - 2) * (n + 1) * (n + 3));
+}
+
+/// (1 - alpha^(1/n)) kappa_n
+double guard_factor(std::size_t n, double alpha) {
+  const auto count = static_cast<double>(n);
+  const double beyond_largest = -std::expm1(std::log(alpha) / count);
+  return beyond_largest * std::max(kGuardReach, kSmallSampleReach / count);
+}
+
+/// A difference of means is larger than it seems if the other mean is smaller.
+double guard_of_other(const SampleSummary& sample, Side side, Tails tails) {
+  if (!sample.other || tails == Tails::normal) return 0;
+  return side == Side::upper ? sample.other->guard.lower : sample.other->guard.upper;
+}
+
+/// Standard errors by which a point stands out from its series.
+double outstanding(std::size_t n) { return n < 25 ? 1.5 : n < kManyPooledReplicates ? 2 : 2.5; }
 
 }  // namespace
 
 bool SampleSummary::identical() const {
   return sd <= 8 * std::numeric_limits<double>::epsilon() * std::max(std::abs(min), std::abs(max));
+}
+
+double SampleSummary::standard_error() const { return other ? std::hypot(sem, other->sem) : sem; }
+
+double SampleSummary::degrees_of_freedom() const {
+  const auto own = static_cast<double>(n - 1);
+  if (!other) return own;
+  const double a = squared(sem);
+  const double b = squared(other->sem);
+  return squared(a + b) / (squared(a) / own + squared(b) / static_cast<double>(other->n - 1));
 }
 
 std::vector<double> differences(std::span<const double> first, std::span<const double> second) {
@@ -72,22 +111,63 @@ SampleSummary summarise(std::span<const double> replicates) {
   return s;
 }
 
+void pool_skewness(std::span<SampleSummary* const> series) {
+  // Where no point has enough replicates yet, what they share is known for plans alone.
+  const bool any = std::ranges::any_of(
+      series, [](const SampleSummary* s) { return s->n >= kFewestPooledReplicates; });
+  const std::size_t fewest = any ? kFewestPooledReplicates : kFewestReplicates;
+  std::vector<SampleSummary*> points;
+  for (SampleSummary* s : series) {
+    if (s->n >= fewest && !s->identical()) points.push_back(s);
+  }
+  if (points.size() < kFewestPooledPoints) return;
+  double mean = 0;
+  double weights = 0;
+  for (const SampleSummary* s : points) {
+    mean += static_cast<double>(s->n) * s->skewness;
+    weights += static_cast<double>(s->n);
+  }
+  mean /= weights;
+  double spread = 0;  // in units of what chance gives
+  for (const SampleSummary* s : points)
+    spread += squared(s->skewness - mean) / skewness_variance(s->n);
+  const auto explained = static_cast<double>(points.size() - 3);
+  const double own = spread > explained ? 1 - explained / spread : 0;
+  for (SampleSummary* s : points) {
+    const double shrunk = mean + own * (s->skewness - mean);
+    const double away = outstanding(s->n) * std::sqrt(skewness_variance(s->n));
+    TailSkewness tail{.upper = std::max(mean, shrunk), .lower = std::max(-mean, -shrunk)};
+    if (s->skewness > mean + away) tail.upper = std::max(tail.upper, s->skewness);
+    if (s->skewness < mean - away) tail.lower = std::max(tail.lower, -s->skewness);
+    s->pooled = tail;
+  }
+}
+
 GuardScale guard_scale(const SampleSummary& sample, Tails tails, std::size_t n) {
   if (tails == Tails::normal) return {};
-  auto weight = [&](double skewness) {
-    if (n < kSkewnessKnown) return 1.0;
-    return std::min(1.0, std::pow(std::max(skewness, 0.0) / kFullGuardSkewness, 2));
+  const bool pooled = sample.pooled && n >= kFewestPooledReplicates;
+  const double least = pooled && n < kManyPooledReplicates ? kLeastPooledWeight : 0;
+  const auto weight = [&](double skewness) {
+    if (!pooled && n < kSkewnessKnown) return 1.0;
+    return std::min(1.0, least + squared(std::max(skewness, 0.0) / kFullGuardSkewness));
   };
-  return {.upper = weight(sample.skewness) * (sample.max - sample.mean),
-          .lower = weight(-sample.skewness) * (sample.mean - sample.min)};
+  const TailSkewness tail =
+      pooled ? *sample.pooled : TailSkewness{.upper = sample.skewness, .lower = -sample.skewness};
+  return {.upper = weight(tail.upper) * (sample.max - sample.mean),
+          .lower = weight(tail.lower) * (sample.mean - sample.min)};
 }
 
 CriticalValue critical_value(std::size_t n, double alpha) {
   const auto count = static_cast<double>(n);
   require(n >= 2, "replicates", count, "at least 2 for an interval");
-  const double beyond_largest = -std::expm1(std::log(alpha) / count);  // 1 - alpha^(1/n)
-  return {.t = student_quantile(alpha, count - 1),
-          .guard = beyond_largest * std::max(kGuardReach, kSmallSampleReach / count)};
+  return {.t = student_quantile(alpha, count - 1), .guard = guard_factor(n, alpha)};
+}
+
+CriticalValue critical_value(const SampleSummary& sample, double alpha) {
+  if (!sample.other) return critical_value(sample.n, alpha);
+  return {.t = student_quantile(alpha, sample.degrees_of_freedom()),
+          .guard = guard_factor(sample.n, alpha),
+          .other_guard = guard_factor(sample.other->n, alpha)};
 }
 
 double half_width(const SampleSummary& sample,
@@ -95,16 +175,17 @@ double half_width(const SampleSummary& sample,
                   const CriticalValue& critical,
                   Tails tails) {
   const GuardScale scale = guard_scale(sample, tails, sample.n);
-  return critical.t * sample.sem +
-         critical.guard * (side == Side::upper ? scale.upper : scale.lower);
+  return critical.t * sample.standard_error() +
+         critical.guard * (side == Side::upper ? scale.upper : scale.lower) +
+         critical.other_guard * guard_of_other(sample, side, tails);
 }
 
 double half_width(const SampleSummary& sample, Side side, double alpha, Tails tails) {
-  return half_width(sample, side, critical_value(sample.n, alpha), tails);
+  return half_width(sample, side, critical_value(sample, alpha), tails);
 }
 
 Interval mean_interval(const SampleSummary& sample, double alpha, Tails tails) {
-  return mean_interval(sample, critical_value(sample.n, alpha), tails);
+  return mean_interval(sample, critical_value(sample, alpha), tails);
 }
 
 Interval mean_interval(const SampleSummary& sample, const CriticalValue& critical, Tails tails) {
@@ -115,8 +196,9 @@ Interval mean_interval(const SampleSummary& sample, const CriticalValue& critica
 double p_value(const SampleSummary& sample, Side side, double gap, Tails tails) {
   if (gap <= 0) return 1;
   const GuardScale scale = guard_scale(sample, tails, sample.n);
-  if ((side == Side::upper ? scale.upper : scale.lower) == 0) {
-    const double p = student_tail(gap / sample.sem, static_cast<double>(sample.n - 1));
+  if ((side == Side::upper ? scale.upper : scale.lower) == 0 &&
+      guard_of_other(sample, side, tails) == 0) {
+    const double p = student_tail(gap / sample.standard_error(), sample.degrees_of_freedom());
     return std::max(p, kSmallestPValue);
   }
   // h falls as alpha grows: where it crosses the gap, on ln alpha.

@@ -220,7 +220,8 @@ void add_points(SelfTest& result, const SelfTestOptions& options) {
                                  {.theory = 0.0,
                                   .replicates = std::vector<double>(n),
                                   .margin = {.absolute = options.margin},
-                                  .tails = options.tails});
+                                  .tails = options.tails,
+                                  .series = 0});
   for (std::size_t f = 0; f < families.size(); ++f) {
     const auto perturbed = perturbations(options, f == 0 && !guarded);
     std::vector<Count> counts(perturbed.size());

@@ -44,7 +44,7 @@ cmp -s "$early/replicates.csv" runs/ordinary-*/replicates.csv || fail "stopping 
 # What a verdict is worth: resolution, errors planted in the theory, sensitivity, replicates for a resolution.
 planned=$(echo runs/planned-*)
 run 0 check "$planned"
-says out 'higher in test_error would not have agreed'
+says out 'in test_error would have been detected'
 cp "$planned/check.json" before.json
 run 1 check "$planned" --perturb 'test_error*=1.4'
 says out 'perturbed theory: test_error*=1.4'

@@ -124,6 +124,33 @@ TEST_CASE("read_table: mistakes are named by line and column", "[studies][own]")
                     Contains("s.csv:3:1") && Contains("replicate 0"));
 }
 
+TEST_CASE("predictions: a second simulation in the theory's place", "[studies][own]") {
+  const OutsideTable table = theory(
+      "x,replicate,value,bath\n1,1,4,a\n1,0,2,a\n2,0,7,a\n1,0,5,b\n1.0000000000000002,1,nan,b\n");
+  CHECK(table.replicated);
+  CHECK(table.coordinates == std::vector<std::string>{"bath"});
+  const std::vector<Prediction> curves = predictions(table, "x");
+  REQUIRE(curves.size() == 2);
+  CHECK(curves[0].series.x == std::vector<double>{1, 2});
+  CHECK(curves[0].series.y == std::vector<double>{3, 7});
+  // In the order of their numbers.
+  const auto replicates = theory_replicates(table, "x");
+  REQUIRE(replicates.size() == 3);
+  CHECK(replicates[0].first == "y at bath=a, x=1");
+  CHECK(replicates[0].second == std::vector<double>{2, 4});
+  CHECK(replicates[1].second == std::vector<double>{7});
+  CHECK(curves[1].series.y == std::vector<double>{5});
+  CHECK(std::isnan(replicates[2].second[1]));
+  CHECK_THROWS_WITH(predictions(theory("x,replicate,value\n1,0,2\n1,0,2\n"), "x"),
+                    Contains("replicate 0, stands there already"));
+  // By another name, and clusters.
+  OutsideTable clusters = read_table(
+      "x,run,value,block\n1,0,1,a\n1,1,3,a\n1,2,8,b\n", "t.csv", {.columns = {.replicate = "run"}});
+  take_cluster_means(clusters, "block");
+  CHECK(theory_replicates(clusters, "x")[0].second == std::vector<double>{2, 8});
+  CHECK_FALSE(theory("x,value\n1,2\n").replicated);
+}
+
 TEST_CASE("take_cluster_means: what replicates share is the replicate", "[studies][own]") {
   OutsideTable table = simulation(
       "x,value,replicate,teacher\n1,2,0,a\n1,4,1,a\n1,7,0,b\n2,1,0,a\n2,nan,1,a\n1,9,1,b\n");

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "attica/core/error.hpp"
+#include "attica/studies/expected_points.hpp"
 #include "configured_study.hpp"
 
 namespace attica {
@@ -52,6 +53,7 @@ tails = "normal"
 [[preset]]
 name = "paper"
 meaning = "more"
+expected = {loss = 3, bound = 0}
 model.sites = 100
 sweep.lambda = [0.5]
 [[perturbed]]
@@ -228,6 +230,27 @@ TEST_CASE("every study: presets, reference runs and wrong theories set what can 
     for (const Preset& preset : study.presets) check(preset.name, preset.values);
     for (const ReferenceRun& run : study.reference_runs) check(run.name, run.values);
     for (const PerturbedTheory& wrong : study.perturbed) check(wrong.name, wrong.values);
+  }
+}
+
+TEST_CASE("every study: quick settings say how many points they compare", "[studies]") {
+  for (const Study& study : studies()) {
+    INFO(study.name);
+    const auto presets = expected_points(study.name);
+    REQUIRE(presets.contains("quick"));
+    const Configuration c = configured(study, {});
+    const std::vector<AgreementRule> rules = study.agreement(c);
+    for (const auto& [name, expected] : presets) {
+      INFO(name);
+      for (const auto& [series, points] : expected) {
+        INFO(series);
+        CHECK(std::ranges::count(study.series, series, &SeriesInfo::name) == 1);
+      }
+    }
+    for (const AgreementRule& rule : rules) {
+      INFO(rule.series);
+      if (rule.relative > 0 || rule.absolute > 0) CHECK(presets.at("quick").contains(rule.series));
+    }
   }
 }
 

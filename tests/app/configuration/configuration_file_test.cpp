@@ -319,4 +319,24 @@ TEST_CASE("nearest: a slip of the fingers, not another word", "[app][config]") {
   CHECK(nearest("a", {}).empty());
 }
 
+TEST_CASE("read_configuration: what a preset expects to compare, where its settings are those",
+          "[app][configuration]") {
+  const auto of = [](const std::vector<std::string>& assignments, const std::string& preset = "") {
+    std::vector<Override> overrides;
+    for (const auto& a : assignments) overrides.push_back(set(a));
+    return read_configuration({.target = "gauss-lambda", .preset = preset, .overrides = overrides},
+                              studies())
+        .expected;
+  };
+  const auto cards = expected_points("gauss-lambda");
+  CHECK(of({}) == cards.at("quick"));
+  CHECK_FALSE(of({}).empty());
+  CHECK(of({"sim.seed=7", "sim.replicates=99", "check.margin=0.5"}) == cards.at("quick"));
+  CHECK(of({}, "paper") == cards.at("paper"));
+  CHECK(of({"model.sites=30"}).empty());
+  CHECK(of({"sweep.lambda=[1.0]"}).empty());
+  CHECK(of({"sweep.rho=[0.2,0.4]"}).empty());
+  CHECK(expected_points("toy-line").empty());
+}
+
 }  // namespace configuration_file_test

@@ -167,8 +167,7 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK(to_json(record)["counts"]["not_compared"] == 1);
   CHECK_FALSE(to_json(record)["points"][1].contains("theory"));
   CHECK(to_json(record)["points"][1]["margin"].is_null());
-  CHECK_THAT(text(record),
-             Catch::Contains("1 without theory, 1 not compared"));
+  CHECK_THAT(text(record), Catch::Contains("1 without theory, 1 not compared"));
   CHECK(to_json(record)["not_compared"].size() == 1);
   CHECK(to_json(record)["not_compared"][0]["x"] == 3.0);
   CHECK_THAT(text(record), Catch::Contains("3  not compared"));
@@ -514,6 +513,79 @@ TEST_CASE("check: successes are rates, correlated replicates are no replicates",
   CHECK_THAT(explanation(open), Catch::Contains("correlated replicates: autocorrelation "));
   CHECK(to_json(open)["serial_correlation"]["correlated"] == true);
   CHECK_THAT(explanation(open), !Catch::Contains("--seed"));
+}
+
+TEST_CASE("check: a theory that withdraws its points does not agree", "[app][check]") {
+  const auto expecting = [](Run& run, const std::map<std::string, std::size_t>& expected) {
+    run.simulation.finish();
+    return app::check({.study = "toy",
+                       .run = "/runs/toy",
+                       .rules = run.rules,
+                       .theory = std::span(&run.theory, 1),
+                       .simulation = &run.simulation,
+                       .claims = run.claims,
+                       .post_hoc_margin = {},
+                       .expected = expected});
+  };
+  Run run;
+  for (int k = 1; k <= 20; ++k) run.point(k, 1, sample(1, 0.02, 100));
+  CHECK(expecting(run, {{"y", 20}}).verdict == Verdict::agree);
+  run.theory.compared.assign(20, true);
+  run.theory.compared[0] = run.theory.compared[7] = false;
+  CHECK(expecting(run, {{"y", 20}}).verdict == Verdict::agree);  // nine tenths
+  run.theory.compared[3] = false;
+  const CheckRecord fewer = expecting(run, {{"y", 20}});
+  CHECK(fewer.verdict == Verdict::inconclusive);
+  CHECK(fewer.exit_code() == 3);
+  CHECK_THAT(explanation(fewer), Catch::Contains("17 of 20 points of y are compared"));
+  CHECK_THAT(summary(fewer), Catch::Contains("of 20 expected"));
+  CHECK(to_json(fewer)["expected"]["y"] == 20);
+  CHECK(expecting(run, {}).verdict == Verdict::agree);  // no preset says how many
+  // A series that is gone altogether, and points without any value of the theory.
+  CHECK(expecting(run, {{"y", 17}, {"z", 3}}).verdict == Verdict::inconclusive);
+  run.theory.compared.clear();
+  run.theory.series.x.resize(10);
+  run.theory.series.y.resize(10);
+  CHECK(expecting(run, {{"y", 20}}).verdict == Verdict::inconclusive);
+  // Disagreement stands.
+  run.theory.series.y[0] = 2;
+  CHECK(expecting(run, {{"y", 20}}).verdict == Verdict::disagree);
+
+  // Of no point nothing holds, whatever the claims say, unless the preset says that none is meant.
+  Run none;
+  none.point(1, 1, sample(1, 0.02, 100));
+  none.theory.compared = {false};
+  none.claims = {{.name = "c", .statement = "s", .verdict = Verdict::agree, .detail = ""}};
+  CHECK(none.check().verdict == Verdict::inconclusive);
+  CHECK(none.check().exit_code() == 3);
+  CHECK_THAT(explanation(none.check()), Catch::Contains("no recorded point is compared"));
+  CHECK(expecting(none, {{"y", 0}}).verdict == Verdict::claims_hold);
+  none.rules.clear();
+  CHECK(none.check().verdict == Verdict::claims_hold);
+}
+
+TEST_CASE("check: two simulations, one of them in the theory's place", "[app][check]") {
+  Brought run;
+  run.theory[0].series = {"y", {}, "t", {1}, {1}};
+  std::vector<double>& other = run.input.theory_replicates["y at t=1"];
+  other = sample(1, 0.02, 60);
+  run.simulate(1, sample(1.01, 0.02, 60));
+  const CheckRecord same = run.check();
+  CHECK(same.verdict == Verdict::agree);
+  const Json point = to_json(same)["points"][0];
+  CHECK(point["theory_n"] == 60);
+  CHECK(point["degrees_of_freedom"].get<double>() == Approx(118).margin(0.5));
+  CHECK(point["standard_error"].get<double>() > 1.4 * point["sem"].get<double>());
+  run.theory[0].series.y[0] = 1.2;
+  for (double& y : other) y += 0.2;
+  CHECK(run.check().verdict == Verdict::disagree);
+  // Chains on the theory's side are no replicates either.
+  other.clear();
+  for (int r = 0; r < 200; ++r) other.push_back(1.1 + 0.05 * std::sin(0.05 * r));
+  run.theory[0].series.y[0] = 1.1;
+  CHECK(run.check().verdict == Verdict::disagree);
+  run.input.ordered = true;
+  CHECK(run.check().verdict == Verdict::inconclusive);
 }
 
 TEST_CASE("check: replicates without a value are counted, failures or not", "[app][check]") {

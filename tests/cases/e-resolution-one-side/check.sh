@@ -2,7 +2,9 @@
 # The resolution holds for both signs of an error.
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 run 0 judge theory-1.0.csv measured.csv --margin 4% --out runs --name right
-says out "a theory 2.4 % lower or 4.9 % higher in y would not have agreed"
+says out "Resolution: an error of 4.9 % in y would have been detected."
+run 0 check runs/right-*
+says out "an error of 4.9 % in y would have been detected (2.4 % lower or 4.9 % higher; DISAGREE from"
 cat >resolution.py <<'END'
 import json, glob
 c = json.load(open(glob.glob("runs/right-*/check.json")[0]))

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -249,6 +250,122 @@ TEST_CASE("judge: rates of error and of discovery on planted normal data", "[sol
   CHECK(false_agree <= trials * 0.05 + 4 * std::sqrt(trials * 0.05 * 0.95));
   CHECK(false_agree >= trials * 0.05 - 4 * std::sqrt(trials * 0.05 * 0.95));
   CHECK(found >= trials * 0.9 - 4 * std::sqrt(trials * 0.09));
+}
+
+/// Points of one series, drawn by `draw(point, replicate)`.
+std::vector<ComparedPoint> series_of(std::size_t points,
+                                     std::size_t n,
+                                     double margin,
+                                     const std::function<double(std::size_t, RandomStream&)>& draw,
+                                     std::uint64_t trial) {
+  std::vector<ComparedPoint> run;
+  RandomStream stream({.seed = 4, .id = StreamId::self_test, .replicate = trial});
+  for (std::size_t k = 0; k < points; ++k) {
+    std::vector<double> values(n);
+    for (double& y : values) y = draw(k, stream);
+    run.push_back(point(std::move(values), margin));
+    run.back().series = 0;
+  }
+  return run;
+}
+
+TEST_CASE("judge: points of a series share the guard, as nobody alone can tell its tails",
+          "[solvers][agreement]") {
+  const auto normal = [](std::size_t, RandomStream& s) { return s.normal(); };
+  constexpr int kTrials = 200;
+  int together = 0, alone = 0, few = 0;
+  for (int r = 0; r < kTrials; ++r) {
+    auto run = series_of(8, 60, 0.6, normal, r);
+    together += judge(run, {.details = false}).verdict == Verdict::agree;
+    for (ComparedPoint& p : run) p.series.reset();
+    alone += judge(run, {.details = false}).verdict == Verdict::agree;
+    few +=
+        judge(series_of(8, 20, 1, normal, 1000 + r), {.details = false}).verdict == Verdict::agree;
+  }
+  // 86, 50 and 41 %; four standard errors of 200.
+  CHECK_THAT(double(together) / kTrials, WithinAbs(0.86, 0.10));
+  CHECK_THAT(double(alone) / kTrials, WithinAbs(0.50, 0.14));
+  CHECK_THAT(double(few) / kTrials, WithinAbs(0.41, 0.14));
+}
+
+TEST_CASE("judge: one heavy point among normal ones keeps its guard", "[solvers][agreement]") {
+  // 2/chi^2_3 has mean 2 and no variance.
+  const auto heavy = [](std::size_t k, RandomStream& s) {
+    const double a = s.normal(), b = s.normal(), c = s.normal();
+    return k == 0 ? 2 / (a * a + b * b + c * c) - 2 : a;
+  };
+  constexpr int kTrials = 300;
+  int agree = 0, disagree = 0;
+  for (int r = 0; r < kTrials; ++r) {
+    std::vector<ComparedPoint> run = series_of(24, 40, 1e-9, heavy, 5000 + r);
+    disagree += judge(run, {.details = false}).disagree > 0;
+    for (ComparedPoint& p : run) p.margin.absolute = 1;
+    run[0].theory = 1;  // its mean is 1 below
+    agree += judge(run, {.details = false}).points[0].verdict == Verdict::agree;
+  }
+  // Both are stated as 5 %; Student's t gives more than 30. Four standard errors.
+  CHECK(agree <= kTrials * 0.05 + 4 * std::sqrt(kTrials * 0.0475));
+  CHECK(disagree <= kTrials * 0.05 + 4 * std::sqrt(kTrials * 0.0475));
+}
+
+TEST_CASE("judge: says where the guard alone stands between a point and AGREE",
+          "[solvers][agreement]") {
+  ComparedPoint p = point(reference_sample("skw(40)"), 0, 0);
+  const SampleSummary s = summarise(p.replicates);
+  p.theory = s.mean;
+  const double plain = half_width(s, Side::upper, 0.05, Tails::normal);
+  const double guarded = half_width(s, Side::upper, 0.05, Tails::guarded);
+  p.margin.absolute = 0.5 * (plain + guarded);
+  const PointVerdict open = only(p);
+  CHECK(open.verdict == Verdict::inconclusive);
+  CHECK(open.guard_alone);
+  CHECK_THAT(open.reason, Catch::EndsWith("without the guard against heavy tails it would agree"));
+  p.margin.absolute = 0.9 * plain;
+  CHECK_FALSE(only(p).guard_alone);
+  p.margin.absolute = 0.5 * (plain + guarded);
+  p.tails = Tails::normal;
+  CHECK(only(p).verdict == Verdict::agree);
+}
+
+TEST_CASE("judge: two simulations are compared by Welch's t", "[solvers][agreement]") {
+  constexpr int kTrials = 2000;
+  int agree = 0, disagree = 0, plain = 0;
+  for (int r = 0; r < kTrials; ++r) {
+    // Unequal scatter and numbers: the side with few replicates scatters more.
+    ComparedPoint p = point(normal_sample(20000 + 2 * r, 60, 1.5, 0.5), 0.5);
+    p.tails = Tails::normal;
+    p.theory_replicates = normal_sample(20001 + 2 * r, 10, 1.0, 1.0);
+    p.theory = summarise(p.theory_replicates).mean;
+    agree += only(p).verdict == Verdict::agree;
+    ComparedPoint same = p;
+    same.margin.absolute = 1e-9;
+    for (double& y : same.replicates) y -= 0.5;
+    disagree += only(same).verdict == Verdict::disagree;
+    same.theory_replicates.clear();
+    plain += only(same).verdict == Verdict::disagree;
+  }
+  // The margin is half as wide as the interval of ten replicates: AGREE errs in less than 5 %.
+  const double tolerance = 4 * std::sqrt(0.0475 / kTrials);
+  CHECK(agree <= (0.05 + tolerance) * kTrials);
+  CHECK_THAT(double(disagree) / kTrials, WithinAbs(0.05, tolerance));
+  CHECK(plain > 0.3 * kTrials);  // what comes of taking the other mean for exact
+
+  ComparedPoint p = point(normal_sample(1, 60, 1, 0.1), 0.1, 1);
+  p.theory_replicates = normal_sample(2, 60, 1, 0.1);
+  p.theory = summarise(p.theory_replicates).mean;
+  CHECK(only(p).verdict == Verdict::agree);
+  p.theory_replicates.resize(7);
+  CHECK(only(p).reason == "7 replicates of the theory's side, fewer than 8");
+  p.theory_replicates[2] = kNan;
+  CHECK(only(p).status == PointStatus::failed);
+  p.tails = Tails::normal;
+  p.theory_replicates = normal_sample(2, 60, 1, 0.1);
+  CHECK_THROWS_WITH(judge(std::vector{p}, {.family = Family::max_statistic}),
+                    Catch::Contains("a theory without replicates"));
+  // A relative margin moves with the other mean, whose error then counts 1 + r times.
+  p.margin = {.relative = 0.5};
+  const SampleSummary s = summarise(std::vector{p}).front();
+  CHECK_THAT(s.other->sem, WithinRel(1.5 * summarise(p.theory_replicates).sem, 1e-14));
 }
 
 }  // namespace statistics_agreement_test

@@ -71,6 +71,13 @@ TEST_CASE("guarded_replicates: least n that fits", "[solvers][planning]") {
   CHECK(n > *stein_replicates(pilot.n, pilot.sd, 0.3, 0, {.points = 8}));
   CHECK(guarded_replicates(pilot, 0.6, 0, {.points = 8}) < n);
   CHECK(guarded_replicates(summarise(reference_sample("sym(20)")), 1e3, 0, {}) == 30);
+  // Points of a series need fewer.
+  std::vector<ComparedPoint> series(
+      4, {.theory = 0, .replicates = reference_sample("sym(20)"), .series = 0});
+  const SampleSummary pooled = summarise(series).front();
+  CHECK(guarded_replicates(pooled, 1e3, 0, {}) == 20);
+  CHECK(guarded_replicates(pooled, 0.2, 0, {.points = 4}) <
+        guarded_replicates(summarise(series[0].replicates), 0.2, 0, {.points = 4}));
   CHECK_FALSE(guarded_replicates(pilot, 0.3, 0.4, {}));
 }
 

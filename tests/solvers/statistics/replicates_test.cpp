@@ -130,6 +130,101 @@ TEST_CASE("p_value: inverts half_width, falls with the gap, and the guard only w
   }
 }
 
+/// Moments of a sample whose skewness alone counts.
+SampleSummary of_skewness(double skewness, std::size_t n) {
+  return {.n = n, .mean = 1, .sd = 1, .sem = 0.1, .skewness = skewness, .min = -1, .max = 5};
+}
+
+std::vector<SampleSummary> pooled(const std::vector<std::pair<double, std::size_t>>& points) {
+  std::vector<SampleSummary> all;
+  for (const auto& [skewness, n] : points) all.push_back(of_skewness(skewness, n));
+  std::vector<SampleSummary*> series;
+  for (SampleSummary& s : all) series.push_back(&s);
+  pool_skewness(series);
+  return all;
+}
+
+TEST_CASE("pool_skewness: values of an independent computation", "[solvers][replicates]") {
+  struct Known {
+    std::vector<std::pair<double, std::size_t>> points;
+    std::vector<double> upper, lower;
+  };
+  for (const Known& known :
+       {Known{{{0.1, 60}, {-0.2, 60}, {0.3, 60}, {0.05, 60}},
+              {0.071834896802, 0.0625, 0.121621013076, 0.0625},
+              {-0.0625, 0.002844277611, -0.0625, -0.059388367733}},
+        Known{{{0.1, 60}, {-0.2, 60}, {0.3, 60}, {2.0, 60}},
+              {0.55, 0.55, 0.55, 2.0},
+              {-0.114635279734, 0.175607867111, -0.308130710963, -0.55}},
+        Known{{{0.1, 30}, {-0.2, 30}, {0.3, 30}, {-0.9, 30}},
+              {0.039437815863, -0.175, 0.195392591036, -0.175},
+              {0.175, 0.194494346897, 0.175, 0.740336060003}},
+        Known{{{0.1, 20}, {-0.2, 20}, {0.9, 24}, {0.2, 40}, {0.4, 60}},
+              {0.314634146341, 0.314634146341, 0.495246341272, 0.314634146341, 0.340973424769},
+              {-0.248409674867,
+               -0.155845924965,
+               -0.314634146341,
+               -0.279264258168,
+               -0.314634146341}}}) {
+    const std::vector<SampleSummary> found = pooled(known.points);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      INFO(k);
+      REQUIRE(found[k].pooled);
+      CHECK_THAT(found[k].pooled->upper, WithinAbs(known.upper[k], 1e-11));
+      CHECK_THAT(found[k].pooled->lower, WithinAbs(known.lower[k], 1e-11));
+    }
+  }
+}
+
+TEST_CASE("pool_skewness: few points, few or identical replicates, and the weights",
+          "[solvers][replicates]") {
+  CHECK_FALSE(pooled({{0.1, 60}, {0.2, 60}, {0.3, 60}})[0].pooled);
+  const auto few = pooled({{0.1, 60}, {0.2, 60}, {0.3, 60}, {0.4, 19}});
+  CHECK_FALSE(few[0].pooled);
+  const auto mixed = pooled({{0.1, 60}, {0.2, 60}, {0.3, 60}, {0.4, 60}, {0.4, 19}});
+  CHECK(mixed[0].pooled);
+  CHECK_FALSE(mixed[4].pooled);
+  // w = min(1, w_0 + (s/0.7)^2), w_0 = 0.03 for 20 to 39 replicates; all of the reach below 20.
+  const auto weight = [](const SampleSummary& s, std::size_t n) {
+    return guard_scale(s, Tails::guarded, n).upper / (s.max - s.mean);
+  };
+  const auto alike = pooled({{0.14, 30}, {0.14, 30}, {0.14, 30}, {0.14, 30}});
+  CHECK_THAT(weight(alike[0], 30), WithinAbs(0.07, 1e-12));
+  CHECK_THAT(weight(alike[0], 20), WithinAbs(0.07, 1e-12));
+  CHECK_THAT(weight(alike[0], 40), WithinAbs(0.04, 1e-12));
+  CHECK(weight(alike[0], 19) == 1);
+  CHECK_THAT(guard_scale(alike[0], Tails::guarded, 30).lower, WithinAbs(0.06, 1e-12));
+  CHECK(weight(of_skewness(0.14, 29), 29) == 1);  // alone
+  // Fewer than 20 replicates everywhere: pooled for plans, and not for the verdict.
+  const auto plan = pooled({{0.14, 12}, {0.14, 12}, {0.14, 12}, {0.14, 12}});
+  CHECK(weight(plan[0], 12) == 1);
+  CHECK(weight(plan[0], 20) < 0.1);
+}
+
+TEST_CASE("Welch: the difference of two means", "[solvers][replicates]") {
+  // n = 15 and 10, s^2/n of 4/15 and 9/10: t and its degrees of freedom by hand.
+  SampleSummary s{.n = 15, .mean = 1, .sd = 2, .sem = std::sqrt(4.0 / 15)};
+  s.other = OtherSide{.n = 10, .sem = std::sqrt(0.9)};
+  const double a = 4.0 / 15, b = 0.9;
+  CHECK_THAT(s.standard_error(), WithinRel(std::sqrt(a + b), 1e-14));
+  CHECK_THAT(s.degrees_of_freedom(),
+             WithinRel((a + b) * (a + b) / (a * a / 14 + b * b / 9), 1e-14));
+  const double h = half_width(s, Side::upper, 0.05, Tails::normal);
+  CHECK_THAT(p_value(s, Side::upper, h, Tails::normal), WithinRel(0.05, 1e-9));
+  CHECK(h > half_width(
+                SampleSummary{.n = 15, .sd = 2, .sem = s.sem}, Side::upper, 0.05, Tails::normal));
+  // A long upper tail on the other side widens the lower bound of the difference alone.
+  SampleSummary guarded = s;
+  guarded.other->guard = {.upper = 2, .lower = 0};
+  CHECK(half_width(guarded, Side::lower, 0.05, Tails::guarded) >
+        half_width(s, Side::lower, 0.05, Tails::guarded));
+  CHECK(half_width(guarded, Side::upper, 0.05, Tails::guarded) ==
+        half_width(s, Side::upper, 0.05, Tails::guarded));
+  // Without scatter on the other side it is Student's t.
+  s.other->sem = 0;
+  CHECK_THAT(s.degrees_of_freedom(), WithinRel(14.0, 1e-14));
+}
+
 TEST_CASE("critical_value: one replicate has no interval", "[solvers][replicates]") {
   CHECK_THROWS_AS(critical_value(1, 0.05), Error);
 }
