@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,6 +18,7 @@
 #include "attica/solvers/statistics/smallest_constant.hpp"
 #include "attica/sources/bounds.hpp"
 #include "attica/sources/expression.hpp"
+#include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
 
 namespace attica::app {
@@ -27,7 +30,7 @@ struct NeededPlace {
   std::string x_name;
   double x = 0;
   double at_one = 0;  ///< the bound where the constant is 1
-  std::vector<double> needed;
+  std::vector<double> needed = {};
   std::size_t failed = 0;
 };
 
