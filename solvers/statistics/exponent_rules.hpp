@@ -6,7 +6,9 @@
 /// An exponent is compared with a predicted one, or a bound, by its intervals. One that depends on
 /// the window (a fit without the first or the last size falls outside of the 95 % interval) has the
 /// verdict that the slopes of all windows give too, or none: it agrees if all are within the
-/// tolerance, and is violated if all are beyond it on one side.
+/// tolerance, and is violated if all are beyond it on one side. Where the slopes between
+/// neighbouring sizes fall one after the other there is none: the curve levels off, and a floor is
+/// to be fitted.
 
 #include <cstddef>
 #include <span>

@@ -83,7 +83,10 @@ std::string weakness(std::span<const ScalingPoint> points, double quantile) {
   return "";
 }
 
-bool carries_verdict(const ExponentFit& fit) { return fit.fitted && fit.weakness.empty(); }
+/// A curve that levels off follows no power law: it has an exponent once a floor is fitted.
+bool carries_verdict(const ExponentFit& fit) {
+  return fit.fitted && fit.weakness.empty() && !(fit.window_dependent && levels_off(fit));
+}
 
 /// The slopes that a verdict has to hold of too.
 std::vector<double> windows_of(const ExponentFit& fit) {

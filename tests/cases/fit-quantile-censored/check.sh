@@ -9,7 +9,7 @@ says out "0.9-quantile"
 says out "the bound in all sizes together: within bound"
 run 1 fit n.csv --x d --x 1/eps --quantile 0.9 --expect d=0.7 --expect 1/eps=1 --upper-bound --tolerance 0.15 --json
 says out '"verdict": "violated"'
-run 0 fit n.csv --x d --x 1/eps --quantile 0.2,0.5,0.8,0.95 --expect 'log(1/delta)=1' --tolerance 0.2
+run 0 fit n.csv --x d --x 1/eps --quantile 0.2 --quantile 0.5 --quantile 0.8 --quantile 0.95 --expect 'log(1/delta)=1' --tolerance 0.2
 says out "prediction 1 of log(1/delta): agrees"
 run 0 fit n.csv --x d --quantile 0.9 --json
 /usr/bin/python3 - out <<'EOF' || fail "quantiles"
