@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/core/matching.hpp"
 #include "attica/core/read_number.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
 #include "attica/solvers/statistics/fractions.hpp"
-#include "attica/solvers/statistics/replicates.hpp"
+#include "attica/solvers/statistics/smallest_constant.hpp"
 #include "attica/sources/expression.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/study.hpp"
@@ -43,17 +44,25 @@ bool tight_by(const BoundPoint& p,
              BoundVerdict::holds;
 }
 
-void measure_slack(BoundPoint& p, const std::vector<double>& values, bool upper) {
-  const SampleSummary sample = summarise(values);
-  p.mean = sample.mean;
-  if (p.bound <= 0 || sample.mean <= 0) return;
-  p.slack = upper ? p.bound / sample.mean : sample.mean / p.bound;
-  if (sample.n < 2) return;
-  const Interval mean = sample.identical() ? Interval{sample.mean, sample.mean}
-                                           : mean_interval(sample, kLevel, Tails::guarded);
-  if (mean.low <= 0) return;
-  p.slack_interval = upper ? Interval{p.bound / mean.high, p.bound / mean.low}
-                           : Interval{mean.low / p.bound, mean.high / p.bound};
+void measure_slack(BoundPoint& p, const std::vector<double>& values, const BoundResult& b) {
+  if (values.empty()) return;
+  p.mean = 0;
+  for (const double y : values) p.mean += y / static_cast<double>(values.size());
+  std::vector<double> from = values;
+  if (!b.upper) {  // the lower quantile is the upper one of -y
+    for (double& y : from) y = -y;
+  }
+  const LimitedQuantile q = limited_quantile(std::move(from), b.probability, kLevel);
+  const double sign = b.upper ? 1 : -1;
+  const Interval limits = b.upper ? q.limits : Interval{sign * q.limits.high, sign * q.limits.low};
+  p.quantile = sign * q.value;
+  if (p.bound <= 0 || p.quantile <= 0 || !std::isfinite(p.quantile)) return;
+  p.slack = b.upper ? p.bound / p.quantile : p.quantile / p.bound;
+  if (b.probability >= 1 || limits.low <= 0 || !std::isfinite(limits.low) ||
+      !std::isfinite(limits.high))
+    return;
+  p.slack_interval = b.upper ? Interval{p.bound / limits.high, p.bound / limits.low}
+                             : Interval{limits.low / p.bound, limits.high / p.bound};
 }
 
 /// Without blanks at its ends.
@@ -194,29 +203,30 @@ std::string what_decides(const BoundResult& b) {
                      rate < allowed(b.probability) ? "holds" : "is violated");
 }
 
-BoundResult judge_bound(const Configuration& c, const std::string& name, const Observed& observed) {
-  const std::string key = "bound." + name + ".";
+}  // namespace
+
+BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observed) {
+  const std::string& key = stated.key;
+  const std::string& name = stated.name;
   BoundResult b{.name = name,
-                .series = c.text(key + "series"),
-                .formula = c.text(key + "expression"),
-                .upper = c.text(key + "direction") == "upper",
-                .probability = c.real(key + "probability"),
-                .loose = c.real(key + "loose"),
+                .series = stated.series,
+                .formula = stated.formula,
+                .upper = stated.upper,
+                .probability = stated.probability,
+                .loose = stated.loose,
                 .points = {},
                 .first_violated = {},
                 .tightest = {},
                 .reason = {}};
   Expression formula(key + "expression", b.formula);
-  const auto numbers = model_numbers(c);
-  const bool deterministic =
-      (c.declares("simulation.expression") && c.has("simulation.expression")) ||
-      !names_in(c, "simulation.expression").empty();
-  const std::string only = c.has(key + "only") ? c.text(key + "only") : "";
+  const auto& numbers = stated.numbers;
+  const bool deterministic = stated.deterministic;
+  const std::string& only = stated.only;
   const auto wanted = conditions(key + "only", only);
   std::vector<std::vector<double>> values;
   for (const ObservedCurve& curve : observed.simulation) {
     if (curve.mean.name != b.series || !is_selected(curve.mean.point, wanted)) continue;
-    const std::string alias = c.has(key + "x") ? c.text(key + "x") : curve.mean.x_name;
+    const std::string alias = stated.x.empty() ? curve.mean.x_name : stated.x;
     std::vector<std::string> known{alias, "delta"};
     for (const auto& [n, value] : numbers) known.push_back(n);
     for (const auto& [n, value] : curve.mean.point) {
@@ -247,17 +257,17 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
                                 p.bound,
                                 attica::describe(joined(p.point, {{p.x_name, p.x}}))));
       }
-      std::vector<double> finite;
+      std::vector<double> there;
       for (const double y : curve.values[k]) {
-        if (std::isfinite(y)) finite.push_back(y);
+        if (!std::isnan(y)) there.push_back(y);
       }
-      p.n = finite.size();
+      p.n = there.size();
       p.failed = curve.values[k].size() - p.n;
-      p.violations = violations(finite, p.bound, b.upper);
+      p.violations = violations(there, p.bound, b.upper);
       if (p.n > 0) p.rate = clopper_pearson({p.violations, p.n}, kLevel);
-      measure_slack(p, finite, b.upper);
+      measure_slack(p, there, b);
       b.points.push_back(std::move(p));
-      values.push_back(std::move(finite));
+      values.push_back(std::move(there));
     }
   }
   if (b.points.empty()) {
@@ -298,8 +308,6 @@ BoundResult judge_bound(const Configuration& c, const std::string& name, const O
   return b;
 }
 
-}  // namespace
-
 std::string_view describe(BoundVerdict verdict) {
   switch (verdict) {
     case BoundVerdict::holds:
@@ -337,9 +345,25 @@ std::vector<BoundResult> judge_bounds(const Configuration& c, const Observed& ob
     throw Error(ErrorKind::input,
                 "a bound is judged on replicates; the table of the simulation has mean, sem and n");
   }
+  const bool deterministic =
+      (c.declares("simulation.expression") && c.has("simulation.expression")) ||
+      !names_in(c, "simulation.expression").empty();
   std::vector<BoundResult> all;
-  for (const std::string& name : names_in(c, "bound"))
-    all.push_back(judge_bound(c, name, observed));
+  for (const std::string& name : names_in(c, "bound")) {
+    const std::string key = "bound." + name + ".";
+    all.push_back(judge_stated_bound({.name = name,
+                                      .series = c.text(key + "series"),
+                                      .formula = c.text(key + "expression"),
+                                      .upper = c.text(key + "direction") == "upper",
+                                      .probability = c.real(key + "probability"),
+                                      .loose = c.real(key + "loose"),
+                                      .key = key,
+                                      .x = c.has(key + "x") ? c.text(key + "x") : "",
+                                      .only = c.has(key + "only") ? c.text(key + "only") : "",
+                                      .numbers = model_numbers(c),
+                                      .deterministic = deterministic},
+                                     observed));
+  }
   return all;
 }
 

@@ -11,11 +11,15 @@
 ///                  59 replicates can show),
 /// and is UNDECIDED otherwise. The bound holds if it does at every point, and is violated if it is
 /// at one. It is loose if it would still hold at every point by the stated factor tighter.
+/// A replicate of +infinity never reached its target: it violates every upper bound. The slack of a
+/// bound is its distance from the quantile that it bounds, not from the mean: of y <= B with
+/// probability p from the p-quantile of y, of one that is meant always from the largest y seen.
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attica/solvers/statistics/interval.hpp"
@@ -35,13 +39,17 @@ struct BoundPoint {
   std::string x_name;
   double x = 0;
   double bound = 0;
-  double mean = 0;  ///< over replicates
+  double mean = 0;  ///< over replicates; infinite if one is
+  /// What the bound is compared with: the p-quantile of the replicates, of a lower bound the (1 -
+  /// p)-quantile; for p = 1 the largest, or smallest.
+  double quantile = 0;
   std::size_t n = 0;
-  std::size_t failed = 0;                  ///< replicates without a value: nothing holds of them
-  std::size_t violations = 0;              ///< among the n
-  Interval rate;                           ///< of violations, 5 % a side
-  double slack = 0;                        ///< bound / mean, or mean / bound of a lower one
-  std::optional<Interval> slack_interval;  ///< 90 %; empty if a sign changes in it
+  std::size_t failed = 0;      ///< replicates without a value: nothing holds of them
+  std::size_t violations = 0;  ///< among the n
+  Interval rate;               ///< of violations, 5 % a side
+  double slack = 0;  ///< bound / quantile, or quantile / bound of a lower one; 0: a sign changes
+  /// 90 %, from order statistics; empty if too few replicates limit the quantile, or for p = 1.
+  std::optional<Interval> slack_interval;
   BoundVerdict verdict = BoundVerdict::undecided;
 };
 
@@ -58,6 +66,26 @@ struct BoundResult {
   std::optional<std::size_t> tightest;        ///< of points: the smallest slack
   std::string reason;                         ///< why it is undecided
 };
+
+/// A bound as it is stated.
+struct StatedBound {
+  std::string name;
+  std::string series = "y";
+  std::string formula;
+  bool upper = true;
+  double probability = 1;
+  double loose = 2;
+  std::string key = {};   ///< of a configuration, before "expression", for messages
+  std::string x = {};     ///< name of x in the formula; empty: the curves' own
+  std::string only = {};  ///< curves, as "mode=scratch"; empty: all
+  std::vector<std::pair<std::string, double>> numbers = {};  ///< further names of the formula
+  bool deterministic = false;                                ///< replicates are identical by design
+};
+
+/// @brief The verdict on a bound. NaN is a replicate without a value: nothing holds of it.
+/// @throws Error of kind input for a series that was not recorded, or a formula with unknown names;
+/// numerical for a bound that is not finite
+BoundResult judge_stated_bound(const StatedBound& stated, const Observed& observed);
 
 /// @brief The verdict on one point. @param deterministic replicates are identical by design
 /// @param points among how many a violation is looked for

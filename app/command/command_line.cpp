@@ -337,6 +337,68 @@ const std::vector<Option>& all_options() {
          }
          o.floor_value = number("--floor", v, -kMostFloor, kMostFloor);
        }},
+      {scaling,
+       "--quantile P",
+       "fit the P-quantile of the replicates at each size, not the median; repeatable: all at "
+       "once, "
+       "with the size log(1/delta), delta = 1 - P",
+       [](Options& o, const std::string& v) {
+         const double p = number("--quantile", v, 0.0, 1.0);
+         if (p <= 0 || p >= 1 ||
+             std::find(o.quantiles.begin(), o.quantiles.end(), p) != o.quantiles.end())
+           throw invalid_parameter("--quantile", v, "distinct numbers above 0 and below 1");
+         o.quantiles.push_back(p);
+       },
+       {},
+       true},
+      {scaling,
+       "--robust",
+       "with --floor: Huber's loss over replicates, for a few that are far off",
+       enter<&Options::robust>},
+      {reaching,
+       "--reach EPS",
+       "fit where learning curves fall to EPS, by isotonic regression of each replicate, in place "
+       "of "
+       "their values; the size eps is EPS; repeatable",
+       [](Options& o, const std::string& v) {
+         o.reach.push_back(number("--reach", v, -kMostFloor, kMostFloor));
+       },
+       {},
+       true},
+      {reaching,
+       "--along NAME",
+       "with --reach: what the learning curves run along (default x)",
+       enter<&Options::along>},
+      {bounding,
+       "--expression E",
+       "the bound, a formula of the columns: \"3*d/eps^2*log(1/delta)\", delta = 1 - P",
+       enter<&Options::expression>},
+      {bounding,
+       "--direction SIDE",
+       "upper: values <= E (default), lower: values >= E",
+       enter<&Options::direction>,
+       {"upper", "lower"}},
+      {bounding,
+       "--probability P",
+       "the bound is stated with that probability (default 1: always)",
+       [](Options& o, const std::string& v) {
+         o.probability = number("--probability", v, 0.0, 1.0);
+         if (*o.probability <= 0)
+           throw invalid_parameter("--probability", v, "a number above 0, at most 1");
+       }},
+      {bounding,
+       "--constant NAME",
+       "a name in E that is not known: the smallest value (lower bounds: largest) with which the "
+       "bound holds",
+       enter<&Options::constant>},
+      {bounding, "--series NAME", "series that is bounded (default y)", enter<&Options::series>},
+      {bounding,
+       "--tolerance T",
+       "with --constant: how far exponents may be beyond those of E (default 0.1)",
+       [](Options& o, const std::string& v) {
+         constexpr double kMost = 1e3;
+         o.tolerance = number("--tolerance", v, 0.0, kMost);
+       }},
       {sizes,
        "--x NAME",
        "name of x (default x): of the curves, or a coordinate of their points; 1/NAME: its "
@@ -615,12 +677,25 @@ const std::vector<Verb>& verbs() {
       {"bound",
        {"CONFIG|RUN|CSV"},
        "Stated bounds against measured values: HOLDS, VIOLATED or UNDECIDED, and how loose",
-       {values, seed, threads, matching, x_name, columns, out, name, time, anew, edits, json},
+       {values,
+        seed,
+        threads,
+        bounding,
+        reaching,
+        matching,
+        x_name,
+        columns,
+        out,
+        name,
+        time,
+        anew,
+        edits,
+        json},
        bound_verb},
       {"fit",
        {"RUN|CSV"},
        "Scaling exponents of a run or a table, in one size or several, and collapse of its curves",
-       {scaling, sizes, columns, Takes::collapse, drawing, edits, json},
+       {scaling, reaching, sizes, columns, Takes::collapse, drawing, edits, json},
        fit_verb},
       {"report", {"RUN"}, "One offline HTML page of a run", {elsewhere, edits}, report_verb},
       {"compare",

@@ -41,12 +41,14 @@ enum class Takes {
   matching,       ///< --match, --cluster, --independent: of tables
   x_name,         ///< --x
   columns,        ///< --value, --replicate, --sd, --n: of a table of a simulation
-  scaling,        ///< --series, --exponent, --upper-bound, --tolerance, --floor
-  sizes,          ///< --x, --expect, --window, --correction: several sizes at once
-  collapse,       ///< --collapse, --hold, --start, --out, --name
-  anew,           ///< --force
-  drawing,        ///< --format, --style, --width
-  power,          ///< --power
+  scaling,   ///< --series, --exponent, --upper-bound, --tolerance, --floor, --quantile, --robust
+  reaching,  ///< --reach, --along: of learning curves
+  bounding,  ///< --expression, --direction, --probability, --constant, --series, --tolerance
+  sizes,     ///< --x, --expect, --window, --correction: several sizes at once
+  collapse,  ///< --collapse, --hold, --start, --out, --name
+  anew,      ///< --force
+  drawing,   ///< --format, --style, --width
+  power,     ///< --power
   special_check,  ///< --extrapolate, --self-test, --full
   edits,          ///< --accept-edits
   perturb,        ///< --perturb

@@ -14,13 +14,15 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/exponents.hpp"
 #include "attica/app/verdict/judge_run.hpp"
-#include "attica/core/read_bytes.hpp"
+#include "attica/solvers/statistics/exponent_rules.hpp"
 #include "attica/solvers/statistics/floor_fit.hpp"
 #include "attica/sources/table.hpp"
 #include "attica/studies/scaling.hpp"
 
 namespace attica::app {
 namespace {
+
+constexpr double kMedianLevel = 0.5;
 
 /// In place of a meaning, where no exponent is expected.
 constexpr const char* kNoneAsked = "no exponent was asked for";
@@ -30,7 +32,20 @@ struct Fitted {
   ExponentResult result;
   std::optional<FloorFit> floor = {};
   double tolerance = kExponentTolerance;
+  double quantile = kMedianLevel;
 };
+
+/// The largest used size over the smallest.
+double span_of(const ExponentFit& fit) {
+  double least = 0;
+  double most = 0;
+  for (const ScalingMedian& m : fit.medians) {
+    if (!m.used) continue;
+    if (least == 0) least = m.x;
+    most = m.x;
+  }
+  return least > 0 ? most / least : 1;
+}
 
 Json exponent_object(const Fitted& fitted) {
   const ExponentResult& result = fitted.result;
@@ -54,6 +69,8 @@ Json exponent_object(const Fitted& fitted) {
               {"meaning", result.claim.meaning},
               {"form", fitted.floor ? "floor + C x^p" : "C x^p"},
               {"tolerance", fitted.tolerance},
+              {"quantile", fitted.quantile},
+              {"span", span_of(fit)},
               {"medians", std::move(medians)},
               {"verdict", describe(result.verdict)},
               {"weakness", fit.weakness},
@@ -63,6 +80,8 @@ Json exponent_object(const Fitted& fitted) {
                 {"interval95", interval(fit.interval95)},
                 {"interval90", interval(fit.interval90)},
                 {"interval_from", fit.from_scatter ? "scatter" : "replicates"},
+                {"tolerance", fitted.tolerance},
+                {"quantile", fitted.quantile},
                 {"prefactor", fitted.floor ? fitted.floor->prefactor : fit.prefactor},
                 {"prefactor_interval95",
                  interval(fitted.floor ? fitted.floor->prefactor95 : fit.prefactor95)},
@@ -118,6 +137,15 @@ std::string fitted_text(const Fitted& fitted, bool predicted) {
   }
   if (fit.from_scatter)
     lines += "  intervals from the scatter about the fit: too few replicates a size\n";
+  const double span = span_of(fit);
+  if (span < kSmallestSpan)
+    lines += fmt::format(
+        "  the sizes span a factor {:.3g}, over which an exponent {} off changes the values by "
+        "{:.2g} "
+        "%: the interval is of these sizes only\n",
+        span,
+        fitted.tolerance,
+        100 * (std::pow(span, fitted.tolerance) - 1));
   if (!predicted && fit.window_dependent)
     lines += "  the exponent depends on the window: this form does not describe the whole range\n";
   if (!fitted.floor && fit.window_dependent && levels_off(fit))
@@ -136,8 +164,15 @@ std::string text(const Fitted& fitted) {
                                   result.claim.x_name,
                                   result.claim.meaning);
   for (const ScalingMedian& m : fit.medians) {
-    const bool reached = 2 * m.censored < m.seeds;
-    lines += fmt::format("  {:>12.6g}  median {}{:>12.6g}", m.x, reached ? "" : "above ", m.median);
+    const bool reached =
+        static_cast<double>(m.censored) < (1 - fitted.quantile) * static_cast<double>(m.seeds);
+    lines +=
+        fmt::format("  {:>12.6g}  {} {}{:>12.6g}",
+                    m.x,
+                    fitted.quantile == kMedianLevel ? std::string("median")
+                                                    : fmt::format("{}-quantile", fitted.quantile),
+                    reached ? "" : "above ",
+                    m.median);
     if (m.interval)
       lines += fmt::format("  95 % [{:.6g}, {:.6g}]", m.interval->low, m.interval->high);
     if (m.censored > 0) lines += fmt::format("  {} of {} never reached it", m.censored, m.seeds);
@@ -168,13 +203,6 @@ int joint_exit_code(const std::vector<Fitted>& results) {
   return code;
 }
 
-/// The interval of an exponent comes from resampling replicates.
-void refuse_summary(bool summary, const std::string& target) {
-  if (!summary) return;
-  throw Error(ErrorKind::input,
-              fmt::format("'{}' has mean, sem and n: an exponent needs replicates", target));
-}
-
 /// The exponents a user asks for: the series against an x that is the curves' own, or a coordinate
 /// of their points; one for every curve that differs in something else.
 std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& subject) {
@@ -199,12 +227,13 @@ std::vector<Fitted> asked_exponents(const Options& options, const FitSubject& su
     if (!claim.only.empty()) claim.name += " (" + describe(claim.only) + ")";
     const std::vector<ScalingPoint> points = scaling_points(claim, arranged);
     Fitted fitted{.result = {.claim = claim, .fit = {}},
-                  .tolerance = options.tolerance.value_or(kExponentTolerance)};
+                  .tolerance = options.tolerance.value_or(kExponentTolerance),
+                  .quantile = options.quantiles.empty() ? kMedianLevel : options.quantiles.front()};
     if (options.floor) {
       fitted.floor = fit_with_floor(points, options.floor_value);
       fitted.result.fit = fitted.floor->exponent;
     } else {
-      fitted.result.fit = fit_exponent(points, {.seed = subject.seed});
+      fitted.result.fit = fit_exponent_of_quantile(points, fitted.quantile, {.seed = subject.seed});
     }
     const ExponentFit& fit = fitted.result.fit;
     if (options.exponent) {
@@ -308,59 +337,57 @@ int fit_verb(const Options& given, const Registry& registry) {
   Options options = given;
   const bool is_file = std::filesystem::is_regular_file(options.target);
   const bool joint = options.sizes.size() > 1 || !options.windows.empty() ||
-                     !options.corrections.empty() ||
-                     (!options.expected.empty() && options.collapse.empty());
+                     !options.corrections.empty() || options.quantiles.size() > 1 ||
+                     options.robust || (!options.expected.empty() && options.collapse.empty());
   const bool asked = !options.series.empty() || options.exponent || options.upper_bound || joint ||
                      options.floor || options.tolerance || !options.collapse.empty() ||
-                     !options.sizes.empty();
+                     !options.quantiles.empty() || !options.reach.empty() || !options.sizes.empty();
   if (options.sizes.empty()) options.sizes = {"x"};
   std::vector<std::string> distinct = options.sizes;
   std::sort(distinct.begin(), distinct.end());
   if (std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end())
     throw invalid_parameter("--x", options.sizes.back(), "every size once");
-  if (joint && (options.exponent || options.upper_bound)) {
-    throw Error(ErrorKind::input,
-                "--exponent and --upper-bound are of one size; expected --expect NAME=P beside "
-                "several sizes, --window and --correction");
+  if (joint && options.exponent && !(options.floor && options.sizes.size() == 1)) {
+    throw Error(
+        ErrorKind::input,
+        "--exponent is of one size; expected --expect NAME=P beside several sizes, --window "
+        "and --correction");
   }
-  if (options.floor && (joint || !options.collapse.empty())) {
+  if (joint && options.upper_bound && (options.expected.empty() || options.floor)) {
     throw Error(ErrorKind::input,
-                "--floor is of a fit in one size; expected one --x NAME, and neither --window, "
-                "--correction, --expect nor --collapse beside it");
+                "--upper-bound of several sizes needs the exponents; expected --expect NAME=P for "
+                "each, and no --floor");
   }
+  if (options.floor &&
+      (!options.corrections.empty() || !options.collapse.empty() || !options.quantiles.empty())) {
+    throw Error(ErrorKind::input,
+                "--floor fits means; expected neither --correction, --quantile nor --collapse "
+                "beside it");
+  }
+  if (options.robust && !options.floor)
+    throw Error(ErrorKind::input,
+                "--robust is of a fit of means; expected --floor beside it (medians are robust)");
+  if (!options.collapse.empty() && (!options.quantiles.empty() || !options.reach.empty())) {
+    throw Error(ErrorKind::input,
+                "--quantile and --reach are not of a collapse; expected neither beside --collapse");
+  }
+  if (options.reach.empty() && !options.along.empty())
+    throw Error(ErrorKind::input, "--along is of learning curves; expected --reach EPS beside it");
   if (options.collapse.empty() && (!options.held.empty() || !options.starts.empty()))
     throw Error(ErrorKind::input, "--hold and --start are of a collapse; expected --collapse NAME");
   FitSubject subject{.curves = {}, .series = options.series, .cap_series = {}, .about = {}};
   std::vector<Fitted> results;
   std::optional<sources::OutsideTable> table;
   if (is_file) {
-    const std::optional<std::string> bytes = read_bytes(options.target);
-    if (!bytes) throw Error(ErrorKind::input, fmt::format("cannot read '{}'", options.target));
-    const std::string x = options.sizes.front().substr(options.sizes.front().find('/') + 1);
-    table = sources::read_table(*bytes,
-                                options.target,
-                                {.kind = sources::TableKind::replicates,
-                                 .x_name = x,
-                                 .x_required = false,
-                                 .infinite = options.collapse.empty(),
-                                 .columns = options.columns});
-    for (const std::string& text : table->remarks) remark(options.quiet, text);
-    refuse_summary(table->summary, options.target);
-    Replicates replicates;
-    replicates.add(
-        {.first_replicate = 0, .outcomes = sources::recorded_outcomes(*table, x).outcomes}, {});
-    replicates.finish();
-    subject.curves = replicates.curves();
-    subject.about = {{"table", options.target}};
+    const std::string& size = options.sizes.front();
+    const std::string x = options.reach.empty()   ? size.substr(size.find('/') + 1)
+                          : options.along.empty() ? std::string("x")
+                                                  : options.along;
+    table = read_subject_table(options, x, subject);
   } else {
     const FinishedRun run(options.target, registry, options.accept_edits);
     const Configuration& values = run.configuration.values;
-    refuse_summary(values.declares("simulation.summary") && values.has("simulation.summary") &&
-                       values.flag("simulation.summary"),
-                   options.target);
-    subject.curves = run.replicates.curves();
-    subject.seed = run.record.seed;
-    subject.about = {{"study", run.record.study}, {"run", run.record.path.string()}};
+    read_subject_run(options, run, subject);
     const Study& study = *run.configuration.study;
     if (!asked) {
       if (study.exponents == nullptr) {
@@ -388,6 +415,10 @@ int fit_verb(const Options& given, const Registry& registry) {
     }
   }
   if (subject.series.empty()) subject.series = "y";
+  if (!options.reach.empty()) {
+    reach_targets(options, subject);
+    table.reset();
+  }
   if (options.collapse.empty() && (asked || is_file)) {
     if (table) {
       require_positive(*table, subject.series);
@@ -397,6 +428,7 @@ int fit_verb(const Options& given, const Registry& registry) {
     leave_out_failed(options, subject);
   }
   if (!options.collapse.empty()) return fit_collapse_of(options, subject);
+  if (joint && options.floor) return fit_floor_sizes_of(options, subject);
   if (joint) return fit_sizes_of(options, subject);
   if (asked || is_file) results = asked_exponents(options, subject);
   tell(options, subject.about, results);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
@@ -103,30 +104,59 @@ struct JointResult {
   JointFit fit;
   std::vector<std::pair<std::size_t, double>> expected;
   std::vector<ExponentVerdict> verdicts;
-  std::string reason;  ///< why there is no verdict
+  std::string reason;                    ///< why there is no verdict
+  std::optional<JointBound> bound = {};  ///< the expected exponents as one upper bound
+  double tolerance = kExponentTolerance;
+  std::vector<double> quantiles = {};  ///< empty: medians
 };
 
-/// Residuals so large would happen to a right form once in a thousand if the errors of the medians
-/// were known; estimated from a dozen replicates each, a few times in a hundred.
-constexpr double kPoorFit = 0.001;
+/// The size that several quantiles make.
+constexpr const char* kTail = "log(1/delta)";
+
+/// The cells once for each quantile, with ln(1/delta) as a size.
+std::vector<ScalingCell> by_quantiles(const std::vector<ScalingCell>& cells,
+                                      const std::vector<double>& quantiles) {
+  std::vector<ScalingCell> all;
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    for (const double p : quantiles) {
+      ScalingCell& cell = all.emplace_back(cells[k]);
+      cell.x.push_back(-std::log1p(-p));
+      cell.quantile = p;
+      cell.replicates_of = k;
+    }
+  }
+  return all;
+}
 
 JointResult judge_joint(const std::vector<ScalingCell>& cells,
                         const std::vector<std::string>& names,
                         const Correction& correction,
                         const std::vector<std::pair<std::size_t, double>>& expected,
-                        double tolerance,
+                        const Options& options,
                         std::uint64_t seed) {
+  const double tolerance = options.tolerance.value_or(kExponentTolerance);
+  constexpr double kMedian = 0.5;
+  const double quantile = options.quantiles.empty() ? kMedian : options.quantiles.front();
   JointResult result{.rest = {},
                      .form = describe(correction, names[correction.variable]),
                      .corrected = correction.kind != CorrectionKind::none,
-                     .fit = fit_joint_exponents(cells, names, correction, seed),
+                     .fit = fit_joint_exponents(cells, names, correction, seed, quantile),
                      .expected = expected,
                      .verdicts = {},
-                     .reason = {}};
-  const bool poor = result.fit.fitted && result.fit.p_value < kPoorFit;
+                     .reason = {},
+                     .tolerance = tolerance,
+                     .quantiles = options.quantiles};
+  const bool poor = result.fit.fitted && result.fit.p_value < kPoorJointFit;
   result.reason = !result.fit.weakness.empty() ? result.fit.weakness
                   : poor ? "the residuals are larger than the errors of the medians"
                          : "";
+  if (options.upper_bound) {
+    std::vector<StatedExponent> stated;
+    for (const auto& [k, exponent] : expected) stated.push_back({k, exponent});
+    result.bound = judge_joint_bound(result.fit, stated, tolerance);
+    result.verdicts = result.bound->each;
+    return result;
+  }
   for (const auto& [k, exponent] : expected) {
     result.verdicts.push_back(result.reason.empty()
                                   ? judge_joint_exponent(result.fit, k, exponent, tolerance)
@@ -148,7 +178,13 @@ std::string text(const JointResult& r,
     for (const JointMedian& m : fit.medians) {
       std::string place;
       for (const double x : m.x) place += fmt::format("  {:>10.6g}", x);
-      lines += fmt::format("{}  median {:>11.6g}", place, m.median);
+      lines +=
+          fmt::format("{}  {} {:>11.6g}",
+                      place,
+                      r.quantiles.empty()      ? std::string("median")
+                      : r.quantiles.size() > 1 ? std::string("quantile")
+                                               : fmt::format("{}-quantile", r.quantiles.front()),
+                      m.median);
       if (m.used && fit.fitted)
         lines += fmt::format(
             "  ln error {:.3f}  over the fit {:+.3f}", m.error, std::log(m.median / m.fitted));
@@ -172,6 +208,10 @@ std::string text(const JointResult& r,
           e.without_largest,
           e.window_dependent ? " (depends on the window)" : "");
     }
+    lines += fmt::format("  prefactor {:.5g}, 95 % [{:.5g}, {:.5g}]\n",
+                         fit.prefactor,
+                         fit.prefactor95.low,
+                         fit.prefactor95.high);
     for (std::size_t k = 0; k < names.size(); ++k) {
       for (std::size_t l = 0; l < k; ++l) {
         const double norm = std::sqrt(fit.covariance[k][k] * fit.covariance[l][l]);
@@ -198,9 +238,19 @@ std::string text(const JointResult& r,
   }
   for (std::size_t i = 0; i < r.expected.size(); ++i) {
     const auto& [k, exponent] = r.expected[i];
-    lines += fmt::format("  prediction {} of {}: {}", exponent, names[k], describe(r.verdicts[i]));
-    if (r.verdicts[i] == ExponentVerdict::undecided && !r.reason.empty())
+    lines += fmt::format("  {} {} of {}: {}",
+                         r.bound ? "bound" : "prediction",
+                         exponent,
+                         names[k],
+                         describe(r.verdicts[i]));
+    if (!r.bound && r.verdicts[i] == ExponentVerdict::undecided && !r.reason.empty())
       lines += " (" + r.reason + ")";
+    lines += "\n";
+  }
+  if (r.bound) {
+    lines += fmt::format("  the bound in all sizes together: {}", describe(r.bound->verdict));
+    if (r.bound->verdict == ExponentVerdict::undecided && !r.bound->reason.empty())
+      lines += " (" + r.bound->reason + ")";
     lines += "\n";
   }
   if (r.expected.empty() && !r.reason.empty()) lines += fmt::format("  weak: {}\n", r.reason);
@@ -228,6 +278,7 @@ Json joint_object(const JointResult& r,
               {"point", app::to_json(r.rest)},
               {"sizes", names},
               {"form", r.form},
+              {"tolerance", r.tolerance},
               {"medians", std::move(medians)},
               {"weakness", r.reason}};
   Json exponents = Json::array();
@@ -245,6 +296,8 @@ Json joint_object(const JointResult& r,
     object["exponents"] = std::move(exponents);
     object["covariance"] = fit.covariance;
     object["intercept"] = fit.intercept;
+    object["prefactor"] = fit.prefactor;
+    object["prefactor_interval95"] = interval(fit.prefactor95);
     object["interval_from"] = fit.from_scatter ? "scatter" : "replicates";
     object["chi_square"] = fit.chi_square;
     object["degrees_of_freedom"] = fit.degrees;
@@ -259,7 +312,15 @@ Json joint_object(const JointResult& r,
                         {"expected", r.expected[i].second},
                         {"verdict", describe(r.verdicts[i])}});
   }
-  object["predictions"] = std::move(verdicts);
+  constexpr double kMedian = 0.5;
+  object["quantile"] = r.quantiles.size() > 1
+                           ? Json(r.quantiles)
+                           : Json(r.quantiles.empty() ? kMedian : r.quantiles.front());
+  if (r.bound) {
+    object["verdict"] = describe(r.bound->verdict);
+    if (!r.bound->reason.empty()) object["reason"] = r.bound->reason;
+  }
+  object[r.bound ? "bounds" : "predictions"] = std::move(verdicts);
   return object;
 }
 
@@ -312,7 +373,8 @@ int worse(int code, ExponentVerdict verdict) {
 }
 
 int fit_sizes_of(const Options& options, const FitSubject& subject) {
-  const std::vector<std::string>& names = options.sizes;
+  std::vector<std::string> names = options.sizes;
+  if (options.quantiles.size() > 1) names.emplace_back(kTail);
   std::vector<std::pair<std::size_t, double>> expected;
   for (const std::string& one : options.expected) {
     const auto [name, exponent] = assignment("--expect", one);
@@ -320,25 +382,25 @@ int fit_sizes_of(const Options& options, const FitSubject& subject) {
   }
   std::vector<Correction> forms(1);
   for (const std::string& one : options.corrections) forms.push_back(correction_of(one, names));
-  std::vector<SizedSeries> values = by_sizes(subject.curves, subject.series, names);
-  std::vector<SizedSeries> caps = caps_of(subject, names);
-  apply_windows(options, names, values);
-  if (!caps.empty()) apply_windows(options, names, caps);
+  std::vector<SizedSeries> values = by_sizes(subject.curves, subject.series, options.sizes);
+  std::vector<SizedSeries> caps = caps_of(subject, options.sizes);
+  apply_windows(options, options.sizes, values);
+  if (!caps.empty()) apply_windows(options, options.sizes, caps);
   int code = kExitDone;
   Json list = Json::array();
   std::string told;
   for (const SizedSeries& one : values) {
-    const std::vector<ScalingCell> cells = scaling_cells(one, caps);
+    std::vector<ScalingCell> cells = scaling_cells(one, caps);
+    if (options.quantiles.size() > 1) cells = by_quantiles(cells, options.quantiles);
     for (const Correction& form : forms) {
-      JointResult result = judge_joint(cells,
-                                       names,
-                                       form,
-                                       expected,
-                                       options.tolerance.value_or(kExponentTolerance),
-                                       subject.seed);
+      JointResult result = judge_joint(cells, names, form, expected, options, subject.seed);
       result.rest = one.rest;
       if (!result.corrected) {
-        for (const ExponentVerdict verdict : result.verdicts) code = worse(code, verdict);
+        if (result.bound) {
+          code = worse(code, result.bound->verdict);
+        } else {
+          for (const ExponentVerdict verdict : result.verdicts) code = worse(code, verdict);
+        }
       }
       told += text(result, subject.series, names);
       list.push_back(joint_object(result, subject.series, names));

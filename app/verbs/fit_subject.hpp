@@ -1,7 +1,8 @@
 #pragma once
 /// @file
-/// @brief What `attica fit` fits: one series of a run or a table, in several sizes at once
-/// (fit_sizes.cpp) or by collapse of its curves (fit_collapse.cpp).
+/// @brief What `attica fit` and `attica bound` look at: one series of a run or a table, fitted in
+/// several sizes at once (fit_sizes.cpp), above a floor (fit_floor_sizes.cpp), or by collapse of
+/// its curves (fit_collapse.cpp).
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/exponents.hpp"
 #include "attica/solvers/statistics/interval.hpp"
+#include "attica/sources/table.hpp"
 
 namespace attica::app {
 
@@ -24,14 +26,39 @@ struct FitSubject {
   Json about;              ///< what JSON output says of the run or table
 };
 
+/// @brief Reads a table of replicates into a subject; infinite values are kept.
+/// @param x  column of x, of which rows may have none
+/// @throws Error of kind input naming the place in the table
+sources::OutsideTable read_subject_table(const Options& options,
+                                         const std::string& x,
+                                         FitSubject& subject);
+
+/// @brief The subject of a run. @throws Error of kind input for a table without replicates
+void read_subject_run(const Options& options, const FinishedRun& run, FitSubject& subject);
+
+/// @brief `--reach`: replaces the series, learning curves, by the x at which each replicate falls
+/// to each target, against "eps", with the end of each curve as cap; the series is then named like
+/// their x. Places where more than a quarter of the replicates are below the target at the first x
+/// are left out.
+/// @throws Error of kind input without such curves, or with nothing left
+void reach_targets(const Options& options, FitSubject& subject);
+
 /// @brief `fit --x A --x B ...`: y = A x_1^a x_2^b ..., with the options' windows, expectations and
-/// corrections; alternatives are told beside the power law and decide nothing. Returns the exit
+/// corrections; alternatives are printed next to the power law and decide nothing. Returns the exit
 /// code.
 int fit_sizes_of(const Options& options, const FitSubject& subject);
+
+/// @brief `fit --floor` in several sizes, or robust: y = floor + A x_1^p + B x_2^q. Returns the
+/// exit code.
+int fit_floor_sizes_of(const Options& options, const FitSubject& subject);
 
 /// @brief `fit --collapse L`: prints the exponents and the quality, draws the collapse. Returns the
 /// exit code.
 int fit_collapse_of(const Options& options, const FitSubject& subject);
+
+/// @brief `bound --expression E`: the verdict on a bound that the command states. Returns the exit
+/// code.
+int judge_statement(const Options& options, const Registry& registry);
 
 /// @brief "NAME=NUMBER". @throws Error of kind input naming the flag
 std::pair<std::string, double> assignment(const char* flag, const std::string& text);

@@ -9,6 +9,8 @@
 
 #include "attica/app/command/exit_codes.hpp"
 #include "attica/app/command/text.hpp"
+#include "attica/app/verbs/bound_text.hpp"
+#include "attica/app/verbs/fit_subject.hpp"
 #include "attica/app/verbs/verbs.hpp"
 #include "attica/app/verdict/judge_run.hpp"
 #include "attica/core/input_files.hpp"
@@ -87,87 +89,6 @@ Table comparison_entries(const Options& options,
   return entries;
 }
 
-std::string interval_text(const std::optional<Interval>& interval) {
-  return interval ? fmt::format(" ({:.3g} to {:.3g})", interval->low, interval->high) : "";
-}
-
-std::string place_of(const sources::BoundPoint& p) {
-  return describe(joined(p.point, {{p.x_name, p.x}}));
-}
-
-std::string text_of(const sources::BoundResult& b) {
-  std::string text =
-      fmt::format("bound {}: {} {} {}, {}\n",
-                  b.name,
-                  b.series,
-                  b.upper ? "<=" : ">=",
-                  b.formula,
-                  b.probability < 1 ? fmt::format("with probability {}", b.probability) : "always");
-  for (const sources::BoundPoint& p : b.points) {
-    text += fmt::format(
-        "  {:<24} bound {:>11.5g}  mean {:>11.5g}  violated {} of {} ({:.3g} to {:.3g})",
-        place_of(p),
-        p.bound,
-        p.mean,
-        p.violations,
-        p.n,
-        p.rate.low,
-        p.rate.high);
-    if (p.slack > 0)
-      text += fmt::format("  slack {:.3g}{}", p.slack, interval_text(p.slack_interval));
-    text += fmt::format("  {}\n", sources::describe(p.verdict));
-  }
-  text += fmt::format("{}: ", sources::describe(b.verdict));
-  if (b.first_violated) {
-    const sources::BoundPoint& p = b.points[*b.first_violated];
-    text += fmt::format("first at {}, in {} of {} replicates", place_of(p), p.violations, p.n);
-  } else if (b.tightest) {
-    const sources::BoundPoint& p = b.points[*b.tightest];
-    text += fmt::format("tightest at {}, by a factor {:.3g}{}",
-                        place_of(p),
-                        p.slack,
-                        interval_text(p.slack_interval));
-  } else {
-    text += fmt::format("{} points", b.points.size());
-  }
-  if (!b.reason.empty()) text += "; " + b.reason;
-  return text + "\n";
-}
-
-Json object_of(const sources::BoundResult& b) {
-  const auto interval = [](const std::optional<Interval>& i) {
-    return i ? Json::array({i->low, i->high}) : Json();
-  };
-  Json points = Json::array();
-  for (const sources::BoundPoint& p : b.points) {
-    points.push_back({{"point", to_json(p.point)},
-                      {"x_name", p.x_name},
-                      {"x", p.x},
-                      {"bound", p.bound},
-                      {"mean", p.mean},
-                      {"n", p.n},
-                      {"failed", p.failed},
-                      {"violations", p.violations},
-                      {"violation_rate90", interval(p.rate)},
-                      {"slack", p.slack > 0 ? Json(p.slack) : Json()},
-                      {"slack90", interval(p.slack_interval)},
-                      {"verdict", sources::describe(p.verdict)}});
-  }
-  const auto place = [&](const std::optional<std::size_t>& k) { return k ? points[*k] : Json(); };
-  Json first = place(b.first_violated);
-  Json tightest = place(b.tightest);
-  return {{"name", b.name},
-          {"series", b.series},
-          {"expression", b.formula},
-          {"direction", b.upper ? "upper" : "lower"},
-          {"probability", b.probability},
-          {"loose", b.loose},
-          {"verdict", sources::describe(b.verdict)},
-          {"first_violated", std::move(first)},
-          {"tightest", std::move(tightest)},
-          {"points", std::move(points)}};
-}
-
 /// A table, with its columns as the options say; a configuration, with the options as its keys.
 Work bounded_work(const Options& options, const Registry& registry) {
   const Table columns = simulation_entries(options);
@@ -190,7 +111,8 @@ std::vector<sources::BoundResult> bounds_of(const FinishedRun& run) {
   if (sources::names_in(run.configuration.values, "bound").empty()) {
     throw Error(
         ErrorKind::input,
-        fmt::format("'{}' states no [[bound]]; docs/own.md shows how", run.record.path.string()));
+        fmt::format("'{}' states no [[bound]]; --expression states one, docs/bounds.md shows how",
+                    run.record.path.string()));
   }
   std::vector<sources::BoundResult> all;
   each_problem(run.configuration,
@@ -234,6 +156,15 @@ int judge_verb(const Options& options, const Registry& /*registry*/) {
 }
 
 int bound_verb(const Options& options, const Registry& registry) {
+  if (!options.expression.empty()) return judge_statement(options, registry);
+  if (options.probability || !options.constant.empty() || !options.reach.empty() ||
+      !options.along.empty() || !options.series.empty() || options.tolerance ||
+      options.direction != "upper") {
+    throw Error(
+        ErrorKind::input,
+        "--direction, --probability, --constant, --series, --tolerance and --reach are of a "
+        "bound that the command states; expected --expression E beside them");
+  }
   std::string folder = options.target;
   if (!fs::exists(fs::path(folder) / "run.json")) {
     Work work = bounded_work(options, registry);
@@ -241,8 +172,8 @@ int bound_verb(const Options& options, const Registry& registry) {
     if (sources::names_in(work.configuration.values, "bound").empty()) {
       throw Error(
           ErrorKind::input,
-          fmt::format("'{}' states no [[bound]]: --set 'bound.b.series=\"y\"' and --set "
-                      "'bound.b.expression=\"2*x\"' state one of a table; docs/own.md shows more",
+          fmt::format("'{}' states no [[bound]]: --expression '2*x' states one of a table or a "
+                      "run; docs/bounds.md shows more",
                       options.target));
     }
     RunRequest request = run_request(options);
@@ -262,12 +193,12 @@ int bound_verb(const Options& options, const Registry& registry) {
   }
   if (options.json) {
     Json list = Json::array();
-    for (const sources::BoundResult& b : bounds) list.push_back(object_of(b));
+    for (const sources::BoundResult& b : bounds) list.push_back(bound_object(b));
     print({{"study", run.record.study},
            {"run", run.record.path.string()},
            {"bounds", std::move(list)}});
   } else {
-    for (const sources::BoundResult& b : bounds) put("{}", text_of(b));
+    for (const sources::BoundResult& b : bounds) put("{}", bound_text(b));
     put("run     {}\n", run.record.path.string());
   }
   return code;

@@ -4,16 +4,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/solvers/statistics/exponent_rules.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/solvers/statistics/quantile_limits.hpp"
 
 namespace attica {
 namespace {
 
 constexpr std::size_t kFewestFitted = 3;
+constexpr double kMedianQuantile = 0.5;
 constexpr double kVacuousExponent = 0.5;
 constexpr double kVacuousFactor = 10;
 
@@ -40,8 +44,8 @@ void validate(std::span<const ScalingPoint> points, bool shared_seeds) {
   }
 }
 
-double capped_median(std::vector<double> samples, double cap) {
-  const double m = median(std::move(samples));
+double capped_quantile(std::vector<double> samples, double cap, double p) {
+  const double m = censored_quantile(std::move(samples), p);
   return censored(m) ? cap : m;
 }
 
@@ -53,34 +57,41 @@ double order_limit(const ScalingPoint& p, std::size_t index) {
   return censored(sorted[index]) ? p.cap : sorted[index];
 }
 
-ScalingMedian summarise(const ScalingPoint& p) {
+ScalingMedian summarise(const ScalingPoint& p, double quantile) {
   ScalingMedian m{.x = p.x,
-                  .median = capped_median(p.samples, p.cap),
+                  .median = capped_quantile(p.samples, p.cap, quantile),
                   .interval = std::nullopt,
                   .seeds = p.samples.size()};
   m.censored = static_cast<std::size_t>(std::ranges::count_if(p.samples, censored));
-  m.used = 4 * m.censored <= m.seeds;
-  if (const auto k = median_limit_rank(m.seeds, kLevel95)) {
-    m.interval = Interval{order_limit(p, *k - 1), order_limit(p, m.seeds - *k)};
-  }
+  m.used = reached_often_enough(m.censored, m.seeds, quantile);
+  const QuantileRanks ranks = quantile_limit_ranks(m.seeds, quantile, kLevel95);
+  if (ranks.below && ranks.above)
+    m.interval = Interval{order_limit(p, *ranks.below - 1), order_limit(p, *ranks.above - 1)};
   return m;
 }
 
-std::string weakness(std::span<const ScalingPoint> points) {
+std::string weakness(std::span<const ScalingPoint> points, double quantile) {
   if (points.size() < kFewestSizes) return fmt::format("fewer than {} sizes", kFewestSizes);
   if (points.back().x < kSmallestSpan * points.front().x) {
     return fmt::format("sizes span less than a factor {}", kSmallestSpan);
   }
   for (const ScalingPoint& p : points) {
-    if (p.samples.size() < kFewestSeeds) {
-      return fmt::format("fewer than {} seeds at size {}", kFewestSeeds, p.x);
+    if (p.samples.size() < fewest_seeds(quantile)) {
+      return fmt::format("fewer than {} seeds at size {}", fewest_seeds(quantile), p.x);
     }
   }
   return "";
 }
 
+/// A curve that levels off follows no power law: it has an exponent once a floor is fitted.
 bool carries_verdict(const ExponentFit& fit) {
-  return fit.fitted && fit.weakness.empty() && !fit.window_dependent;
+  return fit.fitted && fit.weakness.empty() && !(fit.window_dependent && levels_off(fit));
+}
+
+/// The slopes that a verdict has to hold of too.
+std::vector<double> windows_of(const ExponentFit& fit) {
+  if (!fit.window_dependent) return {};
+  return {fit.without_first, fit.without_last};
 }
 
 }  // namespace
@@ -108,7 +119,8 @@ namespace {
 
 std::vector<Line> bootstrap_lines(std::span<const ScalingPoint> points,
                                   std::size_t resamples,
-                                  const SeedChoice& choose) {
+                                  const SeedChoice& choose,
+                                  double p = kMedianQuantile) {
   std::vector<double> x(points.size());
   std::vector<double> y(points.size());
   std::ranges::transform(points, x.begin(), &ScalingPoint::x);
@@ -119,7 +131,7 @@ std::vector<Line> bootstrap_lines(std::span<const ScalingPoint> points,
       const auto& samples = points[k].samples;
       drawn.resize(samples.size());
       for (std::size_t s = 0; s < samples.size(); ++s) drawn[s] = samples[choose(b, k, s)];
-      y[k] = capped_median(drawn, points[k].cap);
+      y[k] = capped_quantile(drawn, points[k].cap, p);
     }
     lines[b] = log_log_line(x, y);
   }
@@ -183,7 +195,32 @@ bool levels_off(const ExponentFit& fit) {
   return true;
 }
 
+std::size_t fewest_seeds(double quantile) {
+  std::size_t n = kFewestSeeds;
+  for (;; ++n) {
+    const QuantileRanks ranks = quantile_limit_ranks(n, quantile, kLevel95);
+    if (ranks.below && ranks.above) return n;
+  }
+}
+
+bool reached_often_enough(std::size_t censored, std::size_t seeds, double quantile) {
+  constexpr double kShare = 2;
+  constexpr double kRounding = 1e-9;  // of 1 - 0.9
+  return kShare * static_cast<double>(censored) <=
+         (1 - quantile) * static_cast<double>(seeds) + kRounding;
+}
+
 ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions& options) {
+  return fit_exponent_of_quantile(std::move(points), kMedianQuantile, options);
+}
+
+ExponentFit fit_exponent_of_quantile(std::vector<ScalingPoint> points,
+                                     double quantile_level,
+                                     const ScalingOptions& options) {
+  require(quantile_level > 0 && quantile_level < 1,
+          "quantile",
+          quantile_level,
+          "a number above 0 and below 1");
   std::ranges::sort(points, {}, &ScalingPoint::x);
   validate(points, options.shared_seeds);
   ExponentFit fit;
@@ -191,7 +228,7 @@ ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions&
   std::vector<double> x;
   std::vector<double> y;
   for (const ScalingPoint& p : points) {
-    const ScalingMedian& m = fit.medians.emplace_back(summarise(p));
+    const ScalingMedian& m = fit.medians.emplace_back(summarise(p, quantile_level));
     if (!m.used) continue;
     used.push_back(p);
     x.push_back(m.x);
@@ -202,7 +239,7 @@ ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions&
     return fit;
   }
   fit.fitted = true;
-  fit.weakness = weakness(points);
+  fit.weakness = weakness(points, quantile_level);
   const std::span<const double> xs(x);
   const std::span<const double> ys(y);
   const Line line = log_log_line(xs, ys);
@@ -226,7 +263,7 @@ ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions&
     }
     return stream->below(used[k].samples.size());
   };
-  const std::vector<Line> lines = bootstrap_lines(used, kResamples, choose);
+  const std::vector<Line> lines = bootstrap_lines(used, kResamples, choose, quantile_level);
   const std::vector<double> slopes = sorted_slopes(lines);
   const std::vector<double> intercepts = sorted_intercepts(lines);
   fit.interval95 = {quantile(slopes, kLevel95), quantile(slopes, 1 - kLevel95)};
@@ -237,7 +274,7 @@ ExponentFit fit_exponent(std::vector<ScalingPoint> points, const ScalingOptions&
   // Few replicates resampled give too little, one gives nothing.
   const auto fewest =
       std::ranges::min_element(used, {}, [](const ScalingPoint& p) { return p.samples.size(); });
-  if (fewest->samples.size() < kFewestSeeds) {
+  if (fewest->samples.size() < fewest_seeds(quantile_level)) {
     ExponentFit scattered = fit;
     use_scatter(xs, ys, scattered);
     if (fewest->samples.size() == 1 || scattered.interval95.width() > fit.interval95.width())
@@ -264,14 +301,43 @@ std::string_view describe(ExponentVerdict verdict) {
   return "";
 }
 
+ExponentVerdict judge_prediction(const Interval& interval90,
+                                 const Interval& interval95,
+                                 std::span<const double> windows,
+                                 double predicted,
+                                 double tolerance) {
+  const Interval accepted{predicted - tolerance, predicted + tolerance};
+  const auto all = [&](const auto& side) { return std::ranges::all_of(windows, side); };
+  if (accepted.contains(interval90) && all([&](double w) { return accepted.contains(w); }))
+    return ExponentVerdict::agrees;
+  const bool missed =
+      (interval95.high < accepted.low && all([&](double w) { return w < accepted.low; })) ||
+      (interval95.low > accepted.high && all([&](double w) { return w > accepted.high; }));
+  return missed ? ExponentVerdict::violated : ExponentVerdict::undecided;
+}
+
 ExponentVerdict judge_predicted_exponent(const ExponentFit& fit,
                                          double predicted,
                                          double tolerance) {
   if (!carries_verdict(fit)) return ExponentVerdict::undecided;
-  const Interval accepted{predicted - tolerance, predicted + tolerance};
-  if (accepted.contains(fit.interval90)) return ExponentVerdict::agrees;
-  const bool missed = fit.interval95.high < accepted.low || fit.interval95.low > accepted.high;
-  return missed ? ExponentVerdict::violated : ExponentVerdict::undecided;
+  return judge_prediction(fit.interval90, fit.interval95, windows_of(fit), predicted, tolerance);
+}
+
+ExponentVerdict judge_bounded(const Interval& interval95,
+                              const Interval& violation,
+                              std::span<const double> windows,
+                              double exponent,
+                              double tolerance) {
+  const double most = exponent + tolerance;
+  const auto all = [&](const auto& side) { return std::ranges::all_of(windows, side); };
+  if (violation.low > most && all([&](double w) { return w > most; }))
+    return ExponentVerdict::violated;
+  if (interval95.high > most || !all([&](double w) { return w <= most; }))
+    return ExponentVerdict::undecided;
+  const double far = exponent - kVacuousExponent;
+  return interval95.high <= far && all([&](double w) { return w <= far; })
+             ? ExponentVerdict::vacuous
+             : ExponentVerdict::within_bound;
 }
 
 ExponentVerdict judge_upper_bound(const ExponentFit& fit,
@@ -287,14 +353,13 @@ ExponentVerdict judge_upper_bound(const ExponentFit& fit,
     }
   }
   if (!carries_verdict(fit)) return ExponentVerdict::undecided;
-  if (fit.interval95.low > exponent + tolerance) return ExponentVerdict::violated;
-  if (fit.interval95.high > exponent + tolerance) return ExponentVerdict::undecided;
+  const ExponentVerdict verdict =
+      judge_bounded(fit.interval95, fit.interval95, windows_of(fit), exponent, tolerance);
+  if (verdict != ExponentVerdict::within_bound) return verdict;
   const bool far_above = bound && std::ranges::all_of(fit.medians, [&](const ScalingMedian& m) {
                            return bound(m.x) >= kVacuousFactor * m.median;
                          });
-  return fit.interval95.high <= exponent - kVacuousExponent || far_above
-             ? ExponentVerdict::vacuous
-             : ExponentVerdict::within_bound;
+  return far_above ? ExponentVerdict::vacuous : ExponentVerdict::within_bound;
 }
 
 }  // namespace attica

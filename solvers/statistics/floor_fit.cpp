@@ -6,10 +6,13 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
 #include "attica/core/error.hpp"
 #include "attica/solvers/minimise.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/solvers/statistics/profile_interval.hpp"
+#include "attica/solvers/statistics/weighted_means.hpp"
 
 namespace attica {
 namespace {
@@ -18,7 +21,6 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 constexpr double kSteepest = 12;  ///< exponents beyond it are not looked for
 constexpr double kTail95 = 0.025;
 constexpr double kTail90 = 0.05;
-constexpr double kUnequalSpreads = 0.01;
 constexpr double kPoorFloorFit = 0.001;
 
 /// Means and standard errors by growing x; x over its geometric mean.
@@ -125,120 +127,21 @@ Minimum least_over_exponents(const std::function<double(double)>& sum) {
   return minimise_on_grid(sum, grid, kAccuracy);
 }
 
-/// Where a rise from `from` in steps that double passes the limit; infinite if it never does.
-double profile_end(const std::function<double(double)>& sum,
-                   double from,
-                   double step,
-                   double limit) {
-  constexpr int kDoublings = 60;
-  constexpr int kHalvings = 50;
-  double inside = from;
-  double outside = from;
-  int tried = 0;
-  do {
-    if (++tried > kDoublings) return step > 0 ? kUnlimited : -kUnlimited;
-    inside = outside;
-    outside += step;
-    step *= 2;
-  } while (sum(outside) <= limit);
-  for (int k = 0; k < kHalvings; ++k) {
-    const double middle = inside + (outside - inside) / 2;
-    (sum(middle) <= limit ? inside : outside) = middle;
-  }
-  return inside;
-}
-
-Interval profile(const std::function<double(double)>& sum, double at, double step, double limit) {
-  return {profile_end(sum, at, -step, limit), profile_end(sum, at, step, limit)};
-}
-
-/// Bartlett's test that variances are equal; its p-value.
-double equal_variances(const std::vector<double>& variances, const std::vector<double>& degrees) {
-  double total = 0;
-  double pooled = 0;
-  for (std::size_t k = 0; k < variances.size(); ++k) {
-    total += degrees[k];
-    pooled += degrees[k] * variances[k];
-  }
-  pooled /= total;
-  double statistic = total * std::log(pooled);
-  double correction = -1 / total;
-  for (std::size_t k = 0; k < variances.size(); ++k) {
-    if (!(variances[k] > 0)) return 0;
-    statistic -= degrees[k] * std::log(variances[k]);
-    correction += 1 / degrees[k];
-  }
-  const auto groups = static_cast<double>(variances.size());
-  constexpr double kThree = 3;
-  correction = 1 + correction / (kThree * (groups - 1));
-  return chi_square_tail(std::max(statistic / correction, 0.0), groups - 1);
-}
-
 FloorData floor_data(std::span<const ScalingPoint> used) {
   FloorData d;
   double log = 0;
-  std::vector<double> relative;
-  std::vector<double> absolute;
-  std::vector<double> degrees;
-  std::vector<double> counts;
-  bool lone = false;
+  std::vector<std::span<const double>> samples;
   for (const ScalingPoint& p : used) {
-    const auto n = static_cast<double>(p.samples.size());
-    double mean = 0;
-    for (const double y : p.samples) mean += y / n;
-    double variance = 0;
-    for (const double y : p.samples) variance += (y - mean) * (y - mean);
-    lone = lone || p.samples.size() < 2;
-    if (p.samples.size() >= 2) {
-      degrees.push_back(n - 1);
-      absolute.push_back(variance / (n - 1));
-      relative.push_back(variance / (n - 1) / (mean * mean));
-    }
+    samples.emplace_back(p.samples);
     d.z.push_back(p.x);
-    d.y.push_back(mean);
-    counts.push_back(n);
     log += std::log(p.x) / static_cast<double>(used.size());
   }
   d.scale = std::exp(log);
   for (double& z : d.z) z /= d.scale;
-  const auto pooled = [&](const std::vector<double>& variances) {
-    double sum = 0;
-    double total = 0;
-    for (std::size_t k = 0; k < variances.size(); ++k) {
-      sum += degrees[k] * variances[k];
-      total += degrees[k];
-    }
-    return sum / total;
-  };
-  const bool some = !lone && pooled(absolute) > 0;
-  if (!some) {  // relative, of unknown size
-    for (std::size_t k = 0; k < d.y.size(); ++k) d.weight.push_back(counts[k] / (d.y[k] * d.y[k]));
-    return d;
-  }
-  double least = kUnlimited;
-  double total = 0;
-  for (const double each : degrees) {
-    total += each;
-    least = std::min(least, each);
-  }
-  d.spread_degrees = total;
-  if (equal_variances(relative, degrees) > kUnequalSpreads) {
-    const double variance = pooled(relative);
-    for (std::size_t k = 0; k < d.y.size(); ++k)
-      d.weight.push_back(counts[k] / (variance * d.y[k] * d.y[k]));
-  } else if (equal_variances(absolute, degrees) > kUnequalSpreads) {
-    const double variance = pooled(absolute);
-    for (std::size_t k = 0; k < d.y.size(); ++k) d.weight.push_back(counts[k] / variance);
-  } else {
-    // A spread of zero by chance would weigh without limit.
-    constexpr double kLeastShare = 1e-4;
-    const double floor = kLeastShare * pooled(relative);
-    for (std::size_t k = 0; k < d.y.size(); ++k) {
-      const double variance = std::max(absolute[k], floor * d.y[k] * d.y[k]);
-      d.weight.push_back(counts[k] / variance);
-    }
-    d.spread_degrees = least;
-  }
+  WeightedMeans means = weighted_means(samples);
+  d.y = std::move(means.mean);
+  d.weight = std::move(means.weight);
+  d.spread_degrees = means.spread_degrees;
   return d;
 }
 
@@ -328,8 +231,8 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     if (i.high >= kSteepest - kFirstStep) i.high = kUnlimited;
     return i;
   };
-  fit.interval95 = clipped(profile(ended, best.x, kFirstStep, limit95));
-  fit.interval90 = clipped(profile(ended, best.x, kFirstStep, limit90));
+  fit.interval95 = clipped(profile_interval(ended, best.x, kFirstStep, limit95));
+  fit.interval90 = clipped(profile_interval(ended, best.x, kFirstStep, limit90));
   // Profiles need p in a neighbourhood alone: where the interval of p ends, so do theirs.
   constexpr int kInner = 64;
   std::vector<double> inner(kInner + 1);
@@ -349,7 +252,7 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     result.floor95 = {-kUnlimited, kUnlimited};
   } else {
     const double step = kFirstStep * (std::abs(result.floor) + std::abs(data.y.back()));
-    result.floor95 = profile(
+    result.floor95 = profile_interval(
         [&](double c) {
           return least_inside([&](double p) { return floored_fit(data, p, c).sum; });
         },
@@ -361,7 +264,7 @@ FloorFit fit_with_floor(std::vector<ScalingPoint> points, std::optional<double> 
     result.prefactor95 = {-kUnlimited, kUnlimited};
   } else {
     const double sign = result.prefactor < 0 ? -1 : 1;
-    const Interval log = profile(
+    const Interval log = profile_interval(
         [&](double c) {
           const double prefactor = sign * std::exp(c);
           return least_inside([&](double p) {

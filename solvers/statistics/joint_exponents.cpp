@@ -11,7 +11,9 @@
 #include "attica/core/error.hpp"
 #include "attica/core/random.hpp"
 #include "attica/solvers/statistics/distributions.hpp"
+#include "attica/solvers/statistics/exponent_rules.hpp"
 #include "attica/solvers/statistics/order_statistics.hpp"
+#include "attica/solvers/statistics/quantile_limits.hpp"
 
 namespace attica {
 namespace {
@@ -98,39 +100,95 @@ VectorXd least_squares(const MatrixXd& x, const VectorXd& y) {
   return x.colPivHouseholderQr().solve(y);
 }
 
-double log_median(std::vector<double> samples, double cap) {
-  const double m = median(std::move(samples));
+double log_quantile(std::vector<double> samples, double cap, double p) {
+  const double m = censored_quantile(std::move(samples), p);
   return std::log(std::isinf(m) ? cap : m);
+}
+
+/// p-value of Levene's test, about medians, that the spreads of ln samples are the same (Brown and
+/// Forsythe 1974), with chi square for F; 0 if some cells have a spread and others none.
+double equal_log_spreads(const std::vector<ScalingCell>& cells) {
+  std::vector<std::vector<double>> distances;
+  double total = 0;
+  double sum = 0;
+  for (const ScalingCell& cell : cells) {
+    std::vector<double> logs;
+    for (const double y : cell.samples) logs.push_back(std::log(std::isinf(y) ? cell.cap : y));
+    const double centre = median(logs);
+    for (double& each : logs) each = std::abs(each - centre);
+    for (const double each : logs) sum += each;
+    total += static_cast<double>(logs.size());
+    distances.push_back(std::move(logs));
+  }
+  double between = 0;
+  double within = 0;
+  for (const std::vector<double>& one : distances) {
+    const auto n = static_cast<double>(one.size());
+    double mean = 0;
+    for (const double each : one) mean += each / n;
+    between += n * (mean - sum / total) * (mean - sum / total);
+    for (const double each : one) within += (each - mean) * (each - mean);
+  }
+  const auto groups = static_cast<double>(cells.size());
+  if (between == 0 || total <= groups) return 1;
+  if (within == 0) return 0;
+  return chi_square_tail(between / (within / (total - groups)), groups - 1);
+}
+
+/// What rows of the design are multiplied with: one over a cell's error, up to a factor.
+VectorXd weights_of(const std::vector<ScalingCell>& used, const MatrixXd& resampled) {
+  constexpr double kUnequal = 0.01;
+  VectorXd weights(static_cast<Index>(used.size()));
+  for (Index i = 0; i < weights.size(); ++i)
+    weights(i) = std::sqrt(static_cast<double>(used[static_cast<std::size_t>(i)].samples.size()));
+  if (equal_log_spreads(used) > kUnequal) return weights / weights.maxCoeff();
+  VectorXd variances(weights.size());
+  for (Index i = 0; i < weights.size(); ++i)
+    variances(i) = (resampled.row(i).array() - resampled.row(i).mean()).square().mean();
+  if (!(variances.maxCoeff() > 0)) return weights / weights.maxCoeff();
+  // A spread of zero by chance would weigh without limit.
+  constexpr double kLeastShare = 1e-2;
+  variances = variances.cwiseMax(kLeastShare * variances.mean());
+  weights = variances.cwiseSqrt().cwiseInverse();
+  return weights / weights.maxCoeff();
 }
 
 /// The exponent of variable v without the cells at one of its values; empty if nothing is left to
 /// fit it to.
-std::optional<double> exponent_without(const MatrixXd& x, const VectorXd& y, Index v, double ln_x) {
+/// @param x, y  of the unweighted problem
+std::optional<double> exponent_without(
+    const MatrixXd& x, const VectorXd& y, const VectorXd& weights, Index v, double ln_x) {
   std::vector<Index> kept;
   for (Index i = 0; i < x.rows(); ++i) {
     if (x(i, 1 + v) != ln_x) kept.push_back(i);
   }
   const MatrixXd rest = x(kept, Eigen::all);
   if (!full_rank(rest)) return std::nullopt;
-  const VectorXd values = y(kept);
-  return least_squares(rest, values)(1 + v);
+  const VectorXd of_rest = weights(kept);
+  const VectorXd values = of_rest.cwiseProduct(y(kept));
+  return least_squares(of_rest.asDiagonal() * rest, values)(1 + v);
+}
+
+/// Why the sizes of one variable cannot carry a verdict.
+std::string weakness_of(const std::vector<ScalingCell>& used, const std::string& name, Index v) {
+  std::set<double> sizes;
+  for (const ScalingCell& cell : used) sizes.insert(cell.x[static_cast<std::size_t>(v)]);
+  if (sizes.size() < kFewestSizes)
+    return fmt::format("fewer than {} values of {}", kFewestSizes, name);
+  if (*sizes.rbegin() < kSmallestSpan * *sizes.begin())
+    return fmt::format("{} spans less than a factor {}", name, kSmallestSpan);
+  return "";
 }
 
 std::string weakness_of(const std::vector<ScalingCell>& used,
                         const std::vector<std::string>& names,
-                        std::size_t degrees) {
+                        std::size_t degrees,
+                        double quantile) {
   if (degrees == 0) return "no more combinations of sizes than coefficients";
-  for (std::size_t v = 0; v < names.size(); ++v) {
-    std::set<double> sizes;
-    for (const ScalingCell& cell : used) sizes.insert(cell.x[v]);
-    if (sizes.size() < kFewestSizes)
-      return fmt::format("fewer than {} values of {}", kFewestSizes, names[v]);
-    if (*sizes.rbegin() < kSmallestSpan * *sizes.begin())
-      return fmt::format("{} spans less than a factor {}", names[v], kSmallestSpan);
-  }
   for (const ScalingCell& cell : used) {
-    if (cell.samples.size() < kFewestSeeds)
-      return fmt::format("fewer than {} replicates at {} = {}", kFewestSeeds, names[0], cell.x[0]);
+    const std::size_t fewest = fewest_seeds(cell.quantile.value_or(quantile));
+    if (cell.samples.size() < fewest)
+      return fmt::format("fewer than {} replicates at {} = {}", fewest, names[0], cell.x[0]);
   }
   return "";
 }
@@ -188,19 +246,25 @@ std::string describe(const Correction& correction, const std::string& variable) 
 JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
                              const std::vector<std::string>& names,
                              const Correction& correction,
-                             std::uint64_t seed) {
+                             std::uint64_t seed,
+                             double quantile_level) {
   validate(cells, names, correction);
+  require(quantile_level > 0 && quantile_level < 1,
+          "quantile",
+          quantile_level,
+          "a number above 0 and below 1");
   std::ranges::sort(cells, {}, &ScalingCell::x);
   JointFit fit;
   std::vector<ScalingCell> used;
   std::vector<std::size_t> place;  // of used cells among all
   for (const ScalingCell& cell : cells) {
     JointMedian m{.x = cell.x,
-                  .median = std::exp(log_median(cell.samples, cell.cap)),
+                  .median = std::exp(
+                      log_quantile(cell.samples, cell.cap, cell.quantile.value_or(quantile_level))),
                   .seeds = cell.samples.size()};
     m.censored = static_cast<std::size_t>(
         std::ranges::count_if(cell.samples, [](double y) { return std::isinf(y); }));
-    m.used = 4 * m.censored <= m.seeds;
+    m.used = reached_often_enough(m.censored, m.seeds, cell.quantile.value_or(quantile_level));
     if (m.used) {
       place.push_back(fit.medians.size());
       used.push_back(cell);
@@ -226,15 +290,10 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
   VectorXd y(n);
   for (Index i = 0; i < n; ++i) {
     const ScalingCell& cell = used[static_cast<std::size_t>(i)];
-    y(i) = log_median(cell.samples, cell.cap);
+    y(i) = log_quantile(cell.samples, cell.cap, cell.quantile.value_or(quantile_level));
   }
   fit.fitted = true;
   fit.degrees = used.size() - coefficients;
-  fit.weakness = weakness_of(used, names, fit.degrees);
-  const VectorXd best = least_squares(x, y);
-  fit.intercept = best(0);
-  if (correction.kind != CorrectionKind::none) fit.correction = best(best.size() - 1);
-
   // One stream for each (resample, cell), as fit_exponent has: equal results where they coincide.
   MatrixXd values(n, static_cast<Index>(kResamples));
   std::vector<double> drawn;
@@ -243,14 +302,23 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
       const ScalingCell& cell = used[static_cast<std::size_t>(i)];
       RandomStream stream({.seed = seed,
                            .id = StreamId::bootstrap,
-                           .point = static_cast<std::uint64_t>(i),
+                           .point = cell.replicates_of.value_or(static_cast<std::size_t>(i)),
                            .replicate = b});
       drawn.resize(cell.samples.size());
       for (double& d : drawn) d = cell.samples[stream.below(cell.samples.size())];
-      values(i, static_cast<Index>(b)) = log_median(drawn, cell.cap);
+      values(i, static_cast<Index>(b)) =
+          log_quantile(drawn, cell.cap, cell.quantile.value_or(quantile_level));
     }
   }
-  const MatrixXd resampled = x.colPivHouseholderQr().solve(values);
+  const VectorXd weights = weights_of(used, values);
+  const MatrixXd weighted = weights.asDiagonal() * x;
+  const VectorXd target = weights.cwiseProduct(y);
+  const VectorXd best = least_squares(weighted, target);
+  fit.intercept = best(0);
+  fit.prefactor = std::exp(best(0));
+  if (correction.kind != CorrectionKind::none) fit.correction = best(best.size() - 1);
+  const MatrixXd resampled =
+      weighted.colPivHouseholderQr().solve(MatrixXd(weights.asDiagonal() * values));
 
   const auto variables = static_cast<Index>(names.size());
   const MatrixXd centred = resampled.colwise() - resampled.rowwise().mean();
@@ -258,30 +326,43 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
   const auto fewest = std::ranges::min_element(
       used, {}, [](const ScalingCell& cell) { return cell.samples.size(); });
   const bool lone = fewest->samples.size() == 1;
-  const Scatter scatter = scatter_about(x, y, best);
+  const Scatter scatter = scatter_about(weighted, target, best);
   // Of fewer than 8 replicates the resamples give too little.
-  fit.from_scatter = lone || (fewest->samples.size() < kFewestSeeds && fit.degrees > 0 &&
-                              scatter.covariance.trace() > covariance.trace());
+  fit.from_scatter = lone || (fewest->samples.size() < fewest_seeds(quantile_level) &&
+                              fit.degrees > 0 && scatter.covariance.trace() > covariance.trace());
   if (fit.from_scatter) covariance = scatter.covariance;
+  const Interval log_prefactor = fit.from_scatter
+                                     ? around(fit.intercept, covariance(0, 0), scatter.t95)
+                                     : interval_of(row(resampled, 0), kLevel95);
+  fit.prefactor95 = {std::exp(log_prefactor.low), std::exp(log_prefactor.high)};
+  const double joint_level = kLevel95 / static_cast<double>(variables);
+  const double joint_t = fit.from_scatter && fit.degrees > 0
+                             ? student_quantile(joint_level, static_cast<double>(fit.degrees))
+                             : std::numeric_limits<double>::infinity();
+  std::string of_variables;
   for (Index v = 0; v < variables; ++v) {
     const std::vector<double> slopes = row(resampled, 1 + v);
     JointExponent e{.exponent = best(1 + v),
                     .interval95 = interval_of(slopes, kLevel95),
-                    .interval90 = interval_of(slopes, kLevel90)};
+                    .interval90 = interval_of(slopes, kLevel90),
+                    .interval_joint = interval_of(slopes, joint_level),
+                    .weakness = weakness_of(used, names[static_cast<std::size_t>(v)], v)};
     if (fit.from_scatter) {
       e.interval95 = around(e.exponent, covariance(1 + v, 1 + v), scatter.t95);
       e.interval90 = around(e.exponent, covariance(1 + v, 1 + v), scatter.t90);
+      e.interval_joint = around(e.exponent, covariance(1 + v, 1 + v), joint_t);
     }
     const VectorXd ln_x = x.col(1 + v);
-    const auto smaller = exponent_without(x, y, v, ln_x.minCoeff());
-    const auto larger = exponent_without(x, y, v, ln_x.maxCoeff());
+    const auto smaller = exponent_without(x, y, weights, v, ln_x.minCoeff());
+    const auto larger = exponent_without(x, y, weights, v, ln_x.maxCoeff());
     e.without_smallest = smaller.value_or(e.exponent);
     e.without_largest = larger.value_or(e.exponent);
     e.window_dependent =
         !e.interval95.contains(e.without_smallest) || !e.interval95.contains(e.without_largest);
-    if ((!smaller || !larger) && fit.weakness.empty())
-      fit.weakness =
+    if ((!smaller || !larger) && e.weakness.empty())
+      e.weakness =
           fmt::format("too few values of {} to leave one out", names[static_cast<std::size_t>(v)]);
+    if (of_variables.empty()) of_variables = e.weakness;
     fit.exponents.push_back(e);
     fit.covariance.emplace_back();
     for (Index w = 0; w < variables; ++w) fit.covariance.back().push_back(covariance(1 + v, 1 + w));
@@ -292,6 +373,10 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
                            ? around(fit.correction, covariance(last, last), scatter.t95)
                            : interval_of(row(resampled, last), kLevel95);
   }
+
+  const std::string of_cells = weakness_of(used, names, fit.degrees, quantile_level);
+  fit.cells_weakness = of_cells;
+  fit.weakness = fit.degrees == 0 || of_variables.empty() ? of_cells : of_variables;
 
   // How well the form fits: weighted by what the resamples say of every median.
   VectorXd errors(n);
@@ -304,11 +389,14 @@ JointFit fit_joint_exponents(std::vector<ScalingCell> cells,
     m.error = errors(i);
     m.fitted = std::exp(fitted(i));
   }
-  if (fit.degrees > 0 && errors.minCoeff() > 0) {
-    const VectorXd weights = errors.cwiseInverse();
-    const MatrixXd weighted = weights.asDiagonal() * x;
-    const VectorXd target = weights.asDiagonal() * y;
-    fit.chi_square = (target - weighted * least_squares(weighted, target)).squaredNorm();
+  const bool apart = std::ranges::none_of(
+      used, [](const ScalingCell& cell) { return cell.replicates_of.has_value(); });
+  if (apart && fit.degrees > 0 && errors.minCoeff() > 0) {
+    const VectorXd inverse = errors.cwiseInverse();
+    const MatrixXd by_errors = inverse.asDiagonal() * x;
+    const VectorXd values_by_errors = inverse.cwiseProduct(y);
+    fit.chi_square =
+        (values_by_errors - by_errors * least_squares(by_errors, values_by_errors)).squaredNorm();
     fit.p_value = chi_square_tail(fit.chi_square, static_cast<double>(fit.degrees));
   }
   return fit;
@@ -318,10 +406,50 @@ ExponentVerdict judge_interval(const Interval& interval90,
                                const Interval& interval95,
                                double predicted,
                                double tolerance) {
-  const Interval accepted{predicted - tolerance, predicted + tolerance};
-  if (accepted.contains(interval90)) return ExponentVerdict::agrees;
-  const bool missed = interval95.high < accepted.low || interval95.low > accepted.high;
-  return missed ? ExponentVerdict::violated : ExponentVerdict::undecided;
+  return judge_prediction(interval90, interval95, {}, predicted, tolerance);
+}
+
+namespace {
+
+std::vector<double> windows_of(const JointExponent& e) {
+  if (!e.window_dependent) return {};
+  return {e.without_smallest, e.without_largest};
+}
+
+}  // namespace
+
+JointBound judge_joint_bound(const JointFit& fit,
+                             const std::vector<StatedExponent>& stated,
+                             double tolerance) {
+  JointBound bound;
+  if (!fit.fitted) {
+    bound.each.assign(stated.size(), ExponentVerdict::undecided);
+    bound.reason = fit.weakness;
+    return bound;
+  }
+  const bool poor = fit.degrees > 0 && fit.p_value < kPoorJointFit;
+  for (const StatedExponent& one : stated) {
+    const JointExponent& e = fit.exponents.at(one.variable);
+    std::vector<double> windows = windows_of(e);
+    if (poor) windows = {e.exponent, e.without_smallest, e.without_largest};
+    ExponentVerdict verdict =
+        judge_bounded(e.interval95, e.interval_joint, windows, one.exponent, tolerance);
+    std::string reason = !fit.cells_weakness.empty() ? fit.cells_weakness : e.weakness;
+    if (reason.empty() && poor && verdict != ExponentVerdict::violated)
+      reason = "the residuals are larger than the errors of the medians";
+    if (!reason.empty()) verdict = ExponentVerdict::undecided;
+    if (bound.reason.empty() && verdict == ExponentVerdict::undecided) bound.reason = reason;
+    bound.each.push_back(verdict);
+  }
+  const auto is = [&](auto... verdicts) {
+    return [=](ExponentVerdict v) { return ((v == verdicts) || ...); };
+  };
+  using enum ExponentVerdict;
+  bound.verdict = std::ranges::any_of(bound.each, is(violated))                ? violated
+                  : std::ranges::all_of(bound.each, is(vacuous))               ? vacuous
+                  : std::ranges::all_of(bound.each, is(within_bound, vacuous)) ? within_bound
+                                                                               : undecided;
+  return bound;
 }
 
 ExponentVerdict judge_joint_exponent(const JointFit& fit,
@@ -330,8 +458,7 @@ ExponentVerdict judge_joint_exponent(const JointFit& fit,
                                      double tolerance) {
   if (!fit.fitted || !fit.weakness.empty()) return ExponentVerdict::undecided;
   const JointExponent& e = fit.exponents.at(variable);
-  if (e.window_dependent) return ExponentVerdict::undecided;
-  return judge_interval(e.interval90, e.interval95, predicted, tolerance);
+  return judge_prediction(e.interval90, e.interval95, windows_of(e), predicted, tolerance);
 }
 
 }  // namespace attica

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -141,17 +142,41 @@ TEST_CASE("judge_bounds: what an undecided bound says would decide it does", "[s
   CHECK_THAT(of(10, 100, 0.9).reason, Contains("too near"));
 }
 
-TEST_CASE("judge_bounds: the slack is the bound over the mean, with its interval",
+TEST_CASE("judge_bounds: the slack is the bound over the quantile that it bounds",
           "[studies][own]") {
-  // The mean of 400 uniform numbers is 1/2 within 0.014, so the bound 3 is 6 times it.
-  const BoundResult b = judged("3", 1);
-  for (const BoundPoint& p : b.points) {
-    CHECK(p.slack == Approx(6).epsilon(0.1));
+  // The 0.9-quantile of uniform numbers is 0.9, the 0.1-quantile 0.1; the largest is about 1.
+  for (const BoundPoint& p : judged("2.7", 0.9).points) {
+    CHECK(p.slack == Approx(3).epsilon(0.05));
     REQUIRE(p.slack_interval);
     CHECK(p.slack_interval->contains(p.slack));
-    CHECK(p.slack_interval->contains(6));
-    CHECK(p.slack_interval->width() < 1.2);
+    CHECK(p.slack_interval->contains(3));
+    CHECK(p.slack_interval->width() < 0.3);
+    CHECK(p.mean == Approx(0.5).epsilon(0.1));
   }
+  for (const BoundPoint& p : judged("0.025", 0.9, 400, "lower").points) {
+    CHECK(p.slack == Approx(4).epsilon(0.5));
+    REQUIRE(p.slack_interval);
+    CHECK(p.slack_interval->contains(p.slack));
+  }
+  for (const BoundPoint& p : judged("3", 1).points) {
+    CHECK(p.slack == Approx(3).epsilon(0.02));
+    CHECK_FALSE(p.slack_interval);
+  }
+  // Few replicates do not limit the 0.9-quantile from above: 1 - 0.9^28 < 0.95.
+  for (const BoundPoint& p : judged("3", 0.9, 28).points) CHECK_FALSE(p.slack_interval);
+}
+
+TEST_CASE("judge_bounds: a replicate that never reached its target violates an upper bound",
+          "[studies][own]") {
+  Observed observed = uniform(200);
+  for (std::size_t r = 0; r < 60; ++r)
+    observed.simulation[0].values[1][r] = std::numeric_limits<double>::infinity();
+  const BoundResult upper = judge_bounds(configured("5", 0.9), observed).at(0);
+  CHECK(upper.verdict == BoundVerdict::violated);
+  CHECK(upper.points[1].violations == 60);
+  CHECK(upper.points[1].failed == 0);
+  CHECK(upper.points[1].slack == 0);
+  CHECK(judge_bounds(configured("0.01", 0.9, "lower"), observed).at(0).points[1].violations < 10);
 }
 
 TEST_CASE("judge_bounds: the stated error rate", "[studies][own]") {
