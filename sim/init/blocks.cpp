@@ -38,9 +38,9 @@ class Network {
   /// @brief The tokens of the input. @shape{d x T}
   MatrixXd input() const {
     const auto d = static_cast<double>(n_.dimension);
-    MatrixXd x = MatrixXd::Zero(n_.dimension, n_.tokens);
+    MatrixXd x = MatrixXd::Zero(n_.dimension, n_.context);
     x.row(0).setConstant(std::sqrt(n_.cosine * d));
-    for (Index t = 0; t < n_.tokens; ++t) x(t + 1, t) = std::sqrt((1 - n_.cosine) * d);
+    for (Index t = 0; t < n_.context; ++t) x(t + 1, t) = std::sqrt((1 - n_.cosine) * d);
     return x;
   }
 
@@ -50,7 +50,7 @@ class Network {
     const auto draw = [&](double variance) {
       return gaussian(n_.dimension, n_.dimension, variance / d, stream_);
     };
-    const double logits = n_.beta * std::sqrt(std::log(static_cast<double>(n_.tokens)));
+    const double logits = n_.beta * std::sqrt(std::log(static_cast<double>(n_.context)));
     block.query_matrix = draw(logits);
     block.key_matrix = draw(logits);
     block.value_matrix = draw(n_.value_variance);
@@ -95,7 +95,7 @@ class Network {
     }
     g = through_norm(block.attended, g);
     const double scale = 1 / std::sqrt(static_cast<double>(width()));
-    MatrixXd values(n_.dimension, n_.tokens), queries = values, keys = values;
+    MatrixXd values(n_.dimension, n_.context), queries = values, keys = values;
     for (Index h = 0; h < n_.heads; ++h) {
       const MatrixXd& a = block.attention[static_cast<std::size_t>(h)];
       const auto rows = [&](const MatrixXd& m) {
@@ -111,7 +111,7 @@ class Network {
       keys.middleRows(h * width(), width()) = rows(block.queries) * logits.transpose();
     }
     const MatrixXd gram = block.input.transpose() * block.input;
-    const auto size = static_cast<double>(n_.tokens * n_.dimension);
+    const auto size = static_cast<double>(n_.context * n_.dimension);
     // |D Xᵀ|² = Σ (DᵀD) ∘ (XᵀX)
     const auto norm = [&](const MatrixXd& m) {
       const MatrixXd own = m.transpose() * m;
@@ -128,7 +128,7 @@ class Network {
   }
 
   MatrixXd random_gradient() {
-    return gaussian(n_.dimension, n_.tokens, 1 / static_cast<double>(n_.dimension), stream_);
+    return gaussian(n_.dimension, n_.context, 1 / static_cast<double>(n_.dimension), stream_);
   }
 
  private:
@@ -162,7 +162,7 @@ class Network {
 std::vector<BlockMeasures> draw_forward(const BlockNetwork& network, RandomStream& stream) {
   Network drawn(network, stream);
   MatrixXd x = drawn.input();
-  const auto t = static_cast<double>(network.tokens);
+  const auto t = static_cast<double>(network.context);
   const double pairs = t * (t - 1);
   std::vector<BlockMeasures> all;
   Block block;
@@ -198,7 +198,7 @@ std::vector<GradientMeasures> draw_gradients(const BlockNetwork& network, Random
   MatrixXd x = drawn.input();
   for (Block& block : blocks) x = drawn.forward(std::move(x), block);
   MatrixXd g = drawn.random_gradient();
-  const auto t = static_cast<double>(network.tokens);
+  const auto t = static_cast<double>(network.context);
   std::vector<GradientMeasures> all(blocks.size());
   for (std::size_t l = blocks.size(); l-- > 0;) {
     g = drawn.backward(blocks[l], std::move(g), all[l]);

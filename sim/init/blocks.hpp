@@ -16,7 +16,7 @@ namespace attica {
 
 /// What is drawn.
 struct BlockNetwork {
-  Eigen::Index tokens = 0;     ///< T < d
+  Eigen::Index context = 0;    ///< T < d
   Eigen::Index dimension = 0;  ///< d, a multiple of the heads
   Eigen::Index heads = 1;
   double beta = 0;

@@ -18,7 +18,7 @@ class Gradients : public NetworkExperiment {
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    for (std::size_t k = 0; k < betas().size(); ++k) {
+    for (std::size_t k = 0; k < points(); ++k) {
       const InitialTransformer& network = theory_at(k);
       const auto all = back_propagate(network, blocks());
       const double heads = 2 * network.heads / network.dimension;
@@ -64,8 +64,6 @@ class Gradients : public NetworkExperiment {
  private:
   /// Allowance of the weights of queries and keys beyond which they are not compared.
   static constexpr double kWidest = 0.3;
-
-  Point at(std::size_t k) const { return {{"beta", betas()[k]}}; }
 };
 
 }  // namespace

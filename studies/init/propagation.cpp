@@ -22,7 +22,7 @@ class Propagation : public NetworkExperiment {
 
   TheoryResult theory(TheoryGrid /*grid*/) const override {
     TheoryResult result;
-    for (std::size_t k = 0; k < betas().size(); ++k) {
+    for (std::size_t k = 0; k < points(); ++k) {
       const InitialTransformer& network = theory_at(k);
       // At order 0 the first order says how far off it is.
       const bool shifts = network.cosine > 0 && !network.limit;
@@ -52,7 +52,7 @@ class Propagation : public NetworkExperiment {
             fmt::format("beta = {:g}: attention condenses so much that tokens become clones of one "
                         "another; the "
                         "later blocks are not compared",
-                        betas()[k]));
+                        theory_at(k).beta));
       }
     }
     return result;
@@ -76,8 +76,6 @@ class Propagation : public NetworkExperiment {
   }
 
  private:
-  Point at(std::size_t k) const { return {{"beta", betas()[k]}}; }
-
   int order_;
 };
 

@@ -32,6 +32,8 @@ std::vector<WeightedValue> quadrature(const VectorXd& diagonal, const VectorXd& 
   return nodes;
 }
 
+/// Head dimension from which on few nodes are exact to 1e-5.
+constexpr double kWide = 32;
 /// Grid of two rows where many pairs are averaged: errors of 1e-8.
 constexpr SoftmaxGrid kCoarse{.step = 0.5, .tail = 20};
 
@@ -86,7 +88,7 @@ std::vector<WeightedValue> normal_nodes(int nodes) {
 RowMoments finite_row(const FiniteHead& head, bool with_largest) {
   validate(head);
   const double variance = head.variance * (1 - head.cosine);
-  const int nodes = head.key_dimension < 32 ? 30 : 12;
+  const int nodes = head.key_dimension < kWide ? 30 : 8;
   std::vector<WeightedValue> lengths{{1, 1}};
   if (head.random_tokens) lengths = chi_squared_nodes(head.rows.sphere, 8);
   RowMoments mean;
@@ -109,9 +111,10 @@ PairMoments finite_pair(const FiniteHead& head, PairPart part) {
   FiniteHead own = head;
   own.variance *= 1 - p;
   PairMoments mean;
-  for (const WeightedValue& a : chi_squared_nodes(k, 4)) {
-    for (const WeightedValue& n : normal_nodes(5)) {
-      for (const WeightedValue& c : chi_squared_nodes(k - 1, 3)) {
+  const bool wide = k >= kWide;
+  for (const WeightedValue& a : chi_squared_nodes(k, wide ? 3 : 4)) {
+    for (const WeightedValue& n : normal_nodes(wide ? 3 : 5)) {
+      for (const WeightedValue& c : chi_squared_nodes(k - 1, wide ? 2 : 3)) {
         // q_b = p q_a + sqrt(1-p²) (n along q_a, the rest across it)
         const double along = p * std::sqrt(a.value) + std::sqrt((1 - p * p) / k) * n.value;
         const double across = (1 - p * p) * c.value * (k - 1) / k;
@@ -134,7 +137,6 @@ PairMoments finite_pair_first_order(const FiniteHead& head, PairPart part) {
   covariance << 2, 2 * p * p, 2 * p, 2 * p * p, 2, 2 * p, 2 * p, 2 * p, 1 + p * p;
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(covariance / head.key_dimension);
   PairMoments mean;
-  // The two queries are alike: ...
   for (int k = 0; k < 3; ++k) {
     const Vector3d step =
         std::sqrt(3 * std::max(solver.eigenvalues()[k], 0.0)) * solver.eigenvectors().col(k);

@@ -15,6 +15,12 @@ TEST_CASE("init: attention agrees and rejects perturbed theories", "[agreement]"
   check_agrees_and_rejects_perturbed(study_named("init-attention"));
 }
 
+TEST_CASE("init: propagation and gradients agree and reject perturbed theories", "[.][all]") {
+  for (const char* name : {"init-propagation", "init-gradients"}) {
+    check_agrees_and_rejects_perturbed(study_named(name), {}, false);
+  }
+}
+
 TEST_CASE("init: reference runs come out as they say", "[agreement][slow]") {
   const Study& study = study_named("init-attention");
   for (const ReferenceRun& run : study.reference_runs) {

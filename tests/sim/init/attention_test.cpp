@@ -52,7 +52,7 @@ TEST_CASE("draw_tokens: length and overlap of random tokens", "[sim][init]") {
 }
 
 TEST_CASE("draw_forward: without attention and MLP tokens stay as they are", "[sim][init]") {
-  const BlockNetwork network{.tokens = 6,
+  const BlockNetwork network{.context = 6,
                              .dimension = 16,
                              .heads = 2,
                              .beta = 1,
