@@ -44,12 +44,11 @@ Json entry(const fs::path& file) {
 Json read_manifest(const fs::path& run) {
   const fs::path path = run / kManifest;
   if (!fs::exists(path)) {
-    throw Error(
-        ErrorKind::storage,
-        fmt::format("'{}' has no {}: the run did not come to its end; `attica run --resume` "
-                    "completes it",
-                    run.string(),
-                    kManifest));
+    throw Error(ErrorKind::storage,
+                fmt::format("'{}' has no {}: the run did not finish; `attica run --resume` "
+                            "completes it",
+                            run.string(),
+                            kManifest));
   }
   try {
     return Json::parse(read_whole(path)).at("files");

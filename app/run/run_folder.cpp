@@ -109,10 +109,9 @@ RunFolder::RunFolder(const fs::path& path, FolderMode mode)
     fs::create_directories(path.parent_path());
     bool fresh = fs::create_directory(path);
     if (!fresh && mode == FolderMode::create) {
-      throw Error(
-          ErrorKind::storage,
-          fmt::format("run folder '{}' exists; --resume carries on with it, --force starts anew",
-                      path.string()));
+      throw Error(ErrorKind::storage,
+                  fmt::format("run folder '{}' exists; --resume continues it, --force starts anew",
+                              path.string()));
     }
     lock_ = std::make_unique<FolderLock>(path);
     if (!fresh && mode == FolderMode::force) {

@@ -1,6 +1,6 @@
 /// @file
 /// @brief The gallery: every study at quick settings, and settings at which theory must fail or
-/// data not suffice, each against the verdict it must come to; or every study at another preset.
+/// data not suffice, each against the verdict it must yield; or every study at another preset.
 /// One page; also the regression suite.
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ struct Exhibit {
   }
 };
 
-/// What a study's quick settings must come to.
+/// What a study's quick settings must yield.
 Verdict quick_verdict(const Study& study) {
   const Configuration defaults(study.name, study.parameters);
   return study.agreement(defaults).empty() ? Verdict::claims_hold : Verdict::agree;

@@ -208,7 +208,7 @@ void open_folder(const MapWork& map) {
     fs::rename(map.folder, fmt::format("{}.old-{}", map.folder.string(), n), error);
   } else if (fs::exists(map.folder) && !options.resume) {
     throw Error(ErrorKind::storage,
-                fmt::format("map folder '{}' exists; --resume carries on with it, --force starts "
+                fmt::format("map folder '{}' exists; --resume continues it, --force starts "
                             "anew",
                             map.folder.string()));
   }

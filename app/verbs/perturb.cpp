@@ -77,7 +77,7 @@ int sensitivity_check(const Options& options, const FinishedRun& run, const Regi
   if (right.verdict != Verdict::agree) {
     throw Error(
         ErrorKind::input,
-        fmt::format("--sensitivity needs a run that agrees with its theory; this one came to "
+        fmt::format("--sensitivity needs a run that agrees with its theory; this one yielded "
                     "{}",
                     describe(right.verdict)));
   }

@@ -74,7 +74,7 @@ FinishedRun::FinishedRun(const std::string& folder, const Registry& registry, bo
   if (!record.complete) {
     throw Error(ErrorKind::storage,
                 fmt::format("run '{}' is not finished; `attica status` says what is missing, "
-                            "`attica run --resume` carries on",
+                            "`attica run --resume` continues",
                             record.path.string()));
   }
   if (accept_edits) record.edited = edited_files(record.path);
@@ -239,7 +239,7 @@ int status_verb(const Options& options, const Registry&) {
                           run.pieces,
                           left ? fmt::format(", about {} left", duration_text(*left)) : "")
         : run.shard && done == run.pieces ? "done: join all shards by `attica merge`"
-                                          : "unfinished: carry on with `attica run ... --resume`");
+                                          : "unfinished: continue with `attica run ... --resume`");
   }
   return kExitDone;
 }

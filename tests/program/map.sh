@@ -52,7 +52,7 @@ same "$whole/map.csv" before/map.csv
 newer=$(find "$whole/cells" -name '*.part' -newer before/map.csv)
 [ -z "$newer" ] || fail "run again: $newer"
 run 5 map gauss-sgd $axes $small --depth 1 --name whole --quiet
-says err "--resume carries on"
+says err "--resume continues"
 
 # What is no map.
 run 2 map gauss-sgd --x model.rho=0.1..0.9

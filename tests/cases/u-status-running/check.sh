@@ -17,5 +17,5 @@ says err "process $process on "
 kill -9 $process
 wait $process 2>/dev/null
 run 0 status runs/s-*
-says out "unfinished: carry on with"
+says out "unfinished: continue with"
 finish
