@@ -16,7 +16,7 @@
 #include "attica/studies/masked/model.hpp"
 #include "attica/studies/sample_ratios.hpp"
 
-namespace attica {
+namespace attica::masked_resampling {
 namespace {
 
 using Eigen::Index;
@@ -36,8 +36,8 @@ struct MaskedUnit {
         beta(c.real("model.beta")),
         rho(c.real("model.rho")),
         lambda(c.real("model.lambda")),
-        normal(c.text("model.spike") == "gauss"),
-        max_memory(c.real("sim.max_memory")) {
+        max_memory(c.real("sim.max_memory")),
+        normal(c.text("model.spike") == "gauss") {
     for (const Value& value : std::get<List>(c.at("sweep.masks"))) {
       const auto* number = std::get_if<std::int64_t>(&value);
       masks.push_back(number ? std::optional<Index>(*number) : std::nullopt);
@@ -62,8 +62,8 @@ struct MaskedUnit {
     return {.rho = rho, .lambda = lambda, .masks = number};
   }
   static Point point(std::optional<Index> number) {
-    if (!number) return {{"masks", "fresh"}};
-    return {{"masks", static_cast<double>(*number)}};
+    if (number) return {{"masks", static_cast<double>(*number)}};
+    return {{"masks", "fresh"}};
   }
   std::vector<double> thresholds() const {
     return parallel_map(masks, [this](std::optional<Index> number) {
@@ -76,19 +76,8 @@ struct MaskedUnit {
     return draw_samples(
         draw_source(noise, beta, static_cast<Index>(d), normal, model), samples, data);
   }
-  /// A replicate says in its status what its values do not.
-  TrainedUnit trained(const Replicate& replicate,
-                      const SpikedSamples& samples,
-                      std::optional<Index> number,
-                      Outcome& outcome) const {
-    TrainedUnit unit = train_unit(samples, objective(number), replicate.address());
-    if (outcome.status == "finished") outcome.status = unit.status();
-    return unit;
-  }
   void require_memory(double d, std::int64_t samples, std::optional<Index> number) const {
-    constexpr double kGigabyte = 1e9;
-    const double need =
-        training_bytes(d, static_cast<double>(samples), objective(number)) / kGigabyte;
+    const double need = 1e-9 * training_bytes(d, static_cast<double>(samples), objective(number));
     require(need <= max_memory,
             "sim.max_memory",
             max_memory,
@@ -98,18 +87,13 @@ struct MaskedUnit {
   /// With stored masks small sizes have minima of another kind.
   bool reached(std::optional<Index> number, double alpha, double d) const {
     constexpr double kLeast = 400;
-    double squares = 0;
-    for (const auto& [variance, share] : noise_shares(noise))
-      squares += share * variance * variance;
+    const double squares = beta * beta * weak_signal_threshold(problem({}, 1));  // E γ²
     return !number || (d >= kLeast && (*number > 1 || alpha * squares >= 1));
   }
 
   NoiseVariances noise;
-  double beta;
-  double rho;
-  double lambda;
+  double beta, rho, lambda, max_memory;
   bool normal;
-  double max_memory;
   std::vector<std::optional<Index>> masks;  ///< empty: fresh
 };
 
@@ -128,13 +112,12 @@ std::vector<PredictedValue> with_allowances(const ResamplingPoint& p,
   const auto norm = [&](double y, double above) {
     return PredictedValue(y, std::abs(y) * (below ? edge : above * scale), norms);
   };
-  const double of_test = below ? std::abs(p.test_loss) * 2 * edge : 5 / d;
   return {norm(p.weight_norm, 3),
           norm(p.noise_norm, 6),
           norm(p.train_loss, 6),
           {p.cosine, p.cosine * 11 / d, cosines},
           {p.cosine * p.cosine, 8 / d, cosines},
-          {p.test_loss, of_test, below ? norms : cosines},
+          {p.test_loss, below ? std::abs(p.test_loss) * 2 * edge : 5 / d, below ? norms : cosines},
           {p.accuracy, 3 / d, cosines}};
 }
 
@@ -206,20 +189,21 @@ class Resampling : public PointwiseExperiment {
     RandomStream fresh = replicate.stream(StreamId::test_data);
     Outcome outcome;
     for (const auto number : unit_.masks) {
-      const TrainedUnit unit = unit_.trained(replicate, samples, number, outcome);
+      const TrainedUnit unit = train_unit(samples, unit_.objective(number), replicate.address());
+      // A replicate says in its status what its values do not.
+      if (outcome.status == "finished") outcome.status = unit.status();
       const UnitMeasures m = measured(samples.source, unit.w, unit_.rho);
-      std::vector<std::string> names = kUnit;
-      names.emplace_back("participation");
-      Curves(MaskedUnit::point(number), "alpha", names)
-          .add(alpha,
-               std::vector<double>{m.weight_norm,
-                                   m.noise_norm,
-                                   unit.train_loss,
-                                   std::sqrt(m.overlap),
-                                   m.overlap,
-                                   m.test_loss,
-                                   m.accuracy,
-                                   unit.participation()})
+      const std::vector<double> values = {m.weight_norm,
+                                          m.noise_norm,
+                                          unit.train_loss,
+                                          std::sqrt(m.overlap),
+                                          m.overlap,
+                                          m.test_loss,
+                                          m.accuracy};
+      Curves(MaskedUnit::point(number), "alpha", kUnit).add(alpha, values).into(outcome);
+      const std::vector<double> spread = {unit.participation()};
+      Curves(MaskedUnit::point(number), "alpha", {"participation"})
+          .add(alpha, spread)
           .into(outcome);
       if (labels_.empty()) continue;
       Curves few = labelled(number, alpha);
@@ -236,7 +220,7 @@ class Resampling : public PointwiseExperiment {
   }
 
  private:
-  Curves labelled(std::optional<Index> number, double alpha) const {
+  static Curves labelled(std::optional<Index> number, double alpha) {
     return {joined(MaskedUnit::point(number), {{"alpha", alpha}}), "labels", {"label_accuracy"}};
   }
   /// Eigenvectors of the same samples, and what no estimator surpasses.
@@ -364,10 +348,10 @@ class Thresholds : public PointwiseExperiment {
   }
   Outcome run(const Replicate& replicate) const override {
     const Place at = place(replicate.point());
-    Outcome outcome;
     const SpikedSamples samples = unit_.drawn(replicate, at.d, at.samples);
-    const TrainedUnit unit = unit_.trained(replicate, samples, at.number, outcome);
+    const TrainedUnit unit = train_unit(samples, unit_.objective(at.number), replicate.address());
     const double overlap = squared_cosine(unit.w, samples.source.direction);
+    Outcome outcome{.series = {}, .status = unit.status()};
     Curves(at.point(), "dimension", {"cosine", "overlap"})
         .add(at.d, std::vector<double>{std::sqrt(overlap), overlap})
         .into(outcome);
@@ -398,16 +382,22 @@ class Thresholds : public PointwiseExperiment {
 
 }  // namespace
 
-// clang-format off
-namespace masked_resampling {
-Study study() { return described({.name = "masked-resampling", .make = make<Resampling>, .claims = claims}); }
+Study study() {
+  return described({.name = "masked-resampling", .make = make<Resampling>, .claims = claims});
 }
-namespace masked_resampling_labels {
-Study study() { return described({.name = "masked-resampling-labels", .make = make<Resampling>}); }
-}
-namespace masked_resampling_threshold {
-Study study() { return described({.name = "masked-resampling-threshold", .make = make<Thresholds>}); }
-}
-// clang-format on
 
-}  // namespace attica
+}  // namespace attica::masked_resampling
+
+namespace attica::masked_resampling_labels {
+Study study() {
+  return described(
+      {.name = "masked-resampling-labels", .make = make<masked_resampling::Resampling>});
+}
+}  // namespace attica::masked_resampling_labels
+
+namespace attica::masked_resampling_threshold {
+Study study() {
+  return described(
+      {.name = "masked-resampling-threshold", .make = make<masked_resampling::Thresholds>});
+}
+}  // namespace attica::masked_resampling_threshold

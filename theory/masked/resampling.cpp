@@ -321,9 +321,10 @@ ResamplingPoint resampled_masks(const ResamplingProblem& p) {
 
 double resampling_threshold(const ResamplingProblem& problem) {
   ResamplingProblem p = problem;
-  p.alpha = weak_signal_threshold(p);
-  require_problem(p);
   require(p.beta > 0, "beta", p.beta, "beta > 0: without a signal there is no threshold");
+  p.alpha = 1;
+  require_problem(p);
+  p.alpha = weak_signal_threshold(p);
   const auto at = [&](double alpha) {
     p.alpha = alpha;
     return log_gain(p);
