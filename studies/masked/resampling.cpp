@@ -97,7 +97,7 @@ struct MaskedUnit {
   std::vector<std::optional<Index>> masks;  ///< empty: fresh
 };
 
-/// A point's values with what finite size may change (measured: docs/masked.md).
+/// A point's values with what finite size may change (measured: docs/masked-resampling.md).
 /// @param distance α/α_c
 std::vector<PredictedValue> with_allowances(const ResamplingPoint& p,
                                             double distance,
