@@ -333,7 +333,7 @@ class Thresholds : public PointwiseExperiment {
         const bool above = at.ratio >= kWell;
         const bool compared = reached && d >= kLeast && (above || at.ratio <= kFar);
         curves.add(d,
-                   {{cosine, cosine * (above ? 11 / d : kSlow / 2), compared},
+                   {{cosine, cosine * 11 / d, compared && above},
                     {overlap, above ? 8 / d : kSlow * overlap, compared}});
       }
       curves.into(result);
