@@ -18,6 +18,7 @@ from .judgement import Judgement
 from .program import Bar, call
 from .runs import Run, finished_run
 from .tables import Rows, frame_columns, is_frame
+from .texts import TextTheory
 from .theories import Series
 from .training import Training
 
@@ -468,7 +469,8 @@ def judge(
     theory: f(x) called with every x, an array of shape (number of x,), or a data frame with columns x and value (and
       optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
       quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
-      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`.
+      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`, `attica.solve`
+      or `attica.flow`.
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; an array of
       shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
       several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
@@ -507,6 +509,16 @@ def judge(
     if isinstance(theory, Training):
         predicted = {key: curve for one in theory.values() for key, curve in _series_curves(one, one.name, True).items()}
         grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
+    elif isinstance(theory, TextTheory):
+        predicted = {
+            key: curve
+            for name, one in theory.items()
+            for key, curve in _series_curves(one, name, plain=not is_frame(simulate)).items()
+        }
+        if len(theory) == 1 and series != "y":
+            predicted = {(series, point): curve for (_, point), curve in predicted.items()}
+        series = next(iter(theory)) if len(theory) == 1 and series == "y" else series
+        grid = next(iter(theory.values())).x.tolist() if grid is None and not is_frame(simulate) else grid
     elif isinstance(theory, Series):
         series = theory.name if series == "y" else series
         predicted = _series_curves(theory, series, plain=not is_frame(simulate))
