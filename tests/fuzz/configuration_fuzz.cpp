@@ -2,7 +2,7 @@
 // kind input.
 #include <cstdlib>
 
-#include "attica/app/configuration_file.hpp"
+#include "attica/app/configuration/configuration_file.hpp"
 #include "fuzz/input_file.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

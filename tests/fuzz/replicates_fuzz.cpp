@@ -1,7 +1,7 @@
 // Any bytes are either a table of replicates or an Error of kind storage.
 #include <cstdlib>
 
-#include "attica/app/results.hpp"
+#include "attica/app/run/results.hpp"
 #include "attica/core/error.hpp"
 #include "fuzz/input_file.hpp"
 
