@@ -13,6 +13,7 @@
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
 #include "attica/sources/study.hpp"
+#include "attica/sources/theory_text.hpp"
 
 namespace attica::sources {
 namespace {
@@ -20,13 +21,14 @@ namespace {
 class Sides : public Experiment {
  public:
   explicit Sides(Configuration& c) {
+    require_text_read(c);
     theory_ = side(c, "theory");
     simulation_ = side(c, "simulation");
     if (theory_ == nullptr && simulation_ == nullptr) {
       throw Error(
           ErrorKind::input,
           "study 'own' needs [theory], [simulation] or both, each with one of file, command, "
-          "study, expression");
+          "study, expression; [theory] may have flow, map or solve");
     }
     if (c.has("theory.covariance") && !is_of_kind(c, "theory", "file")) {
       throw invalid_parameter("theory.covariance",

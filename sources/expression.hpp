@@ -11,10 +11,10 @@
 
 namespace attica::sources {
 
-/// @brief A formula in muParser's syntax (+ - * / ^, comparisons, && ||, c ? a : b, sin, exp, log,
-/// log10, sqrt, pow, abs, min, max, ...), with erf, erfc, lgamma, pi besides. log is the natural
-/// logarithm. What muParser evaluates in another sense than a reader would is refused: a comma
-/// outside the brackets of a function or within "0,5", chains of comparisons, "=".
+/// @brief A formula (attica/solvers/formula/syntax.hpp says what may be written), with averages,
+/// integrals, sums, roots and derivatives: normal(z, tanh(a*z)). What a reader would take in
+/// another sense is refused: a comma outside the brackets of a function or within "0,5", chains of
+/// comparisons, "=".
 class Expression {
  public:
   /// @param where what the formula is, for messages: "theory.expression"

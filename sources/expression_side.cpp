@@ -1,9 +1,11 @@
 /// @file
-/// @brief A side that is formulas: `expression`.
+/// @brief A side that is formulas: `expression`, and a theory that is equations: `flow`, `map`,
+/// `solve`.
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <set>
@@ -13,6 +15,7 @@
 #include "attica/sources/expression.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
+#include "attica/sources/theory_text.hpp"
 
 namespace attica::sources {
 namespace {
@@ -26,8 +29,13 @@ struct Formula {
 
 std::vector<Formula> formulas_of(const Configuration& c, const std::string& side) {
   const std::string key = side + ".expression";
-  if (c.has(key)) return {{"y", key, c.text(key)}};
   std::vector<Formula> all;
+  if (side == "theory" && !theory_text_kinds(c).empty()) {
+    for (const std::string& series : theory_text_series(c))
+      all.push_back({series, "theory.series." + series, {}});
+    return all;
+  }
+  if (c.has(key)) return {{"y", key, c.text(key)}};
   for (const std::string& series : names_in(c, key)) {
     const std::string one = key + "." + series;
     all.push_back({series, one, c.text(one)});
@@ -59,12 +67,17 @@ void add_places(std::vector<Places>& all, const Series& s) {
 class FormulaSide : public Side {
  public:
   FormulaSide(Configuration& c, const SideRequest& request)
-      : request_(request), c_(c), formulas_(formulas_of(c, request.name)) {}
+      : request_(request),
+        c_(c),
+        formulas_(formulas_of(c, request.name)),
+        text_(request.name == "theory" &&
+              (!theory_text_kinds(c).empty() || theory_text_needed(c))) {}
 
   TheoryResult theory(TheoryGrid grid, const Side* simulation) const override {
+    if (text_) return predicted(grid, simulation);
     require_names(simulation);
     TheoryResult result;
-    for (const Places& places : theory_places(grid, simulation)) {
+    for (const Places& places : theory_places(grid, simulation, nullptr)) {
       Prediction p{.series = {places.series, places.point, places.x_name, places.x, {}}};
       Expression formula = expression(places.series);
       for (const double x : places.x)
@@ -84,6 +97,10 @@ class FormulaSide : public Side {
   }
 
   void require_names(const Side* simulation) const override {
+    if (text_) {
+      static_cast<void>(ConfiguredText(c_, known_names(simulation)));
+      return;
+    }
     for (const Formula& f : formulas_)
       Expression(f.key, f.text).require_names(known_names(simulation));
   }
@@ -115,26 +132,51 @@ class FormulaSide : public Side {
                   const std::string& x_name,
                   double x) const {
     return formula([&](const std::string& name) {
-      if (name == x_name || (name == "x" && !scalar_named(c_, "x"))) return x;
-      for (const auto& [coordinate, value] : point) {
-        const auto* number = std::get_if<double>(&value);
-        if (coordinate == name && number != nullptr) return *number;
-      }
-      for (const auto& [key, value] : model_numbers(c_)) {
-        if (key == name) return value;
-      }
-      throw Error(ErrorKind::input,
-                  fmt::format("{} = '{}': '{}' has no value at {}",
-                              formula.where(),
-                              formula.formula(),
-                              name,
-                              describe(joined(point, {{x_name, x}}))),
-                  formula.where());
+      return number_named(name, point, x_name, x, formula.where());
     });
   }
 
+  /// What a name of a formula means at a place.
+  double number_named(const std::string& name,
+                      const Point& point,
+                      const std::string& x_name,
+                      double x,
+                      const std::string& where) const {
+    if (name == x_name || (name == "x" && !scalar_named(c_, "x"))) return x;
+    for (const auto& [coordinate, value] : point) {
+      const auto* number = std::get_if<double>(&value);
+      if (coordinate == name && number != nullptr) return *number;
+    }
+    for (const auto& [key, value] : model_numbers(c_)) {
+      if (key == name) return value;
+    }
+    throw Error(
+        ErrorKind::input,
+        fmt::format(
+            "{}: '{}' has no value at {}", where, name, describe(joined(point, {{x_name, x}}))),
+        where);
+  }
+
+  /// What the theory's text says.
+  TheoryResult predicted(TheoryGrid grid, const Side* simulation) const {
+    const ConfiguredText text(c_, known_names(simulation));
+    std::vector<ConfiguredText::Wanted> wanted;
+    for (const Places& p : theory_places(grid, simulation, &text)) {
+      wanted.push_back({p.series, p.point, p.x_name, p.x, p.given, {}});
+      for (const double x : p.x) {
+        std::vector<double>& numbers = wanted.back().numbers.emplace_back();
+        for (const std::string& name : text.names())
+          numbers.push_back(number_named(name, p.point, p.x_name, x, "theory"));
+      }
+    }
+    ConfiguredText::Result found = text.predict(wanted);
+    return {std::move(found.predictions), std::move(found.diagnostics), std::move(found.warnings)};
+  }
+
   /// Where the formulas of the theory are evaluated: where the simulation has values.
-  std::vector<Places> theory_places(TheoryGrid grid, const Side* simulation) const {
+  std::vector<Places> theory_places(TheoryGrid grid,
+                                    const Side* simulation,
+                                    const ConfiguredText* text) const {
     std::vector<Places> all;
     const std::optional<SimulatedPlaces> known =
         simulation == nullptr ? std::nullopt : simulation->places();
@@ -146,38 +188,43 @@ class FormulaSide : public Side {
       if (!known->line) return all;
     } else {
       for (const Formula& f : formulas_) {
-        for (Places& p : swept_places(f.series)) all.push_back(std::move(p));
+        const std::vector<std::string> names =
+            text != nullptr ? text->names() : expression(f.series).names();
+        for (Places& p : swept_places(f, names)) all.push_back(std::move(p));
       }
     }
     for (Places& p : all) {
       p.given = p.x.size();
-      if (grid == TheoryGrid::run) smooth(p);
+      if (grid == TheoryGrid::run && (text == nullptr || !text->steps())) smooth(p);
     }
     return all;
   }
 
   /// The grid of [sweep] that a formula names: x, and lists of a built-in study.
-  std::vector<Places> swept_places(const std::string& series) const {
-    const Expression formula = expression(series);
+  std::vector<Places> swept_places(const Formula& formula,
+                                   const std::vector<std::string>& names) const {
     std::vector<Loop> loops;
-    for (const std::string& name : formula.names()) {
+    for (const std::string& name : names) {
       if (name == request_.x_name || scalar_named(c_, name)) continue;
       if (auto loop = loop_named(c_, name)) loops.push_back(std::move(*loop));
     }
     const std::optional<Loop> x = loop_named(c_, request_.x_name);
-    const auto& names = formula.names();
     if (!x && std::find(names.begin(), names.end(), request_.x_name) != names.end()) {
       throw Error(ErrorKind::input,
                   fmt::format("{} = '{}' needs values of {}: expected [sweep] {} = [...]",
-                              formula.where(),
-                              formula.formula(),
+                              formula.key,
+                              formula.text,
                               request_.x_name,
                               request_.x_name),
-                  formula.where());
+                  formula.key);
     }
     std::vector<Places> all;
     for (const auto& values : combinations(loops)) {
-      Places p{series, {}, x ? request_.x_name : "none", x ? x->values : std::vector<double>{0}, 0};
+      Places p{formula.series,
+               {},
+               x ? request_.x_name : "none",
+               x ? x->values : std::vector<double>{0},
+               0};
       for (std::size_t k = 0; k < loops.size(); ++k) p.point.emplace_back(loops[k].name, values[k]);
       p.point = sorted(p.point);
       p.given = p.x.size();
@@ -208,7 +255,7 @@ class FormulaSide : public Side {
     Outcome outcome;
     for (const Formula& f : formulas_) {
       Expression formula = expression(f.series);
-      for (const Places& p : swept_places(f.series)) {
+      for (const Places& p : swept_places(f, formula.names())) {
         Series s{p.series, p.point, p.x_name, p.x, {}};
         for (const double x : p.x) {
           s.y.push_back(value_of(formula, p.point, p.x_name, x));
@@ -228,6 +275,7 @@ class FormulaSide : public Side {
   SideRequest request_;
   Configuration c_;
   std::vector<Formula> formulas_;
+  bool text_ = false;  ///< the theory has definitions, averages or equations
 };
 
 std::vector<Parameter> expression_parameters(const std::string& side) {
@@ -246,15 +294,35 @@ bool has_expression(const Configuration& c, const std::string& side) {
   return table || c.has(key);
 }
 
+std::unique_ptr<Side> formula_side(Configuration& c, const SideRequest& request) {
+  return std::make_unique<FormulaSide>(c, request);
+}
+
+/// [theory.KIND]: its keys are declared as they are written (theory_text_parameter).
+template <int number>
+SourceKind equations() {
+  static constexpr std::array<const char*, 3> kKinds = {"flow", "map", "solve"};
+  return {.key = kKinds[number],
+          .parameters = [](const std::string&) { return std::vector<Parameter>(); },
+          .given =
+              [](const Configuration& c, const std::string& side) {
+                return side == "theory" &&
+                       !names_in(c, std::string("theory.") + kKinds[number]).empty();
+              },
+          .make = formula_side};
+}
+
 }  // namespace
 
 SourceKind expression_kind() {
   return {.key = "expression",
           .parameters = expression_parameters,
           .given = has_expression,
-          .make = [](Configuration& c, const SideRequest& request) -> std::unique_ptr<Side> {
-            return std::make_unique<FormulaSide>(c, request);
-          }};
+          .make = formula_side};
 }
+
+SourceKind flow_kind() { return equations<0>(); }
+SourceKind map_kind() { return equations<1>(); }
+SourceKind solve_kind() { return equations<2>(); }
 
 }  // namespace attica::sources

@@ -12,6 +12,7 @@
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
 #include "attica/sources/study.hpp"
+#include "attica/sources/theory_text.hpp"
 #include "attica/studies/claims.hpp"
 
 namespace attica::sources {
@@ -27,6 +28,7 @@ std::vector<std::string> figure_series(const Configuration& c) {
   if (c.has("figure.series")) return c.texts("figure.series");
   std::vector<std::string> all = names_in(c, "agreement");
   if (all.empty()) all = names_in(c, "theory.expression");
+  if (all.empty()) all = theory_text_series(c);
   if (all.empty()) all = {"y"};
   return all;
 }

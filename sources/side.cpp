@@ -13,8 +13,13 @@
 namespace attica::sources {
 
 const std::vector<SourceKind>& source_kinds() {
-  static const std::vector<SourceKind> kinds = {
-      file_kind(), command_kind(), study_kind(), expression_kind()};
+  static const std::vector<SourceKind> kinds = {file_kind(),
+                                                command_kind(),
+                                                study_kind(),
+                                                expression_kind(),
+                                                flow_kind(),
+                                                map_kind(),
+                                                solve_kind()};
   return kinds;
 }
 

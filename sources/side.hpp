@@ -89,6 +89,10 @@ SourceKind file_kind();
 SourceKind command_kind();
 SourceKind study_kind();
 SourceKind expression_kind();
+// Of a theory alone.
+SourceKind flow_kind();
+SourceKind map_kind();
+SourceKind solve_kind();
 
 /// @brief The built-in study that a side names by `study` or `experiment`; null if it names none.
 /// @throws Error of kind input for a name that is none

@@ -7,6 +7,7 @@
 #include "attica/core/error.hpp"
 #include "attica/sources/keys.hpp"
 #include "attica/sources/side.hpp"
+#include "attica/sources/theory_text.hpp"
 #include "attica/studies/claims.hpp"
 #include "attica/studies/parameters.hpp"
 
@@ -163,6 +164,7 @@ t = [1.0, 2.0, 4.0]
 
 # One of: file = "theory.csv", command = [...], study = "...", expression = "..." or {series = "...", ...}
 # With a file: covariance = "covariance.csv", that of the theory's errors, rows as in the file.
+# Or equations as text: [theory.flow], [theory.map], [theory.solve], with [theory.let], [theory.lists], [theory.series].
 [theory]
 expression = {decay = "exp(-rate*t)"}
 
@@ -254,6 +256,8 @@ Study defined_study(const Table& entries) {
                  !has_key(parameters, "sim." + part[1])) {
         add(free_parameter("model." + part[1], value, false));
       }
+    } else if (const auto text = theory_text_parameter(key, value)) {
+      add(*text);
     } else if (part.size() == 3 && section != "figure" && part[1] == "expression") {
       add(text_parameter(key, "formula of the series " + part[2]));
     } else if (part.size() >= 3 &&

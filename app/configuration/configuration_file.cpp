@@ -100,8 +100,14 @@ void flatten(
   for (auto&& [key, node] : table) {
     const std::string name = front + std::string(key.str());
     const toml::table* inner = node.as_table();
+    const toml::array* many = node.as_array();
     if (inner != nullptr && !is_range(*inner)) {
       flatten(section, name + ".", *inner, make);
+    } else if (section == "theory" && many != nullptr && !many->empty() &&
+               many->is_homogeneous<toml::table>()) {
+      // starts = [{m = "0.1"}, {m = "0.9"}]: tables by number.
+      for (std::size_t k = 0; k < many->size(); ++k)
+        flatten(section, fmt::format("{}.{}.", name, k + 1), *many->get_as<toml::table>(k), make);
     } else {
       make(section, name, key, node);
     }
@@ -868,6 +874,23 @@ std::vector<Table> combinations(const std::vector<SweptScalar>& swept) {
   return result;
 }
 
+namespace {
+
+/// A key of several parts as TOML has it: a part such as a[k] stands in quotes.
+std::string dotted_key(const std::string& key) {
+  std::string all;
+  for (std::size_t begin = 0; begin <= key.size();) {
+    const std::size_t end = std::min(key.find('.', begin), key.size());
+    const std::string part = key.substr(begin, end - begin);
+    const bool bare = !part.empty() && part.find_first_not_of(kNameCharacters) == std::string::npos;
+    all += (all.empty() ? "" : ".") + (bare ? part : to_toml(Value(part)));
+    begin = end + 1;
+  }
+  return all;
+}
+
+}  // namespace
+
 std::string to_toml(const CheckedConfiguration& configuration) {
   std::string text = fmt::format("study = {}\n", to_toml(Value(configuration.study->name)));
   std::vector<std::string> order;
@@ -883,7 +906,8 @@ std::string to_toml(const CheckedConfiguration& configuration) {
       text += fmt::format("{} = {}\n", key, to_toml(value));
       continue;
     }
-    add(key.substr(0, dot), fmt::format("{} = {}", key.substr(dot + 1), to_toml(value)));
+    add(key.substr(0, dot),
+        fmt::format("{} = {}", dotted_key(key.substr(dot + 1)), to_toml(value)));
   }
   for (const Override& o : configuration.figure) {
     const auto equals = o.assignment.find('=');

@@ -31,7 +31,6 @@ class Attica(CMakePackage):
     depends_on("openssl")
     depends_on("libarchive")
     depends_on("random123")
-    depends_on("muparser")
     depends_on("utf8proc")
     depends_on("cpp-httplib")
     depends_on("mpi", when="+mpi")

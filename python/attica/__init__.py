@@ -4,6 +4,7 @@
     c = attica.theory("gauss-double-descent", rho=0.9, alpha=[0.5, 1.5, 3.0])
     r = attica.run("gauss-double-descent", rho=0.9, seed=7)
     j = attica.judge(theory=f, simulate=g, x=[1, 2, 4], margin=0.05)
+    t = attica.solve({"unknowns": {"m": "0.5"}, "fixed": {"m": "tanh(b*m)"}, "series": {"m": "m"}}, b=[1.5, 2.0])
 
 `studies()` and `parameters(study)` say what there is. Theory is computed in this process by the functions of the program;
 runs are carried out by the program itself. docs/python.md is the guide.
@@ -34,7 +35,6 @@ from .gauss import (
     arrow_covariance,
     descent,
     equi_covariance,
-    flow,
     kappa,
     ridge_errors,
     site_spectrum,
@@ -46,6 +46,7 @@ from .plotting import style
 from .records import find, record, replicates, results
 from .runs import Run, open_run, run
 from .tables import Rows
+from .texts import TextTheory, flow, recursion, solve
 from .theories import Curve, Series, Theory, parameters, studies, theory
 from .training import Training, TrainingSeries, simulate_training, training
 from .verbs import Bibliography, Record, bound, check, cite, compare, fit, map, measure, plan
@@ -64,6 +65,7 @@ __all__ = [
     "Rows",
     "Run",
     "Series",
+    "TextTheory",
     "Theory",
     "Training",
     "TrainingSeries",
@@ -90,12 +92,14 @@ __all__ = [
     "parameters",
     "plan",
     "record",
+    "recursion",
     "replicates",
     "results",
     "ridge_errors",
     "run",
     "simulate_training",
     "site_spectrum",
+    "solve",
     "spectrum",
     "studies",
     "style",

@@ -18,6 +18,7 @@ from .judgement import Judgement
 from .program import Bar, call
 from .runs import Run, finished_run
 from .tables import Rows, frame_columns, is_frame
+from .texts import TextTheory
 from .theories import Series
 from .training import Training
 
@@ -549,7 +550,8 @@ def judge(
     theory: f(x) called with every x, an array of shape (number of x,), or a data frame with columns x and value (and
       optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
       quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
-      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`.
+      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`, `attica.solve`
+      or `attica.flow`.
     simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; g(x, rng, n),
       which returns n replicates at once, shape (n,); an array of shape (number of x, replicates); or a data frame with
       columns x, replicate and value. Functions may return a dict of several series. Random numbers depend on seed, place
@@ -585,7 +587,8 @@ def judge(
     )
     progress = None if progress is None else values.flag(progress, "parameter 'progress'")
     folder = None if out is None else values.path(out, "parameter 'out'")
-    predicted, grid, series = predictions(theory, simulate, x, series)
+      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`, `attica.solve`
+      or `attica.flow`.
     if not callable(simulate):
         for parameter, given in (("until_decided", until_decided), ("known", known)):
             if given is not False and given is not None:

@@ -33,7 +33,7 @@ for page in SUPPORT.md ROADMAP.md CODE_OF_CONDUCT.md packaging/README.md; do
 done >"$work/broken"
 silent "$work/broken"
 # A dependency of the build is one of the packages' recipes, too.
-for name in gsl ceres tbb fmt tomlplusplus cli11 openssl libarchive random123 muparser utf8proc cpp-httplib boost eigen; do
+for name in gsl ceres tbb fmt tomlplusplus cli11 openssl libarchive random123 utf8proc cpp-httplib boost eigen; do
   grep -qi "$name" packaging/conda/meta.yaml || fail "packaging/conda/meta.yaml lacks $name"
   grep -qi "$name" packaging/spack/package.py || fail "packaging/spack/package.py lacks $name"
 done

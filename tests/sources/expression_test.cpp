@@ -47,7 +47,7 @@ TEST_CASE("Expression: names, and what it refuses", "[studies][own]") {
   }
 }
 
-TEST_CASE("Expression: what muParser takes in another sense is refused", "[studies][own]") {
+TEST_CASE("Expression: what could be read in another sense is refused", "[studies][own]") {
   // A comma stands between arguments; every function and operator with one outside is refused.
   for (const char* formula : {"a < 0,05",
                               "1,5/sqrt(a)",

@@ -23,7 +23,7 @@ says err "parameter 'bound.1.expression'"
 printf 'study = "gauss-lambda"\n[[bound]]\nseries = "test_error"\nexpression = "0,5"\n' >built_in.toml
 run 2 bound built_in.toml --out runs
 says err "$advice"
-# What else muParser reads in another sense, or Python and calculators write.
+# What else a grammar could read in another sense, or Python and calculators write.
 for formula in '0 < y < 0.05' 'y = 0.05' 'y < 5 %' 'y ** 2 < 1' 'y < 1_000' 'y < −1' '!(y < 1)' 'y < 1 & y > 0'; do
   run 2 run point.toml --set "claim.1.expression=\"$formula\"" --out refused
   says err "claim.1.expression"

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# A theory written as text has the values of its equations, and a mistake in it is named with its place.
+source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
+# value FILE SERIES X: what `theory` prints there
+value() {
+  "$program" theory "$1" --json >printed.json 2>printed.err || fail "$1: $(cat printed.err)"
+  /usr/bin/python3 -c "import json; print(next(y for s in json.load(open('printed.json'))['series'] if s['name'] == '$2' for x, y in zip(s['x'], s['y']) if x == $3))"
+}
+near() { /usr/bin/python3 -c "import sys; sys.exit(abs($1 - $2) > $3 * abs($2))" || fail "$4: $1, expected $2"; }
+
+cat >flow.toml <<'END'
+study = "own"
+x = "t"
+[model]
+m0 = 2.0
+[sweep]
+t = [0.5, 1.0, 3.0]
+[theory.flow]
+start = {m = "m0", "a[k]" = "1/k"}
+rate = {m = "-m^3/2", "a[k]" = "-k*a[k]"}
+each = {k = 3}
+[theory.series]
+m = "m"
+third = "a[3]"
+END
+near "$(value flow.toml m 1.0)" "(1/4 + 1)**-0.5" 1e-8 flow
+near "$(value flow.toml third 0.5)" "2.718281828459045**-1.5/3" 1e-8 index
+# An unknown name, at its place, with the nearest one.
+sed 's|-m^3/2|-mm^3/2|' flow.toml >unknown.toml
+run 2 theory unknown.toml
+says err "unknown.toml:9:"
+says err "there is no 'mm', did you mean 'm"
+sed 's|^start = .*|start = {m = "m0"}|; s|^each.*||; s|^third.*||; s|, "a\[k\]" = "-k.*|}|' flow.toml >one.toml
+near "$(value one.toml m 3.0)" "(1/4 + 3)**-0.5" 1e-8 "one state"
+sed 's|rate = |raet = |' one.toml >key.toml
+run 2 theory key.toml
+says err "unknown key 'raet.m' in [theory.flow]"
+printf '[theory.let]\ng = "2*m"\n' | cat one.toml - >unused.toml
+run 2 theory unused.toml
+says err "nothing does"
+# A singularity at t = 1/4: what lies behind has no theory, with its reason; without any, exit code 4.
+sed 's|-m^3/2|m^3/2|; s|t = \[.*|t = [0.125, 0.5]|' one.toml >ends.toml
+run 0 theory ends.toml
+says err "no theory for m at t=0.5: the flow ends"
+sed 's|t = \[.*|t = [0.5, 1.0]|' ends.toml >nothing.toml
+run 4 theory nothing.toml
+says err "the theory has no value at any point"
+
+cat >solve.toml <<'END'
+study = "own"
+x = "b"
+[sweep]
+b = [1.5]
+[theory.lists]
+s = [1.0, 2.0]
+[theory.solve]
+unknowns = {m = 0.9}
+fixed = {m = "tanh(b*m)"}
+[theory.series]
+m = "m"
+pair = "m + mean(v, s, v)"
+END
+near "$(value solve.toml m 1.5)" 0.8585596366401103 1e-12 solve
+near "$(value solve.toml pair 1.5)" 2.3585596366401103 1e-12 list
+sed 's|^fixed|starts = [{m = "0.9"}, {m = "-0.9"}]\nbranches = true\nfixed|' solve.toml >branches.toml
+run 0 theory branches.toml
+says out "branch"
+says out "-0.85855"
+# What a run writes down gives the same run.
+cat flow.toml - >run.toml <<'END'
+[simulation]
+expression = {m = "(1/m0^2 + t)^(-0.5)"}
+[agreement.m]
+relative = 0.01
+END
+run 0 run run.toml --out runs --name first
+says out AGREE
+run 0 run runs/first-*/config.toml --out again --name first
+says out AGREE
+finish
