@@ -41,19 +41,24 @@ from .gauss import (
 )
 from .judgement import Judgement, Verdict
 from .judging import agreement, judge
+from .plotting import style
 from .records import find, record, replicates, results
 from .runs import Run, open_run, run
 from .tables import Rows
 from .theories import Curve, Series, Theory, parameters, studies, theory
 from .training import Training, TrainingSeries, simulate_training, training
+from .verbs import Bibliography, Record, bound, check, cite, compare, fit, map, measure, plan
 
 open = open_run
 
+# Without `map`: `from attica import *` leaves Python's own.
 __all__ = [
+    "Bibliography",
     "Curve",
     "Error",
     "Figure",
     "Judgement",
+    "Record",
     "Rows",
     "Run",
     "Series",
@@ -64,16 +69,23 @@ __all__ = [
     "agreement",
     "ar1_covariance",
     "arrow_covariance",
+    "bound",
+    "check",
+    "cite",
+    "compare",
     "descent",
     "equi_covariance",
     "figure",
     "find",
+    "fit",
     "flow",
     "judge",
     "kappa",
+    "measure",
     "open",
     "open_run",
     "parameters",
+    "plan",
     "record",
     "replicates",
     "results",
@@ -83,6 +95,7 @@ __all__ = [
     "site_spectrum",
     "spectrum",
     "studies",
+    "style",
     "theory",
     "training",
 ]

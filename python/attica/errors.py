@@ -37,6 +37,7 @@ def checked_keywords(function: _Function) -> _Function:
 
     @functools.wraps(function)
     def called(*positional: Any, **named: Any) -> Any:
+        __tracebackhide__ = True  # of pytest
         try:
             signature.bind(*positional, **named)
         except TypeError as error:

@@ -250,8 +250,23 @@ def _given_simulation(simulate: Any, x: Optional[list[float]], series: str) -> d
     return curves
 
 
+#: Vectorised functions are called for replicates in blocks: of 64 at first, then of an eighth of what there is already.
+_SMALLEST_BLOCK = 64
+_LARGEST_BLOCK = 4096
+
+
+def _blocks() -> Iterator[tuple[int, int]]:
+    """First replicate and end of every block; the same whatever number of replicates is wanted."""
+    begin = 0
+    while True:
+        end = begin + min(_LARGEST_BLOCK, max(_SMALLEST_BLOCK, begin // 8))
+        yield begin, end
+        begin = end
+
+
 class _Simulator:
-    """Calls g(x, rng) or g(x, seed), whose random numbers are a function of seed, place of x and replicate alone.
+    """Calls g(x, rng) or g(x, seed), whose random numbers are a function of seed, place of x and replicate alone; or
+    g(x, rng, n), which gives n replicates at once, with random numbers by seed, place of x and block.
 
     A call that gives NaN, infinity or a masked value is a replicate that failed: it is counted, and the others go on.
     """
@@ -267,30 +282,69 @@ class _Simulator:
                 if at not in x:
                     raise Error(f"known: x = {at} is not in x; expected replicates of the same judgement")
             self.done |= set(zip(curve.x, curve.replicate))
-        self.takes_seed = _takes_seed(simulate)
+        self.takes_seed, self.vectorised = _calling(simulate)
+        self._drawn: dict[tuple[int, int], dict[str, list[float]]] = {}
 
-    def _source(self, point: int, replicate: int) -> Any:
-        sequence = np.random.SeedSequence(self.seed, spawn_key=(point, replicate))
+    def _source(self, *key: int) -> Any:
+        sequence = np.random.SeedSequence(self.seed, spawn_key=key)
         if self.takes_seed:
             return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))  # fits signed 64 bits
         return np.random.Generator(np.random.PCG64(sequence))
 
-    def extend(self, begin: int, end: int, step: Callable[[], None]) -> None:
-        """Replicates begin .. end - 1 at every x."""
+    def extend(self, begin: int, end: int, step: Callable[[], None], places: Optional[Sequence[int]] = None) -> None:
+        """Replicates begin .. end - 1 at every x, or at those with these numbers."""
+        points = range(len(self.x)) if places is None else places
+        if self.vectorised:
+            for point in points:
+                self._extend_blocks(point, begin, end, step)
+            return
         for replicate in range(begin, end):
-            for point, at in enumerate(self.x):
-                if (at, replicate) not in self.done:
-                    self._call(point, at, replicate)
+            for point in points:
+                if (self.x[point], replicate) not in self.done:
+                    self._call(point, self.x[point], replicate)
                 step()
 
     def _call(self, point: int, at: float, replicate: int) -> None:
         what = f"simulate at x = {at}, replicate {replicate},"
         found = _named(self.simulate(at, self._source(point, replicate)), self.series, what)
         for name, number in {name: _answer(value, what) for name, value in found.items()}.items():
-            # Infinite is failed, too, as in a table.
-            self.curves.setdefault((name, ()), _Simulation()).add(
-                at, replicate, number if math.isfinite(number) else math.nan
-            )
+            self._add(name, at, replicate, number)
+
+    def _add(self, name: str, at: float, replicate: int, number: float) -> None:
+        # Infinite is failed, too, as in a table.
+        self.curves.setdefault((name, ()), _Simulation()).add(at, replicate, number if math.isfinite(number) else math.nan)
+
+    def _extend_blocks(self, point: int, begin: int, end: int, step: Callable[[], None]) -> None:
+        at = self.x[point]
+        for first, last in _blocks():
+            if first >= end:
+                return
+            wanted = range(max(first, begin), min(last, end))
+            missing = [r for r in wanted if (at, r) not in self.done]
+            if missing:
+                for name, numbers in self._block(point, at, first, last - first).items():
+                    for replicate in missing:
+                        self._add(name, at, replicate, numbers[replicate - first])
+            if last <= end:
+                self._drawn.pop((point, first), None)
+            for _ in wanted:
+                step()
+
+    def _block(self, point: int, at: float, first: int, count: int) -> dict[str, list[float]]:
+        """A whole block of replicates, however many are wanted: the first ones are the same in any case."""
+        if (point, first) not in self._drawn:
+            what = f"simulate at x = {at}, replicates {first} to {first + count - 1},"
+            found = self.simulate(at, self._source(point, first, count), count)
+            if found is None:
+                raise Error(f"{what} gave None; expected an array of shape ({count},) (does the function return its values?)")
+            drawn: dict[str, list[float]] = {}
+            for name, value in _named(found, self.series, what).items():
+                numbers = values.array(value, what)
+                if numbers.shape != (count,):
+                    raise Error(f"{what} gave an array of shape {numbers.shape}; expected ({count},), a value for each of n replicates")
+                drawn[name] = numbers.tolist()
+            self._drawn[point, first] = drawn
+        return self._drawn[point, first]
 
     def rows(self) -> Rows:
         """What was simulated, as `known` takes it."""
@@ -301,18 +355,27 @@ class _Simulator:
         )
 
 
-def _takes_seed(simulate: Callable[..., Any]) -> bool:
-    """Whether it is g(x, seed) rather than g(x, rng). @throws Error if it takes no two arguments"""
+def _calling(simulate: Callable[..., Any]) -> tuple[bool, bool]:
+    """Whether it takes a seed rather than a generator, and whether it gives n replicates at once: g(x, rng, n).
+
+    @throws Error if it takes neither two arguments nor three
+    """
     try:
         signature = inspect.signature(simulate)
     except (TypeError, ValueError):
-        return False
-    try:
-        signature.bind(0.0, 0)
-    except TypeError:
-        raise Error(f"simulate{signature} does not take two arguments; expected g(x, rng) or g(x, seed)") from None
+        return False, False
     names = list(signature.parameters)
-    return len(names) > 1 and names[1] == "seed"
+    takes_seed = len(names) > 1 and names[1] == "seed"
+    for arguments in ((0.0, 0), (0.0, 0, 1)):
+        try:
+            signature.bind(*arguments)
+            return takes_seed, len(arguments) == 3
+        except TypeError:
+            pass
+    raise Error(
+        f"simulate{signature} takes neither two nor three arguments; expected g(x, rng) or g(x, seed), "
+        "or g(x, rng, n) for n replicates at once"
+    )
 
 
 def _require_finite(theory: Mapping[_Key, _TheoryCurve]) -> None:
@@ -438,6 +501,24 @@ def _tables(
     ]
 
 
+def predictions(
+    theory: Any, simulate: Any, x: Optional[ArrayLike], series: str
+) -> tuple[dict[_Key, _TheoryCurve], Optional[list[float]], str]:
+    """The curves of a theory as `judge` takes it, the x to simulate at, and the name of the series."""
+    grid = None if x is None else _grid(x)
+    if isinstance(theory, Training):
+        predicted = {key: curve for one in theory.values() for key, curve in _series_curves(one, one.name, True).items()}
+        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
+    elif isinstance(theory, Series):
+        series = theory.name if series == "y" else series
+        predicted = _series_curves(theory, series, plain=not is_frame(simulate))
+        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
+    else:
+        predicted = _theory_curves(theory, grid, series)
+    _require_finite(predicted)
+    return predicted, grid, series
+
+
 @checked_keywords
 def judge(
     *,
@@ -469,9 +550,10 @@ def judge(
       optionally series, finite_size, numerical_error, compared; every other column is a coordinate of the point). Or a
       quantity of a study, `attica.theory(...)["test_error"].at(lambda_=0.1)`: what that theory neglects is then allowed,
       x are its own, and points that it does not claim are not compared. Or the result of `attica.training`.
-    simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; an array of
-      shape (number of x, replicates); or a data frame with columns x, replicate and value. Functions may return a dict of
-      several series. Random numbers depend on seed, place in x and replicate alone: more replicates keep the first ones.
+    simulate: g(x, rng) with a numpy.random.Generator, or g(x, seed) with an integer, one call a replicate; g(x, rng, n),
+      which returns n replicates at once, shape (n,); an array of shape (number of x, replicates); or a data frame with
+      columns x, replicate and value. Functions may return a dict of several series. Random numbers depend on seed, place
+      in x and replicate (for g(x, rng, n): the block of replicates) alone: more replicates keep the first ones.
       NaN, infinity or a masked value is a replicate that failed: it is counted, its point is undecided, the others are judged.
     margin: relative to |theory|, declared before the data are seen; absolute: in the units of the series, added to it.
       Without either z values are reported, and the verdict is NONE.
@@ -503,17 +585,7 @@ def judge(
     )
     progress = None if progress is None else values.flag(progress, "parameter 'progress'")
     folder = None if out is None else values.path(out, "parameter 'out'")
-    grid = None if x is None else _grid(x)
-    if isinstance(theory, Training):
-        predicted = {key: curve for one in theory.values() for key, curve in _series_curves(one, one.name, True).items()}
-        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
-    elif isinstance(theory, Series):
-        series = theory.name if series == "y" else series
-        predicted = _series_curves(theory, series, plain=not is_frame(simulate))
-        grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
-    else:
-        predicted = _theory_curves(theory, grid, series)
-    _require_finite(predicted)
+    predicted, grid, series = predictions(theory, simulate, x, series)
     if not callable(simulate):
         for parameter, given in (("until_decided", until_decided), ("known", known)):
             if given is not False and given is not None:

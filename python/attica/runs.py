@@ -6,7 +6,9 @@ import html
 import json
 import os
 from pathlib import Path
-from typing import Any, Mapping, Optional
+from typing import Any, Iterator, Mapping, Optional, Sequence
+
+import numpy as np
 
 from . import records, values
 from .configuration import Keys
@@ -15,6 +17,7 @@ from .errors import Error, checked_keywords, warn
 from .judgement import Judgement
 from .program import Finished, call
 from .tables import Rows
+from .theories import Theory
 
 #: What a finished run may end with: AGREE and the like, DISAGREE, INCONCLUSIVE.
 _VERDICTS = (0, 1, 3)
@@ -47,6 +50,68 @@ class Run(Judgement):
     def replicates(self) -> Rows:
         """Every replicate: study, series, the point's coordinates, x_name, x, replicate (from 0), value."""
         return Rows(records.replicates(self.folder))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All resolved values by dotted key, as in config.resolved.toml."""
+        import tomllib
+
+        content = tomllib.loads((self.folder / "config.resolved.toml").read_text(encoding="utf-8"))
+        return dict(_flat(content))
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Program, compiler, libraries, machine, command line and hashes of input files."""
+        return records.record(self.folder, "provenance")
+
+    @property
+    def theory(self) -> Theory:
+        """The predictions that this run was judged by, with their tolerances; of a perturbed run the perturbed ones."""
+        record = records.record(self.folder, "theory")
+        series = []
+        for one in record["predictions"]:
+            x = np.array(one["x"], dtype=float)
+            tolerances = {
+                name: np.broadcast_to(np.array(one.get(name) or 0.0, dtype=float), x.shape)
+                for name in ("finite_size", "numerical_error")
+            }
+            compared = np.broadcast_to(np.array(one.get("compared", True), dtype=bool), x.shape)
+            series.append({**one, "x": x, "y": np.array(one["y"], dtype=float), **tolerances, "compared": compared})
+        whole = {"study": self.study, "parameters": self.parameters, "diagnostics": record["diagnostics"], "series": series}
+        return Theory(whole, (str(self.folder / "config.resolved.toml"), "", []))
+
+    def plot(self, series: "str | Sequence[str] | None" = None, ax: Any = None, **keywords: Any) -> Any:
+        """Theory (lines) and simulation (points, error bars of one standard error) in axes of Matplotlib.
+
+        >>> run.plot(series="test_error", ax=ax)
+
+        series: one name or several; all by default, each in axes of its own below the last. ax: axes, or one for each series.
+        Colours, markers and dashes are those of attica's figures, and go on where the axes have curves of another run; keywords
+        of Axes.plot override them. Returns the axes.
+        """
+        from . import plotting
+
+        return plotting.plot(self, series, ax, **keywords)
+
+    def residuals(self, series: "str | Sequence[str] | None" = None, ax: Any = None, **keywords: Any) -> Any:
+        """Simulation - theory in per cent of the theory, with the widest and the narrowest margin as bands, in axes of
+        Matplotlib; arguments as for `plot`."""
+        from . import plotting
+
+        return plotting.residuals(self, series, ax, **keywords)
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset: every series with dimensions replicate, the point's coordinates and x by its name, and its
+        theory as NAME_theory over an x of its own (`alpha_theory`), as finely as it is drawn."""
+        from . import plotting
+
+        return plotting.to_xarray(self)
+
+    def to_inference_data(self) -> Any:
+        """An arviz.InferenceData: replicates as draws of one chain in `posterior_predictive`, theory in `constant_data`."""
+        from . import plotting
+
+        return plotting.to_inference_data(self)
 
     def fit(self) -> Rows:
         """Measured scaling exponents with intervals against those that the study predicts or bounds: name, series,
@@ -100,6 +165,14 @@ class Run(Judgement):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         figure, reason = self._shown_figure()
         return bundle(figure, self._page(figure, reason), repr(self))
+
+
+def _flat(content: Mapping[str, Any], head: str = "") -> "Iterator[tuple[str, Any]]":
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{head}{key}.")
+        else:
+            yield head + key, value
 
 
 def finished_run(end: Finished, failed: bool = False) -> Run:
