@@ -58,8 +58,9 @@ OWN.mkdir(exist_ok=True)
 setup(
     version=re.search(r"VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text().split("project(", 1)[1])[1],
     packages=["attica", "attica.data"],
-    package_dir={"attica": "python/attica", "attica.data": "data"},
-    package_data={"attica": ["py.typed"], "attica.data": ["*.csv", "*.txt", "*.fa", "README.md", "new/*"]},
+    package_dir={"": "python", "attica": "python/attica", "attica.data": "data"},
+    py_modules=["pytest_attica"],
+    package_data={"attica": ["py.typed", "*.mplstyle", "*.pyi"], "attica.data": ["*.csv", "*.txt", "*.fa", "README.md", "new/*"]},
     ext_modules=[Extension("attica._attica", [])],
     cmdclass={"build_ext": CMakeModule},
     options={

@@ -25,6 +25,7 @@ if _missing():
     )
 
 from ._attica import version as __version__
+from .coordinates import CoordinateCheck, coordcheck
 from .display import Figure
 from .errors import Error
 from .figures import figure
@@ -54,6 +55,7 @@ open = open_run
 # Without `map`: `from attica import *` leaves Python's own.
 __all__ = [
     "Bibliography",
+    "CoordinateCheck",
     "Curve",
     "Error",
     "Figure",
@@ -73,6 +75,7 @@ __all__ = [
     "check",
     "cite",
     "compare",
+    "coordcheck",
     "descent",
     "equi_covariance",
     "figure",

@@ -1,4 +1,4 @@
-"""`python3 -m attica VERB ...` is the program."""
+"""`python3 -m attica VERB ...` is the program; the verb `coordcheck` is of the package for Python."""
 
 import sys
 
@@ -6,6 +6,10 @@ from . import _attica
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["coordcheck"]:
+        from .coordinates import main as coordcheck
+
+        return coordcheck(sys.argv[2:])
     return _attica.program(["attica", *sys.argv[1:]])
 
 
