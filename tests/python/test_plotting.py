@@ -50,7 +50,7 @@ def test_style_sheets_are_the_themes(name, pyplot):
         assert (rc["figure.figsize"][0], rc["axes.labelsize"], rc["legend.fontsize"], rc["lines.linewidth"], rc["lines.markersize"]) == (
             half, label, small, line, marker)
         first = list(rc["axes.prop_cycle"])
-        assert [c["color"] for c in first] == [c.lstrip("#") for c in plotting.COLOURS[:6]] and first[1]["linestyle"][1] == (6, 4)
+        assert [c["color"] for c in first] == list(plotting.COLOURS[:6]) and first[1]["linestyle"][1] == (6, 4)
         pyplot.plot([1, 2])
         pyplot.gcf().canvas.draw()
     with pytest.raises(attica.Error, match="expected aps, neurips"):
