@@ -32,7 +32,7 @@ def call(command, cwd, **more):
 
 def make_wrong(folder):
     question = folder / "question.toml"
-    question.write_text(question.read_text().replace('"n/(n + 1)"', '"n/(n + 2)"'))
+    question.write_text(question.read_text().replace('"n/(n + 1)"', '"n/(n + 4)"'))
 
 
 def test_pytest(folder):
