@@ -12,19 +12,22 @@ from .tables import Rows
 
 
 class Verdict(str):
-    """AGREE, DISAGREE, INCONCLUSIVE, CLAIMS HOLD or NONE, as text.
+    """AGREE, DISAGREE, INCONCLUSIVE, CLAIMS HOLD or NONE, as text; of bounds HOLDS, HOLDS BUT LOOSE, VIOLATED or UNDECIDED.
 
-    As a condition, AGREE and CLAIMS HOLD are true and DISAGREE is false. INCONCLUSIVE and NONE are neither: `bool()` of
-    them raises, so that data which do not decide are not mistaken for a decision.
+    As a condition, AGREE, CLAIMS HOLD and the two HOLDS are true, DISAGREE and VIOLATED false. INCONCLUSIVE, UNDECIDED and
+    NONE are neither: `bool()` of them raises, so that data which do not decide are not mistaken for a decision.
     """
 
     def __bool__(self) -> bool:
-        if self in ("AGREE", "CLAIMS HOLD"):
+        if self in ("AGREE", "CLAIMS HOLD", "HOLDS", "HOLDS BUT LOOSE"):
             return True
-        if self == "DISAGREE":
+        if self in ("DISAGREE", "VIOLATED"):
             return False
-        why = "the data do not decide" if self == "INCONCLUSIVE" else "nothing was compared"
-        raise Error(f"the verdict is {self}: {why}; compare it with == instead", 3 if self == "INCONCLUSIVE" else 2)
+        if self == "":
+            raise Error("there is no verdict: nothing was expected")
+        undecided = self in ("INCONCLUSIVE", "UNDECIDED")
+        why = "the data do not decide" if undecided else "nothing was compared"
+        raise Error(f"the verdict is {self}: {why}; compare it with == instead", 3 if undecided else 2)
 
     def __repr__(self) -> str:
         return str(self)
