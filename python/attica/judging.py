@@ -510,6 +510,16 @@ def predictions(
     if isinstance(theory, Training):
         predicted = {key: curve for one in theory.values() for key, curve in _series_curves(one, one.name, True).items()}
         grid = theory.x.tolist() if grid is None and not is_frame(simulate) else grid
+    elif isinstance(theory, TextTheory):
+        predicted = {
+            key: curve
+            for name, one in theory.items()
+            for key, curve in _series_curves(one, name, plain=not is_frame(simulate)).items()
+        }
+        if len(theory) == 1 and series != "y":
+            predicted = {(series, point): curve for (_, point), curve in predicted.items()}
+        series = next(iter(theory)) if len(theory) == 1 and series == "y" else series
+        grid = next(iter(theory.values())).x.tolist() if grid is None and not is_frame(simulate) else grid
     elif isinstance(theory, Series):
         series = theory.name if series == "y" else series
         predicted = _series_curves(theory, series, plain=not is_frame(simulate))
@@ -587,8 +597,7 @@ def judge(
     )
     progress = None if progress is None else values.flag(progress, "parameter 'progress'")
     folder = None if out is None else values.path(out, "parameter 'out'")
-      x are its own, and points that it does not claim are not compared. Or the result of `attica.training`, `attica.solve`
-      or `attica.flow`.
+    predicted, grid, series = predictions(theory, simulate, x, series)
     if not callable(simulate):
         for parameter, given in (("until_decided", until_decided), ("known", known)):
             if given is not False and given is not None:
