@@ -173,7 +173,7 @@ TEST_CASE("check: points without theory or outside its claim are counted, not ju
   CHECK(to_json(record)["not_compared"][0]["x"] == 3.0);
   CHECK_THAT(text(record), Catch::Contains("3  not compared"));
   CHECK_THAT(text(record), Catch::Contains("\nnot compared: above x = 2, where it is steep\n"));
-  CHECK(to_json(record)["outside_because"] == "above x = 2, where it is steep");
+  CHECK(to_json(record)["not_compared_because"] == "above x = 2, where it is steep");
   CHECK(record.residuals().size() == 1);
 }
 
