@@ -106,7 +106,7 @@ def test_series_points_and_allowances():
     judged = attica.judge(theory=theory, simulate=simulation, margin=0.05, out=None)
     assert {(p["d"], p["verdict"]) for p in judged.points} == {(8.0, "AGREE"), (16.0, "DISAGREE")}
     assert judged.record["counts"]["not_compared"] == 1
-    assert "compared" in judged.record["outside_because"]
+    assert "compared" in judged.record["not_compared_because"]
 
 
 def test_until_decided_stops_at_a_look_and_keeps_the_verdict():

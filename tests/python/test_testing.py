@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import attica
 import numpy as np
@@ -235,3 +236,18 @@ def test_options_of_the_plugin(tmp_path):
     refused = subprocess.run([sys.executable, "-m", "pytest", "-p", "pytest_attica", "--attica-seconds", "-1"], cwd=tmp_path,
                              capture_output=True, text=True, env=os.environ)
     assert refused.returncode == 4 and "attica-seconds" in refused.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["-p", "pytest_attica"]])
+def test_the_plugin_of_an_installed_package_may_be_named_again(tmp_path, arguments):
+    """The entry point has the module's own name: pytest refuses one module under two."""
+    project = (Path(__file__).resolve().parent.parent.parent / "pyproject.toml").read_text()
+    entry = re.search(r"\[project\.entry-points\.pytest11\]\n(\w+) = \"(\w+)\"", project)
+    installed = tmp_path / "installed" / "attica-0.1.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: attica\nVersion: 0.1\n")
+    (installed / "entry_points.txt").write_text(f"[pytest11]\n{entry[1]} = {entry[2]}\n")
+    (tmp_path / "test_fixture.py").write_text("def test_a(agrees): pass\n")
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments], cwd=tmp_path, capture_output=True,
+                          text=True, env={**os.environ, "PYTHONPATH": f"{installed.parent}:{os.environ.get('PYTHONPATH', '')}"})
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout + done.stderr
