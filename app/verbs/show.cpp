@@ -28,8 +28,8 @@ std::string type_text(const Parameter& p) {
   // Of an integer they stand for a number, next to others.
   if (!p.choices.empty() && p.type != ParameterType::integer) return words;
   constexpr std::array kNames{"real", "integer", "true | false", "text", "file"};
-  const std::string type = kNames.at(static_cast<std::size_t>(p.type)) +
-                           (p.choices.empty() ? "" : " | " + words);
+  const std::string type =
+      kNames.at(static_cast<std::size_t>(p.type)) + (p.choices.empty() ? "" : " | " + words);
   return p.list ? "list of " + type : type;
 }
 

@@ -74,8 +74,8 @@ CheckRecord judge_run_against(const RunRecord& run,
                               const CheckedConfiguration& configuration,
                               const Replicates& replicates,
                               std::optional<double> margin = std::nullopt);
-/// @brief The study's figure with what [figure] of the configuration says. That of brought sides has
-/// a panel for every series that was recorded.
+/// @brief The study's figure with what [figure] of the configuration says. That of brought sides
+/// has a panel for every series that was recorded.
 Figure figure_of(const RunRecord& run,
                  const CheckedConfiguration& configuration,
                  const Replicates& replicates);

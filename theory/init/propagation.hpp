@@ -9,10 +9,11 @@
 ///     MLP        N = m²c + s_w² K12 + s_b²,  R = m²(1-c) + s_w² (K11 - K12)
 ///
 /// with the participation Y and the shared attention C of softmax_rows.hpp at the logits' variance
-/// s² = β²(1-c) ln T, and the kernels K11, K12 of ReLU units (arc cosine). To first order in 1/d networks differ
-/// from one another: g = ln(c/(1-c)) obeys g' = G(g) + noise of mean b and variance v, so that its
-/// mean deviation e and its variance w between networks obey e' = G' e + ½ G'' w + b, w' = G'² w +
-/// v. Setting: Giorlandino and Goldt, arXiv:2505.24333, whose recursion is the limit T → ∞, d → ∞.
+/// s² = β²(1-c) ln T, and the kernels K11, K12 of ReLU units (arc cosine). To first order in 1/d
+/// networks differ from one another: g = ln(c/(1-c)) obeys g' = G(g) + noise of mean b and variance
+/// v, so that its mean deviation e and its variance w between networks obey e' = G' e + ½ G'' w +
+/// b, w' = G'² w + v. Setting: Giorlandino and Goldt, arXiv:2505.24333, whose recursion is the
+/// limit T → ∞, d → ∞.
 
 #include <vector>
 
