@@ -98,7 +98,7 @@ TEST_CASE("floor surface: 95 % intervals cover", "[solvers][exponents][slow]") {
   CHECK(ratios[200] < 1.3);
 }
 
-TEST_CASE("floor surface: the robust loss bears wild replicates", "[solvers][exponents]") {
+TEST_CASE("floor surface: the robust loss bears wild replicates", "[solvers][exponents][slow]") {
   // One replicate in 50 is twice its value.
   int held = 0;
   for (std::uint64_t set = 0; set < 10; ++set) {
