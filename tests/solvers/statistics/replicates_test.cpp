@@ -76,7 +76,7 @@ TEST_CASE("summarise: failures, single and identical replicates", "[solvers][rep
   CHECK(s.failed == 3);
   CHECK(s.mean == 2);
   CHECK(s.sd == Approx(std::sqrt(2.0)));
-  CHECK(summarise({}).n == 0);
+  CHECK(summarise(std::vector<double>{}).n == 0);
   const SampleSummary one = summarise(std::vector<double>{4});
   CHECK((one.mean == 4 && one.sd == 0 && one.identical()));
   const SampleSummary same = summarise(std::vector<double>(9, 0.1));
