@@ -166,12 +166,6 @@ const std::vector<Source>& papers() {
        1997,
        "",
        ""},
-      {"medina2026resampling",
-       "The Hidden Advantage of Mask Resampling: A Theory of Masked Autoencoders",
-       "J. Medina Moreira, L. Bardone, L. Zdeborová",
-       2026,
-       "",
-       ""},
       {"silverstein1995empirical",
        "On the empirical distribution of eigenvalues of a class of large dimensional random "
        "matrices",
