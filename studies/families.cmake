@@ -9,5 +9,4 @@ set(ATTICA_EVERY_FAMILY
   icl
   language
   masked
-  init
 )
