@@ -71,7 +71,7 @@ even='--set model.instance="circulant" --set model.weights="uniform"'
 for law in model.p_diagonal=0.5 model.context=2; do
   run 2 theory bigrams-recursion $even --set model.tokens=2 --set "$law"
   says err "without signal"
-  run 0 run bigrams-recursion --out "no-signal-${law%%=*}" --replicates 2 $even --set model.tokens=2 --set "$law" \
+  run 3 run bigrams-recursion --out "no-signal-${law%%=*}" --replicates 2 $even --set model.tokens=2 --set "$law" \
     --set 'sim.steps=[5,10]' --set 'plot.formats=["svg"]'
   says err "without signal"
 done

@@ -102,7 +102,7 @@ run 0 $masked --set "$svg" --name limit
 run 0 check runs/limit-* --extrapolate
 says out "margin 0.02 abs: AGREE"
 says out "AGREE: extrapolated limits"
-run 3 $masked --set "$svg" --name wrong-limit --perturb 'moment3*=1.04'
+run 1 $masked --set "$svg" --name wrong-limit --perturb 'moment3*=1.04'
 run 1 check runs/wrong-limit-* --extrapolate
 says out "DISAGREE: extrapolated limits"
 run 1 $masked --set "$svg" --name wrong-density --perturb 'density*=1.1'
