@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 cp "$project"/examples/text/* .
 # value FILE SERIES X: what `theory` says there
 value() {
-  [ -e "$1.json" ] || "$program" theory "$1" --json >"$1.json" 2>printed.err || fail "$1: $(cat printed.err)"
+  [ -e "$1.json" ] || "$program" theory "$1" --json >"$1.json" 2>printed.err </dev/null || fail "$1: $(cat printed.err)"
   /usr/bin/python3 -c "import json; print(next(y for s in json.load(open('$1.json'))['series'] if s['name'] == '$2' for x, y in zip(s['x'], s['y']) if abs(x - $3) < 1e-6 * $3))"
 }
 near() { /usr/bin/python3 -c "import sys; sys.exit(abs($1 - $2) > $3 * abs($2))" || fail "$4: $1, expected $2"; }

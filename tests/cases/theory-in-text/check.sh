@@ -3,7 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/../case.sh"
 # value FILE SERIES X: what `theory` prints there
 value() {
-  "$program" theory "$1" --json >printed.json 2>printed.err || fail "$1: $(cat printed.err)"
+  "$program" theory "$1" --json >printed.json 2>printed.err </dev/null || fail "$1: $(cat printed.err)"
   /usr/bin/python3 -c "import json; print(next(y for s in json.load(open('printed.json'))['series'] if s['name'] == '$2' for x, y in zip(s['x'], s['y']) if x == $3))"
 }
 near() { /usr/bin/python3 -c "import sys; sys.exit(abs($1 - $2) > $3 * abs($2))" || fail "$4: $1, expected $2"; }
