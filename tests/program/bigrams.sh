@@ -93,7 +93,7 @@ short() {
 steps='sim.steps=[20,100]'
 small="--set model.context=100 --replicates 4 --set $steps"
 for rule in sgd_raw sgd_projected; do
-  short $rule 0 bigrams-recursion $small --set sim.batch=256 --set "sim.algorithm=\"$rule\""
+  short $rule 3 bigrams-recursion $small --set sim.batch=256 --set "sim.algorithm=\"$rule\""
   ends $rule converged
 done
 short sgd_hat 3 bigrams-recursion $small --set sim.batch=256 --set 'sim.algorithm="sgd_hat"'

@@ -277,7 +277,7 @@ TEST_CASE("check: what was perturbed and what was edited is told", "[app][check]
                                          .post_hoc_margin = {},
                                          .perturbed = {"y*=1.1"},
                                          .edited = {"theory.json"}});
-  CHECK_THAT(summary(record), Catch::Contains("perturbed in the theory: y*=1.1"));
+  CHECK_THAT(summary(record), Catch::Contains("perturbed theory: y*=1.1"));
   CHECK_THAT(summary(record), Catch::Contains("edited after the run: theory.json"));
   CHECK(to_json(record)["perturbed"][0] == "y*=1.1");
   CHECK(to_json(record)["edited"][0] == "theory.json");
