@@ -11,7 +11,7 @@
 #include "attica/theory/topics/value.hpp"
 
 using namespace attica;
-using attica::testing::planted;
+using attica::testing::perturbed;
 using attica::testing::StudyRun;
 using Eigen::MatrixXd;
 
@@ -22,7 +22,7 @@ TEST_CASE("topics-value-curves: agrees; entries 10 % off do not, however small",
   CHECK(run.points() == Verdict::agree);
   for (const char* series : {"value_d", "value_s", "value_g", "value_b"}) {
     INFO(series);
-    CHECK(planted(run, {.name = "", .series = series, .factor = 1.1}).points() ==
+    CHECK(perturbed(run, {.name = "", .series = series, .factor = 1.1}).points() ==
           Verdict::disagree);
   }
 }
@@ -36,13 +36,13 @@ TEST_CASE("topics-value-penalty and -length: entries between topics 10 % off are
   for (const StudyRun* run : {&penalties, &lengths}) {
     INFO(run->study.name);
     CHECK(run->points() == Verdict::agree);
-    CHECK(planted(*run, {.name = "", .series = "value_g", .factor = 1.1}).points() ==
+    CHECK(perturbed(*run, {.name = "", .series = "value_g", .factor = 1.1}).points() ==
           Verdict::disagree);
   }
   for (const auto& [series, factor] :
        {std::pair{"mask_square", 1.01}, std::pair{"kept_share", 1.03}}) {
     INFO(series);
-    CHECK(planted(lengths, {.name = "", .series = series, .factor = factor}).points() ==
+    CHECK(perturbed(lengths, {.name = "", .series = series, .factor = factor}).points() ==
           Verdict::disagree);
   }
 }
@@ -53,7 +53,7 @@ TEST_CASE(
   const Study study = study_named("topics-onset");
   const StudyRun run(study, {{"sweep.keep_rate", List{0.02, 0.3}}});
   CHECK(run.points() == Verdict::agree);
-  CHECK(planted(run, {.name = "", .series = "onset_time", .factor = 1.002}).points() ==
+  CHECK(perturbed(run, {.name = "", .series = "onset_time", .factor = 1.002}).points() ==
         Verdict::disagree);
   for (const double threshold : {2.2, 5.0}) {
     INFO(threshold);
@@ -89,7 +89,7 @@ TEST_CASE("topics-two-stage: agrees; norms 10 % off, entries 4 % off and a loss 
                                        {"value_g", 1.1},
                                        {"loss", 1.005}}) {
     INFO(series);
-    CHECK(planted(run, {.name = "", .series = series, .factor = factor}).points() ==
+    CHECK(perturbed(run, {.name = "", .series = series, .factor = factor}).points() ==
           Verdict::disagree);
   }
   // By t = 100 no run has its second stage: t_KQ has no mean, and 0 would be wrong.
