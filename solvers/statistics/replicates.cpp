@@ -136,7 +136,9 @@ void pool_skewness(std::span<SampleSummary* const> series) {
   for (SampleSummary* s : points) {
     const double shrunk = mean + own * (s->skewness - mean);
     const double away = outstanding(s->n) * std::sqrt(skewness_variance(s->n));
-    TailSkewness tail{.upper = std::max(mean, shrunk), .lower = std::max(-mean, -shrunk)};
+    // The series' own, unless so many replicates exclude it for this point.
+    TailSkewness tail{.upper = std::max(std::min(mean, s->skewness + away), shrunk),
+                      .lower = std::max(std::min(-mean, -s->skewness + away), -shrunk)};
     if (s->skewness > mean + away) tail.upper = std::max(tail.upper, s->skewness);
     if (s->skewness < mean - away) tail.lower = std::max(tail.lower, -s->skewness);
     s->pooled = tail;

@@ -92,9 +92,9 @@ SampleSummary summarise(std::span<const double> replicates);
 /// @brief Sets `pooled` of the points of one series from the skewness of all of them. A point's
 /// skewness is shrunk towards the mean of the series by the share of the variance between points
 /// that chance explains (James and Stein 1961; the variance of the skewness of normal samples is 6
-/// n (n - 1) / ((n - 2) (n + 1) (n + 3))). No side is given less than the series has, and a point
-/// that stands out by more than chance keeps its own. Invariant under shifts and scales; nothing of
-/// a theory enters.
+/// n (n - 1) / ((n - 2) (n + 1) (n + 3))). No side is given less than the series has, or
+/// than chance leaves possible for the point itself, and a point that stands out by more than
+/// chance keeps its own. Invariant under shifts and scales; nothing of a theory enters.
 /// @param series  with fewer than 4 points of at least 20 varying replicates nothing is pooled, and
 /// points with fewer replicates are left as they are; if no point has 20, those with 8 are pooled,
 /// which guard_scale uses for more replicates only

@@ -87,9 +87,7 @@ def test_theory_meets_the_training_of_the_same_model():
     assert loss[-1].mean() - theory["loss"].order_0[-1] == pytest.approx(floor, rel=0.05)
     # Descent on the population is not the mean over runs, and a gradient 5 % too long is found.
     wrong = attica.simulate_training(lambda theta, w: model(theta, w, 1.05), **many)
-    # At a margin of 1 % the pooled guard leaves it undecided: skewness differs along the loss.
-    assert attica.judge(theory=theory, simulate=wrong, margin=0.01, out=None).verdict != "AGREE"
-    assert attica.judge(theory=theory, simulate=wrong, margin=0.005, out=None).verdict == "DISAGREE"
+    assert attica.judge(theory=theory, simulate=wrong, margin=0.01, out=None).verdict == "DISAGREE"
     late = runs[(runs["series"] == "loss") & (runs["x"] > 1)]
     alone = attica.judge(
         theory={"loss": theory["loss"].order_0[2:]}, simulate=late, x=run["times"][2:], margin=0.005, out=None
