@@ -516,9 +516,24 @@ toml::table parse(const std::string& text, const std::string& source, bool file)
   }
 }
 
-void apply_preset(const Study& study, const std::string& name, Configuration& values) {
+/// A value in the parameter's own type. @throws Error of kind input naming it
+Value checked_value(const Parameter& parameter, const Value& value) {
+  if (parameter.list) return checked_list(parameter, value, parameter.key, false);
+  return parameter.checked(value, parameter.key);
+}
+
+/// @throws Error of kind input for a value that its parameter does not allow
+void apply_preset(const Study& study,
+                  const std::vector<Parameter>& parameters,
+                  const std::string& name,
+                  Configuration& values) {
   if (name.empty()) return;
-  for (const auto& [key, value] : find_preset(study, name).values) values.set(key, value, false);
+  for (const auto& [key, value] : find_preset(study, name).values) {
+    const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
+    if (parameter == parameters.end())
+      throw invalid_parameter("preset " + name, key, "a key that can be configured");
+    values.set(key, checked_value(*parameter, value), false);
+  }
 }
 
 /// What the preset expects to compare whose settings these are; the seed, the number of replicates
@@ -529,7 +544,7 @@ ExpectedPoints expected_points_of(const CheckedConfiguration& c,
   for (const auto& [name, expected] : expected_points(c.study->name)) {
     if (expected.empty()) continue;
     Configuration of_preset(c.study->name, parameters);
-    apply_preset(*c.study, name, of_preset);
+    apply_preset(*c.study, parameters, name, of_preset);
     const bool same = std::ranges::all_of(c.study->parameters, [&](const Parameter& p) {
       if (p.key == "sim.seed" || p.key == "sim.replicates") return true;
       const bool has = c.values.has(p.key);
@@ -805,10 +820,10 @@ CheckedConfiguration read_configuration(const ConfigurationRequest& request,
   result.values = Configuration(result.study->name, parameters);
   // A file that defines its study holds the defaults, which a preset changes.
   const bool defaults = result.study->defined_by != nullptr;
-  if (!defaults) apply_preset(*result.study, request.preset, result.values);
+  if (!defaults) apply_preset(*result.study, parameters, request.preset, result.values);
   Reader reader(result, parameters);
   reader.read(document, source, true);
-  if (defaults) apply_preset(*result.study, request.preset, result.values);
+  if (defaults) apply_preset(*result.study, parameters, request.preset, result.values);
   read_figure(document, source, true, result);
   read_overrides(request.overrides, reader, result);
   std::string mistakes;
@@ -848,10 +863,7 @@ CheckedConfiguration configuration_of(const Study& study,
     const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
     if (parameter == parameters.end())
       throw std::logic_error("configuration_of: no parameter '" + key + "'");
-    result.values.set(key,
-                      parameter->list ? Value(checked_list(*parameter, value, key, false))
-                                      : parameter->checked(value, key),
-                      true);
+    result.values.set(key, checked_value(*parameter, value), true);
   }
   Reader reader(result, parameters);
   read_overrides(overrides, reader, result);
@@ -936,7 +948,7 @@ std::string configuration_template(const Study& study, const std::string& preset
   if (!study.starting_text.empty()) return study.starting_text;
   const std::vector<Parameter> parameters = all_parameters(study);
   Configuration values(study.name, parameters);
-  apply_preset(study, preset, values);
+  apply_preset(study, parameters, preset, values);
   std::string text = fmt::format(
       "# {}\n# Run it: attica run THIS_FILE\nstudy = \"{}\"\n", study.question, study.name);
   std::vector<std::string> sections;

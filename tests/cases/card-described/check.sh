@@ -17,4 +17,11 @@ says out "1 of 1 wrong theories rejected"
 sed 's/^model.rate = 5.0/model.rat = 5.0/' decay.toml >mistyped.toml
 run 2 theory mistyped.toml
 says err "mistyped.toml:33:1: error: [[preset]] fast: there is no parameter 'model.rat'"
+# Values of presets are checked as the user's own are: numbers may be written without a point.
+sed 's/^model.rate = 5.0/model.rate = 5/' decay.toml >whole.toml
+run 0 theory whole.toml --preset fast --json
+says out '"model.rate": 5.0'
+sed 's/^model.rate = 5.0/model.rate = -5.0/' decay.toml >negative.toml
+run 2 theory negative.toml --preset fast
+says err "rate > 0"
 finish
