@@ -25,10 +25,10 @@ class Sides : public Experiment {
     theory_ = side(c, "theory");
     simulation_ = side(c, "simulation");
     if (theory_ == nullptr && simulation_ == nullptr) {
-      throw Error(
-          ErrorKind::input,
-          "study 'own' needs [theory], [simulation] or both, each with one of file, command, "
-          "study, expression; [theory] may have flow, map or solve");
+      throw Error(ErrorKind::input,
+                  "a study of one's own needs [theory], [simulation] or both, each with one of "
+                  "file, command, "
+                  "study, expression; [theory] may have flow, map or solve");
     }
     if (c.has("theory.covariance") && !is_of_kind(c, "theory", "file")) {
       throw invalid_parameter("theory.covariance",
@@ -75,7 +75,7 @@ class Sides : public Experiment {
   void require_simulable() const override {
     if (simulation_ == nullptr) {
       throw Error(ErrorKind::input,
-                  "study 'own' has no [simulation] to run; `attica theory` prints its theory");
+                  "there is no [simulation] to run; `attica theory` prints the theory");
     }
     if (theory_ == nullptr && !with_margin_.empty()) {
       throw Error(

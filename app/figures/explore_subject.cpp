@@ -156,12 +156,13 @@ void require_formula(const Configuration& c) {
         std::pair{"file", "its numbers stand in a table"}}) {
     const std::string key = fmt::format("theory.{}", source);
     if (!c.has(key)) continue;
-    throw Error(ErrorKind::input,
-                fmt::format("study 'own' is explored where its theory is an expression, not a {}: "
-                            "{}; `attica run` and `attica figure` draw it",
-                            source,
-                            why),
-                key);
+    throw Error(
+        ErrorKind::input,
+        fmt::format("a theory of one's own is explored where it is an expression, not a {}: "
+                    "{}; `attica run` and `attica figure` draw it",
+                    source,
+                    why),
+        key);
   }
 }
 
