@@ -51,7 +51,7 @@ good=$(grep -cE ' --preset paper$' out)
 run 0 gallery joma-salience topics-onset --preset paper --out paper
 says out '2 of 2 as expected'
 says paper/index.html 'Every study at its preset paper'
-sed -i -E 's/"seconds": [0-9.e-]+/"seconds": 1000/' paper/gallery.json
+sed -i -E 's/"seconds": [0-9.e-]+/"seconds": 1000000/' paper/gallery.json
 run 0 gallery joma-salience topics-onset --preset paper --out paper --resume --json
 one_json out
 says out '"preset": "paper"'

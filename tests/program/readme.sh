@@ -2,7 +2,7 @@
 # Every command of the documentation works as it stands.   readme.sh PROGRAM PROJECT_FOLDER [PAGE...]
 #
 # Runs, page by page and in order, the lines of ```sh blocks and whole ```python, ```r and ```julia blocks, in a folder where
-# program, data and loaders lie as in a clone and a ```toml block is the file that its first line names. A line may end with
+# program, data and loaders lie as in a clone and a ```toml or ```python block is the file that its first line names. A line may end with
 #   # exit N     it is meant to end with this exit code;
 #   # minutes, # hours    it takes long, and is tried with --dry-run;
 #   # until Ctrl-C    it is interrupted after seconds, and must end well then.
@@ -32,7 +32,7 @@ blocks() {
   awk '
     /^```/ { language = inside ? "" : substr($0, 4); inside = !inside; file = ""
              if (inside) quoted = ""
-             if (language ~ /^(python|r|julia)$/) { file = "block" ++n "." language; print language "\t" file }
+             if (language ~ /^(python|r|julia)$/) { file = "block" ++n "." language; fresh = 1 }
              if (language == "text") { file = "block" ++n ".quoted"; print "text\t" file }
              if (language == "sh") print "begin\t-"
              if (!inside) { quoted = last ~ /^block.*[.]python$/ ? last ".quoted" : ""; last = "" } else last = file
@@ -42,6 +42,7 @@ blocks() {
     language == "sh" && /\\$/ { held = held substr($0, 1, length - 1); next }
     language == "sh" && NF && !/^#/ { print "sh\t" held $0; held = "" }
     language == "toml" && /^# .*[.]toml$/ { file = $2 }
+    fresh { fresh = 0; if (/^# [^ ]+[.]py$/) file = $2; else print language "\t" file }
     language ~ /^(python|r|julia|toml|text)$/ && file { print > file }' "$1"
 }
 
@@ -94,7 +95,7 @@ for file in "${pages[@]}"; do
         ;;
     esac
   done 3<list
-  grep -nE '^    (\./dev|(build/)?attica|mpirun) ' "$file" >unchecked && fail "$page: commands outside of sh blocks: $(cat unchecked)"
+  grep -nE '^    (\./dev|(build/)?attica|mpirun) [a-z-]' "$file" >unchecked && fail "$page: commands outside of sh blocks: $(cat unchecked)"
   # Commands within sentences: at least the verb exists.
   grep -oE '`attica [a-z]+' "$file" | sort -u | while read -r _ verb; do
     "$program" "$verb" --help >/dev/null 2>&1 || echo "$verb"

@@ -19,6 +19,6 @@ for k, (noise, inputs) in enumerate((s, n) for s in (0.25, 0.5) for n in (20, 40
 PYTHON
 sed '0,/^expression = /s/^expression = .*/command = ["awk", "BEGIN { print 1 }"]/' formula.toml >command.toml
 run 2 explore command.toml --export no.html
-says err "where its theory is an expression, not a command"
+says err "where it is an expression, not a command"
 absent no.html
 finish
