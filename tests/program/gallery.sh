@@ -55,7 +55,7 @@ sed -i -E 's/"seconds": [0-9.e-]+/"seconds": 1000000/' paper/gallery.json
 run 0 gallery joma-salience topics-onset --preset paper --out paper --resume --json
 one_json out
 says out '"preset": "paper"'
-says out '"seconds": 1000.'
+says out '"seconds": 10000'  # judging adds up to 99 s
 run 2 gallery joma-salience --preset papers
 says err 'one of quick, paper'
 echo '{"entries": [1]}' >paper/gallery.json
