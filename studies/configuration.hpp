@@ -80,6 +80,8 @@ class Configuration {
   std::vector<std::vector<double>> rows(std::string_view key) const;
   std::vector<std::int64_t> integers(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
+  /// @brief The master seed, `sim.seed`.
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("sim.seed")); }
   /// @brief Whether the study has such a parameter at all.
   bool declares(std::string_view key) const;
   /// @brief Whether the parameter has a value (one without default may stay unset).

@@ -5,6 +5,7 @@
 #include "attica/core/error.hpp"
 #include "attica/core/lazy.hpp"
 #include "attica/studies/at_point.hpp"
+#include "attica/studies/by_replicate.hpp"
 #include "attica/studies/card.hpp"
 #include "attica/studies/choices.hpp"
 #include "attica/studies/claims.hpp"

@@ -393,8 +393,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<ExponentFit> fits;
   for (const ExponentClaim& claim : exponents(c)) {
     if (claim.x_name != "context") continue;  // those are of several problems: `attica fit`
-    const ExponentResult result = judge_exponent(
-        claim, observed.simulation, static_cast<std::uint64_t>(c.integer("sim.seed")));
+    const ExponentResult result = judge_exponent(claim, observed.simulation, c.seed());
     fits.push_back(result.fit);
     claims.push_back(bound_claim(claim, result));
   }

@@ -60,8 +60,7 @@ Problem general_problem(Configuration c) {
   c.set("model.contrast", c.real("sim.general_contrast"), false);
   BigramSetup setup = bigram_setup(c, RateCheck::descent);
   require_entries(setup.model, kStartBytes, ", or sweep.problem = [\"standard\"]");
-  RandomStream stream(
-      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::initialisation});
+  RandomStream stream({.seed = c.seed(), .id = StreamId::initialisation});
   BigramStart start = perturbed_start(setup.model, c.real("sim.remainder"), stream);
   return {"general", std::move(setup), std::move(start.value), std::move(start.attention)};
 }

@@ -31,9 +31,7 @@ const Choices<TextUnit> kUnits = {{"character", TextUnit::character}, {"word", T
 
 /// Streams of the problem: 0 the chain, 1 the attention pattern, 2 a source's chain.
 RandomStream problem_stream(const Configuration& c, std::uint64_t point) {
-  return RandomStream({.seed = static_cast<std::uint64_t>(c.integer("sim.seed")),
-                       .id = StreamId::model,
-                       .point = point});
+  return RandomStream({.seed = c.seed(), .id = StreamId::model, .point = point});
 }
 
 }  // namespace

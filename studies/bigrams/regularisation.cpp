@@ -189,9 +189,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const auto [without, with] = staged_algorithms(c);
   constexpr double kRounded = 0.05;
   constexpr double kTimesNearer = 3;
-  const std::vector<double> errors = observed.last("rounded_error", {{"algorithm", with}});
-  std::vector<bool> small;
-  for (const double error : errors) small.push_back(error < kRounded);
+  const auto errors = by_replicate(observed.last("rounded_error", {{"algorithm", with}}));
   std::vector<ClaimResult> claims;
   const auto last = static_cast<double>(recorded_steps(c).back());
   if (!l1_denied_nearer(c, observed, last, kTimesNearer)) {
@@ -201,12 +199,13 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
             observed, "distance_A", {{"algorithm", without}}, "distance_A", {{"algorithm", with}}),
         kTimesNearer));
   }
-  claims.push_back(claim_rate(
-      "rounded",
-      fmt::format("error after rounding below {}", kRounded),
-      small,
-      errors.empty() ? "no run ended the stages" : fmt::format("median {:.3g}", median(errors)),
-      kHalf));
+  claims.push_back(claim_rate("rounded",
+                              fmt::format("error after rounding below {}", kRounded),
+                              errors.where([](double error) { return error < kRounded; }),
+                              errors.empty()
+                                  ? "no run ended the stages"
+                                  : fmt::format("median {:.3g}", median(errors.entries())),
+                              kHalf));
   return claims;
 }
 

@@ -214,22 +214,20 @@ class Softmax : public PointwiseExperiment {
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kGap = 0.1;
-  const std::vector<double> last = observed.last("gap");
+  const auto last = by_replicate(observed.last("gap"));
   if (last.empty()) return {};
-  std::vector<bool> holds;
-  for (const double gap : last) holds.push_back(gap < kGap);
   const std::vector<double> similar = observed.last("similarity");
-  std::vector<bool> found;
-  for (const double share : observed.last("support_found")) found.push_back(share == 1);
   return {claim_rate("learned",
                      "final excess loss of softmax SGD below a tenth of the initial one",
-                     holds,
-                     fmt::format("median {:.3g}", median(last)),
+                     last.where([](double gap) { return gap < kGap; }),
+                     fmt::format("median {:.3g}", median(last.entries())),
                      kHalf),
           claim_rate("support",
                      "softmax attention is largest at the positions of linear attention's optimum "
                      "Q, for every last token",
-                     found,
+                     by_replicate(observed.last("support_found")).where([](double share) {
+                       return share == 1;
+                     }),
                      similar.empty() ? "no run ended"
                                      : fmt::format("median cosine with Q {:.3g}", median(similar)),
                      kHalf)};

@@ -82,18 +82,16 @@ bool l1_denied_nearer(const Configuration& c, const Observed& observed, double x
 ClaimResult l1_nearer_claim(const std::string& name,
                             const std::vector<std::pair<double, double>>& pairs,
                             double factor) {
-  std::vector<bool> holds;
-  std::vector<double> ratios;
-  for (const auto& [without, with] : pairs) {
-    holds.push_back(with < without / factor);
-    ratios.push_back(without / with);
-  }
-  return claim_rate(name,
-                    fmt::format("final |A-Q|^2 with l1 below that of SGD over {}", factor),
-                    holds,
-                    ratios.empty() ? "no run ended the stages"
-                                   : fmt::format("median ratio {:.3g}", median(ratios)),
-                    kHalf);
+  const auto runs = by_replicate(pairs);
+  const std::vector<double> ratios =
+      runs.of([](double without, double with) { return without / with; });
+  return claim_rate(
+      name,
+      fmt::format("final |A-Q|^2 with l1 below that of SGD over {}", factor),
+      runs.where([&](double without, double with) { return with < without / factor; }),
+      ratios.empty() ? "no run ended the stages"
+                     : fmt::format("median ratio {:.3g}", median(ratios)),
+      kHalf);
 }
 
 }  // namespace attica

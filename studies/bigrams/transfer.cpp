@@ -28,7 +28,7 @@ class Transfer : public PointwiseExperiment {
         theta_(c.real("sim.theta")),
         trained_(c.text("sim.pretraining") == "trained"),
         pretraining_length_(c.integer("sim.pretraining_length")),
-        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        seed_(c.seed()),
         correlations_(c.has("model.correlation") ? std::vector<double>{c.real("model.correlation")}
                                                  : c.reals("sweep.correlation")),
         starts_([this] { return all_starts(); }) {

@@ -139,11 +139,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                            const std::string& statement,
                            const char* series,
                            const std::function<bool(double)>& holds) {
-      std::vector<bool> runs;
-      for (const double value : observed.last(series, point_of(v))) runs.push_back(holds(value));
       all.push_back(claim_rate(fmt::format("{}-{}", what, v.name),
                                fmt::format("{} {}", v.label, statement),
-                               runs,
+                               by_replicate(observed.last(series, point_of(v))).where(holds),
                                {},
                                kHalf));
     };

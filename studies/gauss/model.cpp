@@ -34,8 +34,7 @@ const Choices<Covariances>& families() {
        }},
       {"precision",
        [](const Configuration& c, Index sites) {
-         RandomStream stream(
-             {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+         RandomStream stream({.seed = c.seed(), .id = StreamId::model});
          return GaussianMlm(precision_covariance(
              {.sites = sites, .nu = c.real("model.nu"), .tau = c.real("model.tau")}, stream));
        }},

@@ -18,7 +18,7 @@ class DataCurves : public SgdCurves {
             "model.sites",
             sites,
             fmt::format("at most {}, a step of the theory costs M L^3", kMostSites));
-    RandomStream stream({.seed = static_cast<std::uint64_t>(c.integer("sim.seed"))});
+    RandomStream stream({.seed = c.seed()});
     data_ = model().samples(c.integer("model.samples"), stream);
   }
 

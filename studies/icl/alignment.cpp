@@ -258,11 +258,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   const std::string other = train == "ramp" ? "ramp-reversed" : "ramp";
   const std::string statement =
       "at the most tasks the error is larger on " + other + " than on the pretraining spectrum";
-  std::vector<double> rises;
-  for (const auto& [against, along] : last_of_both(
-           observed, "icl", {{"test_spectrum", other}}, "icl", {{"test_spectrum", train}})) {
-    rises.push_back(against - along);
-  }
+  const Point against = {{"test_spectrum", other}};
+  const Point along = {{"test_spectrum", train}};
+  const std::vector<double> rises =
+      by_replicate(observed, {{"icl", against}, {"icl", along}})
+          .of([](double error_against, double error_along) { return error_against - error_along; });
   if (rises.empty()) return {};
   return {claim_above("misaligned", statement, rises, 0, "by how much")};
 }

@@ -222,7 +222,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   for (const double scale : ascending(c.reals("sweep.init_scale"))) {
     const Point point{{"init_scale", scale}};
     const bool ends = !denies_end(observed, point, first - kMost * (first - last));
-    for (const std::vector<double>& path : observed.paths("mse", point)) {
+    const auto paths = by_replicate(observed.paths("mse", point));
+    const auto in_one_go = [&](const std::vector<double>& path) {
       // Values in the middle half stand side by side.
       int entries = 0;
       bool inside = false;
@@ -233,12 +234,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         entries += middle && !inside ? 1 : 0;
         inside = middle;
       }
-      single.push_back(entries <= 1);
-      if (!ends) continue;
-      const double done = (first - path.back()) / (first - last);
-      least = std::min(least, done);
-      learnt.push_back(done > kMost);
-    }
+      return entries <= 1;
+    };
+    append(single, paths.where(in_one_go));
+    if (!ends) continue;
+    const auto done = by_replicate(paths.of(
+        [&](const std::vector<double>& path) { return (first - path.back()) / (first - last); }));
+    for (const double share : done.entries()) least = std::min(least, share);
+    append(learnt, done.where([](double share) { return share > kMost; }));
   }
   std::vector<ClaimResult> all;
   if (!learnt.empty()) {

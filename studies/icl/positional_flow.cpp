@@ -120,10 +120,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     constexpr double kArrived = 0.95;
     constexpr double kNear = 0.9;
     const bool arrives = std::max(std::abs(predicted.e), std::abs(predicted.m)) > kArrived;
-    for (const auto& [e, m] : last_of_both(observed, "e", point, "m", point)) {
-      same.push_back(state_of({e, m}) == state_of(predicted));
-      if (arrives) ended.push_back(std::max(std::abs(e), std::abs(m)) > kNear);
-    }
+    const auto ends = by_replicate(observed, {{"e", point}, {"m", point}});
+    append(same, ends.where([&](double e, double m) {
+      return state_of({e, m}) == state_of(predicted);
+    }));
+    if (!arrives) continue;
+    append(ended, ends.where([](double e, double m) {
+      return std::max(std::abs(e), std::abs(m)) > kNear;
+    }));
   }
   std::vector<ClaimResult> all;
   all.push_back(basin_claim(same));

@@ -257,17 +257,18 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   for (const double a : ascending(c.reals("sweep.a"))) {
     const Point point = {{"a", a}};
     const ObservedCurve* e = observed.curve("e_end", point);
-    const ObservedCurve* m = observed.curve("m_end", point);
-    if (e == nullptr || m == nullptr) continue;
+    if (e == nullptr) continue;
     for (std::size_t k = 0; k < e->mean.x.size(); ++k) {
       const double omega = e->mean.x[k];
       if (predicted_at(observed, "decided", point, omega).value_or(0) != 1) continue;
       const auto e_end = predicted_at(observed, "e_end", point, omega);
       const auto m_end = predicted_at(observed, "m_end", point, omega);
       if (!e_end || !m_end) continue;
-      for (std::size_t r = 0; r < e->values[k].size(); ++r) {
-        same.push_back(state_of({e->values[k][r], m->values[k][r]}) == state_of({*e_end, *m_end}));
-      }
+      append(same,
+             by_replicate(observed, {{"e_end", point, omega}, {"m_end", point, omega}})
+                 .where([&](double e_of_run, double m_of_run) {
+                   return state_of({e_of_run, m_of_run}) == state_of({*e_end, *m_end});
+                 }));
     }
   }
   // Where one side has no such transition nothing is compared.

@@ -182,15 +182,14 @@ ClaimResult ends_learnt(const std::string& statement,
                         const std::vector<std::vector<double>>& paths,
                         double plateau) {
   constexpr double kClose = 0.02;
-  std::vector<bool> holds;
+  const auto off = by_replicate(by_replicate(paths).of(
+      [&](const std::vector<double>& path) { return std::abs(path.back() / plateau - 1); }));
   double worst = 0;
-  for (const std::vector<double>& path : paths) {
-    const double off = std::abs(path.back() / plateau - 1);
-    worst = std::max(worst, off);
-    holds.push_back(off < kClose);
-  }
-  return claim_rate(
-      "final", statement, holds, fmt::format("largest difference {:.2g} %", 100 * worst));
+  for (const double of_run : off.entries()) worst = std::max(worst, of_run);
+  return claim_rate("final",
+                    statement,
+                    off.where([](double of_run) { return of_run < kClose; }),
+                    fmt::format("largest difference {:.2g} %", 100 * worst));
 }
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
@@ -232,16 +231,15 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   }
   std::vector<ClaimResult> all;
   if (!looks.empty()) {
-    std::vector<bool> holds;
-    for (const std::vector<double>& path : observed.paths("mse")) {
-      bool good = path.size() == x.size();
-      for (const auto& [k, plateau] : looks) {
-        good = good && std::abs(path[k] / plateau - 1) < kClose;
-      }
-      holds.push_back(good);
-    }
-    all.push_back(
-        claim_rate("plateaus", statement, holds, fmt::format("{} plateaus", looks.size())));
+    const auto at_plateaus = [&](const std::vector<double>& path) {
+      return path.size() == x.size() && std::ranges::all_of(looks, [&](const auto& look) {
+               return std::abs(path[look.first] / look.second - 1) < kClose;
+             });
+    };
+    all.push_back(claim_rate("plateaus",
+                             statement,
+                             by_replicate(observed.paths("mse")).where(at_plateaus),
+                             fmt::format("{} plateaus", looks.size())));
   }
   if (!steps.empty() && x.back() > steps.back()) {
     all.push_back(ends_learnt("at the last time the error is within 2 % of the last plateau",

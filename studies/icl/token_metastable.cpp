@@ -167,20 +167,20 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const std::optional<double> lifetime = observed.predicted("lifetime", point);
     const ObservedCurve* curve = observed.curve("between", point);
     if (!lifetime || curve == nullptr || curve->mean.x.back() < kLate * *lifetime) continue;
-    std::vector<bool> holds;
-    for (const std::vector<double>& path : observed.paths("between", point)) {
+    const auto lives = [&](const std::vector<double>& path) {
       bool good = path.size() == curve->mean.x.size();
       for (std::size_t k = 0; k < path.size(); ++k) {
         const double age = curve->mean.x[k] / *lifetime;
         if (age <= kEarly) good = good && path[k] < kApart;
         if (age >= kLate) good = good && path[k] > kOne;
       }
-      holds.push_back(good);
-    }
-    return {
-        stays_together(c, observed),
-        claim_rate(
-            name, statement, holds, fmt::format("beta = {}, lifetime {:.4g}", beta, *lifetime))};
+      return good;
+    };
+    return {stays_together(c, observed),
+            claim_rate(name,
+                       statement,
+                       by_replicate(observed.paths("between", point)).where(lives),
+                       fmt::format("beta = {}, lifetime {:.4g}", beta, *lifetime))};
   }
   return {stays_together(c, observed)};
 }

@@ -254,9 +254,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
       if (r < reached.size()) ++reached[r];
     }
   }
-  std::vector<bool> holds;
-  for (const std::size_t count : reached) holds.push_back(count == betas.size());
-  return {claim_rate("clusters", statement, holds, "")};
+  const auto every = [&](std::size_t count) { return count == betas.size(); };
+  return {claim_rate("clusters", statement, by_replicate(reached).where(every), "")};
 }
 
 }  // namespace

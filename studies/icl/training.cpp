@@ -154,11 +154,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   constexpr double kBelow = 0.01;
   const std::string statement = "on the way the ICL error is more than 1 % below its end";
   if (c.text("sim.optimiser") != "gd") return {};
-  std::vector<bool> lower;
-  for (const std::vector<double>& path : observed.paths("icl")) {
-    lower.push_back(*std::min_element(path.begin(), path.end()) < (1 - kBelow) * path.back());
-  }
-  return {claim_rate("early_stopping", statement, lower, "")};
+  const auto lower = [](const std::vector<double>& path) {
+    return std::ranges::min(path) < (1 - kBelow) * path.back();
+  };
+  return {claim_rate(
+      "early_stopping", statement, by_replicate(observed.paths("icl")).where(lower), "")};
 }
 
 }  // namespace

@@ -62,8 +62,7 @@ LatentTree tree_of(const Configuration& c) {
 
 std::vector<TreeSample> test_samples(const LatentTreeSampler& sampler, const Configuration& c) {
   constexpr std::size_t kSamples = 2000;
-  RandomStream stream(
-      {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::test_data});
+  RandomStream stream({.seed = c.seed(), .id = StreamId::test_data});
   return tree_samples(sampler, kSamples, stream);
 }
 
@@ -339,23 +338,18 @@ std::vector<ClaimResult> learning_claims(const Configuration& c,
   // A little above what measured runs end at (0.009 to 0.015 nats).
   constexpr double kNearBayes = 0.05;
   const double limit = text ? reference : reference + kNearBayes;
-  std::vector<bool> near;
-  std::vector<bool> above;
-  for (const double y : observed.last("test_loss", point)) {
-    near.push_back(y < limit);
-    above.push_back(y > reference);
-  }
+  const auto ends = by_replicate(observed.last("test_loss", point));
   std::vector<ClaimResult> all = {claim_rate("learnt",
                                              text
                                                  ? "test loss below that of predicting by frequency"
                                                  : "test loss within 0.05 nats of the Bayes loss",
-                                             near,
+                                             ends.where([&](double y) { return y < limit; }),
                                              fmt::format("limit {:.3f}", limit),
                                              kHalf)};
   if (!text) {
     all.push_back(claim_rate("floor",
                              "test loss above that of the exact posterior on the same samples",
-                             above,
+                             ends.where([&](double y) { return y > reference; }),
                              fmt::format("Bayes loss {:.4f}", reference),
                              kHalf));
   }

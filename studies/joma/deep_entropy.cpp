@@ -48,6 +48,10 @@ bool fall_is_known(const Configuration& c, const Observed& observed) {
          within({.width = 32, .fastest = 1e-2, .enough = 1.2, .steps = 400}, c);
 }
 
+std::string spaced(const std::vector<double>& values) {
+  return values.empty() ? "" : listed(values, "{:.3f}") + " ";
+}
+
 /// That entropy falls in every layer, by more than it moves where there is nothing to learn; with
 /// one layer also that it returns: with two, or with several heads, too little of it does to tell
 /// that from weight decay.
@@ -63,28 +67,24 @@ std::vector<ClaimResult> tree_claims(const Configuration& c, const Observed& obs
       least[r] = std::min(least[r], fall_statistic(paths[r]));
     }
   }
-  const auto rate = [](const char* name, const char* statement, auto holds, const auto& values) {
-    std::vector<bool> all;
-    std::string found;
-    for (std::size_t r = 0; r < values.size(); ++r) {
-      all.push_back(holds(r));
-      found += fmt::format("{:.3f} ", values[r]);
-    }
-    return claim_rate(name, statement, all, found, kHalf);
-  };
-  std::vector<ClaimResult> all = {rate(
-      "fall",
-      "attention entropy falls by more than 0.035 nats in every layer",
-      [&](std::size_t r) { return least[r] > kFall; },
-      least)};
+  std::vector<ClaimResult> all = {
+      claim_rate("fall",
+                 "attention entropy falls by more than 0.035 nats in every layer",
+                 by_replicate(least).where([](double fall) { return fall > kFall; }),
+                 spaced(least),
+                 kHalf)};
   if (layers > 1 || c.integer("model.heads") > 1) return all;
   constexpr double kBounce = 0.3;
   const std::vector<double> bounces = observed.last("bounce", {{"layer", 1.0}});
-  all.push_back(rate(
-      "bounce",
-      "of a fall of more than 0.035 nats 0.3 and more return",
-      [&](std::size_t r) { return r < least.size() && least[r] > kFall && bounces[r] > kBounce; },
-      bounces));
+  std::vector<bool> returns;
+  for (std::size_t r = 0; r < bounces.size(); ++r) {
+    returns.push_back(r < least.size() && least[r] > kFall && bounces[r] > kBounce);
+  }
+  all.push_back(claim_rate("bounce",
+                           "of a fall of more than 0.035 nats 0.3 and more return",
+                           returns,
+                           spaced(bounces),
+                           kHalf));
   return all;
 }
 
@@ -95,14 +95,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   }
   if (!bounce_is_known(c, observed)) return all;
   constexpr double kBounce = 0.15;
-  std::vector<bool> holds;
-  std::string found;
-  for (const double b : observed.last("bounce", {{"layer", 1.0}})) {
-    holds.push_back(b > kBounce);
-    found += fmt::format("{:.3f} ", b);
-  }
-  all.push_back(claim_rate(
-      "bounce", "attention entropy falls and rises again: bounce > 0.15", holds, found, kHalf));
+  const auto bounces = by_replicate(observed.last("bounce", {{"layer", 1.0}}));
+  all.push_back(claim_rate("bounce",
+                           "attention entropy falls and rises again: bounce > 0.15",
+                           bounces.where([](double b) { return b > kBounce; }),
+                           spaced(bounces.entries()),
+                           kHalf));
   return all;
 }
 

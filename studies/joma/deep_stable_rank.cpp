@@ -14,20 +14,18 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   std::vector<ClaimResult> all = learning_claims(c, observed);
   for (int layer = 1; layer <= layers_of(observed); ++layer) {
     const Point point = {{"layer", static_cast<double>(layer)}};
-    std::vector<bool> holds;
-    for (const std::vector<double>& path : observed.paths("stable_rank", point)) {
-      holds.push_back(path.back() < path.front());
-    }
+    const auto paths = by_replicate(observed.paths("stable_rank", point));
     std::string found = "first against last record";
     if (const std::vector<double> bounces = observed.last("rank_bounce", point); !bounces.empty()) {
       const auto [least, most] = std::ranges::minmax(bounces);
       found += fmt::format("; of the fall comes back {:.3f} to {:.3f}", least, most);
     }
-    all.push_back(claim_rate(fmt::format("rank-falls-{}", layer),
-                             fmt::format("training lowers the stable rank of layer {}", layer),
-                             holds,
-                             found,
-                             kHalf));
+    all.push_back(claim_rate(
+        fmt::format("rank-falls-{}", layer),
+        fmt::format("training lowers the stable rank of layer {}", layer),
+        paths.where([](const std::vector<double>& path) { return path.back() < path.front(); }),
+        found,
+        kHalf));
   }
   return all;
 }

@@ -16,12 +16,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   if (widths.size() < 2) return all;
   // A run of every width each; one that ended early is no witness.
   const auto compared = [&](const std::string& series, const Point& point, bool rises) {
-    std::vector<bool> holds;
-    for (const std::vector<double>& path : observed.paths(series, point)) {
-      if (path.size() < widths.size()) continue;
-      holds.push_back(rises ? path.back() > path.front() : path.back() < path.front());
-    }
-    return holds;
+    using Path = std::vector<double>;
+    return by_replicate(observed.paths(series, point))
+        .only([&](const Path& path) { return path.size() >= widths.size(); })
+        .where([&](const Path& path) {
+          return rises ? path.back() > path.front() : path.back() < path.front();
+        });
   };
   const std::string than =
       fmt::format("at width {} than at width {}", widths.back(), widths.front());
@@ -37,19 +37,14 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   constexpr double kFallsFrom = 32;
   const bool one_layer = observed.curve("bounce", {{"layer", 2.0}}) == nullptr;
   if (one_layer && !c.has("model.file") && widest >= kFallsFrom) {
-    std::vector<bool> holds;
-    std::string falls = "falls in nats";
     const Point where = {{"layer", 1.0}, {"width", widest}};
-    for (const std::vector<double>& path : observed.paths("attention_entropy", where)) {
-      const double fall = fall_statistic(path);
-      holds.push_back(fall > kFall);
-      falls += fmt::format(" {:.3f}", fall);
-    }
+    const auto falls =
+        by_replicate(by_replicate(observed.paths("attention_entropy", where)).of(fall_statistic));
     all.push_back(claim_rate(
         "falls",
         fmt::format("at width {} attention entropy falls by more than {} nats", widest, kFall),
-        holds,
-        falls,
+        falls.where([](double fall) { return fall > kFall; }),
+        falls.empty() ? "falls in nats" : "falls in nats " + listed(falls.entries(), "{:.3f}"),
         kHalf));
     all.push_back(claim_rate("bounce-grows",
                              "more of the fall of the entropy comes back " + than,

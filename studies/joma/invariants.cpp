@@ -43,7 +43,7 @@ class Invariants : public PointwiseExperiment {
       : steps_(recorded_steps(c)),
         eta_(c.real("sim.eta")),
         batch_(static_cast<int>(c.integer("sim.batch"))),
-        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        seed_(c.seed()),
         scale_(c.real("sim.scale")),
         logit_(c.real("sim.logit")),
         orthonormal_(c.real("model.overlap") == 0) {

@@ -53,7 +53,7 @@ class Overlap : public PointwiseExperiment {
                           "overlap",
                           "random embeddings have a whole dimension d = 1/overlap^2",
                           std::move(realised));
-    const auto seed = static_cast<std::uint64_t>(c.integer("sim.seed"));
+    const auto seed = c.seed();
     for (std::size_t a = 0; a < attentions_.size(); ++a) {
       const std::string& attention = attentions_[a];
       RandomStream of_model({.seed = seed, .id = StreamId::model});

@@ -61,7 +61,7 @@ class Softmax : public PointwiseExperiment {
     require(steps_.front() > 0, "sim.steps", static_cast<double>(steps_.front()), "steps >= 1");
     std::optional<std::uint64_t> seed;
     if (c.text("sim.initialisation") == "random") {
-      seed = static_cast<std::uint64_t>(c.integer("sim.seed"));
+      seed = c.seed();
     }
     for (const std::string& inputs : inputs_) {
       problems_.push_back(class_contexts({.tokens = c.integer("model.tokens"),

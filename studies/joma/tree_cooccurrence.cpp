@@ -121,18 +121,16 @@ class Cooccurrence : public PointwiseExperiment {
 
 std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) {
   constexpr double kLevel = 0.05;  // of each sample: 95 % pass under the exact law
-  std::vector<bool> holds;
-  double least = 1;
+  ByReplicate<double> tests;
   for (const ObservedCurve& curve : observed.simulation) {
     if (curve.mean.name != "chi_square_p" || curve.values.empty()) continue;
-    for (const double p : curve.values.front()) {
-      holds.push_back(p > kLevel);
-      least = std::min(least, p);
-    }
+    tests.append(by_replicate(curve.values.front()));
   }
+  double least = 1;
+  for (const double p : tests.entries()) least = std::min(least, p);
   return {claim_rate("joint-law",
                      "chi-square of class and pairs of tokens against the exact table, p > 0.05",
-                     holds,
+                     tests.where([](double p) { return p > kLevel; }),
                      "smallest p " + describe(CoordinateValue(least)))};
 }
 

@@ -44,7 +44,7 @@ class Latents : public PointwiseExperiment {
             "model.heads",
             network_.heads,
             "a divisor of the width");
-    hierarchy(0, static_cast<std::uint64_t>(c.integer("sim.seed")));  // refuses impossible sizes
+    hierarchy(0, c.seed());  // refuses impossible sizes
   }
 
   TheoryResult theory(TheoryGrid) const override { return {}; }
@@ -152,12 +152,10 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   const auto values = [&](double level, const char* model) {
     return observed.last("normalised_correlation", {{"level", level}, {"model", model}});
   };
-  std::vector<bool> holds;
-  const std::vector<double> trained = values(0, "trained");
-  const std::vector<double> permuted = values(0, "permuted");
-  for (std::size_t r = 0; r < std::min(trained.size(), permuted.size()); ++r) {
-    holds.push_back(trained[r] > permuted[r]);
-  }
+  const auto at_bottom = [](const char* model) {
+    return ObservedAt("normalised_correlation", {{"level", 0.0}, {"model", std::string(model)}});
+  };
+  const auto both = by_replicate(observed, {at_bottom("trained"), at_bottom("permuted")});
   std::string report;
   for (const double level : {0.0, 1.0}) {
     for (const char* model : {"trained", "untrained", "permuted"}) {
@@ -171,31 +169,26 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   }
   // The lowest latents are a few tokens each, which units of the start see as well: what is learnt
   // shows at the upper level.
-  std::vector<bool> more;
-  for (const double gain : observed.last("learnt_correlation", {{"level", 1.0}})) {
-    more.push_back(gain > 0);
-  }
+  const auto gains = by_replicate(observed.last("learnt_correlation", {{"level", 1.0}}));
   constexpr double kAccuracy = 0.9;
-  std::vector<bool> recognised;
-  const std::vector<double> accuracy = observed.last("accuracy");
-  for (const double share : accuracy) recognised.push_back(share >= kAccuracy);
+  const auto accuracy = by_replicate(observed.last("accuracy"));
   return {claim_rate("follows-latents",
                      "trained hidden units follow the lowest latents more closely than "
                      "exchanged ones",
-                     holds,
+                     both.where([](double trained, double permuted) { return trained > permuted; }),
                      report,
                      kHalf),
           claim_rate("learns-the-upper-level",
                      "training raises the correlation with the upper latents",
-                     more,
+                     gains.where([](double gain) { return gain > 0; }),
                      "see follows-latents",
                      kHalf),
           claim_rate("recognises-classes",
                      fmt::format("the share of classes recognised ends at {} or more", kAccuracy),
-                     recognised,
+                     accuracy.where([](double share) { return share >= kAccuracy; }),
                      accuracy.empty()
                          ? ""
-                         : fmt::format("smallest {:.3g}", *std::ranges::min_element(accuracy)),
+                         : fmt::format("smallest {:.3g}", std::ranges::min(accuracy.entries())),
                      kHalf)};
 }
 

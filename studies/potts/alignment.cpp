@@ -295,21 +295,14 @@ Figure figure(const Configuration& c) {
 
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
   if (c.real("sim.held_out") == 0) return {};
-  const auto independent = observed.last("test_loss", model_point("independent"));
   std::vector<ClaimResult> results;
   for (const char* model : {"factored", "general"}) {
     for (const char* part : {"couplings", "values", "fields"}) {
-      const std::vector<double> values =
-          observed.last("penalty_balance", joined(model_point(model), {{"part", part}}));
+      const auto values = by_replicate(
+          observed.last("penalty_balance", joined(model_point(model), {{"part", part}})));
       if (values.empty()) continue;  // general couplings have no values
       // The search ends where 1 % of the penalty's gradient is left, of all columns of V together.
       constexpr double kClose = 0.02;
-      std::vector<bool> balanced;
-      std::string found = "balance";
-      for (const double value : values) {
-        balanced.push_back(std::abs(value - 1) < kClose);
-        found += fmt::format(" {:.4f}", value);
-      }
       results.push_back(claim_rate(
           fmt::format("{}-{}-at-a-minimum", model, part),
           fmt::format("the {} of the {} fit are at a minimum: what the loss falls by when they "
@@ -317,21 +310,20 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                       part,
                       model,
                       100 * kClose),
-          balanced,
-          found,
+          values.where([](double value) { return std::abs(value - 1) < kClose; }),
+          "balance " + listed(values.entries(), "{:.4f}"),
           kHalf));
     }
-    const auto loss = observed.last("test_loss", model_point(model));
-    std::vector<bool> holds;
+    const auto losses = by_replicate(
+        observed, {{"test_loss", model_point(model)}, {"test_loss", model_point("independent")}});
     std::string detail = "nats per site, against independent sites:";
-    for (std::size_t k = 0; k < std::min(loss.size(), independent.size()); ++k) {
-      holds.push_back(loss[k] < independent[k]);
-      detail += fmt::format(" {:.4f}/{:.4f}", loss[k], independent[k]);
+    for (const auto& [loss, apart] : losses.entries()) {
+      detail += fmt::format(" {:.4f}/{:.4f}", loss, apart);
     }
     results.push_back(claim_rate(
         fmt::format("{}-uses-context", model),
         fmt::format("the {} model predicts held-out sites better than independent sites do", model),
-        holds,
+        losses.where([](double loss, double apart) { return loss < apart; }),
         detail,
         kHalf));
   }

@@ -46,8 +46,7 @@ BodyModel body_model(const Configuration& c) {
     const Index sites = c.integer("model.sites");
     const Index colours = c.integer("model.colours");
     const auto order = static_cast<int>(c.integer("model.order"));
-    RandomStream stream(
-        {.seed = static_cast<std::uint64_t>(c.integer("sim.seed")), .id = StreamId::model});
+    RandomStream stream({.seed = c.seed(), .id = StreamId::model});
     Hyperedges edges = all_hyperedges(sites, order);
     if (c.real("model.density") < 1) {
       edges = random_hyperedges(
@@ -91,9 +90,7 @@ BodyProblem::BodyProblem(const Configuration& c)
     : model_(body_model(c)),
       density_(realised_density(c)),
       samples_(c.integer("sim.samples")),
-      data_([model = model_,
-             options = gibbs_pool_options(c),
-             seed = static_cast<std::uint64_t>(c.integer("sim.seed"))] {
+      data_([model = model_, options = gibbs_pool_options(c), seed = c.seed()] {
         return BodyData(model, options, seed);
       }) {}
 

@@ -42,7 +42,7 @@ class Displacement : public PointwiseExperiment {
         plan_(body_training(c, static_cast<int>(c.integer("sim.layers")))),
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
         stored_(c.integer("sim.samples") > 0),
-        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+        seed_(c.seed()) {
     rounded_ = {problem_.density()};
     // Stairs are narrow: equal steps beside equal ratios.
     constexpr std::uint64_t kEqualSteps = 40;

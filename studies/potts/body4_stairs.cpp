@@ -204,14 +204,9 @@ std::vector<ClaimResult> softmax_claims(const Configuration& c, const Observed& 
       }
     }
     if (ends.empty()) continue;
-    std::vector<bool> below;
-    std::vector<bool> short_of;
+    const auto of_runs = by_replicate(ends);
     double mean = 0;
-    for (const double end : ends) {
-      below.push_back(end < *pairs - kShare * (*pairs - *best));
-      short_of.push_back(end > *best + kShare * (*pairs - *best));
-      mean += end / static_cast<double>(ends.size());
-    }
+    for (const double end : ends) mean += end / static_cast<double>(ends.size());
     const std::string end = fmt::format("mean end {:.4f}", mean);
     const std::string who = "a transformer of " + depth_of(layers);
     results.push_back(
@@ -225,9 +220,11 @@ std::vector<ClaimResult> softmax_claims(const Configuration& c, const Observed& 
             "{} ends below what any pairs reach, {:.4f} nats, by a tenth of what they leave",
             who,
             *pairs),
-        below,
+        of_runs.where([&](double loss) { return loss < *pairs - kShare * (*pairs - *best); }),
         end,
         kHalf));
+    std::vector<bool> short_of =
+        of_runs.where([&](double loss) { return loss > *best + kShare * (*pairs - *best); });
     if (layers == 1) {
       results.push_back(claim_rate("one-layer-misses",
                                    who + " misses more than a tenth of what pairs leave",
@@ -280,19 +277,15 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const auto above = observed.predicted("plateau", {{"order", order - 1}});
     if (!bound || !above || best.empty()) continue;
     const double close = std::min(kClose, (*above - *bound) / 2);
-    std::vector<bool> stay;
-    for (const double loss : smallest) stay.push_back(loss >= *bound - known);
-    std::vector<bool> reach;
+    std::vector<double> ends;
+    for (const auto& [replicate, loss] : best) ends.push_back(loss);
     double worst = 0;
-    for (const auto& [replicate, loss] : best) {
-      reach.push_back(loss <= *bound + close);
-      worst = std::max(worst, loss);
-    }
+    for (const double loss : ends) worst = std::max(worst, loss);
     results.push_back(claim_rate(
         fmt::format("bound-{}", layers),
         fmt::format(
             "{} stay above the plateau of order {}, {:.4f} nats", depth_of(layers), order, *bound),
-        stay,
+        by_replicate(smallest).where([&](double loss) { return loss >= *bound - known; }),
         fmt::format("smallest loss at any step {:.4f}", std::ranges::min(smallest))));
     results.push_back(
         claim_rate(fmt::format("reached-{}", layers),
@@ -301,7 +294,7 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                depth_of(layers),
                                stored ? "comes" : "ends",
                                close),
-                   reach,
+                   by_replicate(ends).where([&](double loss) { return loss <= *bound + close; }),
                    fmt::format("worst of these {:.4f}", worst),
                    kHalf));
   }

@@ -154,15 +154,12 @@ class Couplings : public PointwiseExperiment {
 
 std::vector<ClaimResult> claims(const Configuration& /*c*/, const Observed& observed) {
   constexpr double kSmall = 0.02;
-  std::vector<bool> holds;
+  const auto errors = by_replicate(observed.last("coupling_error"));
   double largest = 0;
-  for (const double value : observed.last("coupling_error")) {
-    holds.push_back(value < kSmall);
-    largest = std::max(largest, value);
-  }
+  for (const double value : errors.entries()) largest = std::max(largest, value);
   return {claim_rate("couplings-found",
                      fmt::format("relative squared error of the couplings < {}", kSmall),
-                     holds,
+                     errors.where([](double value) { return value < kSmall; }),
                      fmt::format("largest {:.3g}", largest))};
 }
 

@@ -337,14 +337,12 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
   };
   // For every run with both: the first network ends above `times` the second.
   const auto above = [&](const Trained& first, const Trained& second, double times) {
-    std::vector<bool> holds;
+    ByReplicate<std::array<double, 2>> both;
     for (std::int64_t r = 0; r < realisations; ++r) {
-      for (const auto& [a, b] :
-           last_of_both(observed, "excess_loss", on(r, first), "excess_loss", on(r, second))) {
-        holds.push_back(a > times * b);
-      }
+      both.append(
+          by_replicate(observed, {{"excess_loss", on(r, first)}, {"excess_loss", on(r, second)}}));
     }
-    return holds;
+    return both.where([&](double a, double b) { return a > times * b; });
   };
   const auto range = [](const std::vector<double>& values) {
     return values.empty()
@@ -353,12 +351,10 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                      "{:.3g} to {:.3g}", std::ranges::min(values), std::ranges::max(values));
   };
   const std::vector<double> factored = ends(kFactored);
-  std::vector<bool> small;
-  for (const double loss : factored) small.push_back(loss < kSmall);
   std::vector<ClaimResult> results{
       claim_rate("factored-reaches-the-bayes-loss",
                  fmt::format("excess loss of factored attention < {} nats at the end", kSmall),
-                 small,
+                 by_replicate(factored).where([](double loss) { return loss < kSmall; }),
                  "found " + range(factored),
                  kHalf)};
   // At sizes that a short run does not finish only the first claim is made.
@@ -379,9 +375,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     const auto apart = observed.predicted("marginal_loss", here);
     const auto best = observed.predicted("bayes_loss", here);
     if (!apart || !best) continue;
-    for (const double excess : observed.last("excess_loss", on(r, transformer(1)))) {
-      misses.push_back(excess > kShare * (*apart - *best));
-    }
+    append(
+        misses,
+        by_replicate(observed.last("excess_loss", on(r, transformer(1)))).where([&](double excess) {
+          return excess > kShare * (*apart - *best);
+        }));
   }
   if (!misses.empty()) {
     results.push_back(

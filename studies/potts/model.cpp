@@ -87,7 +87,7 @@ PottsFamily::PottsFamily(Configuration& c)
       colour_couplings_(c.text("model.colour_couplings")),
       beta_(c.real("model.beta")),
       zero_sum_(c.flag("model.zero_sum")),
-      seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))) {
+      seed_(c.seed()) {
   const bool j_from_file = couplings_ == "explicit";
   const bool u_from_file = colour_couplings_ == "explicit";
   refuse_unused(c, "model.density", couplings_ == "binary", "model.couplings = \"binary\"");

@@ -62,7 +62,7 @@ class SoftmaxFlow : public PointwiseExperiment {
           return Problem(family, shape);
         }),
         starts_(static_cast<std::size_t>(c.integer("sim.starts"))),
-        seed_(static_cast<std::uint64_t>(c.integer("sim.seed"))),
+        seed_(c.seed()),
         method_{.rank = c.integer("theory.rank"),
                 .hold = static_cast<std::uint64_t>(c.integer("theory.hold")),
                 .check_gradient = false} {  // slopes are compared

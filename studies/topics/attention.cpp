@@ -178,12 +178,10 @@ std::vector<ClaimResult> claims(const Configuration&, const Observed& observed) 
   std::vector<ClaimResult> claims;
   for (const ObservedCurve& curve : observed.simulation) {
     if (curve.mean.name != "omega" || curve.values.empty()) continue;
-    std::vector<bool> holds;
-    for (const double omega : curve.values.back()) holds.push_back(omega > 1);
     claims.push_back(claim_rate(
         "own-topic: " + describe(curve.mean.point),
         "the own topic's mean attention weight ends above that of other topics, omega > 1",
-        holds,
+        by_replicate(curve.values.back()).where([](double omega) { return omega > 1; }),
         fmt::format("mean {:.4g}", curve.mean.y.back())));
   }
   return claims;

@@ -292,10 +292,9 @@ std::optional<Uncovered> first_uncovered(
 }
 
 std::vector<bool> separate_stages(const Observed& observed, const Point& point) {
-  std::vector<bool> separate;
-  for (const auto& [value, attention] : last_of_both(observed, "t_V", point, "t_KQ", point)) {
-    separate.push_back(attention > 2 * value);
-  }
+  std::vector<bool> separate =
+      by_replicate(observed, {{"t_V", point}, {"t_KQ", point}})
+          .where([](double value, double attention) { return attention > 2 * value; });
   separate.resize(std::max(separate.size(), observed.last("t_V", point).size()), false);
   return separate;
 }

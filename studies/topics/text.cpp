@@ -87,7 +87,7 @@ class Text : public PointwiseExperiment {
                                             .restarts = c.integer("model.lda_restarts")},
                                     .share = c.real("model.share"),
                                     .most = c.integer("model.topic_words")};
-    const auto seed = static_cast<std::uint64_t>(c.integer("sim.seed"));
+    const auto seed = c.seed();
     // The corpus and its topics are those of the master seed, the same for all replicates.
     text_ = std::make_unique<Lazy<TextTopics>>(
         [planted = planted_, corpus = std::move(corpus), text, options, seed] {
@@ -267,10 +267,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                "not all of its series were recorded"));
       continue;
     }
-    std::vector<bool> above;
-    for (std::size_t k = 0; k < same.size(); ++k) {
-      above.push_back(same[k] > other[k] && p[k] <= kLevel);
-    }
+    const auto trained = [&](const char* end) {
+      return ObservedAt(quantity + end, {{"network", std::string("trained")}});
+    };
+    const auto runs =
+        by_replicate(observed, {trained("_same_topic"), trained("_other_topic"), trained("_p")});
     // Uniform attention is 1/N; embeddings are at right angles.
     const double level = quantity == "cosine" ? 0 : 1;
     std::vector<double> off;
@@ -280,7 +281,9 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
     all.push_back(
         claim_rate(quantity,
                    fmt::format("{}: same topic above other topics with p <= {}", what, kLevel),
-                   above,
+                   runs.where([](double of_same, double of_other, double p_value) {
+                     return of_same > of_other && p_value <= kLevel;
+                   }),
                    fmt::format("same {:.3f}, other {:.3f}, largest p {:.4f}",
                                mean(same),
                                mean(other),

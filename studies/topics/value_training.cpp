@@ -159,10 +159,10 @@ std::vector<AgreementRule> value_training_agreement(const Configuration& c) {
 std::vector<ClaimResult> value_training_claims(const Configuration& c, const Observed& observed) {
   if (!uncovered_training(c)) return {};
   const char* own = c.integer("model.words_per_topic") > 1 ? "value_s" : "value_d";
-  std::vector<double> differences;
-  for (const auto& [within, between] : last_of_both(observed, own, {}, "value_g", {})) {
-    differences.push_back(within - between);
-  }
+  const std::vector<double> differences =
+      by_replicate(observed, {own, "value_g"}).of([](double within, double between) {
+        return within - between;
+      });
   return {claim_above("blocks",
                       "entries between words of a topic end above those between topics in the mean",
                       differences,
