@@ -298,58 +298,8 @@ Figure figure(const Configuration& c) {
               "threshold; points: simulation, mean and standard error over replicates."};
 }
 
-/// A spike on one coordinate is simulated only where it is asked for: that its outliers solve their
-/// equation, and begin where their thresholds say, is claimed here.
-ClaimResult localised_claim(const Configuration& c) {
-  constexpr double kAccuracy = 1e-9;
-  constexpr double kBeside = 1e-6;
-  constexpr double kNothing = 1e-3;  // of an overlap that is proportional to kBeside there
-  double worst = 0;
-  bool begins = true;
-  const SampleSizes sizes = masked_sizes(c);
-  for (std::size_t size = 0; size < sizes.count(); ++size) {
-    const double gamma = 1 / sizes.alpha(size);
-    for (const double base : c.reals("sweep.lambda")) {
-      for (const double lambda : {base, 10 * base}) {
-        const IsotropicSpectrum bulk = isotropic_spectrum(gamma, lambda);
-        const double kappa = bulk.kappa;
-        const auto defect = [&](const std::optional<LocalisedOutlier>& outlier, double theta) {
-          if (!outlier) return;
-          const double l = outlier->strength;
-          const double left = l * (l + gamma) * (1 + kappa) * (1 + kappa + theta);
-          const double right = theta * kappa * gamma * (1 + kappa + l);
-          worst = std::max(worst, std::abs(left / right - 1));
-        };
-        for (const double theta : c.reals("sweep.theta")) {
-          const LocalisedSpike spike = localised_spike(gamma, lambda, theta);
-          defect(spike.upper, theta);
-          defect(spike.lower, theta);
-        }
-        const auto beside = [&](const std::optional<double>& threshold, auto end, double edge) {
-          if (!threshold || *threshold <= 0) return;
-          const auto at = [&](double share) {
-            return localised_spike(gamma, lambda, share * *threshold).*end;
-          };
-          const std::optional<LocalisedOutlier> first = at(1 + kBeside);
-          begins = begins && first && first->overlaps.symmetric < kNothing &&
-                   std::abs(first->w - edge) < kNothing && !at(1 - kBeside);
-        };
-        beside(localised_threshold_upper(gamma, lambda), &LocalisedSpike::upper, bulk.upper);
-        beside(localised_threshold_lower(gamma, lambda), &LocalisedSpike::lower, bulk.lower);
-      }
-    }
-  }
-  return claim_certain(
-      "localised-outliers",
-      "outliers of a spike on one coordinate solve their equation, and begin at "
-      "their thresholds, at the edge of the bulk with overlap 0, here and at ten times the penalty",
-      begins && worst < kAccuracy,
-      fmt::format(
-          "{} at the thresholds, largest defect {:.2g}", begins ? "as told" : "not", worst));
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  std::vector<ClaimResult> all = {localised_claim(c)};
+  std::vector<ClaimResult> all;
   const SampleSizes sizes = masked_sizes(c);
   const auto d = static_cast<double>(c.integer("model.dimension"));
   constexpr double kSeen = 0.2;
@@ -361,7 +311,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         const std::string where =
             fmt::format("[alpha={:.4g},lambda={:.4g},theta={:.4g}]", 1 / gamma, lambda, theta);
         const auto at = [&](const char* series, bool of_pca = false) {
-          return values_at(observed, series, of_pca ? Point{point.front()} : point, theta);
+          return by_replicate(observed, {{series, of_pca ? Point{point.front()} : point, theta}})
+              .column();
         };
         if (!is_localised(c)) {
           if (c.real("model.noise_ratio") != 1) continue;

@@ -72,11 +72,11 @@ done
 (cd elsewhere && "$program" rerun ../runs/swept-* >../out 2>../err) || fail "rerun of swept files: $(cat err)"
 says out "equal      replicates.csv"
 
-# Claims that read a run's data are judged again from any folder; data that have changed are told.
+# A run of a user's data is judged again from any folder; data that have changed are named.
 "$program" run gauss-flow --set 'model.covariance="data"' --set 'model.file="tables/a.csv"' --set 'sweep.alpha=[2.0]' --set 'sim.times=[1.0]' \
   --replicates 8 --quiet --name flow --set 'plot.formats=["svg"]' >out 2>err
 (cd elsewhere && "$program" check ../runs/flow-* >../out 2>../err)
-says out "claim contours"
+says out "points agree"
 printf '1,2,3,4\n' >>tables/a.csv
 (cd elsewhere && "$program" check ../runs/flow-* >../out 2>../err)
 says err "tables/a.csv' has changed since the run"

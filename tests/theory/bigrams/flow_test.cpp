@@ -433,6 +433,20 @@ TEST_CASE("bigram l1: a floor says whether it was found", "[theory][bigrams]") {
   CHECK(l1_floor_closed_form(weak, 1.02 * highest, 0, kBatch).status == L1FloorStatus::unstable);
 }
 
+TEST_CASE("bigram l1: noise of A has a stationary law 2 % below the limit, and none 2 % above",
+          "[theory][bigrams][study:bigrams-stability]") {
+  constexpr int kSweeps = 100000;
+  const BigramModel model =
+      GENERATE(circulant_model(3, 0.8, 2, 500), circulant_model(3, 0.5, 2, 300));
+  const double batch = GENERATE(16.0, 64.0);
+  const double limit = attention_rate_limit(model, model.transition(), batch);
+  CAPTURE(batch, limit);
+  CHECK(l1_floor_closed_form(model, 0.98 * limit, 0, batch, kSweeps).status ==
+        L1FloorStatus::settled);
+  CHECK(l1_floor_closed_form(model, 1.02 * limit, 0, batch, kSweeps).status ==
+        L1FloorStatus::unstable);
+}
+
 TEST_CASE("bigram l1: a staged mean field without l1 is the recursion after boosting",
           "[theory][bigrams]") {
   const BigramModel model = circulant_model(3, 0.8, 2, 500);
