@@ -9,13 +9,6 @@ namespace attica {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-Parameter noise_ratio_parameter(double fallback) {
-  return real_parameter("model.noise_ratio",
-                        fallback,
-                        "noise variance of the second half of the coordinates; 1 on the first",
-                        {.low = 1e-6, .high = 1e6});
-}
-
 SampleSizes masked_sizes(const Configuration& c) {
   const auto d = static_cast<double>(c.integer("model.dimension"));
   for (const double alpha : c.reals("sweep.alpha")) {
@@ -95,18 +88,6 @@ PredictedValue overlap_value(double overlap, double theta, double threshold, dou
   const bool compared = away_from(theta, threshold);
   const double allowance = (above ? 1.7 / (apart * apart) : 2 / (apart * apart) + 0.6) / dimension;
   return {overlap, compared ? allowance : 0.0, compared};
-}
-
-std::vector<double> values_at(const Observed& observed,
-                              const std::string& series,
-                              const Point& point,
-                              double theta) {
-  const ObservedCurve* curve = observed.curve(series, point);
-  if (curve == nullptr) return {};
-  for (std::size_t k = 0; k < curve->mean.x.size(); ++k) {
-    if (curve->mean.x[k] == theta) return curve->values[k];
-  }
-  return {};
 }
 
 std::string masked_label(const Configuration& c, const std::string& estimator, bool penalised) {

@@ -1,6 +1,6 @@
 #pragma once
 /// @file
-/// @brief What the studies of masked ridge regression share: parameters, sizes, noise in two
+/// @brief What the studies of masked ridge regression share: sizes, noise in two
 /// groups, signals, allowances.
 
 #include <Eigen/Core>
@@ -12,12 +12,6 @@
 #include "attica/theory/masked/spike.hpp"
 
 namespace attica {
-
-/// @name Parameters
-/// @{
-/// `model.noise_ratio`
-Parameter noise_ratio_parameter(double fallback);
-/// @}
 
 /// @brief n = αd for every α. @throws Error (input) naming sweep.alpha unless αd >= 2
 SampleSizes masked_sizes(const Configuration& configuration);
@@ -49,12 +43,6 @@ void require_halves(const Configuration& configuration);
 PredictedValue overlap_value(double overlap, double theta, double threshold, double dimension);
 /// Whether θ is outside that window.
 bool away_from(double theta, double threshold);
-
-/// @brief A curve's values at θ, one a replicate; empty without it.
-std::vector<double> values_at(const Observed& observed,
-                              const std::string& series,
-                              const Point& point,
-                              double theta);
 
 /// @brief "{/:Italic α} = {alpha}, ..." for what has several values.
 /// @param penalised whether the estimator has a penalty

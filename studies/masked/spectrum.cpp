@@ -6,82 +6,20 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
-#include "attica/core/gauss/mlm.hpp"
-#include "attica/core/gauss/observations.hpp"
-#include "attica/sim/gauss/ridge.hpp"
 #include "attica/studies/masked/model.hpp"
+#include "attica/studies/masked/population.hpp"
 #include "attica/studies/sample_ratios.hpp"
-#include "attica/theory/ridge_kappa.hpp"
 
 namespace attica::masked_spectrum {
 namespace {
 
 using Eigen::Index;
 using Eigen::VectorXd;
-
-enum class Covariance { identity, groups, ar1, data };
-
-const Choices<Covariance>& covariances() {
-  static const Choices<Covariance> all = {{"identity", Covariance::identity},
-                                          {"groups", Covariance::groups},
-                                          {"ar1", Covariance::ar1},
-                                          {"data", Covariance::data}};
-  return all;
-}
-
-/// Rows of users' data, as the population.
-struct RowsOfData {
-  Observations observed;
-  Eigen::MatrixXd covariance;
-  Eigen::MatrixXd factor;  ///< F Fᵀ = covariance, for Gaussian samples
-  double unit = 1;         ///< of the penalty: the mean eigenvalue
-
-  /// Completes model.dimension. @throws Error (input) naming model.file or model.dimension
-  static RowsOfData of(Configuration& c) {
-    if (!c.has("model.file")) {
-      throw invalid_parameter("model.file", "(unset)", "a file for model.covariance = \"data\"");
-    }
-    const std::filesystem::path path = c.input_file("model.file");
-    RowsOfData rows;
-    try {
-      rows.observed = centred_observations(read_numeric_csv(path, CsvHeader::required),
-                                           c.flag("model.standardise"));
-      const GaussianMlm problem(rows.observed.covariance(), Definiteness::semi_positive);
-      rows.covariance = problem.covariance();
-      rows.factor = problem.factor();
-      rows.unit = problem.mean_eigenvalue();
-    } catch (const Error& error) {
-      throw Error(
-          error.kind(), fmt::format("parameter 'model.file': {}", error.what()), "model.file");
-    }
-    const auto d = static_cast<std::int64_t>(rows.covariance.rows());
-    if (c.given("model.dimension") && c.integer("model.dimension") != d) {
-      throw invalid_parameter("model.dimension",
-                              static_cast<double>(c.integer("model.dimension")),
-                              fmt::format("{}, as the file has, or no value", d));
-    }
-    c.set("model.dimension", d, false);
-    return rows;
-  }
-
-  /// Variance of xᵀQx over the rows, Q = (Σ+κ)⁻¹, over 2 tr(ΣQ)², that of Gaussian ones.
-  double form_variance(double samples, double lambda) const {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
-    const VectorXd values = solver.eigenvalues().cwiseMax(0);
-    const VectorXd weights =
-        (values.array() + ridge_kappa(values.array(), samples, lambda)).inverse();
-    const VectorXd forms =
-        (observed.rows * solver.eigenvectors()).array().square().matrix() * weights;
-    return (forms.array() - forms.mean()).square().mean() /
-           (2 * values.cwiseProduct(weights).squaredNorm());
-  }
-};
+using Kind = MaskedPopulation::Kind;
 
 /// Bins of equal width at multiples of it, a round number, so that theories of other parameters
 /// have the same.
@@ -111,16 +49,11 @@ struct Bins {
 class MaskedSpectrum : public PointwiseExperiment {
  public:
   explicit MaskedSpectrum(Configuration& c)
-      : covariance_(covariances().of(c, "model.covariance")),
-        data_(on_rows() ? RowsOfData::of(c) : RowsOfData{}),
+      : population_(c),
         configuration_(c),
-        dimension_(c.integer("model.dimension")),
-        ratio_(c.real("model.noise_ratio")),
-        rho_(c.real("model.rho")),
         lambdas_(ascending(c.reals("sweep.lambda"))),
         most_bins_(c.integer("sim.bins")),
-        sizes_(masked_sizes(
-            with_distinct_ratios(c, static_cast<double>(c.integer("model.dimension"))))),
+        sizes_(masked_sizes(with_distinct_ratios(c, population_.dimension()))),
         simulated_bins_([this] {
           std::vector<Bins> all;
           for (const double alpha : sizes_.alphas(TheoryGrid::run)) {
@@ -128,36 +61,7 @@ class MaskedSpectrum : public PointwiseExperiment {
           }
           return all;
         }) {
-    const auto unused = [&](const char* key, const char* word, bool used) {
-      if (used || !c.given(key)) return;
-      for (const Parameter& p : {noise_ratio_parameter(kRatio), rho_parameter()}) {
-        if (p.key == key && p.fallback != c.at(key)) {
-          throw invalid_parameter(
-              key, c.real(key), fmt::format("no value unless model.covariance = \"{}\"", word));
-        }
-      }
-    };
-    unused("model.noise_ratio", "groups", covariance_ == Covariance::groups);
-    unused("model.rho", "ar1", covariance_ == Covariance::ar1);
-    if (!on_rows() && c.has("model.file")) {
-      throw invalid_parameter(
-          "model.file", c.text("model.file"), "no value unless model.covariance = \"data\"");
-    }
-    if (!on_rows() && c.flag("model.standardise")) {
-      throw invalid_parameter(
-          "model.standardise", "true", "no value unless model.covariance = \"data\"");
-    }
-    if (covariance_ == Covariance::groups) require_halves(c);
     warnings_ = rounded_ratios(c, sizes_);
-  }
-
-  static constexpr double kRatio = 4;
-
-  static Parameter rho_parameter() {
-    return real_parameter("model.rho",
-                          0.7,
-                          "ar1: correlation of neighbours",
-                          {.low = -1, .high = 1, .low_open = true, .high_open = true});
   }
 
   void require_simulable() const override {
@@ -167,25 +71,26 @@ class MaskedSpectrum : public PointwiseExperiment {
 
   TheoryResult theory(TheoryGrid grid) const override {
     TheoryResult result;
-    if (on_rows()) return theory_of_rows(grid);
+    if (population_.on_rows()) return theory_of_rows(grid);
     for (const double alpha : sizes_.alphas(grid)) {
       for (const double lambda : lambdas_) density(alpha, lambda, grid).into(result);
     }
     std::vector<double> alphas = sizes_.alphas(grid);
-    if (covariance_ != Covariance::ar1) alphas = line_between(alphas, AxisScale::log, grid);
+    if (population_.kind() != Kind::ar1) alphas = line_between(alphas, AxisScale::log, grid);
     for (const double lambda : lambdas_) {
       const Point point = {{"lambda", lambda}};
       Curves moments(point, "alpha", {"moment2"});
-      for (const double alpha : alphas) moments.add(alpha, {moment2(alpha, lambda)});
+      for (const double alpha : alphas)
+        moments.add(alpha, {population_.moment2(alpha, sizes_.samples(alpha), lambda)});
       moments.into(result);
-      if (covariance_ == Covariance::ar1) continue;
+      if (population_.kind() == Kind::ar1) continue;
       Curves edges(point, "alpha", {"lower_edge", "upper_edge"});
       for (const double alpha : alphas) {
-        const MaskedSupport support = bulk(alpha, lambda);
+        const MaskedSupport support = population_.bulk(alpha, sizes_.samples(alpha), lambda);
         edges.add(alpha, {{support.lower, 0, false}, {support.upper, 0, false}});
       }
       edges.into(result);
-      if (covariance_ != Covariance::identity) continue;
+      if (population_.kind() != Kind::identity) continue;
       Curves others(point, "alpha", {"moment3", "moment2_leading"});
       Curves atom(point, "alpha", {"atom"});
       for (const double alpha : alphas) {
@@ -224,16 +129,18 @@ class MaskedSpectrum : public PointwiseExperiment {
     const double alpha = sizes_.alpha(replicate.point());
     RandomStream stream = replicate.stream();
     Outcome outcome;
-    const Eigen::MatrixXd s = covariance(n, stream);
+    const Eigen::MatrixXd s = population_.sample_covariance(n, stream);
     for (std::size_t l = 0; l < lambdas_.size(); ++l) {
       const double lambda = lambdas_[l];
-      const VectorXd w = MaskedRidge(s, absolute(lambda)).eigenvalues();
+      const VectorXd w = MaskedRidge(s, population_.absolute(lambda)).eigenvalues();
       const Bins& bins = simulated_bins_.get()[replicate.point() * lambdas_.size() + l];
       // With equal variances the kernel of S gives the lowest d - n eigenvalues.
       const Index kernel =
-          covariance_ == Covariance::identity ? std::max<Index>(0, dimension_ - n) : 0;
-      histogram(
-          "density", {{"alpha", alpha}, {"lambda", lambda}}, w.tail(dimension_ - kernel), bins)
+          population_.kind() == Kind::identity ? std::max<Index>(0, population_.sites() - n) : 0;
+      histogram("density",
+                {{"alpha", alpha}, {"lambda", lambda}},
+                w.tail(population_.sites() - kernel),
+                bins)
           .into(outcome);
       Curves numbers({{"lambda", lambda}},
                      "alpha",
@@ -252,14 +159,12 @@ class MaskedSpectrum : public PointwiseExperiment {
             .into(outcome);
       }
     }
-    if (on_rows()) gaussian_control(replicate.point(), stream, outcome);
+    if (population_.on_rows()) gaussian_control(replicate.point(), stream, outcome);
     return outcome;
   }
 
  private:
-  double dimension() const { return static_cast<double>(dimension_); }
-  bool on_rows() const { return covariance_ == Covariance::data; }
-  double absolute(double lambda) const { return lambda * data_.unit; }
+  double dimension() const { return population_.dimension(); }
 
   Curves histogram(const char* series,
                    const Point& point,
@@ -281,13 +186,11 @@ class MaskedSpectrum : public PointwiseExperiment {
 
   /// As many Gaussian samples of the rows' covariance.
   void gaussian_control(std::size_t point, RandomStream& stream, Outcome& outcome) const {
-    const Eigen::MatrixXd x =
-        gaussian_samples(data_.factor, false, static_cast<Index>(sizes_[point]), stream);
-    const Eigen::MatrixXd s = x.transpose() * x / static_cast<double>(x.rows());
+    const Eigen::MatrixXd s = population_.gaussian_covariance(sizes_[point], stream);
     const double alpha = sizes_.alpha(point);
     for (std::size_t l = 0; l < lambdas_.size(); ++l) {
       const double lambda = lambdas_[l];
-      const VectorXd w = MaskedRidge(s, absolute(lambda)).eigenvalues();
+      const VectorXd w = MaskedRidge(s, population_.absolute(lambda)).eigenvalues();
       histogram("gaussian_density",
                 {{"alpha", alpha}, {"lambda", lambda}},
                 w,
@@ -307,94 +210,31 @@ class MaskedSpectrum : public PointwiseExperiment {
           {{"lambda", lambda}}, "alpha", {"moment2", "gaussian_moment2", "form_variance"});
       for (const double alpha : sizes_.alphas(grid)) {
         const double n = sizes_.samples(alpha);
-        const double value = masked_moment2(data_.covariance, n, absolute(lambda));
+        const double value = population_.moment2(alpha, n, lambda).y;
         curves.add(alpha,
                    {value,
-                    {value, kFirstOrder / dimension() * value},
-                    {data_.form_variance(n, absolute(lambda)), 0, false}});
+                    {value, population_.first_order(value)},
+                    {population_.form_variance(n, lambda), 0, false}});
       }
       curves.into(result);
     }
-    const VectorXd kurtosis = data_.observed.excess_kurtosis();
-    result.diagnostics = {{"observations", static_cast<std::int64_t>(data_.observed.rows.rows())},
-                          {"mean_eigenvalue", data_.unit},
-                          {"median_excess_kurtosis", middle(kurtosis)},
-                          {"largest_excess_kurtosis", kurtosis.maxCoeff()},
-                          {"dropped_columns",
-                           List(data_.observed.constants.begin(), data_.observed.constants.end())}};
+    result.diagnostics = population_.diagnostics();
     return result;
   }
 
-  static double middle(VectorXd values) {
-    std::sort(values.begin(), values.end());
-    return values(values.size() / 2);
-  }
-
-  Eigen::MatrixXd covariance(Index n, RandomStream& stream) const {
-    if (covariance_ == Covariance::ar1) return ar1_sample_covariance(dimension_, rho_, n, stream);
-    if (on_rows()) {
-      const Eigen::MatrixXd x = resampled_rows(data_.observed.rows, n, stream);
-      return x.transpose() * x / static_cast<double>(n);
-    }
-    SpikedNoise noise{.variances = VectorXd::Ones(dimension_), .direction = {}, .theta = 0};
-    if (covariance_ == Covariance::groups) {
-      noise.variances.tail(dimension_ / 2).setConstant(ratio_);
-    }
-    return sample_covariance(noise, n, stream);
-  }
-
-  MaskedEquivalent equivalent(double alpha, double lambda) const {
-    switch (covariance_) {
-      case Covariance::identity:
-        return masked_equivalent({SiteGroup{}}, 1 / alpha, lambda);
-      case Covariance::groups:
-        return masked_equivalent({{1, 0.5}, {ratio_, 0.5}}, 1 / alpha, lambda);
-      case Covariance::ar1:
-      case Covariance::data:
-        break;
-    }
-    // Eigenvalues of a long stationary sequence, at equal steps of the wave number.
-    constexpr int kWaves = 64;
-    std::vector<SiteGroup> spectrum;
-    for (int k = 0; k < kWaves; ++k) {
-      const double phase = std::cos(std::numbers::pi * (k + 0.5) / kWaves);
-      spectrum.push_back({(1 - rho_ * rho_) / (1 - 2 * rho_ * phase + rho_ * rho_), 1.0 / kWaves});
-    }
-    return masked_stationary(std::move(spectrum), 1 / alpha, lambda);
-  }
-
-  /// Without the kernel's atom; with two variances the kernel is a band, which belongs to it.
-  MaskedSupport bulk(double alpha, double lambda) const {
-    if (covariance_ == Covariance::identity) {
-      const IsotropicSpectrum s = isotropic_spectrum(1 / alpha, lambda);
-      return {.lower = s.lower, .upper = s.upper};
-    }
-    const double atom = covariance_ == Covariance::ar1 ? std::max(0.0, 1 - alpha) : 0;
-    return masked_support(equivalent(alpha, lambda), atom);
-  }
-
   Bins bins_of(double alpha, double lambda) const {
-    if (on_rows()) {
-      // Wherever they are: few eigenvalues are further from 0, none beyond 1.
-      constexpr double kFar = 3;
-      const double width =
-          std::sqrt(masked_moment2(data_.covariance, sizes_.samples(alpha), absolute(lambda)));
-      return Bins::over({.lower = -kFar * width, .upper = 1},
-                        most_bins_,
-                        -std::numeric_limits<double>::infinity());
-    }
-    const MaskedSupport support = bulk(alpha, lambda);
-    double floor = -std::numeric_limits<double>::infinity();
-    if (covariance_ == Covariance::identity && alpha < 1) {
-      floor = (*isotropic_spectrum(1 / alpha, lambda).atom + support.lower) / 2;
-    }
-    return Bins::over(support, most_bins_, floor);
+    const MaskedSupport support = population_.bulk(alpha, sizes_.samples(alpha), lambda);
+    const std::optional<double> atom = population_.atom(alpha, lambda);
+    return Bins::over(
+        support,
+        most_bins_,
+        atom ? (*atom + support.lower) / 2 : -std::numeric_limits<double>::infinity());
   }
 
   /// Averages over bins. In a run also over intervals of that width between them, for a smooth
   /// line, and over empty bins on either side, where a theory of other parameters may have some.
   Curves density(double alpha, double lambda, TheoryGrid grid) const {
-    const MaskedEquivalent m = equivalent(alpha, lambda);
+    const MaskedEquivalent m = population_.equivalent(alpha, lambda);
     const Bins bins = bins_of(alpha, lambda);
     // Near γ = 1 the fluctuations of G_kk smear an edge that is nearly hard.
     constexpr double kHardLow = 0.7;
@@ -411,7 +251,7 @@ class MaskedSpectrum : public PointwiseExperiment {
         gamma > kSteepLow && gamma < kSteepHigh && (lambda < kWeak || lambda > kStrong);
     const double allowed = gamma > kHardLow && gamma < kHardHigh ? 3 : steep ? 2 : 0.5;
     const bool compared =
-        covariance_ == Covariance::identity || (covariance_ == Covariance::groups && gamma <= 1);
+        population_.kind() == Kind::identity || (population_.kind() == Kind::groups && gamma <= 1);
     const auto share_below = [&](double w) {
       return w < 1 ? masked_cdf(m, std::max(w, bins.floor)) : 1.0;
     };
@@ -433,37 +273,8 @@ class MaskedSpectrum : public PointwiseExperiment {
     return all;
   }
 
-  PredictedValue moment2(double alpha, double lambda) const {
-    const double n = sizes_.samples(alpha);
-    switch (covariance_) {
-      case Covariance::identity: {
-        constexpr double kSecondOrder = 15;
-        const double value = isotropic_moment2(dimension(), n, lambda);
-        return {value, kSecondOrder / (n * n) * value};
-      }
-      case Covariance::groups: {
-        const double value = masked_moment2(equivalent(alpha, lambda));
-        return {value, kFirstOrder / dimension() * value};
-      }
-      case Covariance::ar1:
-      case Covariance::data:
-        break;
-    }
-    const Eigen::MatrixXd sigma =
-        Eigen::MatrixXd::NullaryExpr(dimension_, dimension_, [this](Index i, Index j) {
-          return std::pow(rho_, static_cast<double>(std::abs(i - j)));
-        });
-    const double value = masked_moment2(sigma, n, lambda);
-    return {value, kFirstOrder / dimension() * value};
-  }
-  static constexpr double kFirstOrder = 3;
-
-  Covariance covariance_;
-  RowsOfData data_;  ///< empty for other covariances
+  MaskedPopulation population_;
   Configuration configuration_;
-  Index dimension_;
-  double ratio_;
-  double rho_;
   std::vector<double> lambdas_;
   std::int64_t most_bins_;
   SampleSizes sizes_;
@@ -548,106 +359,23 @@ bool gap_open(double d, double alpha, double lambda) {
   return (s.lower - *s.atom) / 2 >= kDeviations * smear;
 }
 
-/// Bins are differences of the cumulative law: that the density is its slope is claimed besides.
-ClaimResult density_claim(const Configuration& c) {
-  constexpr double kStep = 1e-3;
-  constexpr double kAccuracy = 1e-3;
-  double worst = 0;
-  for (const double alpha : c.reals("sweep.alpha")) {
-    for (const double lambda : c.reals("sweep.lambda")) {
-      const MaskedEquivalent m = masked_equivalent({SiteGroup{}}, 1 / alpha, lambda);
-      const IsotropicSpectrum bulk = isotropic_spectrum(1 / alpha, lambda);
-      const double middle = (bulk.lower + bulk.upper) / 2;  // away from the edges
-      const double step = kStep * (bulk.upper - bulk.lower);
-      const double slope =
-          (masked_cdf(m, middle + step) - masked_cdf(m, middle - step)) / (2 * step);
-      worst = std::max(worst, std::abs(masked_density(m, middle) / slope - 1));
-    }
-  }
-  return claim_certain(
-      "density-is-the-slope",
-      "with equal variances the density is the slope of the cumulative law within 0.1 %",
-      worst < kAccuracy,
-      fmt::format("largest difference {:.2g}", worst));
-}
-
-/// (1/d) tr A² by Cauchy's formula from the resolvent, around all eigenvalues.
-double contour_moment2(const MaskedEquivalent& m) {
-  constexpr int kNodes = 64;
-  const MaskedSupport support = masked_support(m);
-  const double centre = (support.lower + support.upper) / 2;
-  const double radius = support.upper - support.lower;
-  double sum = 0;
-  for (int k = 0; k < kNodes; ++k) {
-    const auto turn = std::polar(radius, 2 * std::numbers::pi * (k + 0.5) / kNodes);
-    const auto w = centre + turn;
-    sum -= (w * w * masked_resolvent(m, w) * turn).real() / kNodes;
-  }
-  return sum;
-}
-
-/// Other covariances are simulated only where they are asked for: that their second moment, to
-/// leading order, is that of their spectrum is claimed here.
-ClaimResult moment_claim(const Configuration& c) {
-  constexpr double kAccuracy = 1e-6;
-  constexpr Index kSites = 24;
-  constexpr double kRho = 0.5;
-  const double ratio = MaskedSpectrum::kRatio;
-  // A ring, whose eigenvectors are waves: all sites are alike, far from any end.
-  const Eigen::MatrixXd ring = Eigen::MatrixXd::NullaryExpr(kSites, kSites, [](Index i, Index j) {
-    const auto apart = static_cast<double>(std::abs(i - j));
-    return std::pow(kRho, apart) + std::pow(kRho, kSites - apart);
-  });
-  std::vector<SiteGroup> waves;
-  const VectorXd spectrum = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(ring).eigenvalues();
-  for (const double value : spectrum) waves.push_back({value, 1.0 / kSites});
-  VectorXd halves = VectorXd::Ones(kSites);
-  halves.tail(kSites / 2).setConstant(ratio);
-  double worst = 0;
-  for (const double alpha : c.reals("sweep.alpha")) {
-    if (alpha * kSites < 1) continue;  // less than one sample
-    for (const double lambda : c.reals("sweep.lambda")) {
-      const auto compare = [&](double value, double exact) {
-        worst = std::max(worst, std::abs(value / exact - 1));
-      };
-      const MaskedEquivalent groups =
-          masked_equivalent({{1, 0.5}, {ratio, 0.5}}, 1 / alpha, lambda);
-      const double of_groups = contour_moment2(groups);
-      compare(masked_moment2(groups), of_groups);
-      compare(masked_moment2(halves.asDiagonal(), alpha * kSites, lambda), of_groups);
-      compare(masked_moment2(ring, alpha * kSites, lambda),
-              contour_moment2(masked_stationary(waves, 1 / alpha, lambda)));
-    }
-  }
-  return claim_certain("moments-of-other-covariances",
-                       "with two variances, and on a ring, the second moment is that of the "
-                       "resolvent within 1e-6",
-                       worst < kAccuracy,
-                       fmt::format("largest difference {:.2g}", worst));
-}
-
 std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed) {
-  std::vector<ClaimResult> all = {density_claim(c), moment_claim(c)};
+  std::vector<ClaimResult> all;
   const auto d = static_cast<double>(c.integer("model.dimension"));
   const bool identity = c.text("model.covariance") == "identity";
   const auto name = [](const char* what, const ObservedCurve& curve, std::size_t k) {
     return fmt::format("{}[alpha={:.4g},{}]", what, curve.mean.x[k], describe(curve.mean.point));
-  };
-  const auto holds = [](const std::vector<double>& values, const auto& test) {
-    std::vector<bool> found;
-    for (const double value : values) found.push_back(test(value));
-    return found;
   };
   for (const ObservedCurve& curve : observed.simulation) {
     const double lambda =
         curve.mean.point.empty() ? 0 : std::get<double>(curve.mean.point.back().second);
     for (std::size_t k = 0; k < curve.mean.x.size(); ++k) {
       const double alpha = curve.mean.x[k];
-      const std::vector<double>& values = curve.values[k];
+      const auto values = by_replicate(curve.values[k]);
       if (curve.mean.name == "upper_edge") {
         all.push_back(claim_rate(name("below-one", curve, k),
                                  "all eigenvalues are below 1",
-                                 holds(values, [](double w) { return w < 1; }),
+                                 values.where([](double w) { return w < 1; }),
                                  fmt::format("largest on average {:.6g}", curve.mean.y[k])));
       } else if (curve.mean.name == "trace") {
         // Rounding of the inverse, of condition (x + λ)/λ.
@@ -655,13 +383,13 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         const double most = kRounding * d * (1 + 1 / lambda);
         all.push_back(claim_rate(name("trace", curve, k),
                                  fmt::format("the eigenvalues sum to 0 within {:.1e}", most),
-                                 holds(values, [&](double sum) { return std::abs(sum) <= most; }),
+                                 values.where([&](double sum) { return std::abs(sum) <= most; }),
                                  fmt::format("sum on average {:.1e}", curve.mean.y[k])));
       } else if (curve.mean.name == "below_gap" && identity && gap_open(d, alpha, lambda)) {
         const double kernel = d - std::round(alpha * d);
         all.push_back(claim_rate(name("kernel", curve, k),
                                  fmt::format("d - n = {} eigenvalues are below the gap", kernel),
-                                 holds(values, [&](double count) { return count == kernel; }),
+                                 values.where([&](double count) { return count == kernel; }),
                                  fmt::format("on average {:.6g}", curve.mean.y[k])));
       } else if (curve.mean.name == "moment2" && identity && alpha >= 1 && lambda >= 0.1) {
         const double leading = isotropic_spectrum(1 / alpha, lambda).moment2;
@@ -672,7 +400,8 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
             next,
             leading);
         const auto side = next < leading ? claim_below : claim_above;
-        all.push_back(side(name("next-order", curve, k), words, values, (leading + next) / 2, {}));
+        all.push_back(
+            side(name("next-order", curve, k), words, values.entries(), (leading + next) / 2, {}));
       }
     }
   }

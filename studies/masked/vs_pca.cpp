@@ -274,10 +274,11 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
         const std::string where =
             fmt::format("[alpha={:.4g},lambda={:.4g},theta={:.4g}]", alpha, lambdas[k], theta);
         const auto of_masked = [&](const char* series) {
-          return values_at(observed, series, {{"alpha", alpha}, {"lambda", lambdas[k]}}, theta);
+          const Point point = {{"alpha", alpha}, {"lambda", lambdas[k]}};
+          return by_replicate(observed, {{series, point, theta}}).column();
         };
         const auto of = [&](const std::string& series) {
-          return values_at(observed, series, {{"alpha", alpha}}, theta);
+          return by_replicate(observed, {{series, Point{{"alpha", alpha}}, theta}}).column();
         };
         if (ratio == 1) {
           const std::vector<double> gap = differences(of_masked("masked"), of("pca"));
