@@ -114,6 +114,28 @@ MaskedNetwork masked_network(const MaskedTraining& training,
   return network;
 }
 
+std::map<std::string, double> measured_start_scales(const MaskedTraining& training,
+                                                    Eigen::Index sites,
+                                                    Eigen::Index symbols,
+                                                    const std::vector<std::string>& names,
+                                                    StreamAddress address) {
+  constexpr std::uint64_t kStarts = 16;
+  std::map<std::string, double> squares;
+  for (std::uint64_t k = 0; k < kStarts; ++k) {
+    address.point = ~k;  // no start of a training
+    const MaskedNetwork network = masked_network(training, sites, symbols, address);
+    for (const std::string& name : names) {
+      const std::vector<const networks::Block*> blocks = network.parameters().matching(name);
+      for (const networks::Block* block : blocks) {
+        squares[name] += network.parameters().matrix(block->name).map().squaredNorm() /
+                         static_cast<double>(block->size() * std::ssize(blocks) * kStarts);
+      }
+    }
+  }
+  for (auto& [name, square] : squares) square = std::sqrt(square);
+  return squares;
+}
+
 networks::TrainingResult train_masked(MaskedNetwork& network,
                                       const MaskedTraining& training,
                                       const WindowSource& source,

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "attica/sim/language/windows.hpp"
@@ -56,6 +58,15 @@ MaskedNetwork masked_network(const MaskedTraining& training,
                              Eigen::Index sites,
                              Eigen::Index symbols,
                              const StreamAddress& address);
+
+/// @brief Root mean squares of matrices over sixteen starts, none of them that of a training.
+/// @param names beginnings of the matrices' names, as `W_1`
+/// @param address whose seed and replicate count
+std::map<std::string, double> measured_start_scales(const MaskedTraining& training,
+                                                    Eigen::Index sites,
+                                                    Eigen::Index symbols,
+                                                    const std::vector<std::string>& names,
+                                                    StreamAddress address);
 
 /// @brief Trains it on fresh windows, one random hidden site in each.
 /// @param file keeps the state of the run, to be carried on; empty: nothing is kept

@@ -183,4 +183,15 @@ double pattern_variation(const Windows& a,
   return total / 2;
 }
 
+double mean_over_sites(const Windows& windows,
+                       const std::function<double(const MaskedWindows&)>& mean) {
+  double total = 0;
+  for (Eigen::Index i = 0; i < windows.cols(); ++i) {
+    total += mean({windows,
+                   std::vector<std::int32_t>(static_cast<std::size_t>(windows.rows()),
+                                             static_cast<std::int32_t>(i))});
+  }
+  return total / static_cast<double>(windows.cols());
+}
+
 }  // namespace attica

@@ -55,4 +55,8 @@ double pattern_variation(const Windows& a,
                          Eigen::Index symbols,
                          const std::vector<Eigen::Index>& pattern);
 
+/// @brief The mean over sites, each hidden in turn in all windows.
+double mean_over_sites(const Windows& windows,
+                       const std::function<double(const MaskedWindows&)>& mean);
+
 }  // namespace attica

@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "attica/sim/language/pairs.hpp"
-#include "attica/solvers/statistics/distributions.hpp"
 #include "attica/studies/language/model.hpp"
 #include "attica/theory/language/floors.hpp"
+#include "attica/theory/language/variation.hpp"
 
 namespace attica::language_clones {
 namespace {
@@ -33,17 +33,6 @@ const std::vector<Pattern>& patterns() {
                                            {{0, 1, 3}, 0},
                                            {{0, 1, 2, 3}, 4}};
   return all;
-}
-
-/// E|K - m| of a Poisson number K.
-double mean_deviation(double mean, double m) {
-  if (mean == 0) return m;
-  const double wide = 12 * std::sqrt(mean) + 30;
-  double sum = 0;
-  for (double k = std::max(0.0, std::floor(mean - wide)); k < mean + wide; ++k) {
-    sum += std::abs(k - m) * std::exp(k * std::log(mean) - mean - log_gamma(k + 1));
-  }
-  return sum;
 }
 
 /// Students are the closest networks of order 2: on clones up to it they can reach the floor.
@@ -92,7 +81,12 @@ class Clones : public PointwiseExperiment {
     if (!student.empty()) student.into(result);
     if (problem_.orders().front() == 1) {
       Curves({{"clone", chain_name(1)}}, "pattern", {"variation"})
-          .add(kPairPattern, {PredictedValue(independent_variation())})
+          .add(kPairPattern,
+               {PredictedValue(independent_pair_variation(
+                   problem_.text().training,
+                   problem_.chain(1).frequencies().row(1, 0),
+                   problem_.symbols(),
+                   static_cast<double>(count_ * (problem_.sites() - 1))))})
           .into(result);
     }
     return result;
@@ -116,20 +110,21 @@ class Clones : public PointwiseExperiment {
       const Windows windows = source(count_, test);
       variations(chain_name(n), windows, whole, outcome);
       if (floor_is_exact(problem_.symbols(), n)) {
-        floors.add(n, {over_sites(windows, [&](const MaskedWindows& m) {
+        floors.add(n, {mean_over_sites(windows, [&](const MaskedWindows& m) {
                      return mean_loss(chain_laws(chain, m), m);
                    })});
       }
       losses.add(
           n,
-          {over_sites(held,
-                      [&](const MaskedWindows& m) { return mean_loss(chain_laws(chain, m), m); }),
-           over_sites(windows,
-                      [&](const MaskedWindows& m) { return mean_entropy(chain_laws(chain, m)); })});
+          {mean_over_sites(
+               held, [&](const MaskedWindows& m) { return mean_loss(chain_laws(chain, m), m); }),
+           mean_over_sites(windows, [&](const MaskedWindows& m) {
+             return mean_entropy(chain_laws(chain, m));
+           })});
       if (n > kHighestStudent) continue;
       const PairModel student =
           fitted(source, replicate, StreamId::data, static_cast<std::uint64_t>(n));
-      students.add(n, {over_sites(windows, [&](const MaskedWindows& m) {
+      students.add(n, {mean_over_sites(windows, [&](const MaskedWindows& m) {
                      return mean_cross_entropy(chain_laws(chain, m), student.laws(m));
                    })});
       if (replicate.stopped()) return outcome;
@@ -144,7 +139,7 @@ class Clones : public PointwiseExperiment {
     const WindowSource training = text_source(problem_.text().training, problem_.sites());
     const PairModel pairs = fitted(training, replicate, StreamId::minibatch, 0);
     variations(kPairs, gibbs_windows(pairs, independent(), sweeps_, sampler), whole, outcome);
-    add_constant(outcome, "pairs_plateau", over_sites(held, [&](const MaskedWindows& m) {
+    add_constant(outcome, "pairs_plateau", mean_over_sites(held, [&](const MaskedWindows& m) {
                    return mean_loss(pairs.laws(m), m);
                  }));
     if (!factored_ || replicate.stopped()) return outcome;
@@ -153,7 +148,7 @@ class Clones : public PointwiseExperiment {
           return replicate.stopped();
         });
     variations(kFactored, gibbs_windows(network, independent(), sweeps_, sampler), whole, outcome);
-    add_constant(outcome, "factored_plateau", over_sites(held, [&](const MaskedWindows& m) {
+    add_constant(outcome, "factored_plateau", mean_over_sites(held, [&](const MaskedWindows& m) {
                    return mean_loss(network_laws(network, m), m);
                  }));
     return outcome;
@@ -162,41 +157,9 @@ class Clones : public PointwiseExperiment {
  private:
   static constexpr double kPairPattern = 2;
 
-  /// The mean over draws of the variation of neighbours in windows of independent symbols: how
-  /// often a pair comes is nearly Poisson.
-  double independent_variation() const {
-    const MarkovClone single = problem_.chain(1);
-    const double* p = single.frequencies().row(1, 0);
-    const std::vector<Symbol>& text = problem_.text().training;
-    const Index symbols = problem_.symbols();
-    Eigen::ArrayXXd pairs = Eigen::ArrayXXd::Zero(symbols, symbols);
-    for (std::size_t k = 0; k + 1 < text.size(); ++k) pairs(text[k], text[k + 1]) += 1;
-    pairs /= pairs.sum();
-    const auto drawn = static_cast<double>(count_ * (problem_.sites() - 1));
-    double total = 0;
-    for (Index a = 0; a < symbols; ++a) {
-      for (Index b = 0; b < symbols; ++b) {
-        total += mean_deviation(drawn * p[a] * p[b], drawn * pairs(a, b));
-      }
-    }
-    return total / (2 * drawn);
-  }
-
   static constexpr Index kReference = 200000;
   /// A held-out tenth is small, and its windows overlap: so many times as many of them.
   static constexpr Index kHeldOut = 4;
-
-  /// The mean over sites, each hidden in turn.
-  static double over_sites(const Windows& windows,
-                           const std::function<double(const MaskedWindows&)>& mean) {
-    double total = 0;
-    for (Index i = 0; i < windows.cols(); ++i) {
-      total += mean({windows,
-                     std::vector<std::int32_t>(static_cast<std::size_t>(windows.rows()),
-                                               static_cast<std::int32_t>(i))});
-    }
-    return total / static_cast<double>(windows.cols());
-  }
 
   PairModel fitted(const WindowSource& source,
                    const Replicate& replicate,
@@ -303,21 +266,14 @@ Figure figure(const Configuration& c) {
           c.integer("model.sites"))};
 }
 
-/// Whether each replicate's variation of the clone at a pattern is below (or above) the text's own
-/// plus a margin.
+/// How much farther each replicate's clone is from the text than a sample of it, at a pattern.
 std::vector<double> beyond_text(const Observed& observed, const std::string& clone, std::size_t k) {
-  const ObservedCurve* own = observed.curve("variation", {{"clone", clone}});
-  const ObservedCurve* text = observed.curve("variation", {{"clone", std::string("text")}});
-  std::vector<double> beyond;
-  if (own == nullptr || text == nullptr) return beyond;
-  for (std::size_t i = 0; i < own->mean.x.size(); ++i) {
-    if (own->mean.x[i] != static_cast<double>(k + 1)) continue;
-    if (own->values[i].size() != text->values[i].size()) return {};
-    for (std::size_t r = 0; r < own->values[i].size(); ++r) {
-      beyond.push_back(own->values[i][r] - text->values[i][r]);
-    }
-  }
-  return beyond;
+  const auto at = [&](const std::string& name) {
+    return ObservedAt("variation", {{"clone", name}}, static_cast<double>(k + 1));
+  };
+  return by_replicate(observed, {at(clone), at("text")}).of([](double own, double text) {
+    return own - text;
+  });
 }
 
 /// The clone has the text's tuples of up to n symbols, and lacks those of n + 1 neighbours.
@@ -365,11 +321,10 @@ void add_clone_claims(const Observed& observed,
 /// If it predicts better than pairs: else it is no clone of its order.
 void factored_claims(const Observed& observed, std::vector<ClaimResult>& results) {
   constexpr double kClose = 0.08;  // trained, and sampled: a residue over the noise of sampling
-  const std::vector<double> factored = observed.last("factored_plateau");
-  const std::vector<double> pairs = observed.last("pairs_plateau");
-  if (factored.empty() || factored.size() != pairs.size()) return;
-  std::vector<double> gains;
-  for (std::size_t r = 0; r < pairs.size(); ++r) gains.push_back(pairs[r] - factored[r]);
+  const std::vector<double> gains =
+      by_replicate(observed, {"pairs_plateau", "factored_plateau"})
+          .of([](double pairs, double factored) { return pairs - factored; });
+  if (gains.empty()) return;
   const std::string statement = "the factored network predicts the held-out text better than pairs";
   results.push_back(claim_above("factored-beats-pairs", statement, gains, 0));
   if (std::ranges::min(gains) <= 0) {
@@ -431,8 +386,7 @@ std::vector<TextFile> files(const Configuration& c, const Observed& /*observed*/
   constexpr Index kLines = 3;
   const LanguageProblem problem(c);
   const Index sites = problem.sites();
-  const StreamAddress address{.seed = static_cast<std::uint64_t>(c.integer("sim.seed")),
-                              .id = StreamId::self_test};
+  const StreamAddress address{.seed = c.seed(), .id = StreamId::self_test};
   RandomStream stream(address);
   std::string samples;
   const auto add = [&](const std::string& clone, const Windows& windows) {
