@@ -8,22 +8,16 @@
 #include <cmath>
 #include <limits>
 
+#include "attica/sim/topics/attention_share.hpp"
 #include "attica/sim/topics/stages.hpp"
 #include "attica/solvers/statistics/replicates.hpp"
 #include "attica/studies/topics/model.hpp"
+#include "attica/studies/topics/two_stage_problem.hpp"
+#include "attica/studies/topics/whole_steps.hpp"
 #include "attica/theory/topics/dynamics.hpp"
 
 namespace attica::topics_two_stage {
 namespace {
-
-using Eigen::Index;
-using Law = networks::InitialValues::Law;
-
-const Choices<TopicDecoder> kDecoders = {{"identity", TopicDecoder::identity},
-                                         {"tied", TopicDecoder::tied},
-                                         {"free", TopicDecoder::free}};
-const Choices<Law> kValueLaws = {
-    {"zero", Law::constant}, {"identity", Law::identity}, {"gaussian", Law::normal}};
 
 /// The first setting that the flow does not cover.
 std::optional<Uncovered> uncovered(const Configuration& c) {
@@ -41,151 +35,6 @@ std::optional<Uncovered> uncovered(const Configuration& c) {
   return Uncovered{"model.length", "finite", "infinite"};
 }
 
-/// What is trained, and the flow it follows if that is known.
-struct Setup {
-  TopicModel model;
-  TopicDynamics dynamics;
-  TopicNetworkShape shape;
-  AttentionStart start;
-  double epsilon;
-  networks::InitialValues value_start;  ///< of W_V while it is trained
-  Commutant value = Commutant::Zero();  ///< of W_V otherwise
-  double plateau = 0;                   ///< |W*|, 0 if it is not known
-  bool deterministic = false;
-
-  explicit Setup(const Configuration& c)
-      : model(topic_model(c)),
-        shape{.tokens = model.vocabulary().size(),
-              .decoder = kDecoders.of(c, "model.decoder"),
-              .bias = c.flag("model.bias"),
-              .loss = network_loss(attica::topic_loss(c))},
-        start(attention_start(c)),
-        epsilon(c.real("model.epsilon")),
-        value_start{.law = kValueLaws.of(c, "model.value_initialisation")} {
-    value_start.scale = value_start.law == Law::constant ? 0 : c.real("model.value_epsilon");
-    const bool embedded = c.text("model.embedding") == "trained";
-    const bool free = shape.decoder == TopicDecoder::free;
-    const Index width = c.has("model.width") ? c.integer("model.width") : shape.tokens;
-    if (embedded) shape.width = width;
-    const auto require_width = [&](bool holds, const char* expected) {
-      require(holds, "model.width", static_cast<double>(width), expected);
-    };
-    require_width(
-        embedded || width == shape.tokens,
-        "one-hot tokens have width topics x words + 1; other widths need a trained embedding");
-    require_width(shape.decoder != TopicDecoder::identity || width == shape.tokens,
-                  "without a decoder the width is topics x words + 1");
-    shape.inner = inner_dimension(start, width);
-    const bool invariant = start == AttentionStart::identity || start == AttentionStart::split;
-    if (c.has("model.inner_dimension")) {
-      const Index inner = c.integer("model.inner_dimension");
-      require(!invariant || inner == shape.inner,
-              "model.inner_dimension",
-              static_cast<double>(inner),
-              "the identity and split starts fix it: width and twice the width");
-      shape.inner = inner;
-    }
-    shape.scale = c.has("model.scale") ? c.real("model.scale")
-                                       : 1 / std::sqrt(static_cast<double>(shape.inner));
-    const std::string& frozen = c.text("sim.frozen");
-    const auto penalty = [&](const char* key) {
-      return c.has(key) ? c.real(key) : topic_penalty(c);
-    };
-    dynamics = {.loss = attica::topic_loss(c),
-                .scale = shape.scale,
-                .value_penalty = penalty("model.lambda_V"),
-                .attention_penalty = penalty("model.lambda_KQ"),
-                .train_value = frozen != "value",
-                .train_attention = frozen != "attention"};
-    const bool bounded = dynamics.loss == TopicLoss::squared ||
-                         (dynamics.value_penalty > 0 && model.infinite() && model.subset());
-    deterministic = c.text("sim.data") == "population" && !embedded && !free && invariant &&
-                    value_start.law != Law::normal;
-    const auto first_stage = [&]() -> Commutant {
-      return first_stage_optimum(model, dynamics.loss, dynamics.value_penalty);
-    };
-    if (!embedded && !free && !shape.bias && bounded) {
-      plateau = std::sqrt(CommutantAlgebra(model.vocabulary()).squared_norm(first_stage()));
-    }
-    if (frozen == "value") {
-      require_width(width == shape.tokens, "a frozen W_V has width topics x words + 1");
-      value = c.text("model.value") == "optimum" ? first_stage() : fixed_value(c)(model);
-    } else if (value_start.law == Law::identity) {
-      value = scalar_commutant(value_start.scale);
-    }
-  }
-};
-
-const std::vector<std::string> kStepNames = {
-    "step_norm_V", "step_norm_K", "step_norm_Q", "step_loss"};
-
-/// Whole steps of descent on a population, all parts trained and all penalised: 24 numbers and all
-/// entries take the same.
-struct WholeSteps {
-  TopicLoss loss;
-  bool split;
-
-  static std::vector<WholeSteps> all() {
-    return {{TopicLoss::squared, false},
-            {TopicLoss::squared, true},
-            {TopicLoss::cross_entropy, false},
-            {TopicLoss::cross_entropy, true}};
-  }
-
-  static constexpr double kEta = 1;
-  static constexpr double kEpsilon = 0.4;
-  static constexpr std::uint64_t kSteps = 80;
-
-  static TopicModel model() {
-    return TopicModel({.vocabulary = {3, 2}, .topics_per_document = 2, .keep_rate = 0.3});
-  }
-  TopicDynamics dynamics() const {
-    constexpr double kLambda = 2e-3;
-    return {.loss = loss, .scale = 0.5, .value_penalty = kLambda, .attention_penalty = kLambda};
-  }
-  Curves curves() const {
-    return {{{"loss", std::string(loss == TopicLoss::squared ? "squared" : "cross_entropy")},
-             {"initialisation", std::string(split ? "split" : "identity")}},
-            "none",
-            kStepNames};
-  }
-
-  Curves predicted() const {
-    const TopicModel m = model();
-    TopicState state = split ? split_start(kEpsilon) : identity_start(kEpsilon);
-    for (std::uint64_t n = 0; n < kSteps; ++n) {
-      state = topic_descent_step(m, dynamics(), state, kEta);
-    }
-    const TopicNorms n = topic_norms(CommutantAlgebra(m.vocabulary()), state);
-    return curves().add(0, {n.value, n.key, n.query, topic_loss(m, dynamics(), state)});
-  }
-
-  Curves simulated() const {
-    const TopicModel m = model();
-    const AttentionStart start = split ? AttentionStart::split : AttentionStart::identity;
-    const Index tokens = m.vocabulary().size();
-    TopicNetwork network({.tokens = tokens,
-                          .inner = inner_dimension(start, tokens),
-                          .scale = dynamics().scale,
-                          .loss = network_loss(loss)});
-    network.start_attention(start, kEpsilon, {});
-    const TopicBatch batch = population_batch(m);
-    const auto end = train_topics(
-        network,
-        {.optimiser = {.kind = networks::OptimiserKind::sgd, .learning_rate = kEta},
-         .recorded = {kSteps},
-         .value_penalty = dynamics().value_penalty,
-         .attention_penalty = dynamics().attention_penalty},
-        [&](std::uint64_t) -> const TopicBatch& { return batch; },
-        [](std::uint64_t, const TopicNetwork&) {});
-    if (end.status != networks::TrainingStatus::finished) return curves();
-    const auto norm = [&](const char* name) {
-      return network.parameters().matrix(name).map().norm();
-    };
-    return curves().add(0, {norm("W_V"), norm("W_K"), norm("W_Q"), network.loss(batch)});
-  }
-};
-
 /// Of the largest value of an entry's curve, beside what is relative: see `agreement`.
 constexpr std::pair<const char*, double> kValueShares[] = {{"value_s", 0.015}, {"value_g", 0.03}};
 
@@ -197,41 +46,6 @@ double time_per_step(const networks::OptimiserOptions& optimiser) {
   const bool heavy = optimiser.kind == networks::OptimiserKind::heavy_ball;
   return optimiser.learning_rate / (heavy ? 1 - optimiser.momentum : 1);
 }
-
-/// What the loss owes to attention, on batches that no step of the run takes.
-class AttentionShare {
- public:
-  /// @param first the first batch that is looked at
-  /// @param network at its start
-  AttentionShare(TopicSource& source,
-                 std::uint64_t first,
-                 std::uint64_t batches,
-                 TopicNetwork& network)
-      : source_(source), first_(first), batches_(batches), scores_(network.scores()) {
-    start_ = mean_loss(network, scores_);
-  }
-
-  /// @brief By how much the loss would be higher with the scores of the start, over its fall since
-  /// the start; 1 if it has not fallen.
-  double of(TopicNetwork& network) const {
-    const double now = mean_loss(network, network.scores());
-    if (!(start_ > now)) return 1;
-    return (mean_loss(network, scores_) - now) / (start_ - now);
-  }
-
- private:
-  double mean_loss(TopicNetwork& network, const Eigen::MatrixXd& scores) const {
-    double sum = 0;
-    for (std::uint64_t k = 0; k < batches_; ++k) sum += network.loss(source_(first_ + k), scores);
-    return sum / static_cast<double>(batches_);
-  }
-
-  TopicSource& source_;
-  std::uint64_t first_;
-  std::uint64_t batches_;
-  Eigen::MatrixXd scores_;
-  double start_ = 0;
-};
 
 class TwoStage : public PointwiseExperiment {
  public:
@@ -413,7 +227,7 @@ class TwoStage : public PointwiseExperiment {
   }
 
  private:
-  Setup setup_;
+  TwoStageProblem setup_;
   CommutantAlgebra algebra_;
   double threshold_;
   networks::OptimiserOptions optimiser_;
@@ -479,11 +293,11 @@ std::vector<AgreementRule> agreement(const Configuration& c) {
   // Noise again: 0.13 % once it has settled, and runs scatter to the right.
   constexpr double kLoss = 0.003;
   // A frozen norm is the same in all runs.
-  const bool all = Setup(c).deterministic;
+  const bool all = TwoStageProblem(c).deterministic;
   const std::string& frozen = c.text("sim.frozen");
   constexpr double kRounding = 1e-8;
-  std::vector<AgreementRule> rules =
-      attica::rules(kStepNames, {.series = {}, .relative = kRounding, .deterministic = true});
+  std::vector<AgreementRule> rules = attica::rules(
+      WholeSteps::names(), {.series = {}, .relative = kRounding, .deterministic = true});
   rules.push_back({.series = "t_KQ", .relative = kTime, .deterministic = all});
   for (const std::string& name : norm_names()) {
     const bool still = frozen == (name == "norm_V" ? "value" : "attention");
@@ -520,23 +334,19 @@ std::vector<ClaimResult> claims(const Configuration& c, const Observed& observed
                                              mean_time(observed.last("t_V")),
                                              mean_time(observed.last("t_KQ")))));
     // Norms say little where the start is large, or next to nothing: see docs/topics.md.
-    std::vector<bool> small;
-    const std::vector<double> shares = observed.last("attention_share");
-    for (const double share : shares) small.push_back(share <= kLargestShare);
-    if (!small.empty()) {
+    const auto shares = by_replicate(observed.last("attention_share"));
+    if (!shares.empty()) {
       results.push_back(claim_rate(
           "values-first",
           fmt::format("at 2 t_V attention has at most {} of the fall of the loss", kLargestShare),
-          small,
-          fmt::format("mean {:.3g}", summarise(shares).mean)));
+          shares.where([](double share) { return share <= kLargestShare; }),
+          fmt::format("mean {:.3g}", summarise(shares.entries()).mean)));
     }
   }
   if (c.text("model.embedding") == "trained" && c.integer("model.words_per_topic") > 1) {
-    std::vector<double> differences;
-    for (const auto& [same, other] :
-         last_of_both(observed, "inner_same_topic", {}, "inner_other_topic", {})) {
-      differences.push_back(same - other);
-    }
+    const std::vector<double> differences =
+        by_replicate(observed, {"inner_same_topic", "inner_other_topic"})
+            .of([](double same, double other) { return same - other; });
     results.push_back(claim_above("embedding-blocks",
                                   "embeddings of different words of a topic end with a larger mean "
                                   "inner product than those of words of different topics",
