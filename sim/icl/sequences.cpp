@@ -105,4 +105,29 @@ double posterior_mean_error(const MatrixXd& pool,
   return sum / static_cast<double>(tests.rows());
 }
 
+SequenceMoments sequence_moments(const ContextSequences& sequences,
+                                 const Eigen::MatrixXd& pool,
+                                 const ContextNoise& noise) {
+  const Index dimension = pool.cols();
+  const auto d = static_cast<double>(dimension);
+  const Index n = sequences.labels.size();
+  SequenceMoments found;
+  double along_task = 0;
+  for (Index mu = 0; mu < n; ++mu) {
+    const auto task = pool.row(mu % pool.rows());  // in turn
+    const double known = task.dot(sequences.queries.col(mu));
+    found.label_noise += std::pow(sequences.labels(mu) - known, 2) / static_cast<double>(n);
+    const double norm = task.norm();
+    const auto context = sequences.contexts.col(mu);
+    const double along = task.dot(context.head(dimension)) / norm;
+    const double mean = norm / (norm * norm / d + noise.rho) * context(dimension);
+    along_task += (along - mean) * (along - mean);
+  }
+  found.context_noise = along_task / static_cast<double>(n) * noise.length / d;
+  found.context_square =
+      sequences.contexts.topRows(dimension).squaredNorm() / static_cast<double>(n * dimension);
+  found.label_square = sequences.contexts.row(dimension).squaredNorm() / static_cast<double>(n);
+  return found;
+}
+
 }  // namespace attica

@@ -36,4 +36,17 @@ double posterior_mean_error(const Eigen::MatrixXd& pool,
                             const ContextNoise& context,
                             RandomStream& stream);
 
+/// @brief Moments of a data set, by which its law is seen; tasks come in turn, as drawn.
+struct SequenceMoments {
+  double context_square = 0;  ///< mean square of an entry of h, but for the label's
+  double label_square = 0;    ///< mean square of the label's entry
+  double label_noise = 0;     ///< mean square of y - w·x
+  /// Mean square of what noise adds to h along its task, given the labels, times l/d: ρ. The mean
+  /// along w/|w|, √(sd) g/(s + ρ) with s = |w|²/d, is taken off.
+  double context_noise = 0;
+};
+SequenceMoments sequence_moments(const ContextSequences& sequences,
+                                 const Eigen::MatrixXd& pool,
+                                 const ContextNoise& noise);
+
 }  // namespace attica

@@ -18,18 +18,6 @@ using Eigen::MatrixXd;
 
 namespace {
 
-constexpr double kBytesOfGigabyte = 1e9;
-
-/// A size: a ratio times a power of the dimension. @param unit the power in words
-Index whole(const char* name, double ratio, double value, const char* unit) {
-  constexpr double kMost = 1e12;
-  require(std::isfinite(value) && value > 0 && value < kMost,
-          name,
-          ratio,
-          fmt::format("0 < {} {} < {:g}", name, unit, kMost));
-  return std::max<Index>(1, std::llround(value));
-}
-
 const Choices<ContextLevel>& levels() {
   static const Choices<ContextLevel> all = {{"pool", ContextLevel::pool},
                                             {"gaussian", ContextLevel::gaussian},
@@ -37,79 +25,7 @@ const Choices<ContextLevel>& levels() {
   return all;
 }
 
-ContextNoise noise_of(const ContextSizes& sizes, double rho) {
-  return {.length = static_cast<double>(sizes.context), .rho = rho};
-}
-
 }  // namespace
-
-ContextSizes ContextSizes::nearest(Index dimension, const ContextRatios& r) {
-  const auto d = static_cast<double>(dimension);
-  return {.dimension = dimension,
-          .context = whole("alpha", r.alpha, r.alpha * d, "d"),
-          .tasks = whole("kappa", r.kappa, r.kappa * d, "d"),
-          .samples = whole("tau", r.tau, r.tau * d * d, "d^2")};
-}
-
-std::vector<RoundedValues> rounded_ratios(const Configuration& c, Index dimension) {
-  const auto d = static_cast<double>(dimension);
-  std::vector<RoundedValues> all;
-  for (const auto& [name, size, what, unit] :
-       {std::tuple{"alpha", "l", "pairs of a context are whole numbers of d = {:g}", d},
-        {"alpha_test", "l", "pairs of a tested context are whole numbers of d = {:g}", d},
-        {"kappa", "k", "tasks are whole numbers of d = {:g}", d},
-        {"tau", "n", "sequences are whole numbers of d^2 = {:g}", d * d}}) {
-    for (const char* section : {"model.", "sweep."}) {
-      const std::string key = section + std::string(name);
-      if (!c.declares(key) || !c.has(key)) continue;
-      const auto* list = std::get_if<List>(&c.at(key));
-      std::vector<RunAt> values;
-      for (const double ratio : list != nullptr ? c.reals(key) : std::vector{c.real(key)})
-        values.push_back(at_whole_size(name, ratio, unit, size));
-      all.emplace_back(c, key, name, fmt::format(fmt::runtime(what), unit), std::move(values));
-    }
-  }
-  return all;
-}
-
-ContextRatios ContextSizes::realised(ContextRatios asked) const {
-  const auto d = static_cast<double>(dimension);
-  asked.alpha = static_cast<double>(context) / d;
-  asked.kappa = static_cast<double>(tasks) / d;
-  asked.tau = static_cast<double>(samples) / (d * d);
-  return asked;
-}
-
-ContextSizes ContextSizes::times(Index factor) const {
-  return {.dimension = factor * dimension,
-          .context = factor * context,
-          .tasks = factor * tasks,
-          .samples = factor * factor * samples};
-}
-
-PoolSizes ContextSizes::pool_sizes(double rho, double lambda) const {
-  return {.context = static_cast<double>(context),
-          .samples = static_cast<double>(samples),
-          .rho = rho,
-          .lambda = lambda};
-}
-
-void ContextSizes::require_memory(const Configuration& c) const {
-  const auto d = static_cast<double>(dimension);
-  const double bytes = ContextRidge::bytes(d, static_cast<double>(samples)) +
-                       sizeof(double) * static_cast<double>(tasks) * d;
-  const double limit = c.real("sim.max_memory");
-  if (bytes <= limit * kBytesOfGigabyte) return;
-  throw invalid_parameter(
-      "sim.max_memory",
-      limit,
-      fmt::format("at least {:.3g} GB: {:.0f} bytes for {} sequences of {} features and {} tasks",
-                  bytes / kBytesOfGigabyte,
-                  bytes,
-                  samples,
-                  dimension * (dimension + 1),
-                  tasks));
-}
 
 ContextSweep::ContextSweep(Configuration& c, ContextAxis axis)
     : axis_(axis),
@@ -203,7 +119,7 @@ ContextErrors ContextSweep::errors(const ContextRatios& ratios, double lambda) c
                      .samples = r.tau * d * d,
                      .rho = r.rho,
                      .lambda = lambda},
-                    {fresh_moments(dimension_, noise_of(sizes, r.rho))})
+                    {fresh_moments(dimension_, sizes.noise(r.rho))})
       .front();
 }
 
@@ -295,25 +211,6 @@ double towards_limit(Index dimension, const std::function<double(Index times)>& 
   return 2 * at(2 * times) - at(times);
 }
 
-/// Mean square of what noise adds to h along its task, given the labels, times l/d: rho. The mean
-/// along w/|w|, √(sd) g/(s + ρ) with s = |w|²/d, is taken off.
-double context_noise(const ContextSequences& sequences,
-                     const MatrixXd& pool,
-                     double rho,
-                     double length) {
-  const auto d = static_cast<double>(pool.cols());
-  double sum = 0;
-  for (Index mu = 0; mu < sequences.labels.size(); ++mu) {
-    const auto task = pool.row(mu % pool.rows());  // in turn
-    const double norm = task.norm();
-    const auto context = sequences.contexts.col(mu);
-    const double along = task.dot(context.head(pool.cols())) / norm;
-    const double mean = norm / (norm * norm / d + rho) * context(pool.cols());
-    sum += (along - mean) * (along - mean);
-  }
-  return sum / static_cast<double>(sequences.labels.size()) * length / d;
-}
-
 PredictedValue limit_value(const ContextErrors& limit, Index dimension) {
   const auto large = static_cast<double>(times_towards_limit(dimension) * dimension);
   // What extrapolation leaves is 0.3 to 0.9 of that share: λ = 1e-5, τ from 0.5 to 1.5, d = 64.
@@ -387,7 +284,7 @@ TheoryResult ContextSweep::theory(TheoryGrid grid) const {
   const double alpha = largest().ratios.alpha;
   const auto length = static_cast<double>(largest().sizes.context);
   add_constant(result, "context_square", 1 + 1 / length + (1 + base_.rho) / alpha);
-  const ContextMoments drawn = fresh_moments(dimension_, noise_of(largest().sizes, base_.rho));
+  const ContextMoments drawn = fresh_moments(dimension_, largest().sizes.noise(base_.rho));
   add_constant(result, "label_square", drawn.second(dimension_, dimension_));
   add_constant(result, "label_noise", {base_.rho, 0, base_.rho > 0});
   add_constant(result, "context_noise", {base_.rho, 0, base_.rho > 0});
@@ -415,7 +312,7 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
   } else {
     pool = pool_.get().topRows(one.sizes.tasks);
   }
-  const ContextNoise noise = noise_of(one.sizes, base_.rho);
+  const ContextNoise noise = one.sizes.noise(base_.rho);
   RandomStream stream = replicate.stream();
   const ContextSequences sequences = draw_sequences(pool, noise, one.sizes.samples, stream);
   const ContextRidge ridge(sequences);
@@ -436,23 +333,11 @@ Outcome ContextSweep::run(const Replicate& replicate) const {
         .into(outcome);
   }
   if (&one == &largest()) {
-    const Index n = one.sizes.samples;
-    double noise_square = 0;
-    for (Index mu = 0; mu < n; ++mu) {  // tasks in turn
-      const double known = pool.row(mu % pool.rows()).dot(sequences.queries.col(mu));
-      noise_square += std::pow(sequences.labels(mu) - known, 2) / static_cast<double>(n);
-    }
-    add_constant(
-        outcome,
-        "context_square",
-        sequences.contexts.topRows(dimension_).squaredNorm() / static_cast<double>(n * dimension_));
-    add_constant(outcome,
-                 "label_square",
-                 sequences.contexts.row(dimension_).squaredNorm() / static_cast<double>(n));
-    add_constant(outcome, "label_noise", noise_square);
-    add_constant(outcome,
-                 "context_noise",
-                 context_noise(sequences, pool, base_.rho, static_cast<double>(one.sizes.context)));
+    const SequenceMoments found = sequence_moments(sequences, pool, noise);
+    add_constant(outcome, "context_square", found.context_square);
+    add_constant(outcome, "label_square", found.label_square);
+    add_constant(outcome, "label_noise", found.label_noise);
+    add_constant(outcome, "context_noise", found.context_noise);
   }
   if (axis_ == ContextAxis::tau && &one == &middle()) {
     RandomStream pools = replicate.stream(StreamId::model);
@@ -519,11 +404,9 @@ ClaimResult above_bayes(const Observed& observed) {
         least[r] = std::min(least[r], values[r] - bayes);
     }
   }
-  std::vector<bool> holds;
-  for (const double excess : least) holds.push_back(excess > 0);
   return claim_rate("icl_above_bayes",
                     "the ICL error is above that of the Bayes predictor at every point",
-                    holds,
+                    by_replicate(least).where([](double excess) { return excess > 0; }),
                     least.empty() ? ""
                                   : fmt::format("least excess {:.3g}",
                                                 *std::min_element(least.begin(), least.end())));
